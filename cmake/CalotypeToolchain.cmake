@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# How everything is compiled: language level, warnings, sanitizers, compiler cache and linker.
+# The flags that only our own targets get live on the interface target calotype_flags.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+add_library(calotype_flags INTERFACE)
+target_compile_options(calotype_flags INTERFACE
+    -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+    -Werror=return-type -Werror=uninitialized
+    $<$<BOOL:${CALOTYPE_WERROR}>:-Werror>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+    # Lets the compiler cache look through a precompiled header.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+
+if(CALOTYPE_SANITIZER)
+    add_compile_options(-fsanitize=${CALOTYPE_SANITIZER} -fno-omit-frame-pointer
+                        -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${CALOTYPE_SANITIZER})
+endif()
+
+if(CALOTYPE_USE_CCACHE AND PROJECT_IS_TOP_LEVEL)
+    find_program(CALOTYPE_CCACHE ccache)
+    if(CALOTYPE_CCACHE)
+        # Without this the cache refuses every source that uses a precompiled header.
+        set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+            CCACHE_SLOPPINESS=pch_defines,time_macros "${CALOTYPE_CCACHE}")
+        set(CMAKE_C_COMPILER_LAUNCHER "${CALOTYPE_CCACHE}")
+    endif()
+endif()
+
+if(CALOTYPE_USE_FAST_LINKER AND PROJECT_IS_TOP_LEVEL)
+    find_program(CALOTYPE_MOLD mold)
+    find_program(CALOTYPE_LLD ld.lld)
+    if(CALOTYPE_MOLD)
+        add_link_options(-fuse-ld=mold)
+    elseif(CALOTYPE_LLD)
+        add_link_options(-fuse-ld=lld)
+    endif()
+endif()
