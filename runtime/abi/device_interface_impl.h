@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * What a back end supplies for calotype_device_interface_t::impl. The device-neutral functions keep
+ * the dirty bits and check their arguments; these do the work. All return 0 or an error code.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device_interface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct calotype_device_interface_impl_t {
+    /** Count the users of the code that the back end consists of. */
+    void (*use_module)(void);
+    void (*release_module)(void);
+
+    /** buf->device is 0 on entry and set on success. */
+    int (*device_malloc)(void *user_context, struct calotype_buffer_t *buf);
+    int (*device_free)(void *user_context, struct calotype_buffer_t *buf);
+    int (*device_sync)(void *user_context, struct calotype_buffer_t *buf);
+    int (*device_release)(void *user_context);
+    int (*copy_to_host)(void *user_context, struct calotype_buffer_t *buf);
+    int (*copy_to_device)(void *user_context, struct calotype_buffer_t *buf);
+    int (*device_and_host_malloc)(void *user_context, struct calotype_buffer_t *buf);
+    int (*device_and_host_free)(void *user_context, struct calotype_buffer_t *buf);
+    /** To the host of dst if the interface is null. Answers
+     * calotype_error_code_incompatible_device_interface for sources that it cannot read. */
+    int (*buffer_copy)(void *user_context, struct calotype_buffer_t *src,
+                       const struct calotype_device_interface_t *dst_device_interface,
+                       struct calotype_buffer_t *dst);
+    int (*device_crop)(void *user_context, const struct calotype_buffer_t *src,
+                       struct calotype_buffer_t *dst);
+    int (*device_slice)(void *user_context, const struct calotype_buffer_t *src, int slice_dim,
+                        int slice_pos, struct calotype_buffer_t *dst);
+    int (*device_release_crop)(void *user_context, struct calotype_buffer_t *buf);
+    int (*wrap_native)(void *user_context, struct calotype_buffer_t *buf, uint64_t handle);
+    int (*detach_native)(void *user_context, struct calotype_buffer_t *buf);
+} calotype_device_interface_impl_t;
+
+#ifdef __cplusplus
+}
+#endif

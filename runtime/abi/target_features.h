@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Asking whether this machine can run code that was compiled for some target features: how a
+ * library compiled for several targets picks one.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum calotype_target_feature_t {
+#define CALOTYPE_TARGET_FEATURE(name, bit) calotype_target_feature_##name = bit,
+#include "target_features.def"
+#undef CALOTYPE_TARGET_FEATURE
+    calotype_target_feature_end = 128
+} calotype_target_feature_t;
+
+/** Processors to tune for. They change speed, never what can run. */
+typedef enum calotype_target_processor_t {
+    calotype_target_processor_generic = 0
+} calotype_target_processor_t;
+
+/** Whether this machine has every feature whose bit is set in `features`, an array of `count`
+ * words of 64 bits, feature 0 in the lowest bit of the first. Answers 1 or 0. Features that the
+ * runtime cannot check (devices among them) count as there. */
+extern int calotype_can_use_target_features(int count, const uint64_t *features);
+typedef int (*calotype_can_use_target_features_t)(int count, const uint64_t *features);
+extern calotype_can_use_target_features_t
+calotype_set_custom_can_use_target_features(calotype_can_use_target_features_t can_use);
+extern int calotype_default_can_use_target_features(int count, const uint64_t *features);
+
+#ifdef __cplusplus
+}
+#endif
