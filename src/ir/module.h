@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LoweredModule: what lowering hands to code generation, as plain data. It compiles nothing itself.
+//
+// Conventions of a function's body:
+// - A scalar argument `x` is the Variable `x`. A buffer argument `in` is the handle Variable
+//   `in.buffer`; the body takes from it what it needs (`let in = buffer_get_host(in.buffer)`, ...).
+//   An embedded buffer `im` is the handle Variable `im.buffer`, visible in every function.
+// - Loads and stores of buffer `f` use the address in the handle Variable `f`, bound by a LetStmt
+//   or by `allocate f`.
+// - `__user_context` is a handle Variable. Where no argument has that name it is null.
+// - The function's result is an int32 error code: that of the first AssertStmt that fails, of a
+//   parallel loop that fails, or 0. Allocations are freed and registered destructors called on
+//   every way out.
+// - Storage is flat: no Provide, Realize, Func or Image calls, no Vectorized or Unrolled loops.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/argument.h"
+#include "ir/enums.h"
+#include "ir/stmt_nodes.h"
+
+namespace calotype {
+
+/// Who can call a function of a module from outside, and what comes with it.
+enum class LinkageType : uint8_t {
+    External,              ///< the C function
+    ExternalPlusMetadata,  ///< and NAME_argv(void **) and NAME_metadata()
+    ExternalPlusArgv,      ///< and NAME_argv(void **)
+    Internal,              ///< only functions of the same module
+};
+
+/// From names of arguments as the pipeline has them to the names that metadata shows.
+using MetadataNameMap = std::map<std::string, std::string>;
+
+/// An argument of a lowered function.
+struct LoweredArgument : Argument {
+    /// Buffers: what is known of the host address, in bytes.
+    Alignment alignment;
+
+    LoweredArgument() = default;
+    explicit LoweredArgument(const Argument &a, Alignment alignment = {})
+        : Argument(a), alignment(alignment) {
+    }
+};
+
+/// One function that can be called from C. `name` may have namespaces ("a::b::f"): then, and with
+/// NameMangling::CPlusPlus, the symbol is that of the C++ function.
+struct LoweredFunction {
+    std::string name;
+    std::vector<LoweredArgument> args;
+    Stmt body;
+    LinkageType linkage = LinkageType::ExternalPlusMetadata;
+    NameMangling name_mangling = NameMangling::Default;
+};
+
+/// A constant image that travels in the object file.
+struct LoweredBuffer {
+    std::string name;
+    Type type;
+    struct Dimension {
+        int32_t min, extent, stride;
+    };
+    std::vector<Dimension> dimensions;
+    std::vector<uint8_t> bytes;  ///< from the address of the element at all mins
+    int alignment = 128;         ///< of the bytes in memory
+};
+
+/// Code that comes ready made.
+struct ExternalCode {
+    enum class Kind : uint8_t { LLVMBitcode };
+    Kind kind = Kind::LLVMBitcode;
+    std::string name;
+    std::vector<uint8_t> bytes;
+};
+
+/// All that one object file is made of.
+struct LoweredModule {
+    std::string name;
+    std::string target;  ///< the target string that metadata shows
+    std::vector<LoweredFunction> functions;
+    std::vector<LoweredBuffer> buffers;
+    std::vector<ExternalCode> external_code;
+    MetadataNameMap metadata_names;
+    bool any_strict_float = false;  ///< some part asked for strict floating point everywhere
+
+    /// The function of that name, or null.
+    const LoweredFunction *find_function(const std::string &name) const {
+        for (const LoweredFunction &f : functions) {
+            if (f.name == name) {
+                return &f;
+            }
+        }
+        return nullptr;
+    }
+};
+
+}  // namespace calotype
