@@ -24,6 +24,8 @@ target_compile_options(calotype_flags INTERFACE
     -Werror=return-type -Werror=uninitialized
     $<$<BOOL:${CALOTYPE_WERROR}>:-Werror>
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+    # Messages name files by their path in the project, wherever it was built.
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
     # Lets the compiler cache look through a precompiled header.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "support/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "support/error.h"
+
+namespace calotype::internal {
+
+bool starts_with(std::string_view text, std::string_view prefix) {
+    return text.substr(0, prefix.size()) == prefix;
+}
+
+bool ends_with(std::string_view text, std::string_view suffix) {
+    return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+std::vector<std::string> split(std::string_view text, std::string_view separator) {
+    internal_assert(!separator.empty()) << "empty separator";
+    std::vector<std::string> parts;
+    size_t begin = 0;
+    for (size_t end; (end = text.find(separator, begin)) != std::string_view::npos;
+         begin = end + separator.size()) {
+        parts.emplace_back(text.substr(begin, end - begin));
+    }
+    parts.emplace_back(text.substr(begin));
+    return parts;
+}
+
+std::string join(const std::vector<std::string> &parts, std::string_view separator) {
+    std::string text;
+    for (size_t i = 0; i < parts.size(); i++) {
+        if (i > 0) {
+            text += separator;
+        }
+        text += parts[i];
+    }
+    return text;
+}
+
+std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
+    return join(split(text, from), to);
+}
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view space = " \t\r\n\v\f";
+    const size_t begin = text.find_first_not_of(space);
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return text.substr(begin, text.find_last_not_of(space) - begin + 1);
+}
+
+int edit_distance(std::string_view a, std::string_view b) {
+    // row[j] is the distance of the first i letters of a to the first j of b.
+    std::vector<int> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (size_t i = 1; i <= a.size(); i++) {
+        int diagonal = row[0];
+        row[0] = int(i);
+        for (size_t j = 1; j <= b.size(); j++) {
+            const int substituted = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        }
+    }
+    return row.back();
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        const std::vector<std::string> &candidates) {
+    std::optional<std::string> nearest;
+    int best = int(std::max<size_t>(1, name.size() / 3)) + 1;
+    for (const std::string &candidate : candidates) {
+        const int distance = edit_distance(name, candidate);
+        if (distance < best && distance < int(candidate.size())) {
+            best = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string> &candidates) {
+    const auto nearest = nearest_name(name, candidates);
+    return nearest ? ", did you mean '" + *nearest + "'?" : "";
+}
+
+std::string UniqueNames::next(std::string key, bool number_the_first) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const int n = used_[key]++;
+    if (number_the_first) {
+        return key + std::to_string(n);
+    }
+    return n == 0 ? key : key + "$" + std::to_string(n);
+}
+
+std::string UniqueNames::unique(std::string_view prefix) {
+    return next(replace_all(prefix, "$", "_"), false);
+}
+
+std::string UniqueNames::numbered(std::string_view prefix) {
+    // A name that is made here might be asked for as a prefix of unique(): take it there first.
+    for (;;) {
+        std::string name = next(replace_all(prefix, "$", "_"), true);
+        std::lock_guard<std::mutex> lock(mutex_);
+        if (used_[name]++ == 0) {
+            return name;
+        }
+    }
+}
+
+namespace {
+
+UniqueNames &names_of_process() {
+    static UniqueNames names;
+    return names;
+}
+
+}  // namespace
+
+std::string unique_name(std::string_view prefix) {
+    return names_of_process().unique(prefix);
+}
+
+std::string unique_name(char prefix) {
+    return names_of_process().numbered(std::string_view(&prefix, 1));
+}
+
+}  // namespace calotype::internal
