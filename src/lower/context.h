@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LowerContext: what every pass may know besides the statement it rewrites.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "arith/bounds.h"
+#include "pipeline/source.h"
+#include "support/text.h"
+#include "target/target.h"
+
+namespace calotype {
+
+/// Which loop of which stage a For is; keyed by the For's name in LowerContext::loops.
+struct LoopInfo {
+    std::string func;
+    int stage = 0;
+    std::string var;  ///< plain name, as in the stage's dims
+};
+
+/// Facts of one lowering. Passes add to `loops` and `names`; the rest is fixed once the nest is built.
+struct LowerContext {
+    Target target;
+    std::string pipeline_name;
+    std::vector<Function> outputs;       ///< copies that belong to this lowering
+    std::vector<Argument> args;          ///< inputs, in order of the signature
+    std::vector<Requirement> requirements;
+    bool trace_pipeline = false;
+    Environment env;                     ///< all Functions, by name
+    std::vector<std::string> order;      ///< realization order: producers before their consumers
+    std::vector<std::vector<std::string>> fused_groups;  ///< `order` cut into compute_with groups
+    FuncValueBounds func_bounds;         ///< what values a Func can take, for indices that depend on data
+    std::map<std::string, LoopInfo> loops;
+    internal::UniqueNames names;         ///< fresh names of this lowering
+
+    bool is_output(const std::string &name) const;
+    /// Name of Variables and buffers: the Function whose storage is called `buffer` ("f" or "f.1"), or null.
+    const Function *function_of_buffer(const std::string &buffer) const;
+};
+
+}  // namespace calotype

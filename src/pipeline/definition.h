@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Definition: one stage of a Func: what is stored where, and in which loops.
+#pragma once
+
+#include <vector>
+
+#include "pipeline/schedule.h"
+
+namespace calotype {
+
+struct Definition;
+using DefinitionPtr = IntrusivePtr<Definition>;
+
+/// A copy of a definition with a schedule of its own, used where `condition` holds.
+struct Specialization {
+    Expr condition;
+    DefinitionPtr definition;     ///< undefined if failure_message is set
+    std::string failure_message;  ///< specialize_fail
+};
+
+/// `f(args) = values` (several for a Tuple), for all args where the predicate holds.
+/// In update definitions calls to the Func itself carry no symbol: the name alone says it, and no reference cycle arises.
+struct Definition : RefCounted {
+    bool is_init = true;
+    std::vector<Expr> args;    ///< of the pure definition: Variables, one a dimension
+    std::vector<Expr> values;  ///< one a tuple element
+    Expr predicate;            ///< of the RDom; constant true elsewhere
+    StageSchedule schedule;
+    std::vector<Specialization> specializations;
+};
+
+}  // namespace calotype

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ExternFuncArgument: what may be passed to an extern stage.
+#pragma once
+
+#include "ir/expr.h"
+#include "pipeline/parameter.h"
+
+namespace calotype {
+
+class FunctionContents;
+
+struct ExternFuncArgument {
+    enum ArgType { UndefinedArg = 0, FuncArg, BufferArg, ExprArg, ImageParamArg };
+    ArgType arg_type = UndefinedArg;
+    IntrusivePtr<FunctionContents> func;
+    Image buffer;
+    Expr expr;
+    Parameter image_param;
+
+    ExternFuncArgument() = default;
+    ExternFuncArgument(IntrusivePtr<FunctionContents> f);
+    ExternFuncArgument(Image b);
+    ExternFuncArgument(Expr e);
+    ExternFuncArgument(int e);
+    ExternFuncArgument(float e);
+    ExternFuncArgument(Parameter p);
+    ~ExternFuncArgument();
+    ExternFuncArgument(const ExternFuncArgument &);
+    ExternFuncArgument &operator=(const ExternFuncArgument &);
+
+    bool is_func() const {
+        return arg_type == FuncArg;
+    }
+    bool is_expr() const {
+        return arg_type == ExprArg;
+    }
+    bool is_buffer() const {
+        return arg_type == BufferArg;
+    }
+    bool is_image_param() const {
+        return arg_type == ImageParamArg;
+    }
+    bool defined() const {
+        return arg_type != UndefinedArg;
+    }
+};
+
+}  // namespace calotype

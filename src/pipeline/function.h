@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Function: a Func's algorithm and schedule as data. lang/Func is the user's handle on it, lower/ reads a deep copy.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "pipeline/definition.h"
+#include "pipeline/extern_argument.h"
+#include "pipeline/parameter.h"
+
+namespace calotype {
+
+/// The data behind Function; the Symbol of calls to it.
+class FunctionContents : public Symbol {
+public:
+    explicit FunctionContents(std::string name)
+        : Symbol(SymbolKind::Function, std::move(name)) {
+    }
+    std::vector<std::string> args;   ///< names of the pure variables, one a dimension
+    std::vector<Type> output_types;  ///< one a tuple element
+    std::vector<Type> required_types;  ///< declared by Func(type, dims, name); empty if free
+    int required_dims = -1;
+    DefinitionPtr init;                  ///< undefined until defined, and for extern stages
+    std::vector<DefinitionPtr> updates;
+    FuncSchedule schedule;
+    std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline output; one a tuple element
+    std::string debug_file;
+    bool frozen = false;  ///< called by others: may get no further pure definition (updates warn)
+
+    std::string extern_name;  ///< of the C function, for define_extern
+    std::vector<ExternFuncArgument> extern_args;
+    NameMangling extern_mangling = NameMangling::C;
+    DeviceAPI extern_device_api = DeviceAPI::Host;
+    Expr extern_proxy_expr;
+};
+
+/// A handle to a Func's data, undefined by default.
+class Function {
+public:
+    Function() = default;
+    explicit Function(const std::string &name);
+    explicit Function(IntrusivePtr<FunctionContents> contents)
+        : contents_(std::move(contents)) {
+    }
+    /// Precondition: the symbol is a Function.
+    explicit Function(const SymbolPtr &symbol);
+
+    bool defined() const {
+        return contents_.defined();
+    }
+    bool same_as(const Function &other) const {
+        return contents_ == other.contents_;
+    }
+    FunctionContents *operator->() const {
+        return contents_.get();
+    }
+    const IntrusivePtr<FunctionContents> &contents() const {
+        return contents_;
+    }
+    const std::string &name() const {
+        return contents_->name;
+    }
+    /// Name of the storage of tuple element i: "f", or "f.0", "f.1" where there are several.
+    std::string buffer_name(int value_index) const;
+
+    int dimensions() const {
+        return int(contents_->args.size());
+    }
+    int outputs() const {
+        return int(contents_->output_types.size());
+    }
+    const std::vector<std::string> &args() const {
+        return contents_->args;
+    }
+    const std::vector<Type> &output_types() const {
+        return contents_->output_types;
+    }
+    bool has_pure_definition() const {
+        return contents_->init.defined();
+    }
+    bool has_extern_definition() const {
+        return !contents_->extern_name.empty();
+    }
+    bool has_update_definition() const {
+        return !contents_->updates.empty();
+    }
+    /// One pure definition, no updates, no extern: can be inlined.
+    bool is_pure() const {
+        return has_pure_definition() && !has_update_definition() && !has_extern_definition();
+    }
+    bool can_be_inlined() const {
+        return is_pure() && contents_->init->specializations.empty();
+    }
+    /// Stage 0 is the pure definition (or the extern one: undefined pointer), stage i the update i - 1.
+    int stages() const {
+        return 1 + int(contents_->updates.size());
+    }
+    const DefinitionPtr &stage(int i) const {
+        return i == 0 ? contents_->init : contents_->updates[i - 1];
+    }
+    FuncSchedule &schedule() const {
+        return contents_->schedule;
+    }
+
+    /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the offending part.
+    void define(const std::vector<std::string> &args, std::vector<Expr> values);
+    void define_update(const std::vector<Expr> &args, std::vector<Expr> values);
+    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &types, const std::vector<std::string> &dims,
+                       NameMangling mangling, DeviceAPI device_api);
+
+private:
+    IntrusivePtr<FunctionContents> contents_;
+};
+
+/// All Functions that `outputs` need, themselves included, by name.
+using Environment = std::map<std::string, Function>;
+Environment build_environment(const std::vector<Function> &outputs);
+/// The Functions called directly by f (its definitions, schedule expressions and extern arguments).
+Environment find_direct_calls(const Function &f);
+/// Copies that share nothing mutable with the originals, calls redirected to the copies; outputs come first in order.
+void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy, Environment *env_copy);
+/// f's name and the values of its definitions with every Expr replaced by fn(e), in place.
+template<typename Fn>
+void mutate_expressions(Definition &d, Fn &&fn);
+
+}  // namespace calotype
+
+#include "pipeline/function_inl.h"

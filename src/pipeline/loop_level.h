@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// LoopLevel: a place in a loop nest, to which the computation or storage of another Func is attached.
+#pragma once
+
+#include <string>
+
+#include "support/intrusive_ptr.h"
+
+namespace calotype {
+
+/// Inlined, root, or "inside loop `var` of stage `stage_index` of Func `func`".
+///
+/// A LoopLevel is a handle: copies share their contents, so that `set` on one (a generator's GeneratorParam<LoopLevel>)
+/// reaches every schedule that holds a copy. It is locked when lowering starts; a level that was never set is an error then.
+class LoopLevel {
+public:
+    /// Undefined: must be `set` before lowering.
+    LoopLevel();
+    /// stage_index -1 means "the only stage, or, if there are several, the last one that has the loop".
+    LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar, int stage_index = -1);
+
+    static LoopLevel inlined();
+    static LoopLevel root();
+
+    /// Take the place of `other`, in all copies of this handle.
+    void set(const LoopLevel &other);
+    /// From now on the level may be read and no longer set.
+    LoopLevel &lock();
+    /// A level of the same place that shares nothing with this one.
+    LoopLevel copy() const;
+
+    bool defined() const;
+    bool locked() const;
+    bool is_inlined() const;
+    bool is_root() const;
+    /// Empty for inlined and root.
+    std::string func_name() const;
+    std::string var_name() const;
+    bool is_rvar() const;
+    int stage_index() const;
+    int get_stage_index() const {
+        return stage_index();
+    }
+    /// "f.x", "f.s1.r$x", "root", "inlined", "undefined".
+    std::string to_string() const;
+    bool operator==(const LoopLevel &other) const;
+    bool operator!=(const LoopLevel &other) const {
+        return !(*this == other);
+    }
+
+private:
+    struct Contents;
+    IntrusivePtr<Contents> contents_;
+    void check_defined() const;
+};
+
+/// A LoopLevel at which a stage is fused with another (compute_with), and how the two loops are aligned.
+struct FuseLoopLevel;
+
+}  // namespace calotype

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Parameter: a scalar or buffer argument of a pipeline; Image: a constant buffer embedded in one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/enums.h"
+#include "ir/expr.h"
+#include "ir/symbol.h"
+#include "runtime/abi/buffer.h"
+
+namespace calotype {
+
+/// Owns the memory behind a calotype_buffer_t by type erasure, so that pipeline/ need not know which Buffer class made it.
+class BufferStorage : public RefCounted {
+public:
+    virtual calotype_buffer_t *raw() = 0;
+};
+using BufferStoragePtr = IntrusivePtr<BufferStorage>;
+
+/// The Symbol of a constant image.
+struct ImageContents : Symbol {
+    ImageContents(std::string name, BufferStoragePtr buffer)
+        : Symbol(SymbolKind::Image, std::move(name)), buffer(std::move(buffer)) {
+    }
+    BufferStoragePtr buffer;
+};
+using Image = IntrusivePtr<ImageContents>;
+
+/// Bits of a scalar value of any type up to 64 bits.
+union ScalarValue {
+    bool b;
+    int64_t i64;
+    uint64_t u64;
+    float f32;
+    double f64;
+    void *handle;
+};
+
+/// What is required (or estimated) of one dimension of a buffer parameter; undefined Exprs require nothing.
+struct BufferConstraint {
+    Expr min, extent, stride;
+    Expr min_estimate, extent_estimate;
+};
+
+class ParameterContents : public Symbol {
+public:
+    ParameterContents(std::string name, Type type, bool is_buffer, int dimensions);
+    Type type;
+    bool is_buffer;
+    int dimensions;
+    bool name_is_explicit = false;  ///< given by the user: must be unique in a pipeline
+    // scalars
+    std::optional<uint64_t> value;  ///< bits of the current value, for JIT calls
+    Expr min_value, max_value, estimate, default_value;
+    // buffers
+    BufferStoragePtr buffer;  ///< bound for JIT calls
+    int host_alignment;       ///< bytes
+    std::vector<BufferConstraint> constraints;
+    MemoryType memory_type = MemoryType::Auto;
+    bool trace_loads = false;
+    std::vector<std::string> trace_tags;
+};
+
+/// A handle to a parameter's data, undefined by default.
+class Parameter {
+public:
+    Parameter() = default;
+    /// A parameter with a name of its own making.
+    Parameter(const Type &t, bool is_buffer, int dimensions);
+    Parameter(const Type &t, bool is_buffer, int dimensions, const std::string &name);
+    /// Precondition: the symbol is a Parameter.
+    explicit Parameter(const SymbolPtr &symbol);
+
+    bool defined() const {
+        return contents_.defined();
+    }
+    bool same_as(const Parameter &other) const {
+        return contents_ == other.contents_;
+    }
+    bool operator<(const Parameter &other) const {
+        return contents_ < other.contents_;
+    }
+    ParameterContents *operator->() const {
+        return contents_.get();
+    }
+    const IntrusivePtr<ParameterContents> &contents() const {
+        return contents_;
+    }
+    const std::string &name() const {
+        return contents_->name;
+    }
+    Type type() const {
+        return contents_->type;
+    }
+    int dimensions() const {
+        return contents_->dimensions;
+    }
+    bool is_buffer() const {
+        return contents_->is_buffer;
+    }
+
+    /// The Variable that stands for a scalar parameter.
+    Expr as_expr() const;
+    /// Variables `name.min.d`, `name.extent.d`, `name.stride.d` of a buffer parameter's actual shape.
+    Expr min_expr(int d) const;
+    Expr extent_expr(int d) const;
+    Expr stride_expr(int d) const;
+
+    void set_min_constraint(int dim, const Expr &e);
+    void set_extent_constraint(int dim, const Expr &e);
+    void set_stride_constraint(int dim, const Expr &e);
+    void set_min_constraint_estimate(int dim, const Expr &e);
+    void set_extent_constraint_estimate(int dim, const Expr &e);
+    void set_host_alignment(int bytes);
+    Expr min_constraint(int dim) const;
+    Expr extent_constraint(int dim) const;
+    Expr stride_constraint(int dim) const;
+    Expr min_constraint_estimate(int dim) const;
+    Expr extent_constraint_estimate(int dim) const;
+    int host_alignment() const {
+        return contents_->host_alignment;
+    }
+
+    void set_min_value(const Expr &e);
+    void set_max_value(const Expr &e);
+    void set_estimate(Expr e);
+    void set_default_value(const Expr &e);
+    Expr min_value() const {
+        return contents_->min_value;
+    }
+    Expr max_value() const {
+        return contents_->max_value;
+    }
+    Expr estimate() const {
+        return contents_->estimate;
+    }
+    Expr default_value() const {
+        return contents_->default_value;
+    }
+
+private:
+    IntrusivePtr<ParameterContents> contents_;
+    BufferConstraint &constraint(int dim) const;
+};
+
+/// Names of the shape variables of buffer `name`; the one place that spells them.
+namespace names {
+std::string buffer_min(const std::string &name, int d);
+std::string buffer_extent(const std::string &name, int d);
+std::string buffer_stride(const std::string &name, int d);
+/// The calotype_buffer_t * itself.
+std::string buffer(const std::string &name);
+}  // namespace names
+
+}  // namespace calotype
