@@ -10,6 +10,9 @@ function(calotype_test NAME)
     target_include_directories(${NAME} PRIVATE
         "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${NAME} PRIVATE ${ARG_LINK} calotype_flags GTest::gtest_main)
+    if(CALOTYPE_USE_PCH)
+        target_precompile_headers(${NAME} REUSE_FROM calotype_test_pch)
+    endif()
     target_compile_definitions(${NAME} PRIVATE
         CALOTYPE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
         CALOTYPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -38,3 +41,15 @@ function(calotype_test_folder NAME)
         calotype_test(${NAME} SOURCES ${sources} LINK ${ARG_LINK} ${whole})
     endif()
 endfunction()
+
+# Owns the precompiled header of all tests.
+if(CALOTYPE_USE_PCH)
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp" CONTENT "\n")
+    add_library(calotype_test_pch OBJECT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
+    # As the executables are compiled, or the compiler would refuse the header.
+    set_target_properties(calotype_test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(calotype_test_pch PRIVATE -fPIE)
+    target_link_libraries(calotype_test_pch PRIVATE calotype_flags GTest::gtest)
+    target_precompile_headers(calotype_test_pch PRIVATE
+        <cstdint> <functional> <map> <memory> <string> <vector> <gtest/gtest.h>)
+endif()
