@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/enums.h"
+
+#include <iterator>
+
+namespace calotype {
+
+namespace {
+
+// The words of each enumeration in the order of its enumerators.
+const char *const device_apis[] = {"none", "host", "default_gpu", "cuda", "opencl", "vulkan"};
+const char *const memory_types[] = {"auto",       "heap",        "stack",    "register",
+                                    "gpu_shared", "gpu_texture", "amx_tile", "gpu_shared_async"};
+const char *const for_types[] = {"serial", "parallel",  "vectorized", "unrolled",
+                                 "extern", "gpu_block", "gpu_thread", "gpu_lane"};
+const char *const partitions[] = {"auto", "never", "always"};
+const char *const tail_strategies[] = {"round_up",        "guard_with_if", "predicate",
+                                       "predicate_loads", "predicate_stores", "shift_inwards",
+                                       "shift_inwards_and_blend", "round_up_and_blend", "auto"};
+const char *const prefetch_strategies[] = {"clamp", "guard_with_if", "non_faulting"};
+
+template<typename Enum, typename Words>
+bool find(const Words &words, const std::string &text, Enum *result) {
+    for (size_t i = 0; i < std::size(words); i++) {
+        if (text == words[i]) {
+            *result = Enum(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+const char *to_string(DeviceAPI x) {
+    return device_apis[size_t(x)];
+}
+const char *to_string(MemoryType x) {
+    return memory_types[size_t(x)];
+}
+const char *to_string(ForType x) {
+    return for_types[size_t(x)];
+}
+const char *to_string(Partition x) {
+    return partitions[size_t(x)];
+}
+const char *to_string(TailStrategy x) {
+    return tail_strategies[size_t(x)];
+}
+const char *to_string(PrefetchBoundStrategy x) {
+    return prefetch_strategies[size_t(x)];
+}
+
+bool from_string(const std::string &text, DeviceAPI *result) {
+    return find(device_apis, text, result);
+}
+bool from_string(const std::string &text, MemoryType *result) {
+    return find(memory_types, text, result);
+}
+bool from_string(const std::string &text, ForType *result) {
+    return find(for_types, text, result);
+}
+bool from_string(const std::string &text, Partition *result) {
+    return find(partitions, text, result);
+}
+bool from_string(const std::string &text, TailStrategy *result) {
+    return find(tail_strategies, text, result);
+}
+bool from_string(const std::string &text, PrefetchBoundStrategy *result) {
+    return find(prefetch_strategies, text, result);
+}
+
+}  // namespace calotype

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The expression nodes. Each has `make`, which checks its operands (InternalError otherwise), and `fields()`, the tuple
+// of everything that makes two nodes equal: visitors, mutators, equality, hash and verifier are written over it.
+//
+// Lanes: operands of one node have equal lanes unless said otherwise. Arithmetic follows docs/language.md: signed 32 and
+// 64 bits do not overflow, other integers wrap, division rounds so that the remainder is not negative, x / 0 == 0.
+#pragma once
+
+#include <tuple>
+
+#include "ir/alignment.h"
+#include "ir/expr.h"
+#include "ir/intrinsics.h"
+#include "ir/symbol.h"
+
+namespace calotype {
+
+/// A constant integer of a signed scalar type, sign-extended to 64 bits.
+struct IntImm : internal::ExprBase<NodeKind::IntImm> {
+    int64_t value;
+    static Expr make(Type t, int64_t value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+struct UIntImm : internal::ExprBase<NodeKind::UIntImm> {
+    uint64_t value;
+    static Expr make(Type t, uint64_t value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+/// A constant of any float type, held exactly as a double. Equality is by bits: NaN equals NaN, 0.0 differs from -0.0.
+struct FloatImm : internal::ExprBase<NodeKind::FloatImm> {
+    double value;
+    static Expr make(Type t, double value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+struct StringImm : internal::ExprBase<NodeKind::StringImm> {
+    std::string value;
+    static Expr make(const std::string &value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+/// `lanes` copies of value; value may itself be a vector, which is then repeated as a whole.
+struct Broadcast : internal::ExprBase<NodeKind::Broadcast> {
+    Expr value;
+    int lanes;
+    static Expr make(Expr value, int lanes);
+    auto fields() const {
+        return std::tie(value, lanes);
+    }
+};
+
+/// Conversion by value: integers wrap, float to int truncates, to bool compares with zero.
+struct Cast : internal::ExprBase<NodeKind::Cast> {
+    Expr value;
+    static Expr make(Type t, Expr value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+/// Conversion by bits; total bits are equal, lanes may differ.
+struct Reinterpret : internal::ExprBase<NodeKind::Reinterpret> {
+    Expr value;
+    static Expr make(Type t, Expr value);
+    auto fields() const {
+        return std::tie(value);
+    }
+};
+
+/// A name: a loop variable, a let, a Var, or, with a symbol, an RVar or something about a parameter.
+struct Variable : internal::ExprBase<NodeKind::Variable> {
+    std::string name;
+    SymbolPtr symbol;
+    static Expr make(Type t, const std::string &name, SymbolPtr symbol = nullptr);
+    auto fields() const {
+        return std::tie(name);
+    }
+};
+
+namespace internal {
+/// Two operands of one type; `make` of the concrete node gives the result type.
+template<NodeKind K, typename Self, bool yields_bool>
+struct BinaryNode : ExprBase<K> {
+    static constexpr bool is_comparison = yields_bool;
+    Expr a, b;
+    static Expr make(Expr a, Expr b);
+    auto fields() const {
+        return std::tie(a, b);
+    }
+};
+}  // namespace internal
+
+#define ARITH(Name, symbol) \
+    struct Name : internal::BinaryNode<NodeKind::Name, Name, false> {};
+#define COMPARE(Name, symbol) \
+    struct Name : internal::BinaryNode<NodeKind::Name, Name, true> {};
+#define LOGIC(Name, symbol) COMPARE(Name, symbol)
+#include "ir/nodes.def"
+
+struct Not : internal::ExprBase<NodeKind::Not> {
+    Expr a;
+    static Expr make(Expr a);
+    auto fields() const {
+        return std::tie(a);
+    }
+};
+
+/// Both values may be evaluated. The condition is a Bool, scalar or of as many lanes as the values.
+struct Select : internal::ExprBase<NodeKind::Select> {
+    Expr condition, true_value, false_value;
+    static Expr make(Expr condition, Expr true_value, Expr false_value);
+    auto fields() const {
+        return std::tie(condition, true_value, false_value);
+    }
+};
+
+/// Element `index` of flat buffer `name`, in elements; lanes whose predicate is false are undefined and not read.
+struct Load : internal::ExprBase<NodeKind::Load> {
+    std::string name;
+    Expr index, predicate;
+    Alignment alignment;  ///< what is known of the first lane's index
+    SymbolPtr symbol;     ///< the parameter or image loaded from, if it is one
+    static Expr make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment,
+                     SymbolPtr symbol = nullptr);
+    auto fields() const {
+        return std::tie(name, index, predicate, alignment);
+    }
+};
+
+/// base, base + stride, ..., lanes of them. base may be a vector: then its copies are concatenated.
+struct Ramp : internal::ExprBase<NodeKind::Ramp> {
+    Expr base, stride;
+    int lanes;
+    static Expr make(Expr base, Expr stride, int lanes);
+    auto fields() const {
+        return std::tie(base, stride, lanes);
+    }
+};
+
+/// What a Call calls.
+enum class CallKind : uint8_t {
+    Func,           ///< value `value_index` of a Func at integer coordinates
+    Image,          ///< a buffer parameter or constant image at integer coordinates
+    Intrinsic,      ///< `intrinsic`; purity by its row
+    Extern,         ///< a C function with effects
+    PureExtern,     ///< a C function of its arguments alone
+    ExternCPlusPlus,///< as Extern, name mangled as C++
+};
+
+struct Call : internal::ExprBase<NodeKind::Call> {
+    std::string name;
+    std::vector<Expr> args;
+    CallKind call_kind;
+    Intrinsic intrinsic = Intrinsic::none;
+    int value_index = 0;
+    SymbolPtr symbol;  ///< Func and Image: the declaration
+
+    static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind, int value_index = 0,
+                     SymbolPtr symbol = nullptr);
+    static Expr make(Type t, Intrinsic intrinsic, std::vector<Expr> args);
+    bool is_intrinsic() const {
+        return call_kind == CallKind::Intrinsic;
+    }
+    bool is_intrinsic(Intrinsic id) const {
+        return intrinsic == id;
+    }
+    /// Same arguments give the same value, and evaluation has no effect.
+    bool is_pure() const;
+    /// The arguments of e if it is a call of that intrinsic, else null.
+    static const Call *as_intrinsic(const Expr &e, Intrinsic id) {
+        const Call *c = e.as<Call>();
+        return c && c->intrinsic == id ? c : nullptr;
+    }
+    auto fields() const {
+        return std::tie(name, args, call_kind, intrinsic, value_index);
+    }
+};
+
+struct Let : internal::ExprBase<NodeKind::Let> {
+    std::string name;
+    Expr value, body;
+    static Expr make(const std::string &name, Expr value, Expr body);
+    auto fields() const {
+        return std::tie(name, value, body);
+    }
+};
+
+/// Lane i of the result is lane indices[i] of the concatenated vectors (all of one element type).
+struct Shuffle : internal::ExprBase<NodeKind::Shuffle> {
+    std::vector<Expr> vectors;
+    std::vector<int> indices;
+    static Expr make(std::vector<Expr> vectors, std::vector<int> indices);
+    static Expr make_interleave(std::vector<Expr> vectors);
+    static Expr make_concat(std::vector<Expr> vectors);
+    static Expr make_slice(Expr vector, int begin, int stride, int size);
+    static Expr make_extract_element(Expr vector, int lane);
+    static Expr make_broadcast(Expr vector, int factor);
+    bool is_interleave() const;
+    bool is_concat() const;
+    bool is_slice() const;  ///< one vector, indices in arithmetic progression
+    bool is_extract_element() const {
+        return indices.size() == 1;
+    }
+    int slice_begin() const {
+        return indices[0];
+    }
+    int slice_stride() const {
+        return indices.size() > 1 ? indices[1] - indices[0] : 1;
+    }
+    auto fields() const {
+        return std::tie(vectors, indices);
+    }
+};
+
+/// Adjacent groups of lanes combined: result lane i covers value lanes [i * factor, (i + 1) * factor).
+struct VectorReduce : internal::ExprBase<NodeKind::VectorReduce> {
+    enum Operator : uint8_t { Add, SaturatingAdd, Mul, Min, Max, And, Or };
+    Expr value;
+    Operator op;
+    static Expr make(Operator op, Expr value, int lanes);
+    auto fields() const {
+        return std::tie(op, value);
+    }
+};
+
+const char *to_string(VectorReduce::Operator op);
+const char *to_string(CallKind kind);
+
+}  // namespace calotype

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The text form of the IR: what --print-after shows, pass tests contain, and ir/parser.h reads back without loss.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype {
+
+std::string to_string(const Expr &e);
+std::string to_string(const Stmt &s);
+std::ostream &operator<<(std::ostream &out, const Expr &e);
+std::ostream &operator<<(std::ostream &out, const Stmt &s);
+
+}  // namespace calotype
