@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/visitor.h"
+
+#include <unordered_set>
+
+#include "ir/field_walk.h"
+
+namespace calotype {
+
+void Visitor::operator()(const Expr &e) {
+    if (e.defined()) {
+        internal::dispatch(e.get(), [&](const auto *op) { visit(op); });
+    }
+}
+
+void Visitor::operator()(const Stmt &s) {
+    if (s.defined()) {
+        internal::dispatch(s.get(), [&](const auto *op) { visit(op); });
+    }
+}
+
+#define EXPR(Name)                                                             \
+    void Visitor::visit(const Name *op) {                                      \
+        internal::for_each_child(*op, [&](const auto &child) { (*this)(child); }); \
+    }
+#define STMT(Name) EXPR(Name)
+#include "ir/nodes.def"
+
+struct GraphVisitor::Seen {
+    std::unordered_set<const Node *> nodes;
+};
+
+GraphVisitor::GraphVisitor()
+    : seen_(new Seen) {
+}
+
+GraphVisitor::~GraphVisitor() {
+    delete seen_;
+}
+
+void GraphVisitor::operator()(const Expr &e) {
+    if (e.defined() && seen_->nodes.insert(e.get()).second) {
+        Visitor::operator()(e);
+    }
+}
+
+void GraphVisitor::operator()(const Stmt &s) {
+    if (s.defined() && seen_->nodes.insert(s.get()).second) {
+        Visitor::operator()(s);
+    }
+}
+
+}  // namespace calotype
