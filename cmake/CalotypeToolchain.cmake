@@ -30,8 +30,9 @@ target_compile_options(calotype_flags INTERFACE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 
 if(CALOTYPE_SANITIZER)
-    add_compile_options(-fsanitize=${CALOTYPE_SANITIZER} -fno-omit-frame-pointer
-                        -fno-sanitize-recover=all)
+    # Not vptr: it asks for the type information of LLVM's classes, which LLVM is built without.
+    add_compile_options(-fsanitize=${CALOTYPE_SANITIZER} -fno-sanitize=vptr
+                        -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${CALOTYPE_SANITIZER})
 endif()
 
