@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How an expression changes when a variable grows by one.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "arith/constant_interval.h"
+#include "ir/expr.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+enum class Monotonic : uint8_t {
+    Constant,    ///< the same for all values of the variable
+    Increasing,  ///< never smaller for a larger value
+    Decreasing,  ///< never larger for a larger value
+    Unknown,
+};
+
+/// The range of e(var + 1) - e(var) over all values of all variables, and over the lanes of e. Bools count as 0 and 1;
+/// of floats only the sign is known. `others` gives the same for variables that themselves change with `var` (lets).
+/// Sound where narrow types wrap: what may wrap has no bound.
+ConstantInterval derivative_bounds(const Expr &e, const std::string &var,
+                                   const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+
+Monotonic is_monotonic(const Expr &e, const std::string &var,
+                       const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+
+std::ostream &operator<<(std::ostream &out, Monotonic m);
+
+}  // namespace calotype::internal
