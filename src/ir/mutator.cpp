@@ -59,13 +59,13 @@ private:
     bool changed_ = false;
 };
 
-/// The mutated fields of `op`, evaluated from first to last.
+/// The fields of `op`, evaluated from first to last: children mutated, other data by reference.
 template<typename T>
 auto mutate_fields(const T *op, FieldMutator &m) {
     // Braced initialisation evaluates in order.
     return std::apply(
         [&](const auto &...field) {
-            return std::tuple<std::decay_t<decltype(field)>...>{m(field)...};
+            return std::tuple<decltype(m(field))...>{m(field)...};
         },
         op->fields());
 }

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/target.h"
+
+#include <utility>
+
+#include "support/error.h"
+
+namespace calotype {
+
+namespace {
+
+using Feature = Target::Feature;
+
+const std::pair<Feature, Feature> implications[] = {
+#define IMPLIES(Name, Implied) {Target::Name, Target::Implied},
+#include "target/features.def"
+};
+
+/// What becomes of a feature in a runtime that two targets share.
+enum class Merge { Both, Either, Same, Drop };
+
+const Merge merges[] = {
+#define FEATURE(Name, spelling, merge) Merge::merge,
+#include "target/features.def"
+};
+
+}  // namespace
+
+Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features, int vector_bits)
+    : os(os), arch(arch), bits(bits), vector_bits(vector_bits), processor_tune(tune) {
+    set_features(features);
+}
+
+Target::Target(OS os, Arch arch, int bits, const std::vector<Feature> &features)
+    : Target(os, arch, bits, ProcessorGeneric, features) {
+}
+
+bool Target::has_unknowns() const {
+    return os == OSUnknown || arch == ArchUnknown || bits == 0;
+}
+
+void Target::set_feature(Feature f, bool value) {
+    if (f == FeatureEnd) {
+        return;
+    }
+    user_assert(f >= 0 && f < FeatureEnd) << "there is no target feature number " << int(f);
+    features_.set(f, value);
+}
+
+void Target::set_features(const std::vector<Feature> &features, bool value) {
+    for (Feature f : features) {
+        set_feature(f, value);
+    }
+}
+
+void Target::set_implied_features() {
+    for (const auto &[feature, implied] : implications) {
+        if (features_[feature]) {
+            features_.set(implied);
+        }
+    }
+}
+
+void Target::unset_implied_features() {
+    // All of the removals are decided on the completed set, as a chain loses its inner links too.
+    const Target full = with_implied_features();
+    for (const auto &[feature, implied] : implications) {
+        if (full.has_feature(feature)) {
+            features_.reset(implied);
+        }
+    }
+}
+
+Target Target::with_implied_features() const {
+    Target result = *this;
+    result.set_implied_features();
+    return result;
+}
+
+Target Target::without_implied_features() const {
+    Target result = *this;
+    result.unset_implied_features();
+    return result;
+}
+
+Target Target::with_feature(Feature f) const {
+    Target result = *this;
+    result.set_feature(f);
+    return result;
+}
+
+Target Target::without_feature(Feature f) const {
+    Target result = *this;
+    result.set_feature(f, false);
+    return result;
+}
+
+bool Target::has_feature(Feature f) const {
+    if (f == FeatureEnd) {
+        return true;
+    }
+    user_assert(f >= 0 && f < FeatureEnd) << "there is no target feature number " << int(f);
+    return features_[f];
+}
+
+bool Target::features_any_of(const std::vector<Feature> &features) const {
+    for (Feature f : features) {
+        if (has_feature(f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool Target::features_all_of(const std::vector<Feature> &features) const {
+    for (Feature f : features) {
+        if (!has_feature(f)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool Target::has_gpu_feature() const {
+    return features_any_of({CUDA, OpenCL, Vulkan});
+}
+
+namespace {
+
+int vector_register_bits(const Target &target, bool is_float) {
+    const Target t = target.with_implied_features();
+    switch (t.arch) {
+    case Target::X86:
+        if (t.has_feature(Target::AVX512_KNL) || t.has_feature(Target::AVX512_Skylake)) {
+            return 512;
+        }
+        return t.has_feature(Target::AVX2) || (is_float && t.has_feature(Target::AVX)) ? 256 : 128;
+    case Target::WebAssembly:
+        return t.has_feature(Target::WasmMvpOnly) ? 0 : 128;
+    case Target::ARM:
+        return t.vector_bits && t.has_feature(Target::SVE) ? t.vector_bits : 128;
+    case Target::RISCV:
+        return t.has_feature(Target::RVV) ? t.vector_bits : 0;
+    case Target::POWERPC:
+    case Target::ArchUnknown:
+        return 128;
+    }
+    return 128;
+}
+
+}  // namespace
+
+int Target::natural_lanes(int bits, bool is_float) const {
+    user_assert(os != OSUnknown && arch != ArchUnknown && this->bits != 0)
+        << "the natural vector size of target '" << to_string() << "' is not known";
+    internal_assert(bits > 0) << "vectors of values of " << bits << " bits";
+    const int lanes = vector_register_bits(*this, is_float) / bits;
+    return lanes > 0 ? lanes : 1;
+}
+
+bool Target::has_large_buffers() const {
+    return bits == 64 && has_feature(LargeBuffers);
+}
+
+int64_t Target::maximum_buffer_size() const {
+    return has_large_buffers() ? INT64_MAX : INT32_MAX;
+}
+
+int Target::get_cuda_capability_lower_bound() const {
+    static const std::pair<Feature, int> capabilities[] = {
+        {CUDACapability30, 30}, {CUDACapability32, 32},   {CUDACapability35, 35},   {CUDACapability50, 50},
+        {CUDACapability61, 61}, {CUDACapability70, 70},   {CUDACapability75, 75},   {CUDACapability80, 80},
+        {CUDACapability86, 86}, {CUDACapability89, 89},   {CUDACapability90, 90},   {CUDACapability100, 100},
+        {CUDACapability120, 120}};
+    if (!has_feature(CUDA)) {
+        return -1;
+    }
+    for (const auto &[feature, capability] : capabilities) {
+        if (has_feature(feature)) {
+            return capability;
+        }
+    }
+    return 20;
+}
+
+int Target::get_vulkan_capability_lower_bound() const {
+    if (!has_feature(Vulkan)) {
+        return -1;
+    }
+    return has_feature(VulkanV10) ? 10 : has_feature(VulkanV12) ? 12 : has_feature(VulkanV13) ? 13 : 10;
+}
+
+int Target::get_arm_v8_lower_bound() const {
+    if (arch != ARM || bits != 64) {
+        return -1;
+    }
+    for (int minor = 0; minor <= 9; minor++) {
+        if (has_feature(Feature(ARMv8a + minor))) {
+            return 80 + minor;
+        }
+    }
+    return -1;
+}
+
+bool Target::supported() const {
+    const bool host = (arch == X86 && (bits == 32 || bits == 64)) || (arch == ARM && bits == 64);
+    return host && os != OSUnknown && os != WebAssemblyRuntime && !has_feature(Vulkan) && !has_feature(SPIRV);
+}
+
+bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {
+    if (arch != other.arch || bits != other.bits || os != other.os) {
+        return false;
+    }
+    // Implied features take part, so that avx512 with avx2 leaves avx2.
+    const Target a = with_implied_features(), b = other.with_implied_features();
+    Target merged(os, arch, bits, processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
+    merged.vector_bits = vector_bits == other.vector_bits ? vector_bits : 0;
+    for (int i = 0; i < FeatureEnd; i++) {
+        const bool in_a = a.features_[i], in_b = b.features_[i];
+        switch (merges[i]) {
+        case Merge::Both:
+            merged.features_.set(i, in_a && in_b);
+            break;
+        case Merge::Either:
+            merged.features_.set(i, in_a || in_b);
+            break;
+        case Merge::Same:
+            if (in_a != in_b) {
+                return false;
+            }
+            merged.features_.set(i, in_a);
+            break;
+        case Merge::Drop:
+            break;
+        }
+    }
+    result = merged;
+    return true;
+}
+
+bool Target::operator==(const Target &other) const {
+    return os == other.os && arch == other.arch && bits == other.bits && vector_bits == other.vector_bits &&
+           processor_tune == other.processor_tune && features_ == other.features_;
+}
+
+}  // namespace calotype
