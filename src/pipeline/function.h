@@ -27,13 +27,16 @@ public:
     FuncSchedule schedule;
     std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline output; one a tuple element
     std::string debug_file;
-    bool frozen = false;  ///< called by others: may get no further pure definition (updates warn)
+    bool frozen = false;  ///< called by others: may get no further definitions
 
     std::string extern_name;  ///< of the C function, for define_extern
     std::vector<ExternFuncArgument> extern_args;
     NameMangling extern_mangling = NameMangling::C;
     DeviceAPI extern_device_api = DeviceAPI::Host;
     Expr extern_proxy_expr;
+    /// Of an extern stage: a definition without values that holds the loops around the call (dims of
+    /// ForType::Extern are inside the call itself).
+    DefinitionPtr extern_schedule;
 };
 
 /// A handle to a Func's data, undefined by default.
@@ -119,10 +122,14 @@ private:
 using Environment = std::map<std::string, Function>;
 Environment build_environment(const std::vector<Function> &outputs);
 /// The Functions called directly by f (its definitions, schedule expressions and extern arguments).
-Environment find_direct_calls(const Function &f);
+/// Calls by name alone (f itself, and what a wrapper wraps) are looked up in `env`.
+Environment find_direct_calls(const Function &f, const Environment &env = {});
 /// Copies that share nothing mutable with the originals, calls redirected to the copies; outputs come first in order.
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy, Environment *env_copy);
-/// f's name and the values of its definitions with every Expr replaced by fn(e), in place.
+/// Calls fn(e) for every defined Expr of the definition, its schedule and its specializations.
+template<typename MaybeConstDefinition, typename Fn>
+void for_each_expression(MaybeConstDefinition &d, Fn &&fn);
+/// Every defined Expr of the definition, its schedule and its specializations replaced by fn(e), in place.
 template<typename Fn>
 void mutate_expressions(Definition &d, Fn &&fn);
 

@@ -2,38 +2,46 @@
 // Templates of pipeline/function.h.
 #pragma once
 
+#include "pipeline/definition.h"
+
 namespace calotype {
 
-template<typename Fn>
-void mutate_expressions(Definition &d, Fn &&fn) {
-    auto each = [&](Expr &e) {
+template<typename MaybeConstDefinition, typename Fn>
+void for_each_expression(MaybeConstDefinition &d, Fn &&fn) {
+    auto each = [&](auto &e) {
         if (e.defined()) {
-            e = fn(e);
+            fn(e);
         }
     };
-    for (Expr &e : d.args) {
+    for (auto &e : d.args) {
         each(e);
     }
-    for (Expr &e : d.values) {
+    for (auto &e : d.values) {
         each(e);
     }
     each(d.predicate);
-    for (ReductionVariable &rv : d.schedule.rvars) {
+    for (auto &rv : d.schedule.rvars) {
         each(rv.min);
         each(rv.extent);
     }
-    for (Split &s : d.schedule.splits) {
+    for (auto &s : d.schedule.splits) {
         each(s.factor);
     }
-    for (PrefetchDirective &p : d.schedule.prefetches) {
+    for (auto &p : d.schedule.prefetches) {
         each(p.offset);
     }
-    for (Specialization &s : d.specializations) {
+    for (auto &s : d.specializations) {
         each(s.condition);
-        if (s.definition) {
-            mutate_expressions(*s.definition, fn);
+        if (s.definition.defined()) {
+            MaybeConstDefinition &inner = *s.definition;
+            for_each_expression(inner, fn);
         }
     }
+}
+
+template<typename Fn>
+void mutate_expressions(Definition &d, Fn &&fn) {
+    for_each_expression(d, [&](Expr &e) { e = fn(e); });
 }
 
 }  // namespace calotype

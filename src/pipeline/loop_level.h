@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "support/intrusive_ptr.h"
 
@@ -16,8 +17,20 @@ class LoopLevel {
 public:
     /// Undefined: must be `set` before lowering.
     LoopLevel();
+    LoopLevel(const LoopLevel &);
+    LoopLevel(LoopLevel &&) noexcept;
+    LoopLevel &operator=(const LoopLevel &);
+    LoopLevel &operator=(LoopLevel &&) noexcept;
+    ~LoopLevel();
     /// stage_index -1 means "the only stage, or, if there are several, the last one that has the loop".
     LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar, int stage_index = -1);
+
+    /// The loop over `v` (a Var, RVar or VarOrRVar) in `f` (a Func or Function).
+    template<typename FuncLike, typename VarLike,
+             typename = decltype(is_reduction_variable(std::declval<const VarLike &>()))>
+    LoopLevel(const FuncLike &f, const VarLike &v, int stage_index = -1)
+        : LoopLevel(f.name(), v.name(), is_reduction_variable(v), stage_index) {
+    }
 
     static LoopLevel inlined();
     static LoopLevel root();

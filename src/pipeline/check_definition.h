@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// DefinitionCheck: which names, domains and Funcs the expressions of a definition refer to, and whether they may.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/visitor.h"
+#include "pipeline/function.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+/// Apply it to each expression of one definition; a CompileError that begins with `what` if an expression names a
+/// variable other than `pure_args`, RVars and parameters, or RVars of two domains.
+class DefinitionCheck : public GraphVisitor {
+public:
+    DefinitionCheck(std::string func, std::string what, const std::vector<std::string> &pure_args);
+
+    using GraphVisitor::operator();
+
+    /// Undefined if no RVar occurs.
+    const ReductionDomain &domain() const {
+        return domain_;
+    }
+    const std::string &first_rvar() const {
+        return first_rvar_;
+    }
+    bool calls_self() const {
+        return calls_self_;
+    }
+    const std::vector<IntrusivePtr<FunctionContents>> &called() const {
+        return called_;
+    }
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override;
+    void visit(const Let *op) override;
+    void visit(const Call *op) override;
+
+    std::string func_, what_;
+    Scope<> bound_;
+    ReductionDomain domain_;
+    std::string first_rvar_;
+    bool calls_self_ = false;
+    std::vector<IntrusivePtr<FunctionContents>> called_;
+};
+
+}  // namespace calotype::internal

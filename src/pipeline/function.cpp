@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Function: the handle, and definitions. The checks of a definition's expressions are in check_definition.cpp.
+#include "pipeline/function.h"
+
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/printer.h"
+#include "pipeline/check_definition.h"
+#include "pipeline/pure_rvar.h"
+#include "support/error.h"
+
+namespace calotype {
+
+using internal::DefinitionCheck;
+
+Function::Function(const std::string &name)
+    : contents_(new FunctionContents(name)) {
+    user_assert(!name.empty()) << "the name of a func is empty";
+    user_assert(name.find('.') == std::string::npos)
+        << "the name of func " << name << " contains a dot, which is reserved";
+}
+
+Function::Function(const SymbolPtr &symbol) {
+    internal_assert(symbol.defined() && symbol->kind == SymbolKind::Function) << "not a func";
+    contents_ = IntrusivePtr<FunctionContents>(static_cast<FunctionContents *>(symbol.get()));
+}
+
+std::string Function::buffer_name(int value_index) const {
+    return outputs() > 1 ? name() + "." + std::to_string(value_index) : name();
+}
+
+namespace {
+
+// Calls to `self` lose their symbol, so that a definition does not own the Func that owns it.
+class ForgetSelf : public GraphMutator {
+public:
+    explicit ForgetSelf(const FunctionContents *self)
+        : self_(self) {
+    }
+
+private:
+    using GraphMutator::visit;
+    Expr visit(const Call *op) override {
+        if (op->call_kind != CallKind::Func || op->symbol.get() != self_) {
+            return GraphMutator::visit(op);
+        }
+        return Call::make(op->type, op->name, Mutator::mutate(op->args), CallKind::Func,
+                          op->value_index, nullptr);
+    }
+    const FunctionContents *self_;
+};
+
+std::string describe(const std::vector<Type> &types) {
+    std::string text;
+    for (const Type &t : types) {
+        text += (text.empty() ? "" : ", ") + to_string(t);
+    }
+    return types.size() == 1 ? text : "(" + text + ")";
+}
+
+std::vector<Type> types_of(const std::vector<Expr> &values) {
+    std::vector<Type> types;
+    for (const Expr &e : values) {
+        types.push_back(e.type());
+    }
+    return types;
+}
+
+void check_values_defined(const std::string &what, const std::vector<Expr> &values) {
+    user_assert(!values.empty()) << what << " has no values";
+    for (size_t i = 0; i < values.size(); i++) {
+        user_assert(values[i].defined()) << what << ": value " << i << " is undefined";
+        user_assert(values[i].type().is_scalar())
+            << what << ": value " << i << " has vector type " << values[i].type();
+    }
+}
+
+void check_against_declaration(const Function &f, size_t dims, const std::vector<Type> &types) {
+    if (!f->required_types.empty()) {
+        user_assert(types == f->required_types)
+            << "func " << f.name() << " is declared with type " << describe(f->required_types)
+            << " but defined with type " << describe(types);
+    }
+    user_assert(f->required_dims < 0 || int(dims) == f->required_dims)
+        << "func " << f.name() << " is declared with " << f->required_dims
+        << " dimensions but defined with " << dims;
+}
+
+void check_args_distinct(const std::string &name, const std::vector<std::string> &args) {
+    std::set<std::string> seen;
+    for (const std::string &arg : args) {
+        user_assert(seen.insert(arg).second)
+            << "func " << name << ": argument " << arg << " appears twice in its definition";
+    }
+}
+
+void make_storage_and_output_buffers(const Function &f) {
+    f->schedule.storage_dims.clear();
+    for (const std::string &arg : f.args()) {
+        StorageDim dim;
+        dim.var = arg;
+        f->schedule.storage_dims.push_back(dim);
+    }
+    f->output_buffers.clear();
+    for (int i = 0; i < f.outputs(); i++) {
+        Parameter p(f.output_types()[size_t(i)], true, f.dimensions(), f.buffer_name(i));
+        p->name_is_explicit = false;
+        f->output_buffers.push_back(p);
+    }
+}
+
+Dim pure_dim(const std::string &var) {
+    Dim dim;
+    dim.var = var;
+    return dim;
+}
+
+// Each Func that e calls gets no further definitions.
+void freeze_calls(const DefinitionCheck &check, const Function &self) {
+    for (const auto &callee : check.called()) {
+        if (callee.get() != self.contents().get()) {
+            callee->frozen = true;
+        }
+    }
+}
+
+}  // namespace
+
+void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {
+    const std::string what = "definition of func " + name();
+    user_assert(!contents_->frozen)
+        << "func " << name() << " cannot be defined again: it is already used by another func";
+    user_assert(!has_extern_definition())
+        << "func " << name() << " cannot be defined: it has an extern definition";
+    user_assert(!has_pure_definition()) << "func " << name() << " already has a pure definition";
+    check_args_distinct(name(), args);
+    check_values_defined(what, values);
+    check_against_declaration(*this, args.size(), types_of(values));
+
+    DefinitionCheck check(name(), what, args);
+    for (const Expr &e : values) {
+        check(e);
+    }
+    user_assert(!check.calls_self()) << what << " refers to itself";
+    user_assert(!check.domain().defined())
+        << what << " uses RVar " << check.first_rvar()
+        << ", only update definitions may: perhaps an inline reduction was meant";
+    freeze_calls(check, *this);
+
+    contents_->args = args;
+    contents_->output_types = types_of(values);
+    DefinitionPtr init(new Definition);
+    for (const std::string &arg : args) {
+        init->args.push_back(Variable::make(Int(32), arg));
+        init->schedule.dims.push_back(pure_dim(arg));
+    }
+    init->schedule.dims.push_back(pure_dim(outermost_name));
+    init->values = std::move(values);
+    init->predicate = const_true();
+    contents_->init = init;
+    make_storage_and_output_buffers(*this);
+}
+
+namespace {
+
+void check_update_shape(const Function &f, const std::string &what, const std::vector<Expr> &args,
+                        const std::vector<Expr> &values) {
+    user_assert(f.has_pure_definition())
+        << "func " << f.name() << " cannot be updated: it has no pure definition";
+    user_assert(!f->frozen) << "func " << f.name()
+                            << " cannot be updated: it is already used by another func";
+    user_assert(int(args.size()) == f.dimensions())
+        << what << " has " << args.size() << " arguments, the pure definition has "
+        << f.dimensions();
+    for (size_t i = 0; i < args.size(); i++) {
+        user_assert(args[i].defined()) << what << ": argument " << i << " is undefined";
+        user_assert(args[i].type() == Int(32)) << what << ": argument " << i << " has type "
+                                               << args[i].type() << ", must be int32";
+    }
+    check_values_defined(what, values);
+    user_assert(types_of(values) == f.output_types())
+        << what << " has type " << describe(types_of(values)) << ", the pure definition has type "
+        << describe(f.output_types());
+}
+
+// The pure arguments that an update leaves alone: plain Vars in the place they have in the pure definition.
+std::vector<std::string> pure_args_of_update(const Function &f, const std::vector<Expr> &args) {
+    std::vector<std::string> pure;
+    for (size_t i = 0; i < args.size(); i++) {
+        const Variable *v = args[i].as<Variable>();
+        if (v && !v->symbol.defined() && v->name == f.args()[i]) {
+            pure.push_back(v->name);
+        }
+    }
+    return pure;
+}
+
+}  // namespace
+
+void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> values) {
+    const std::string what =
+        "update definition " + std::to_string(contents_->updates.size()) + " of func " + name();
+    check_update_shape(*this, what, args, values);
+    const std::vector<std::string> pure = pure_args_of_update(*this, args);
+
+    DefinitionCheck check(name(), what, pure);
+    for (const Expr &e : args) {
+        check(e);
+    }
+    for (const Expr &e : values) {
+        check(e);
+    }
+    ReductionDomain domain = check.domain();
+    if (domain.defined()) {
+        domain.freeze();
+        check(domain.predicate());
+    }
+    freeze_calls(check, *this);
+
+    ForgetSelf forget(contents_.get());
+    DefinitionPtr update(new Definition);
+    update->is_init = false;
+    update->args = forget(args);
+    update->values = forget(values);
+    update->predicate = domain.defined() ? forget(domain.predicate()) : const_true();
+    if (domain.defined()) {
+        update->schedule.rvars = domain.domain();
+        for (const ReductionVariable &rv : domain.domain()) {
+            Dim dim = pure_dim(rv.var);
+            dim.dim_type = internal::is_pure_rvar(*update, name(), rv.var) ? DimType::PureRVar
+                                                                          : DimType::ImpureRVar;
+            update->schedule.dims.push_back(dim);
+        }
+    }
+    for (const std::string &arg : pure) {
+        update->schedule.dims.push_back(pure_dim(arg));
+    }
+    update->schedule.dims.push_back(pure_dim(outermost_name));
+    contents_->updates.push_back(update);
+}
+
+void Function::define_extern(const std::string &function_name,
+                             const std::vector<ExternFuncArgument> &args,
+                             const std::vector<Type> &types, const std::vector<std::string> &dims,
+                             NameMangling mangling, DeviceAPI device_api) {
+    user_assert(!has_pure_definition() && !has_extern_definition())
+        << "func " << name() << " cannot get an extern definition: it is already defined";
+    user_assert(!function_name.empty())
+        << "the extern definition of func " << name() << " has no function name";
+    user_assert(!types.empty()) << "the extern definition of func " << name() << " has no types";
+    check_args_distinct(name(), dims);
+    check_against_declaration(*this, dims.size(), types);
+    for (size_t i = 0; i < args.size(); i++) {
+        user_assert(args[i].defined()) << "argument " << i << " of the extern definition of func "
+                                       << name() << " is undefined";
+        if (args[i].is_func()) {
+            args[i].func->frozen = true;
+        }
+    }
+    contents_->args = dims;
+    contents_->output_types = types;
+    contents_->extern_name = function_name;
+    contents_->extern_args = args;
+    contents_->extern_mangling = mangling;
+    contents_->extern_device_api = device_api;
+    make_storage_and_output_buffers(*this);
+
+    // The definition of an extern stage holds its loops alone.
+    DefinitionPtr init(new Definition);
+    for (const std::string &dim_name : dims) {
+        Dim dim = pure_dim(dim_name);
+        dim.for_type = ForType::Extern;
+        dim.device_api = device_api;
+        init->args.push_back(Variable::make(Int(32), dim_name));
+        init->schedule.dims.push_back(dim);
+    }
+    init->schedule.dims.push_back(pure_dim(outermost_name));
+    init->predicate = const_true();
+    contents_->extern_schedule = init;
+}
+
+}  // namespace calotype

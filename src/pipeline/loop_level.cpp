@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/loop_level.h"
+
+#include "support/error.h"
+
+namespace calotype {
+
+struct LoopLevel::Contents : RefCounted {
+    enum class Kind { Undefined, Inlined, Root, Loop };
+    Kind kind = Kind::Undefined;
+    std::string func, var;
+    bool is_rvar = false;
+    int stage_index = -1;
+    bool locked = false;
+
+    bool same_place(const Contents &o) const {
+        return kind == o.kind && func == o.func && var == o.var && stage_index == o.stage_index;
+    }
+};
+
+LoopLevel::LoopLevel()
+    : contents_(new Contents) {
+}
+
+LoopLevel::LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar,
+                     int stage_index)
+    : contents_(new Contents) {
+    contents_->kind = Contents::Kind::Loop;
+    contents_->func = func_name;
+    contents_->var = var_name;
+    contents_->is_rvar = is_rvar;
+    contents_->stage_index = stage_index;
+}
+
+LoopLevel::LoopLevel(const LoopLevel &) = default;
+LoopLevel::LoopLevel(LoopLevel &&) noexcept = default;
+LoopLevel &LoopLevel::operator=(const LoopLevel &) = default;
+LoopLevel &LoopLevel::operator=(LoopLevel &&) noexcept = default;
+LoopLevel::~LoopLevel() = default;
+
+LoopLevel LoopLevel::inlined() {
+    LoopLevel level;
+    level.contents_->kind = Contents::Kind::Inlined;
+    return level;
+}
+
+LoopLevel LoopLevel::root() {
+    LoopLevel level;
+    level.contents_->kind = Contents::Kind::Root;
+    return level;
+}
+
+void LoopLevel::set(const LoopLevel &other) {
+    user_assert(!locked()) << "cannot set loop level " << to_string()
+                           << ", it is locked: the pipeline has been lowered";
+    Contents &c = *contents_;
+    c.kind = other.contents_->kind;
+    c.func = other.contents_->func;
+    c.var = other.contents_->var;
+    c.is_rvar = other.contents_->is_rvar;
+    c.stage_index = other.contents_->stage_index;
+}
+
+LoopLevel &LoopLevel::lock() {
+    contents_->locked = true;
+    return *this;
+}
+
+LoopLevel LoopLevel::copy() const {
+    LoopLevel level;
+    level.set(*this);
+    level.contents_->locked = contents_->locked;
+    return level;
+}
+
+bool LoopLevel::defined() const {
+    return contents_->kind != Contents::Kind::Undefined;
+}
+
+bool LoopLevel::locked() const {
+    return contents_->locked;
+}
+
+void LoopLevel::check_defined() const {
+    user_assert(defined()) << "loop level is used before it was set";
+}
+
+bool LoopLevel::is_inlined() const {
+    check_defined();
+    return contents_->kind == Contents::Kind::Inlined;
+}
+
+bool LoopLevel::is_root() const {
+    check_defined();
+    return contents_->kind == Contents::Kind::Root;
+}
+
+std::string LoopLevel::func_name() const {
+    check_defined();
+    return contents_->func;
+}
+
+std::string LoopLevel::var_name() const {
+    check_defined();
+    return contents_->var;
+}
+
+bool LoopLevel::is_rvar() const {
+    check_defined();
+    return contents_->is_rvar;
+}
+
+int LoopLevel::stage_index() const {
+    check_defined();
+    return contents_->stage_index;
+}
+
+std::string LoopLevel::to_string() const {
+    switch (contents_->kind) {
+    case Contents::Kind::Undefined:
+        return "undefined";
+    case Contents::Kind::Inlined:
+        return "inlined";
+    case Contents::Kind::Root:
+        return "root";
+    case Contents::Kind::Loop:
+        break;
+    }
+    std::string stage = contents_->stage_index >= 0 ? ".s" + std::to_string(contents_->stage_index) : "";
+    return contents_->func + stage + "." + contents_->var;
+}
+
+bool LoopLevel::operator==(const LoopLevel &other) const {
+    return contents_->same_place(*other.contents_);
+}
+
+}  // namespace calotype

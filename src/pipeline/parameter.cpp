@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/parameter.h"
+
+#include "ir/constants.h"
+#include "ir/expr_nodes.h"
+#include "ir/printer.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype {
+
+namespace names {
+
+std::string buffer_min(const std::string &name, int d) {
+    return name + ".min." + std::to_string(d);
+}
+
+std::string buffer_extent(const std::string &name, int d) {
+    return name + ".extent." + std::to_string(d);
+}
+
+std::string buffer_stride(const std::string &name, int d) {
+    return name + ".stride." + std::to_string(d);
+}
+
+std::string buffer(const std::string &name) {
+    return name + ".buffer";
+}
+
+}  // namespace names
+
+ParameterContents::ParameterContents(std::string name, Type type, bool is_buffer, int dimensions)
+    : Symbol(SymbolKind::Parameter, std::move(name)),
+      type(type),
+      is_buffer(is_buffer),
+      dimensions(dimensions),
+      host_alignment(type.bytes()),
+      constraints(dimensions > 0 ? size_t(dimensions) : 0) {
+    // The innermost dimension is dense unless the user says otherwise.
+    if (is_buffer && dimensions > 0) {
+        constraints[0].stride = Expr(1);
+    }
+}
+
+Parameter::Parameter(const Type &t, bool is_buffer, int dimensions)
+    : contents_(new ParameterContents(internal::unique_name('p'), t, is_buffer, dimensions)) {
+}
+
+Parameter::Parameter(const Type &t, bool is_buffer, int dimensions, const std::string &name)
+    : contents_(new ParameterContents(name, t, is_buffer, dimensions)) {
+    contents_->name_is_explicit = true;
+    internal_assert(is_buffer || dimensions == 0)
+        << "scalar parameter " << name << " with " << dimensions << " dimensions";
+}
+
+Parameter::Parameter(const SymbolPtr &symbol) {
+    internal_assert(symbol.defined() && symbol->kind == SymbolKind::Parameter) << "not a parameter";
+    contents_ = IntrusivePtr<ParameterContents>(static_cast<ParameterContents *>(symbol.get()));
+}
+
+Expr Parameter::as_expr() const {
+    internal_assert(!is_buffer()) << name() << " is a buffer";
+    return Variable::make(type(), name(), contents_);
+}
+
+Expr Parameter::min_expr(int d) const {
+    return Variable::make(Int(32), names::buffer_min(name(), d), contents_);
+}
+
+Expr Parameter::extent_expr(int d) const {
+    return Variable::make(Int(32), names::buffer_extent(name(), d), contents_);
+}
+
+Expr Parameter::stride_expr(int d) const {
+    return Variable::make(Int(32), names::buffer_stride(name(), d), contents_);
+}
+
+BufferConstraint &Parameter::constraint(int dim) const {
+    user_assert(is_buffer()) << "parameter " << name() << " is a scalar, it has no dimensions";
+    user_assert(dim >= 0 && dim < int(contents_->constraints.size()))
+        << "parameter " << name() << " has no dimension " << dim << ", it has "
+        << contents_->constraints.size();
+    return contents_->constraints[size_t(dim)];
+}
+
+void Parameter::set_min_constraint(int dim, const Expr &e) {
+    constraint(dim).min = e;
+}
+
+void Parameter::set_extent_constraint(int dim, const Expr &e) {
+    constraint(dim).extent = e;
+}
+
+void Parameter::set_stride_constraint(int dim, const Expr &e) {
+    constraint(dim).stride = e;
+}
+
+void Parameter::set_min_constraint_estimate(int dim, const Expr &e) {
+    constraint(dim).min_estimate = e;
+}
+
+void Parameter::set_extent_constraint_estimate(int dim, const Expr &e) {
+    constraint(dim).extent_estimate = e;
+}
+
+void Parameter::set_host_alignment(int bytes) {
+    user_assert(is_buffer()) << "parameter " << name() << " is a scalar, it has no host alignment";
+    user_assert(bytes > 0 && (bytes & (bytes - 1)) == 0)
+        << "host alignment of " << name() << " is " << bytes << ", must be a power of two";
+    contents_->host_alignment = bytes;
+}
+
+Expr Parameter::min_constraint(int dim) const {
+    return constraint(dim).min;
+}
+
+Expr Parameter::extent_constraint(int dim) const {
+    return constraint(dim).extent;
+}
+
+Expr Parameter::stride_constraint(int dim) const {
+    return constraint(dim).stride;
+}
+
+Expr Parameter::min_constraint_estimate(int dim) const {
+    return constraint(dim).min_estimate;
+}
+
+Expr Parameter::extent_constraint_estimate(int dim) const {
+    return constraint(dim).extent_estimate;
+}
+
+namespace {
+
+void check_scalar_property(const Parameter &p, const Expr &e, const char *what) {
+    user_assert(!p.is_buffer()) << "parameter " << p.name() << " is a buffer, it has no " << what;
+    user_assert(!e.defined() || e.type() == p.type())
+        << what << " of parameter " << p.name() << " has type " << e.type() << ", must be "
+        << p.type();
+}
+
+}  // namespace
+
+void Parameter::set_min_value(const Expr &e) {
+    check_scalar_property(*this, e, "minimum value");
+    contents_->min_value = e;
+}
+
+void Parameter::set_max_value(const Expr &e) {
+    check_scalar_property(*this, e, "maximum value");
+    contents_->max_value = e;
+}
+
+void Parameter::set_estimate(Expr e) {
+    check_scalar_property(*this, e, "estimate");
+    contents_->estimate = std::move(e);
+}
+
+void Parameter::set_default_value(const Expr &e) {
+    check_scalar_property(*this, e, "default value");
+    user_assert(!e.defined() || is_const(e) || e.kind() == NodeKind::StringImm)
+        << "default value of parameter " << name() << " is " << e << ", must be a constant";
+    contents_->default_value = e;
+}
+
+}  // namespace calotype
