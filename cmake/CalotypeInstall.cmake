@@ -1,1 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Where the parts of the package go. Component runtime needs no LLVM; component compiler does.
+
+install(TARGETS ${calotype_runtime_targets} EXPORT CalotypeRuntimeTargets
+        COMPONENT calotype_runtime)
+install(TARGETS ${calotype_compiler_targets} EXPORT CalotypeCompilerTargets
+        COMPONENT calotype_compiler)
+install(EXPORT CalotypeRuntimeTargets NAMESPACE Calotype::
+        DESTINATION "${calotype_package_dir}" COMPONENT calotype_runtime)
+install(EXPORT CalotypeCompilerTargets NAMESPACE Calotype::
+        DESTINATION "${calotype_package_dir}" COMPONENT calotype_compiler)
+install(FILES "${PROJECT_BINARY_DIR}/CalotypeConfig.cmake"
+              "${PROJECT_BINARY_DIR}/CalotypeConfigVersion.cmake"
+              ${calotype_helpers}
+        DESTINATION "${calotype_package_dir}" COMPONENT calotype_runtime)
+
+set(headers FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc")
+set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/calotype")
+install(FILES "${calotype_staged}/runtime.h" "${calotype_staged}/buffer.h"
+        DESTINATION "${include_dir}" COMPONENT calotype_runtime)
+foreach(part abi cpp)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/${part}"
+            DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime ${headers})
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
+        DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime
+        FILES_MATCHING REGEX "/runtime/[^/]*\\.h$" REGEX "/runtime/.*/" EXCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/"
+        DESTINATION "${include_dir}/tools" COMPONENT calotype_runtime OPTIONAL ${headers})
+
+install(FILES "${PROJECT_SOURCE_DIR}/src/calotype.h"
+        DESTINATION "${include_dir}" COMPONENT calotype_compiler)
+# All layers whose headers calotype.h reaches; what only the compiler itself sees stays at home.
+foreach(layer support target ir arith pipeline lang driver generator)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${layer}"
+            DESTINATION "${include_dir}" COMPONENT calotype_compiler ${headers})
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/"
+        DESTINATION "${include_dir}/compat" COMPONENT calotype_compiler OPTIONAL ${headers})

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# calotype_layer(NAME LINK <target>... [PRIVATE_LINK <target>...])
+# calotype_or_empty(VAR): where the list of sources is empty, an empty source.
+function(calotype_or_empty VAR)
+    if(NOT ${VAR})
+        set(${VAR} "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp" PARENT_SCOPE)
+        file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp" CONTENT "\n")
+    endif()
+endfunction()
+
+# calotype_layer(NAME LINK <target>... [PRIVATE_LINK <target>...] [WITHOUT <source>])
 #
 # Makes the static library calotype_NAME of all sources in the current folder and those below it.
 # LINK lists the layers that this one may include (ARCHITECTURE.md, section 2), no others.
+# WITHOUT leaves one source out, for a target of its own.
 # New files are picked up by the next build; a folder without sources is an empty library.
 function(calotype_layer NAME)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINK;PRIVATE_LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "WITHOUT" "LINK;PRIVATE_LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-    if(NOT sources)
-        set(sources "${CMAKE_CURRENT_BINARY_DIR}/empty.cpp")
-        file(CONFIGURE OUTPUT "${sources}" CONTENT "\n")
+    if(ARG_WITHOUT)
+        list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_WITHOUT}")
     endif()
+    calotype_or_empty(sources)
     add_library(calotype_${NAME} STATIC ${sources})
     target_include_directories(calotype_${NAME} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>

@@ -29,6 +29,12 @@ target_compile_options(calotype_flags INTERFACE
     # Lets the compiler cache look through a precompiled header.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 
+# calotype_use_flags(TARGET): as linking calotype_flags, but leaves no trace in an exported TARGET.
+function(calotype_use_flags TARGET)
+    target_compile_options(${TARGET} PRIVATE
+        $<TARGET_PROPERTY:calotype_flags,INTERFACE_COMPILE_OPTIONS>)
+endfunction()
+
 if(CALOTYPE_SANITIZER)
     # Not vptr: it asks for the type information of LLVM's classes, which LLVM is built without.
     add_compile_options(-fsanitize=${CALOTYPE_SANITIZER} -fno-sanitize=vptr

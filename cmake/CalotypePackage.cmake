@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# What users get: the targets Calotype::..., their headers, and the package that finds them, from the
+# build tree and from the install tree. The two look alike: ${build}/include is laid out as the
+# installed include folder.
+
+include(CMakePackageConfigHelpers)
+set(calotype_layers support target ir arith pipeline lang lower codegen driver generator)
+set(calotype_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Calotype")
+set(calotype_staged "${PROJECT_BINARY_DIR}/include/calotype")
+
+# ---- headers ----
+file(MAKE_DIRECTORY "${calotype_staged}")
+foreach(layer ${calotype_layers})
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${layer}" "${calotype_staged}/${layer}" SYMBOLIC)
+endforeach()
+foreach(folder runtime tools compat)
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${calotype_staged}/${folder}" SYMBOLIC)
+endforeach()
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/calotype.h" "${calotype_staged}/calotype.h" SYMBOLIC)
+# The short names of the two headers that users of generated code need.
+foreach(name runtime buffer)
+    file(CONFIGURE OUTPUT "${calotype_staged}/${name}.h" CONTENT
+"// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n#pragma once\n#include \"runtime/${name}.h\"\n")
+endforeach()
+
+# calotype_public(TARGET NAME): TARGET is Calotype::NAME to users, with the folder of the headers.
+function(calotype_public TARGET NAME)
+    add_library(Calotype::${NAME} ALIAS ${TARGET})
+    set_target_properties(${TARGET} PROPERTIES EXPORT_NAME ${NAME})
+    target_include_directories(${TARGET} INTERFACE
+        "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include;${calotype_staged}>"
+        "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR};${CMAKE_INSTALL_INCLUDEDIR}/calotype>")
+    target_compile_features(${TARGET} INTERFACE cxx_std_17)
+endfunction()
+
+# ---- component runtime: what users of generated code need ----
+calotype_public(calotype_abi ABI)
+calotype_public(calotype_buffer Buffer)
+calotype_public(calotype_runtime Runtime)
+
+add_library(calotype_tools INTERFACE)
+calotype_public(calotype_tools Tools)
+target_include_directories(calotype_tools INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tools>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/tools>)
+target_link_libraries(calotype_tools INTERFACE calotype_buffer)
+
+# Its dependencies are looked up by CalotypeConfig.cmake where they are used, so that this target can
+# be made without them.
+add_library(calotype_image_io INTERFACE)
+calotype_public(calotype_image_io ImageIO)
+target_link_libraries(calotype_image_io INTERFACE
+    calotype_tools
+    $<TARGET_NAME_IF_EXISTS:PNG::PNG>
+    $<TARGET_NAME_IF_EXISTS:JPEG::JPEG>)
+target_compile_definitions(calotype_image_io INTERFACE
+    $<$<NOT:$<TARGET_EXISTS:PNG::PNG>>:CALOTYPE_NO_PNG>
+    $<$<NOT:$<TARGET_EXISTS:JPEG::JPEG>>:CALOTYPE_NO_JPEG>)
+
+# ---- component compiler ----
+add_library(Calotype SHARED)
+foreach(layer ${calotype_layers})
+    target_sources(Calotype PRIVATE $<TARGET_OBJECTS:calotype_${layer}>)
+    add_dependencies(Calotype calotype_${layer})
+endforeach()
+calotype_public(Calotype Calotype)
+set_target_properties(Calotype PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    INSTALL_RPATH_USE_LINK_PATH ON LINKER_LANGUAGE CXX)
+target_link_libraries(Calotype
+    PUBLIC calotype_buffer
+    PRIVATE calotype_llvm calotype_runtime Threads::Threads ${CMAKE_DL_LIBS})
+
+file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/generator/cli/main.cpp)
+calotype_or_empty(main)
+add_library(calotype_generator_main STATIC ${main})
+calotype_public(calotype_generator_main Generator)
+target_link_libraries(calotype_generator_main PUBLIC Calotype)
+calotype_use_flags(calotype_generator_main)
+target_include_directories(calotype_generator_main PRIVATE ${PROJECT_SOURCE_DIR}/src)
+
+add_library(calotype_halide INTERFACE)
+calotype_public(calotype_halide Halide)
+target_include_directories(calotype_halide INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compat>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/compat>)
+target_link_libraries(calotype_halide INTERFACE Calotype)
+
+# All that a project that finds the package in the build tree needs.
+add_custom_target(calotype_package DEPENDS Calotype calotype_generator_main calotype_runtime)
+
+# ---- the package ----
+set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_tools
+    calotype_image_io)
+set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
+set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeRuntime CalotypeTarget)
+list(TRANSFORM calotype_helpers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cmake/package/\\1.cmake")
+
+configure_package_config_file(
+    "${PROJECT_SOURCE_DIR}/cmake/package/CalotypeConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/CalotypeConfig.cmake"
+    INSTALL_DESTINATION "${calotype_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/CalotypeConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+foreach(helper ${calotype_helpers})
+    configure_file("${helper}" "${PROJECT_BINARY_DIR}" COPYONLY)
+endforeach()
+export(TARGETS ${calotype_runtime_targets} NAMESPACE Calotype::
+       FILE "${PROJECT_BINARY_DIR}/CalotypeRuntimeTargets.cmake")
+export(TARGETS ${calotype_compiler_targets} NAMESPACE Calotype::
+       FILE "${PROJECT_BINARY_DIR}/CalotypeCompilerTargets.cmake")
+
+if(CALOTYPE_INSTALL)
+    include(CalotypeInstall)
+endif()

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# add_calotype_library(TARGET FROM <generator executable>
+#     [GENERATOR <name>]           the registered name; default TARGET
+#     [FUNCTION_NAME <name>]       the C function; default TARGET
+#     [NAMESPACE <ns>]             C++ namespace of the function, as a::b
+#     [FILE_BASE_NAME <name>]      of the files; default FUNCTION_NAME
+#     [OUTPUT_DIR <dir>]           default the current binary folder
+#     [USE_RUNTIME <target>]       link this runtime; default one of its own, <TARGET>.runtime
+#     [TARGETS <target>...]        target strings; `host` and `cmake` may stand for the triple of this
+#                                  machine and of the one CMake compiles for. Several give one
+#                                  library that chooses as it runs, so the most capable comes first.
+#                                  Default: Calotype_TARGET, else cmake
+#     [FEATURES <feature>...]      added to every target
+#     [FEATURES[<triple>] <feature>...]   added to the targets of that triple
+#     [PARAMS <name>=<value>...]   of the generator
+#     [DEPENDS <file or target>...] [PLUGINS <target>...] [AUTOSCHEDULER <target or name>]
+#     [C_BACKEND] [GRADIENT_DESCENT] [NO_THREADS] [NO_DL_LIBS]
+#     [HEADER <outvar>] [<EXTRA OUTPUT> <outvar>]...)
+#
+# Makes the static library TARGET of generated code; to link it is to have its header, <name>.h, and
+# its runtime. An extra output is also written, and its path, or one path a target where there are
+# several, put into the variable: ASSEMBLY BITCODE CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML C_SOURCE
+# DEVICE_CODE FEATURIZATION FUNCTION_INFO_HEADER LLVM_ASSEMBLY PYTHON_EXTENSION PYTORCH_WRAPPER
+# REGISTRATION SCHEDULE STMT STMT_HTML. Building <TARGET>.update generates all files and compiles
+# nothing.
+function(add_calotype_library TARGET)
+    _calotype_output_table(table)
+    set(outvars HEADER)
+    foreach(row ${table})
+        string(REGEX REPLACE ":.*" "" keyword "${row}")
+        list(APPEND outvars ${keyword})
+    endforeach()
+    set(arch_features ${ARGN})
+    list(FILTER arch_features INCLUDE REGEX "^FEATURES\\[.+\\]$")
+    cmake_parse_arguments(PARSE_ARGV 1 ARG
+        "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS"
+        "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;${outvars}"
+        "TARGETS;FEATURES;PARAMS;DEPENDS;PLUGINS;${arch_features}")
+    _calotype_library_defaults()
+    _calotype_library_targets(targets)
+    list(LENGTH targets count)
+
+    # What is compiled or linked in the end: an object, an archive that holds several, or C++.
+    set(header "${ARG_OUTPUT_DIR}/${ARG_FILE_BASE_NAME}.h")
+    if(ARG_C_BACKEND)
+        set(kind c_source .calotype_generated.cpp)
+    elseif(count GREATER 1)
+        set(kind static_library "${CMAKE_STATIC_LIBRARY_SUFFIX}")
+    else()
+        set(kind object "${CMAKE_CXX_OUTPUT_EXTENSION}")
+    endif()
+    list(GET kind 1 code)
+    list(GET kind 0 emit)
+    set(code "${ARG_OUTPUT_DIR}/${ARG_FILE_BASE_NAME}${code}")
+    list(PREPEND emit c_header)
+    set(files "${header}" "${code}")
+    foreach(row ${table})
+        string(REPLACE ":" ";" row "${row}")
+        list(GET row 0 keyword)
+        if(ARG_${keyword})
+            _calotype_extra_output(paths ${row})
+            list(GET row 1 type)
+            list(APPEND emit ${type})
+            list(APPEND files ${paths})
+            set(${ARG_${keyword}} ${paths} PARENT_SCOPE)
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES files)
+    list(REMOVE_DUPLICATES emit)
+    if(ARG_HEADER)
+        set(${ARG_HEADER} "${header}" PARENT_SCOPE)
+    endif()
+
+    _calotype_generate("${targets}" "${emit}" "${files}")
+    add_custom_target(${TARGET}.update DEPENDS ${files})
+    _calotype_library_of_code("${code}" "${header}" ${count})
+endfunction()
+
+# keyword : emit type : extension : "each" if there is one file a target
+function(_calotype_output_table OUTVAR)
+    set(${OUTVAR}
+        ASSEMBLY:assembly:.s:each
+        BITCODE:bitcode:.bc:each
+        CONCEPTUAL_STMT:conceptual_stmt:.conceptual.stmt:each
+        CONCEPTUAL_STMT_HTML:conceptual_stmt_html:.conceptual.stmt.html:each
+        C_SOURCE:c_source:.calotype_generated.cpp:one
+        DEVICE_CODE:device_code:.device_code:each
+        FEATURIZATION:featurization:.featurization:each
+        FUNCTION_INFO_HEADER:function_info_header:.function_info.h:one
+        LLVM_ASSEMBLY:llvm_assembly:.ll:each
+        PYTHON_EXTENSION:python_extension:.py.cpp:one
+        PYTORCH_WRAPPER:pytorch_wrapper:.pytorch.h:one
+        REGISTRATION:registration:.registration.cpp:one
+        SCHEDULE:schedule:.schedule.h:one
+        STMT:stmt:.stmt:each
+        STMT_HTML:stmt_html:.stmt.html:each
+        PARENT_SCOPE)
+endfunction()
+
+# The macros below are the parts of add_calotype_library and see its variables.
+
+macro(_calotype_library_defaults)
+    if(NOT ARG_FROM)
+        message(FATAL_ERROR "add_calotype_library(${TARGET}): FROM is missing")
+    elseif(NOT TARGET "${ARG_FROM}")
+        message(FATAL_ERROR "add_calotype_library(${TARGET}): FROM ${ARG_FROM} is no target")
+    endif()
+    if(ARG_UNPARSED_ARGUMENTS)
+        message(FATAL_ERROR "add_calotype_library(${TARGET}): unknown: ${ARG_UNPARSED_ARGUMENTS}")
+    endif()
+    foreach(_default GENERATOR=${TARGET} FUNCTION_NAME=${TARGET}
+            OUTPUT_DIR=${CMAKE_CURRENT_BINARY_DIR})
+        string(REGEX MATCH "^([^=]+)=(.*)$" _match "${_default}")
+        if(NOT ARG_${CMAKE_MATCH_1})
+            set(ARG_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+        endif()
+    endforeach()
+    if(NOT ARG_FILE_BASE_NAME)
+        set(ARG_FILE_BASE_NAME "${ARG_FUNCTION_NAME}")
+    endif()
+    cmake_path(ABSOLUTE_PATH ARG_OUTPUT_DIR BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" NORMALIZE)
+    file(MAKE_DIRECTORY "${ARG_OUTPUT_DIR}")
+    if(NOT ARG_TARGETS)
+        set(ARG_TARGETS "${Calotype_TARGET}")
+    endif()
+    if(NOT ARG_TARGETS)
+        set(ARG_TARGETS cmake)
+    endif()
+endmacro()
+
+# The target strings in full, each without a runtime of its own.
+macro(_calotype_library_targets OUTVAR)
+    set(${OUTVAR} "")
+    foreach(_target ${ARG_TARGETS})
+        string(REGEX REPLACE "^cmake" "${Calotype_CMAKE_TARGET}" _target "${_target}")
+        string(REGEX REPLACE "^host" "${Calotype_HOST_TARGET}" _triple "${_target}")
+        string(REGEX MATCH "^[^-]+-[^-]+-[^-]+" _triple "${_triple}")
+        foreach(_feature ${ARG_FEATURES} ${ARG_FEATURES\[${_triple}\]} no_runtime)
+            string(APPEND _target "-${_feature}")
+        endforeach()
+        list(APPEND ${OUTVAR} "${_target}")
+    endforeach()
+endmacro()
+
+# The paths of an extra output.
+macro(_calotype_extra_output OUTVAR KEYWORD TYPE EXTENSION HOW)
+    set(${OUTVAR} "")
+    if(count GREATER 1 AND "${HOW}" STREQUAL "each")
+        foreach(_target ${targets})
+            list(APPEND ${OUTVAR}
+                "${ARG_OUTPUT_DIR}/${ARG_FILE_BASE_NAME}-${_target}${EXTENSION}")
+        endforeach()
+    else()
+        set(${OUTVAR} "${ARG_OUTPUT_DIR}/${ARG_FILE_BASE_NAME}${EXTENSION}")
+    endif()
+endmacro()
+
+# The command that writes all files in one run of the generator.
+macro(_calotype_generate TARGETS EMIT FILES)
+    set(_function "${ARG_FUNCTION_NAME}")
+    if(ARG_NAMESPACE)
+        set(_function "${ARG_NAMESPACE}::${_function}")
+    endif()
+    set(_plugins ${ARG_PLUGINS})
+    if(ARG_AUTOSCHEDULER)
+        if(TARGET "${ARG_AUTOSCHEDULER}")
+            list(APPEND _plugins "${ARG_AUTOSCHEDULER}")
+        endif()
+        string(REGEX REPLACE ".*::" "" _scheduler "${ARG_AUTOSCHEDULER}")
+        list(PREPEND ARG_PARAMS "autoscheduler=${_scheduler}")
+    endif()
+    set(_plugin_flags "")
+    if(_plugins)
+        list(TRANSFORM _plugins REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE _plugin_files)
+        list(JOIN _plugin_files "," _plugin_files)
+        set(_plugin_flags -p "${_plugin_files}")
+    endif()
+    set(_gradient_flags "")
+    if(ARG_GRADIENT_DESCENT)
+        set(_gradient_flags -d 1)
+    endif()
+    string(REPLACE ";" "," _targets "${TARGETS}")
+    string(REPLACE ";" "," _emit "${EMIT}")
+    add_custom_command(
+        OUTPUT ${FILES}
+        COMMAND ${ARG_FROM}
+            -g "${ARG_GENERATOR}" -f "${_function}" -n "${ARG_FILE_BASE_NAME}"
+            -o "${ARG_OUTPUT_DIR}" -e "${_emit}" ${_plugin_flags} ${_gradient_flags}
+            "target=${_targets}" ${ARG_PARAMS}
+        DEPENDS ${ARG_FROM} ${ARG_DEPENDS} ${_plugins}
+        COMMENT "Generating ${ARG_FILE_BASE_NAME} for ${_targets}"
+        VERBATIM)
+endmacro()
+
+# The library TARGET itself.
+macro(_calotype_library_of_code CODE HEADER COUNT)
+    if(${COUNT} GREATER 1 AND NOT ARG_C_BACKEND)
+        # The archive is final: pass it on, with the headers' folder.
+        add_library(${TARGET} INTERFACE)
+        add_dependencies(${TARGET} ${TARGET}.update)
+        target_link_libraries(${TARGET} INTERFACE "$<BUILD_INTERFACE:${CODE}>")
+        set(_scope INTERFACE)
+    else()
+        set_source_files_properties("${CODE}" PROPERTIES GENERATED TRUE)
+        add_library(${TARGET} STATIC "${CODE}")
+        add_dependencies(${TARGET} ${TARGET}.update)
+        set_target_properties(${TARGET} PROPERTIES LINKER_LANGUAGE CXX)
+        set(_scope PUBLIC)
+    endif()
+    target_sources(${TARGET} ${_scope}
+        FILE_SET HEADERS BASE_DIRS "${ARG_OUTPUT_DIR}" FILES "${HEADER}")
+    if(NOT ARG_USE_RUNTIME)
+        set(ARG_USE_RUNTIME "${TARGET}.runtime")
+        add_calotype_runtime("${ARG_USE_RUNTIME}" TARGETS ${ARG_TARGETS})
+    endif()
+    target_link_libraries(${TARGET} ${_scope} "${ARG_USE_RUNTIME}")
+endmacro()
