@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The elements of a Buffer: access by coordinates, and loops over all of them.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "buffer_loops.h"
+#include "buffer_views.h"
+
+namespace calotype {
+namespace Runtime {
+namespace internal {
+
+template<typename Fn, typename Indices>
+struct TakesInts;
+template<typename Fn, size_t... I>
+struct TakesInts<Fn, std::index_sequence<I...>> {
+    static constexpr bool value = std::is_invocable<Fn, decltype(int(I))...>::value;
+};
+/** Whether Fn can be called with N ints. */
+template<typename Fn, int N>
+constexpr bool takes_ints = TakesInts<Fn, std::make_index_sequence<size_t(N)>>::value;
+
+/** The smallest number of ints with which Fn can be called; -1 if it takes none up to 16. */
+template<typename Fn, int N = 0>
+constexpr int ints_taken_by() {
+    if constexpr (N > 16) {
+        return -1;
+    } else if constexpr (takes_ints<Fn, N>) {
+        return N;
+    } else {
+        return ints_taken_by<Fn, N + 1>();
+    }
+}
+
+/** Whether Fn can be called with the coordinates of an element. */
+template<typename Fn>
+constexpr bool takes_position =
+    ints_taken_by<Fn>() >= 0 || std::is_invocable<Fn, const int *>::value;
+
+template<typename Fn, size_t... I>
+void call_with_ints(Fn &f, const int *pos, std::index_sequence<I...>) {
+    (void)pos;
+    f(pos[I]...);
+}
+
+/** Call body(pos) for every coordinate of a shape, the first dimension innermost. */
+template<typename Body>
+void for_each_position(const calotype_buffer_t &shape, Body &&body) {
+    const int dimensions = shape.dimensions;
+    std::vector<int> pos(size_t(dimensions) + 1);
+    for (int d = 0; d < dimensions; d++) {
+        if (shape.dim[d].extent <= 0) {
+            return;
+        }
+        pos[size_t(d)] = shape.dim[d].min;
+    }
+    int d = 0;
+    while (d < dimensions || dimensions == 0) {
+        body(pos.data());
+        for (d = 0; d < dimensions; d++) {
+            const calotype_dimension_t &dim = shape.dim[d];
+            if (++pos[size_t(d)] < dim.min + dim.extent) {
+                break;
+            }
+            pos[size_t(d)] = dim.min;
+        }
+        if (dimensions == 0) {
+            return;
+        }
+    }
+}
+
+template<typename T, int Dims, int InClassDimStorage>
+class BufferElements : public BufferViews<T, Dims, InClassDimStorage> {
+    using Self = Buffer<T, Dims, InClassDimStorage>;
+
+protected:
+    using not_void_T = std::conditional_t<std::is_void<T>::value,
+                                          std::conditional_t<std::is_const<T>::value, const uint8_t,
+                                                             uint8_t>,
+                                          T>;
+
+public:
+    /** Address of the element at the lowest coordinates. */
+    T *data() const {
+        return reinterpret_cast<T *>(this->buf.host);
+    }
+    /** Lowest address in use, and one past the highest. */
+    T *begin() const {
+        return reinterpret_cast<T *>(this->buf.begin());
+    }
+    T *end() const {
+        return reinterpret_cast<T *>(this->buf.end());
+    }
+
+    /** @name Element access
+     * The device copy must not be newer. Coordinates left out are the lowest. With
+     * CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES defined an assertion checks the coordinates. */
+    /**@{*/
+    template<typename... Args>
+    const not_void_T &operator()(int first, Args... rest) const {
+        return *address_of_element(first, int(rest)...);
+    }
+    template<typename... Args>
+    not_void_T &operator()(int first, Args... rest) {
+        return *address_of_element(first, int(rest)...);
+    }
+    const not_void_T &operator()() const {
+        return *address_of_element();
+    }
+    not_void_T &operator()() {
+        return *address_of_element();
+    }
+    const not_void_T &operator()(const int *pos) const {
+        return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
+    }
+    not_void_T &operator()(const int *pos) {
+        return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
+    }
+    /**@}*/
+
+    /** Whether every element equals `value`. */
+    bool all_equal(not_void_T value) const {
+        bool equal = true;
+        for_each_value([&](const not_void_T &v) { equal = equal && v == value; });
+        return equal;
+    }
+
+    /** Set every element. */
+    Self &fill(not_void_T value) {
+        this->set_host_dirty();
+        return for_each_value([=](not_void_T &v) { v = value; });
+    }
+    /** Set every element to f(coordinates...). */
+    template<typename Fn, typename = std::enable_if_t<takes_position<Fn>>>
+    Self &fill(Fn &&f) {
+        this->set_host_dirty();
+        constexpr int N = Dims != AnyDims ? Dims : ints_taken_by<Fn>();
+        for_each_position(this->buf, [&](const int *pos) {
+            if constexpr (N >= 0) {
+                assign_from(f, pos, std::make_index_sequence<size_t(N)>());
+            } else {
+                (*this)(pos) = f(pos);
+            }
+        });
+        return self();
+    }
+
+    /** Call f(element, elements of the other Buffers at the same place...) for every element, in
+     * memory order. The other Buffers must have the same extents; their mins do not matter. */
+    template<typename Fn, typename... Others>
+    Self &for_each_value(Fn &&f, Others &&...others) {
+        call_for_each_value<not_void_T>(std::forward<Fn>(f), others...);
+        return self();
+    }
+    template<typename Fn, typename... Others>
+    const Self &for_each_value(Fn &&f, Others &&...others) const {
+        call_for_each_value<const not_void_T>(std::forward<Fn>(f), others...);
+        return self();
+    }
+
+    /** Call f for the coordinates of every element, the first dimension innermost. f takes one int
+     * a dimension, or a pointer to them. */
+    template<typename Fn>
+    Self &for_each_element(Fn &&f) {
+        call_for_each_element(f);
+        return self();
+    }
+    template<typename Fn>
+    const Self &for_each_element(Fn &&f) const {
+        call_for_each_element(f);
+        return self();
+    }
+
+private:
+    Self &self() {
+        return static_cast<Self &>(*this);
+    }
+    const Self &self() const {
+        return static_cast<const Self &>(*this);
+    }
+
+    template<typename... Args>
+    not_void_T *address_of_element(Args... args) const {
+        assert(!this->device_dirty() && "the device copy is newer: call copy_to_host first");
+        static_assert(Dims == AnyDims || int(sizeof...(args)) <= Dims,
+                      "more coordinates than dimensions");
+        assert(int(sizeof...(args)) <= this->dimensions() && "more coordinates than dimensions");
+#ifdef CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES
+        assert(this->contains(args...) && "no element has these coordinates");
+#endif
+        ptrdiff_t offset = 0;
+        const calotype_dimension_t *dim = this->buf.dim;
+        ((offset += ptrdiff_t(dim->stride) * (ptrdiff_t(args) - dim->min), dim++), ...);
+        return reinterpret_cast<not_void_T *>(this->buf.host) + offset;
+    }
+
+    template<typename Fn, size_t... I>
+    void assign_from(Fn &f, const int *pos, std::index_sequence<I...>) {
+        (*this)(pos) = f(pos[I]...);
+    }
+
+    template<typename Elem, typename Fn, typename... Others>
+    void call_for_each_value(Fn &&f, Others &...others) const {
+        for (const calotype_buffer_t *other : {this->raw_buffer(), constant(others).raw_buffer()...}) {
+            assert(other->dimensions == this->dimensions() && "the shapes differ");
+            for (int d = 0; d < this->dimensions(); d++) {
+                assert(other->dim[d].extent == this->buf.dim[d].extent && "the shapes differ");
+            }
+            (void)other;
+        }
+        internal::for_each_value_in(std::forward<Fn>(f),
+                                    {{this->raw_buffer(), constant(others).raw_buffer()...}},
+                                    static_cast<Elem *>(
+                                        reinterpret_cast<not_void_T *>(this->buf.host)),
+                                    element_pointer(others)...);
+    }
+
+    template<typename Other>
+    static const Other &constant(const Other &other) {
+        return other;
+    }
+    template<typename Other>
+    static auto element_pointer(Other &other) {
+        using Elem = std::remove_reference_t<decltype(other())>;
+        return reinterpret_cast<Elem *>(constant(other).raw_buffer()->host);
+    }
+
+    template<typename Fn>
+    void call_for_each_element(Fn &f) const {
+        constexpr int N = Dims != AnyDims && takes_ints<Fn, Dims < 0 ? 0 : Dims> ?
+                              Dims :
+                              ints_taken_by<Fn>();
+        if constexpr (N >= 0) {
+            assert(N == this->dimensions() && "the function takes another number of coordinates");
+            for_each_position(this->buf, [&](const int *pos) {
+                call_with_ints(f, pos, std::make_index_sequence<size_t(N)>());
+            });
+        } else {
+            for_each_position(this->buf, [&](const int *pos) { f(pos); });
+        }
+    }
+};
+
+} // namespace internal
+} // namespace Runtime
+} // namespace calotype
