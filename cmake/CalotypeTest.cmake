@@ -9,7 +9,7 @@ function(calotype_test NAME)
     add_executable(${NAME} ${ARG_SOURCES} ${ARG_UNPARSED_ARGUMENTS})
     target_include_directories(${NAME} PRIVATE
         "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
-    target_link_libraries(${NAME} PRIVATE ${ARG_LINK} calotype_flags GTest::gtest_main)
+    target_link_libraries(${NAME} PRIVATE ${ARG_LINK} calotype_test_harness calotype_flags)
     if(CALOTYPE_USE_PCH)
         target_precompile_headers(${NAME} REUSE_FROM calotype_test_pch)
     endif()
@@ -53,3 +53,10 @@ if(CALOTYPE_USE_PCH)
     target_precompile_headers(calotype_test_pch PRIVATE
         <cstdint> <functional> <map> <memory> <string> <vector> <gtest/gtest.h>)
 endif()
+
+# What tests share, and their main().
+file(GLOB harness_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/harness/*.cpp")
+add_library(calotype_test_harness STATIC ${harness_sources})
+target_include_directories(calotype_test_harness PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
+target_link_libraries(calotype_test_harness
+    PUBLIC GTest::gtest calotype_support PRIVATE calotype_flags)

@@ -109,15 +109,21 @@ std::string layer_of_include(const Include &include) {
     return include.angled ? "std" : "?";
 }
 
+/// The headers of the runtime include each other by relative paths, so that they may be installed
+/// anywhere. `from` is their folder.
+std::string from_the_root(const std::string &from, const std::string &path) {
+    if (starts_with(path, "../")) {
+        return "runtime/" + path.substr(3);
+    }
+    return path.find('/') == std::string::npos ? from + "/" + path : path;
+}
+
 /// An include of a header that lies in the same folder, or of one that the build makes.
 bool is_local(const Include &include) {
     return include.path.find('/') == std::string::npos;
 }
 
 bool is_allowed(const std::string &from, const Include &include) {
-    if (starts_with(from, "runtime/") && is_local(include) && !include.angled) {
-        return true;  // these are installed side by side
-    }
     const std::string to = layer_of_include(include);
     const Layers &allowed = include_table().at(from);
     if (to == from || to == "std" || allowed.count(to)) {
@@ -147,7 +153,10 @@ void check_includes(const std::string &path, std::string_view text, std::vector<
     if (from.empty()) {
         return;
     }
-    for (const Include &include : find_includes(text)) {
+    for (Include include : find_includes(text)) {
+        if (starts_with(from, "runtime/") && !include.angled) {
+            include.path = from_the_root(from, include.path);
+        }
         if (!is_allowed(from, include)) {
             out.push_back({path, include.line, explain(from, include)});
         }

@@ -64,6 +64,10 @@ TEST(Includes, RuntimeAndCompilerMeetInTheAbi) {
     EXPECT_EQ(check("runtime/host/a.cpp", "#include \"runtime/cuda/b.h\"\n"),
               "runtime/host/a.cpp:2: runtime/host may not include runtime/cuda (runtime/cuda/b.h)\n");
     EXPECT_EQ(check("runtime/abi/a.h", "#pragma once\n#include \"type.h\"\n"), "");
+    EXPECT_EQ(check("runtime/cpp/a.h", "#pragma once\n#include \"../abi/type.h\"\n"), "");
+    EXPECT_EQ(check("runtime/abi/a.c", "#include \"../cpp/buffer.h\"\n"),
+              "runtime/abi/a.c:2: runtime/abi may not include runtime/cpp "
+              "(runtime/cpp/buffer.h)\n");
     EXPECT_EQ(check("runtime/abi/a.c", "#include <stdint.h>\n#include <pthread.h>\n"),
               "runtime/abi/a.c:3: runtime/abi may include C standard headers only, "
               "not <pthread.h>\n");
