@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simplify_early: simplification of flat statements, before loops change their shape.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Simplify everything: lets of shapes reach the indices, constant extents show.
+///
+///     let f.stride.1 = 8*1                              f[x + 8*y] = ...
+///     f[(x - 0)*1 + (y - 0)*f.stride.1] = ...   ->
+///
+/// Requires: flat storage.
+/// Establishes: loop extents that are constant are constants.
+/// Order: right before unroll_loops and vectorize_loops, which need constant extents and work on less after it.
+Stmt simplify_early(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

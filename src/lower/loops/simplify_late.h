@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// simplify_late: the last word before code generation.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Simplify, share common subexpressions within each statement, and drop the hints that only lowering reads.
+///
+///     f[x] = likely(g[x*y] + g[x*y])            ->      let t0 = g[x*y]
+///                                                       f[x] = t0 + t0
+///
+/// Requires: nothing.
+/// Establishes: no likely, likely_if_innermost, promise_clamped or unsafe_promise_clamped.
+/// Order: last: passes before it leave redundancies for it to remove.
+Stmt simplify_late(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

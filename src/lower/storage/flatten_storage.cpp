@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How storage is laid out. Of a Func with the arguments x, y, c and storage order c, x, y:
+//
+//     dimension of the Func      x                     y                      c
+//     stride                     extent'(c)            stride(x)*extent'(x)   1
+//
+// where extent' is the extent rounded up to the alignment that align_storage asks for.
+#include "lower/storage/flatten_storage.h"
+
+#include <unordered_set>
+
+#include "arith/bounds.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "support/scope.h"
+
+namespace calotype {
+
+using internal::bounds_of_expr;
+using internal::Interval;
+using internal::Scope;
+using internal::ScopedBinding;
+
+namespace {
+
+/// Bools take a byte.
+Type storage_type(const Type &t) {
+    return t.is_bool() ? t.with_bits(8) : t;
+}
+
+/// Names of the handle Variables that occur anywhere.
+class HandleVariables : public GraphVisitor {
+public:
+    std::unordered_set<std::string> names;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override {
+        if (op->type.is_handle()) {
+            names.insert(op->name);
+        }
+    }
+};
+
+/// A `hoisted storage` that we are inside of.
+struct Hoisting {
+    Scope<Interval> ranges;  ///< of loop variables and lets between it and the Realize
+    // What to allocate, once a Realize was found.
+    Type type;
+    MemoryType memory_type = MemoryType::Auto;
+    std::vector<Expr> extents;
+    bool found = false;
+};
+
+class StorageFlattener : public Mutator {
+public:
+    StorageFlattener(LowerContext &ctx, std::unordered_set<std::string> handles)
+        : ctx_(ctx), handles_(std::move(handles)),
+          index_type_(ctx.target.has_large_buffers() ? Int(64) : Int(32)) {
+    }
+
+private:
+    using Mutator::visit;
+
+    // Addresses.
+
+    Expr shape_var(const std::string &name) const {
+        return Variable::make(Int(32), name);
+    }
+
+    Expr as_index(const Expr &e) const {
+        const Type t = index_type_.with_lanes(e.type().lanes());
+        return e.type() == t ? e : Cast::make(t, e);
+    }
+
+    /// Of storage made in this pipeline the mins are near: (arg - min) stays small and often cancels. Of other buffers the
+    /// part that has no argument is one term, the same for all accesses.
+    Expr flat_index(const std::string &name, const std::vector<Expr> &args, bool internal) const {
+        Expr index, base;
+        for (int d = int(args.size()) - 1; d >= 0; d--) {
+            const Expr min = as_index(shape_var(names::buffer_min(name, d)));
+            const Expr stride = as_index(shape_var(names::buffer_stride(name, d)));
+            const Expr arg = as_index(args[d]);
+            add_term(index, (internal ? arg - min : arg) * stride);
+            add_term(base, min * stride);
+        }
+        if (!index.defined()) {
+            return make_zero(index_type_);
+        }
+        return internal ? index : index - base;
+    }
+
+    static void add_term(Expr &sum, const Expr &term) {
+        sum = sum.defined() ? sum + term : term;
+    }
+
+    SymbolPtr output_symbol(const std::string &buffer) const {
+        const Function *f = ctx_.function_of_buffer(buffer);
+        if (!f) {
+            return nullptr;
+        }
+        const std::vector<Parameter> &outputs = (*f)->output_buffers;
+        for (int i = 0; i < f->outputs(); i++) {
+            if (f->buffer_name(i) == buffer) {
+                return i < int(outputs.size()) ? SymbolPtr(outputs[i].contents()) : SymbolPtr();
+            }
+        }
+        return nullptr;
+    }
+
+    Expr visit(const Call *op) override {
+        if (op->call_kind != CallKind::Func && op->call_kind != CallKind::Image) {
+            return Mutator::visit(op);
+        }
+        const bool internal = realized_.contains(op->name);
+        const Expr index = flat_index(op->name, mutate(op->args), internal);
+        const Type t = storage_type(op->type);
+        const SymbolPtr symbol = internal                              ? nullptr :
+                                 op->call_kind == CallKind::Image ? op->symbol :
+                                                                    output_symbol(op->name);
+        const Expr load = Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol);
+        return t == op->type ? load : Cast::make(op->type, load);
+    }
+
+    Stmt visit(const Provide *op) override {
+        const bool internal = realized_.contains(op->name);
+        const Expr index = flat_index(op->name, mutate(op->args), internal);
+        Expr value = mutate(op->values[0]);
+        if (storage_type(value.type()) != value.type()) {
+            value = Cast::make(storage_type(value.type()), value);
+        }
+        return Store::make(op->name, value, index, mutate(op->predicate), Alignment(),
+                           internal ? SymbolPtr() : output_symbol(op->name));
+    }
+
+    // Storage.
+
+    /// For the Func's storage dimensions, innermost first: which argument it is, and the extent that is allocated.
+    struct Layout {
+        std::vector<int> order;
+        std::vector<Expr> extents;
+    };
+
+    Layout layout_of(const Realize *op) const {
+        const Function *f = ctx_.function_of_buffer(op->name);
+        Layout layout;
+        auto add = [&](int d, const Expr &alignment) {
+            Expr extent = shape_var(names::buffer_extent(op->name, d));
+            if (alignment.defined()) {
+                extent = simplify((extent + (alignment - 1)) / alignment * alignment);
+            }
+            layout.order.push_back(d);
+            layout.extents.push_back(extent);
+        };
+        if (f) {
+            for (const StorageDim &s : f->schedule().storage_dims) {
+                for (int d = 0; d < f->dimensions(); d++) {
+                    if (f->args()[d] == s.var) {
+                        add(d, s.alignment);
+                    }
+                }
+            }
+        }
+        // What the schedule does not mention (dimensions that lowering added) is outermost.
+        for (int d = 0; d < int(op->bounds.size()); d++) {
+            if (std::find(layout.order.begin(), layout.order.end(), d) == layout.order.end()) {
+                add(d, Expr());
+            }
+        }
+        return layout;
+    }
+
+    /// The header `name.buffer` of storage that has been allocated.
+    Stmt make_header(const Realize *op, const Stmt &body) const {
+        const int dims = int(op->bounds.size());
+        const Expr storage = Call::make(type_of<struct calotype_buffer_t *>(), Intrinsic::alloca,
+                                        {Call::make(Int(32), Intrinsic::size_of_buffer, {dims})});
+        const Type t = op->types[0];
+        std::vector<Expr> args = {storage, Variable::make(Handle(), op->name), int(t.code()), t.bits(), dims};
+        for (int d = 0; d < dims; d++) {
+            args.push_back(shape_var(names::buffer_min(op->name, d)));
+            args.push_back(shape_var(names::buffer_extent(op->name, d)));
+            args.push_back(shape_var(names::buffer_stride(op->name, d)));
+        }
+        return LetStmt::make(names::buffer(op->name),
+                             Call::make(storage.type(), Intrinsic::buffer_init, args), body);
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Layout layout = layout_of(op);
+        const Region bounds = mutate(op->bounds);
+        const Expr condition = mutate(op->condition);
+
+        std::vector<std::pair<std::string, Expr>> lets;
+        auto define = [&](const std::string &name, const Expr &value) {
+            lets.emplace_back(name, value);
+            note_range(name, value);
+        };
+        for (size_t d = 0; d < bounds.size(); d++) {
+            define(names::buffer_min(op->name, int(d)), bounds[d].min);
+            define(names::buffer_extent(op->name, int(d)), bounds[d].extent);
+        }
+        for (size_t i = 0; i < layout.order.size(); i++) {
+            const Expr stride =
+                i == 0 ? Expr(1) :
+                         shape_var(names::buffer_stride(op->name, layout.order[i - 1])) * layout.extents[i - 1];
+            define(names::buffer_stride(op->name, layout.order[i]), simplify(stride));
+        }
+
+        ScopedBinding<> bind(realized_, op->name);
+        Stmt body = mutate(op->body);
+        if (handles_.count(names::buffer(op->name))) {
+            body = make_header(op, body);
+        }
+        body = allocate(op, layout.extents, condition, body);
+        for (size_t i = lets.size(); i-- > 0;) {
+            body = LetStmt::make(lets[i].first, lets[i].second, body);
+            forget_range(lets[i].first);
+        }
+        return body;
+    }
+
+    /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation left to the hoisting.
+    Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition, const Stmt &body) {
+        const Type t = storage_type(op->types[0]);
+        Hoisting *hoisting = find_hoisting(op->name);
+        if (!hoisting) {
+            return Allocate::make(op->name, t, op->memory_type, extents, condition, body);
+        }
+        std::vector<Expr> largest;
+        for (const Expr &extent : extents) {
+            const Interval range = bounds_of_expr(extent, hoisting->ranges);
+            user_assert(range.has_upper_bound())
+                << "storage of " << op->name << " cannot be hoisted: its extent " << extent
+                << " has no bound outside of the loops in between";
+            largest.push_back(range.max);
+        }
+        if (hoisting->extents.empty()) {
+            hoisting->extents = largest;
+        } else {
+            for (size_t i = 0; i < largest.size(); i++) {
+                hoisting->extents[i] = max(hoisting->extents[i], largest[i]);
+            }
+        }
+        hoisting->type = t;
+        hoisting->memory_type = op->memory_type;
+        hoisting->found = true;
+        return body;
+    }
+
+    // Hoisting.
+
+    Hoisting *find_hoisting(const std::string &name) {
+        auto it = hoistings_.find(name);
+        return it == hoistings_.end() ? nullptr : it->second;
+    }
+
+    Stmt visit(const HoistedStorage *op) override {
+        Hoisting hoisting;
+        hoistings_[op->name] = &hoisting;
+        Stmt body = mutate(op->body);
+        hoistings_.erase(op->name);
+        if (hoisting.found) {
+            body = Allocate::make(op->name, hoisting.type, hoisting.memory_type, hoisting.extents, const_true(), body);
+        }
+        return body;
+    }
+
+    void note_range(const std::string &name, const Expr &value) {
+        for (auto &entry : hoistings_) {
+            entry.second->ranges.push(name, value.type().is_int_or_uint() && value.type().is_scalar() ?
+                                                bounds_of_expr(value, entry.second->ranges) :
+                                                Interval::single_point(value));
+        }
+    }
+
+    void forget_range(const std::string &name) {
+        for (auto &entry : hoistings_) {
+            entry.second->ranges.pop(name);
+        }
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        if (hoistings_.empty()) {
+            return Mutator::visit(op);
+        }
+        const Expr value = mutate(op->value);
+        note_range(op->name, value);
+        const Stmt body = mutate(op->body);
+        forget_range(op->name);
+        return LetStmt::make(op->name, value, body);
+    }
+
+    Stmt visit(const For *op) override {
+        if (hoistings_.empty()) {
+            return Mutator::visit(op);
+        }
+        const Expr min = mutate(op->min), extent = mutate(op->extent);
+        for (auto &entry : hoistings_) {
+            Scope<Interval> &ranges = entry.second->ranges;
+            const Interval range(bounds_of_expr(min, ranges).min, bounds_of_expr(min + extent - 1, ranges).max);
+            ranges.push(op->name, range);
+        }
+        const Stmt body = mutate(op->body);
+        forget_range(op->name);
+        return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
+    }
+
+    LowerContext &ctx_;
+    const std::unordered_set<std::string> handles_;
+    const Type index_type_;
+    Scope<> realized_;
+    std::map<std::string, Hoisting *> hoistings_;
+};
+
+}  // namespace
+
+Stmt flatten_storage(const Stmt &s, LowerContext &ctx) {
+    HandleVariables handles;
+    handles(s);
+    return StorageFlattener(ctx, std::move(handles.names)).mutate(s);
+}
+
+}  // namespace calotype

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/storage/split_tuples.h"
+
+#include "ir/mutator.h"
+#include "ir/visitor.h"
+
+namespace calotype {
+
+namespace {
+
+/// True if the expression reads Func `name`.
+class ReadsFunc : public GraphVisitor {
+public:
+    static bool in(const Expr &e, const std::string &name) {
+        ReadsFunc finder(name);
+        finder(e);
+        return finder.found_;
+    }
+
+private:
+    explicit ReadsFunc(const std::string &name)
+        : name_(name) {
+    }
+
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        found_ = found_ || (op->call_kind == CallKind::Func && op->name == name_);
+        GraphVisitor::visit(op);
+    }
+
+    const std::string &name_;
+    bool found_ = false;
+};
+
+class TupleSplitter : public GraphMutator {
+public:
+    explicit TupleSplitter(LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    /// The Function if it has several values, else null.
+    const Function *tuple_func(const std::string &name) const {
+        auto it = ctx_.env.find(name);
+        return it != ctx_.env.end() && it->second.outputs() > 1 ? &it->second : nullptr;
+    }
+
+    Expr visit(const Call *op) override {
+        const Function *f = op->call_kind == CallKind::Func ? tuple_func(op->name) : nullptr;
+        if (!f) {
+            return GraphMutator::visit(op);
+        }
+        return Call::make(op->type, f->buffer_name(op->value_index), mutate(op->args), CallKind::Func, 0, op->symbol);
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Function *f = tuple_func(op->name);
+        if (!f) {
+            return GraphMutator::visit(op);
+        }
+        const Region bounds = mutate(op->bounds);
+        const Expr condition = mutate(op->condition);
+        Stmt body = mutate(op->body);
+        for (int i = f->outputs() - 1; i >= 0; i--) {
+            body = Realize::make(f->buffer_name(i), {op->types[i]}, op->memory_type, bounds, condition, body);
+        }
+        return body;
+    }
+
+    Stmt visit(const HoistedStorage *op) override {
+        const Function *f = tuple_func(op->name);
+        if (!f) {
+            return GraphMutator::visit(op);
+        }
+        Stmt body = mutate(op->body);
+        for (int i = f->outputs() - 1; i >= 0; i--) {
+            body = HoistedStorage::make(f->buffer_name(i), body);
+        }
+        return body;
+    }
+
+    Stmt visit(const Prefetch *op) override {
+        const Function *f = tuple_func(op->name);
+        if (!f) {
+            return GraphMutator::visit(op);
+        }
+        const Region bounds = mutate(op->bounds);
+        Stmt body = mutate(op->body);
+        for (int i = f->outputs() - 1; i >= 0; i--) {
+            body = Prefetch::make(f->buffer_name(i), {op->types[i]}, bounds, op->at, op->from, mutate(op->offset),
+                                  op->strategy, mutate(op->condition), body, op->symbol);
+        }
+        return body;
+    }
+
+    Stmt visit(const Provide *op) override {
+        const Function *f = tuple_func(op->name);
+        if (!f) {
+            return GraphMutator::visit(op);
+        }
+        std::vector<std::pair<std::string, Expr>> lets;
+        // A value that is used after the first store must not see that store.
+        auto evaluate_early = [&](const Expr &e, const std::string &what) {
+            const Expr split = mutate(e);
+            if (!ReadsFunc::in(e, op->name)) {
+                return split;
+            }
+            lets.emplace_back(ctx_.names.unique(what), split);
+            return Variable::make(split.type(), lets.back().first);
+        };
+        std::vector<Expr> args, values;
+        for (const Expr &e : op->args) {
+            args.push_back(evaluate_early(e, op->name + ".arg"));
+        }
+        const Expr predicate = evaluate_early(op->predicate, op->name + ".predicate");
+        for (size_t i = 0; i < op->values.size(); i++) {
+            values.push_back(i == 0 ? mutate(op->values[i]) :
+                                      evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
+        }
+        std::vector<Stmt> stores;
+        for (size_t i = 0; i < values.size(); i++) {
+            stores.push_back(Provide::make(f->buffer_name(int(i)), {values[i]}, args, predicate));
+        }
+        Stmt result = Block::make(stores);
+        for (size_t i = lets.size(); i-- > 0;) {
+            result = LetStmt::make(lets[i].first, lets[i].second, result);
+        }
+        return result;
+    }
+
+    LowerContext &ctx_;
+};
+
+}  // namespace
+
+Stmt split_tuples(const Stmt &s, LowerContext &ctx) {
+    return TupleSplitter(ctx).mutate(s);
+}
+
+}  // namespace calotype

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The input of a pass test: what lowering knows, then a statement.
+//
+//     target x86-64-linux-avx2
+//     func f(x, y) int32, float32; storage y x; align x 16
+//     realize f ...
+//
+// Lines that begin with `target` or `func` come first. After the types of a func, separated by semicolons:
+//     storage y x         order in memory, innermost first (default: that of the arguments)
+//     align x 16          align_storage
+//     fold x 4 [backward] fold_storage
+//     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: store and hoist as compute, compute inline)
+//     async, memoize, output, trace, extern
+//     ring 2              ring_buffer
+//     debug "file"        debug_to_file
+// A For named f.s1.x is the loop over x of stage 1 of f.
+#pragma once
+
+#include <string>
+
+#include "lower/context.h"
+
+namespace calotype::test {
+
+/// Fills `ctx` and returns the statement.
+Stmt read_pass_input(const std::string &text, LowerContext &ctx);
+
+}  // namespace calotype::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Runs every test/passes/<pass>/<behaviour>.ir through its pass.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "harness/golden.h"
+#include "ir/printer.h"
+#include "ir/verifier.h"
+#include "passes/pass_input.h"
+#include "passes/pass_table.h"
+
+namespace calotype::test {
+
+namespace {
+
+class PassTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PassTest, Golden) {
+    const std::string pass_name = std::filesystem::path(GetParam()).parent_path().filename();
+    const Pass pass = find_pass(pass_name);
+    ASSERT_TRUE(pass) << "no pass " << pass_name;
+    EXPECT_TRUE(check_golden_file(GetParam(), [&](const std::string &input) {
+        LowerContext ctx;
+        const Stmt before = read_pass_input(input, ctx);
+        const Stmt after = pass(before, ctx);
+        verify(after, VerifyOptions(), pass_name);
+        return to_string(after);
+    }));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassTest, ::testing::ValuesIn(golden_files(CALOTYPE_TEST_DIR, ".ir")),
+                         [](const auto &info) { return test_name_of(info.param, CALOTYPE_TEST_DIR); });
+
+}  // namespace
+
+}  // namespace calotype::test
