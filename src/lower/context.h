@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arith/bounds.h"
+#include "pipeline/parameters_used.h"
 #include "pipeline/source.h"
 #include "support/text.h"
 #include "target/target.h"
@@ -27,11 +28,13 @@ struct LowerContext {
     std::vector<Function> outputs;       ///< copies that belong to this lowering
     std::vector<Argument> args;          ///< inputs, in order of the signature
     std::vector<Requirement> requirements;
+    std::vector<CustomPass> custom_passes;
     bool trace_pipeline = false;
+    UsedParameters used;                 ///< parameters and constant images
     Environment env;                     ///< all Functions, by name
     std::vector<std::string> order;      ///< realization order: producers before their consumers
     std::vector<std::vector<std::string>> fused_groups;  ///< `order` cut into compute_with groups
-    FuncValueBounds func_bounds;         ///< what values a Func can take, for indices that depend on data
+    internal::FuncValueBounds func_bounds;       ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
     internal::UniqueNames names;         ///< fresh names of this lowering
 

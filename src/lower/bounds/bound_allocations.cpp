@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/bounds/bound_allocations.h"
+
+#include "arith/box.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "lower/names.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+class BoundAllocations : public Mutator {
+public:
+    explicit BoundAllocations(LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+
+protected:
+    Stmt visit(const Realize *op) override {
+        Box box = box_touched(op->body, op->name, Scope<Interval>(), ctx_.func_bounds);
+        internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
+            << "realization of " << op->name << " is not touched";
+        Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, mutate(op->body));
+        for (size_t i = op->bounds.size(); i-- > 0;) {
+            user_assert(box[i].is_bounded()) << "func " << op->name
+                                             << " is accessed at an unbounded range of coordinates in dimension "
+                                             << ctx_.env.at(op->name).args()[i];
+            std::string min_name = names::realized_min(op->name, int(i));
+            Expr extent = simplify(max(box[i].max - box[i].min + 1, 0));
+            s = LetStmt::make(names::realized_extent(op->name, int(i)), extent, s);
+            s = LetStmt::make(min_name, box[i].min, s);
+        }
+        return s;
+    }
+
+private:
+    LowerContext &ctx_;
+};
+
+}  // namespace
+
+Stmt bound_allocations(const Stmt &s, LowerContext &ctx) {
+    return BoundAllocations(ctx).mutate(s);
+}
+
+}  // namespace calotype

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How much storage each realization needs.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Requires:    all regions of stages are defined (infer_bounds), windows already slid.
+/// Establishes: names::realized_min/extent are defined around every Realize: the box of everything that its body touches.
+/// Order:       after slide_windows, which changes what is computed where, and before storage is flattened.
+///
+///     realize g([g.min_realized.0, g.extent_realized.0]) {...}   ->
+///         let g.min_realized.0 = f.s0.x: let g.extent_realized.0 = 2: realize g(...) {...}
+Stmt bound_allocations(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What values each Func can take, whatever the coordinates.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Requires ctx.env and ctx.order. Bounds depend on parameters and constants alone. Used for indices that are data:
+/// `hist(clamp(im(r.x), 0, 255))`.
+internal::FuncValueBounds func_value_bounds(const LowerContext &ctx);
+
+}  // namespace calotype

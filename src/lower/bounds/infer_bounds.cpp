@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Each stage has, once and for all, the boxes that it reads of every other Func, in terms of its own stage_min/max.
+// A loop of stage C then defines, just inside:
+//   1. stage_min/max of C itself: what the rest of this loop's body provides of it;
+//   2. consumers before producers, stage_min/max of every Func computed in the body: the union of what the stages in
+//      the body read of it, grown by explicit bounds and by the tails of its splits.
+// At the top the outputs' regions are those of their buffers. Lets that nothing uses are not made.
+#include "lower/bounds/infer_bounds.h"
+
+#include <set>
+
+#include "arith/box.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/checks/error_call.h"
+#include "lower/names.h"
+#include "lower/nest/inline_functions.h"
+#include "lower/nest/split_loops.h"
+#include "lower/nest/stage_loops.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+using StageKey = std::pair<std::string, int>;
+
+/// The stages whose loops occur in a piece of code, and the Funcs produced there.
+class Contents : public Visitor {
+public:
+    explicit Contents(const LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+    std::set<StageKey> stages;
+    std::set<std::string> produced;
+
+protected:
+    void visit(const For *op) override {
+        auto it = ctx_.loops.find(op->name);
+        if (it != ctx_.loops.end()) {
+            stages.insert({it->second.func, it->second.stage});
+        }
+        (*this)(op->body);
+    }
+    void visit(const ProducerConsumer *op) override {
+        if (op->is_producer) {
+            produced.insert(op->name);
+            if (ctx_.env.at(op->name).has_extern_definition()) {
+                stages.insert({op->name, 0});
+            }
+        }
+        (*this)(op->body);
+    }
+    void visit(const Provide *) override {
+    }
+
+private:
+    const LowerContext &ctx_;
+};
+
+/// What a stage reads, by name of Func, in terms of its own stage_min/max.
+using Reads = std::map<std::string, Box>;
+
+class InferBounds : public Mutator {
+public:
+    explicit InferBounds(LowerContext &ctx)
+        : ctx_(ctx) {
+        collect_inlined();
+        for (const std::string &name : ctx.order) {
+            const Function &f = ctx.env.at(name);
+            if (!is_inlined(name)) {
+                for (int stage = 0; stage < f.stages(); stage++) {
+                    reads_[{name, stage}] = reads_of(f, stage);
+                }
+            }
+        }
+    }
+
+    Stmt at_top(const Stmt &s) {
+        Contents contents(ctx_);
+        contents(s);
+        return define(mutate(s), contents, nullptr);
+    }
+
+protected:
+    Stmt visit(const For *op) override {
+        Contents contents(ctx_);
+        contents(op->body);
+        if (contents.produced.empty()) {
+            return op;
+        }
+        auto it = ctx_.loops.find(op->name);
+        internal_assert(it != ctx_.loops.end()) << "loop " << op->name << " belongs to no stage";
+        contents.stages.insert({it->second.func, it->second.stage});
+        Stmt body = define(mutate(op->body), contents, op);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+    }
+
+private:
+    bool is_inlined(const std::string &name) const {
+        return inlined_.count(name) != 0;
+    }
+
+    void collect_inlined() {
+        for (const std::string &name : ctx_.order) {
+            const Function &f = ctx_.env.at(name);
+            if (!ctx_.is_output(name) && f.schedule().compute_level.is_inlined() && f.can_be_inlined()) {
+                inlined_.insert(name);
+            }
+        }
+    }
+
+    Stmt expand_inlined(Stmt s) const {
+        for (size_t i = ctx_.order.size(); i-- > 0;) {
+            if (is_inlined(ctx_.order[i]) && uses_buffer(s, ctx_.order[i])) {
+                s = inline_function(s, ctx_.env.at(ctx_.order[i]));
+            }
+        }
+        return s;
+    }
+
+    Scope<Interval> stage_scope(const Function &f, int stage, const Definition &def) const {
+        Scope<Interval> vars;
+        for (const PureVar &v : pure_vars(f, stage)) {
+            vars.push(names::loop(f.name(), stage, v.name),
+                      Interval(names::var(names::stage_min(f.name(), stage, v.name)),
+                               names::var(names::stage_max(f.name(), stage, v.name))));
+        }
+        for (const ReductionVariable &rv : def.schedule.rvars) {
+            Expr min = qualify(rv.min, f, stage), extent = qualify(rv.extent, f, stage);
+            vars.push(names::loop(f.name(), stage, rv.var), Interval(min, simplify(min + extent - 1)));
+        }
+        return vars;
+    }
+
+    void add_reads(const Function &f, int stage, const Definition &def, Reads *reads) const {
+        std::vector<Expr> values, args;
+        for (const Expr &e : def.values) {
+            values.push_back(qualify(e, f, stage));
+        }
+        for (const Expr &e : def.args) {
+            args.push_back(qualify(e, f, stage));
+        }
+        Stmt body = Provide::make(f.name(), values, args, const_true());
+        if (!is_trivially_true(def.predicate)) {
+            body = IfThenElse::make(qualify(def.predicate, f, stage), body);
+        }
+        for (const ReductionVariable &rv : def.schedule.rvars) {
+            body = Block::make(Evaluate::make(qualify(rv.min, f, stage) + qualify(rv.extent, f, stage)), body);
+        }
+        Scope<Interval> vars = stage_scope(f, stage, def);
+        for (const auto &entry : boxes_required(expand_inlined(body), vars, ctx_.func_bounds)) {
+            if (ctx_.env.count(entry.first)) {
+                merge_boxes((*reads)[entry.first], entry.second);
+            }
+        }
+        for (const Specialization &special : def.specializations) {
+            if (special.definition) {
+                add_reads(f, stage, *special.definition, reads);
+            }
+        }
+    }
+
+    Reads reads_of(const Function &f, int stage) const {
+        Reads reads;
+        if (f.stage(stage)) {
+            add_reads(f, stage, *f.stage(stage), &reads);
+        }
+        return reads;
+    }
+
+    /// One definition to put around the body: a let, or (no name) a check.
+    struct Item {
+        std::string name;
+        Expr value;
+        Stmt check;
+        std::string why_undefined;
+    };
+
+    /// Wraps body in the lets that its free names need. `loop` is null at the top.
+    Stmt define(Stmt body, const Contents &contents, const For *loop) {
+        std::vector<Item> items;  // outermost first
+        if (loop) {
+            const LoopInfo &own = ctx_.loops.at(loop->name);
+            region_in_progress(ctx_.env.at(own.func), own.stage, loop->body, &items);
+        }
+        for (size_t i = ctx_.order.size(); i-- > 0;) {
+            const Function &f = ctx_.env.at(ctx_.order[i]);
+            if (contents.produced.count(f.name()) && !(loop && ctx_.loops.at(loop->name).func == f.name())) {
+                for (int stage = f.stages(); stage-- > 0;) {
+                    region_required(f, stage, contents.stages, &items);
+                }
+            }
+        }
+        return wrap_needed(std::move(body), items);
+    }
+
+    void add_let(const std::string &name, const Expr &value, const std::string &why, std::vector<Item> *items) const {
+        items->push_back({name, value, Stmt(), why});
+    }
+
+    void region_in_progress(const Function &f, int stage, const Stmt &body, std::vector<Item> *items) {
+        Box box = box_provided(body, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        for (const PureVar &v : pure_vars(f, stage)) {
+            internal_assert(box.size() > size_t(v.dimension)) << "loop of " << f.name() << " provides nothing";
+            const Interval &range = box[v.dimension];
+            add_let(names::stage_min(f.name(), stage, v.name), range.min, f.name() + " computes", items);
+            add_let(names::stage_max(f.name(), stage, v.name), range.max, f.name() + " computes", items);
+        }
+    }
+
+    /// The union of what others read, of what later stages of f read, and of the output buffer.
+    Box required_box(const Function &f, int stage, const std::set<StageKey> &active) const {
+        Box box;
+        if (ctx_.is_output(f.name())) {
+            std::vector<Interval> shape;
+            for (int d = 0; d < f.dimensions(); d++) {
+                Expr min = names::var(names::buffer_min(f.buffer_name(0), d));
+                Expr extent = names::var(names::buffer_extent(f.buffer_name(0), d));
+                shape.emplace_back(min, min + extent - 1);
+            }
+            box = Box(shape);
+        }
+        for (const StageKey &consumer : active) {
+            if (consumer.first == f.name() && consumer.second <= stage) {
+                continue;
+            }
+            auto reads = reads_.find(consumer);
+            if (reads != reads_.end()) {
+                auto it = reads->second.find(f.name());
+                if (it != reads->second.end()) {
+                    merge_boxes(box, it->second);
+                }
+            }
+        }
+        return box;
+    }
+
+    void region_required(const Function &f, int stage, const std::set<StageKey> &active, std::vector<Item> *items) {
+        Box box = required_box(f, stage, active);
+        if (box.empty() && f.dimensions() > 0) {
+            return;
+        }
+        for (const PureVar &v : pure_vars(f, stage)) {
+            Expr min = box[v.dimension].min, max = box[v.dimension].max;
+            std::string min_name = names::stage_min(f.name(), stage, v.name);
+            std::string max_name = names::stage_max(f.name(), stage, v.name);
+            apply_explicit_bounds(f, v, &min, &max, items);
+            std::string why = f.name() + " is read at an unbounded range of coordinates in dimension " + v.name;
+            add_let(min_name, min, why, items);
+            if (max.defined() && min.defined()) {
+                max = grow_by_tails(f, stage, v, names::var(min_name), max, min);
+            }
+            add_let(max_name, max, why, items);
+        }
+    }
+
+    /// The loops of split variables may cover more than was asked for.
+    Expr grow_by_tails(const Function &f, int stage, const PureVar &v, const Expr &min_var, const Expr &max,
+                       const Expr &min) const {
+        if (!f.stage(stage)) {
+            return max;
+        }
+        Expr extent = simplify(max - min + 1);
+        Expr covered = covered_extent(f.stage(stage)->schedule.splits, stage, v.name, extent);
+        return covered.same_as(extent) ? max : simplify(min_var + covered - 1);
+    }
+
+    /// bound() replaces the region and is checked against it; align_bounds() grows it.
+    void apply_explicit_bounds(const Function &f, const PureVar &v, Expr *min, Expr *max,
+                               std::vector<Item> *items) const {
+        for (const Bound &b : f.schedule().bounds) {
+            if (b.var != v.name) {
+                continue;
+            }
+            if (b.modulus.defined() && min->defined() && max->defined()) {
+                Expr first = *min - b.remainder, last = *max - b.remainder;
+                *min = simplify((first / b.modulus) * b.modulus + b.remainder);
+                *max = simplify((last / b.modulus) * b.modulus + b.modulus - 1 + b.remainder);
+            }
+            if (b.extent.defined()) {
+                Expr new_min = b.min.defined() ? b.min : *min;
+                Expr new_max = new_min.defined() ? simplify(new_min + b.extent - 1) : Expr();
+                if (min->defined() && max->defined() && new_max.defined()) {
+                    Expr covers = new_min <= *min && new_max >= *max;
+                    Stmt covered = check(covers, "explicit_bounds_too_small",
+                                         {f.name(), v.name, new_min, new_max, *min, *max});
+                    items->push_back({"", Expr(), covered, ""});
+                }
+                *min = new_min;
+                *max = new_max;
+            }
+        }
+    }
+
+    /// Innermost item last; a let is made only where something inside of it uses its name.
+    Stmt wrap_needed(Stmt body, const std::vector<Item> &items) const {
+        std::vector<std::string> free = free_variables(body);
+        std::set<std::string> needed(free.begin(), free.end());
+        auto need = [&](const std::vector<std::string> &more) { needed.insert(more.begin(), more.end()); };
+        for (size_t i = items.size(); i-- > 0;) {
+            const Item &item = items[i];
+            if (item.check.defined()) {
+                body = Block::make(item.check, body);
+                need(free_variables(item.check));
+            } else if (needed.erase(item.name)) {
+                user_assert(item.value.defined()) << "func " << item.why_undefined;
+                body = LetStmt::make(item.name, item.value, body);
+                need(free_variables(item.value));
+            }
+        }
+        return body;
+    }
+
+    LowerContext &ctx_;
+    std::set<std::string> inlined_;
+    std::map<StageKey, Reads> reads_;
+};
+
+}  // namespace
+
+Stmt infer_bounds(const Stmt &s, LowerContext &ctx) {
+    return InferBounds(ctx).at_top(s);
+}
+
+}  // namespace calotype

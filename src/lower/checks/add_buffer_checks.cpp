@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From the outside in: the handle is not null; shape and type are read; type and number of dimensions are right; then
+// either the bounds query is answered, or the shape is checked, and inside of that whatever a constraint says of the
+// shape replaces what was read, so that the compiler can use it (a stride of 1 makes loads dense).
+#include "lower/checks/add_buffer_checks.h"
+
+#include "arith/box.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "lower/checks/error_call.h"
+#include "lower/names.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+struct ArgumentBuffer {
+    std::string name;
+    std::string role;  ///< "input buffer in", for messages
+    Type type;
+    int dimensions = 0;
+    Parameter parameter;  ///< undefined for constant images
+    bool is_output = false;
+    Box touched;
+
+    Expr handle() const {
+        return Variable::make(type_of<calotype_buffer_t *>(), names::buffer(name));
+    }
+    Expr get(Intrinsic field) const {
+        return Call::make(Int(32), field, {handle()});
+    }
+    Expr min(int d) const {
+        return names::var(names::buffer_min(name, d));
+    }
+    Expr extent(int d) const {
+        return names::var(names::buffer_extent(name, d));
+    }
+    Expr stride(int d) const {
+        return names::var(names::buffer_stride(name, d));
+    }
+    Expr required_min(int d) const {
+        return names::var(name + ".required_min." + std::to_string(d));
+    }
+    Expr required_max(int d) const {
+        return names::var(name + ".required_max." + std::to_string(d));
+    }
+    bool is_argument() const {
+        return parameter.defined();
+    }
+    Expr used() const {
+        return touched.maybe_unused() ? touched.used : const_true();
+    }
+};
+
+std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
+    std::vector<ArgumentBuffer> result;
+    std::map<std::string, Box> boxes = boxes_touched(s, Scope<Interval>(), ctx.func_bounds);
+    for (const auto &entry : ctx.used.images) {
+        const calotype_buffer_t *raw = entry.second->buffer->raw();
+        result.push_back({entry.first, "constant image " + entry.first, Type(raw->type), raw->dimensions, Parameter(),
+                          false, boxes[entry.first]});
+    }
+    for (const auto &entry : ctx.used.parameters) {
+        const Parameter &p = entry.second;
+        if (p.is_buffer()) {
+            result.push_back(
+                {p.name(), "input buffer " + p.name(), p.type(), p.dimensions(), p, false, boxes[p.name()]});
+        }
+    }
+    for (const Function &f : ctx.outputs) {
+        for (int i = 0; i < f.outputs(); i++) {
+            result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i), f.output_types()[i],
+                              f.dimensions(), f->output_buffers.at(i), true, boxes[f.name()]});
+        }
+    }
+    return result;
+}
+
+uint32_t type_word(Type t) {
+    return uint32_t(t.code()) | uint32_t(t.bits()) << 8 | uint32_t(t.lanes()) << 16;
+}
+
+class BufferChecks {
+public:
+    BufferChecks(const Stmt &s, LowerContext &ctx)
+        : ctx_(ctx), buffers_(argument_buffers(s, ctx)), asserts_(!ctx.target.has_feature(Target::NoAsserts)) {
+    }
+
+    Stmt wrap(Stmt s) {
+        for (const ArgumentBuffer &b : buffers_) {
+            s = constrain(b, s);
+            if (b.is_output) {
+                s = Block::make(s, Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
+                                                             {b.handle(), const_true()})));
+            }
+        }
+        s = checked(&BufferChecks::shape_checks, s);
+        if (!ctx_.target.has_feature(Target::NoBoundsQuery)) {
+            s = with_bounds_query(s);
+        }
+        for (size_t i = buffers_.size(); i-- > 0;) {
+            s = define_required(buffers_[i], s);
+        }
+        s = checked(&BufferChecks::type_checks, s);
+        for (const ArgumentBuffer &b : buffers_) {
+            s = read_shape(b, s);
+        }
+        return checked(&BufferChecks::null_checks, s);
+    }
+
+private:
+    using Checks = std::vector<Stmt>;
+
+    Stmt checked(Checks (BufferChecks::*make)(const ArgumentBuffer &), const Stmt &s) {
+        Checks all;
+        for (const ArgumentBuffer &b : buffers_) {
+            if (asserts_ && b.is_argument()) {
+                Checks some = (this->*make)(b);
+                all.insert(all.end(), some.begin(), some.end());
+            } else if (asserts_ && make == &BufferChecks::shape_checks) {
+                Checks some = region_checks(b);
+                all.insert(all.end(), some.begin(), some.end());
+            }
+        }
+        all.push_back(s);
+        return Block::make(all);
+    }
+
+    Checks null_checks(const ArgumentBuffer &b) {
+        return {check(reinterpret<uint64_t>(b.handle()) != make_zero(UInt(64)), "buffer_argument_is_null", {b.role})};
+    }
+
+    Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
+        for (int d = 0; d < b.dimensions; d++) {
+            auto field = [&](Intrinsic id) { return Call::make(Int(32), id, {b.handle(), d}); };
+            s = LetStmt::make(names::buffer_stride(b.name, d), field(Intrinsic::buffer_get_stride), s);
+            s = LetStmt::make(names::buffer_extent(b.name, d), field(Intrinsic::buffer_get_extent), s);
+            s = LetStmt::make(names::buffer_min(b.name, d), field(Intrinsic::buffer_get_min), s);
+        }
+        return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}), s);
+    }
+
+    Checks type_checks(const ArgumentBuffer &b) {
+        auto part = [&](Intrinsic field, int shift) {
+            return cast<uint32_t>(b.get(field)) << make_const(UInt(32), shift);
+        };
+        Expr given = part(Intrinsic::buffer_get_type_code, 0) | part(Intrinsic::buffer_get_type_bits, 8) |
+                     part(Intrinsic::buffer_get_type_lanes, 16);
+        Expr wanted = make_const(UInt(32), uint64_t(type_word(b.type)));
+        Expr dimensions = b.get(Intrinsic::buffer_get_dimensions);
+        return {check(given == wanted, "bad_type", {b.role, given, wanted}),
+                check(dimensions == b.dimensions, "bad_dimensions", {b.role, dimensions, b.dimensions})};
+    }
+
+    Stmt define_required(const ArgumentBuffer &b, Stmt s) {
+        for (int d = b.dimensions; d-- > 0;) {
+            // What is never touched requires nothing.
+            Interval range = b.touched.empty() ? Interval(b.min(d), b.min(d) + b.extent(d) - 1) : b.touched[d];
+            user_assert(range.is_bounded()) << b.role << " is accessed at an unbounded range of coordinates in dimension " << d;
+            s = LetStmt::make(b.required_max(d).as<Variable>()->name, range.max, s);
+            s = LetStmt::make(b.required_min(d).as<Variable>()->name, range.min, s);
+        }
+        return s;
+    }
+
+    Expr is_query(const ArgumentBuffer &b) {
+        return Call::make(Bool(), Intrinsic::buffer_is_bounds_query, {b.handle()});
+    }
+
+    Stmt with_bounds_query(const Stmt &s) {
+        Expr any = const_false();
+        Checks answers;
+        for (const ArgumentBuffer &b : buffers_) {
+            if (b.is_argument()) {
+                any = any || is_query(b);
+                answers.push_back(IfThenElse::make(is_query(b), answer_query(b)));
+            }
+        }
+        return answers.empty() ? s : IfThenElse::make(any, Block::make(answers), s);
+    }
+
+    /// The smallest shape that would do, made dense, constraints respected.
+    Stmt answer_query(const ArgumentBuffer &b) {
+        Checks steps;
+        Expr stride = 1;
+        for (int d = 0; d < b.dimensions; d++) {
+            BufferConstraint c = b.parameter->constraints.at(d);
+            Expr required_extent = b.required_max(d) + 1 - b.required_min(d);
+            Expr min = c.min.defined() ? c.min : b.required_min(d);
+            Expr extent = c.extent.defined() ? c.extent : b.required_max(d) + 1 - min;
+            stride = c.stride.defined() ? c.stride : stride;
+            if (c.min.defined() || c.extent.defined()) {
+                steps.push_back(check(min <= b.required_min(d) && min + extent > b.required_max(d),
+                                      "constraints_make_required_region_smaller",
+                                      {b.role, d, min, extent, b.required_min(d), required_extent}));
+            }
+            steps.push_back(Evaluate::make(
+                Call::make(Handle(), Intrinsic::buffer_set_bounds, {b.handle(), d, min, extent, stride})));
+            stride = simplify(stride * extent);
+        }
+        return Block::make(steps);
+    }
+
+    Checks region_checks(const ArgumentBuffer &b) {
+        Checks checks;
+        for (int d = 0; d < b.dimensions; d++) {
+            Expr max = b.min(d) + b.extent(d) - 1;
+            checks.push_back(check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
+            Expr inside = b.required_min(d) >= b.min(d) && b.required_max(d) <= max;
+            if (!is_const_one(b.used())) {
+                inside = !b.used() || inside;
+            }
+            checks.push_back(check(inside, "access_out_of_bounds",
+                                   {b.role, d, b.required_min(d), b.required_max(d), b.min(d), max}));
+        }
+        return checks;
+    }
+
+    /// Every address can be computed in 32 bits (64 with large buffers).
+    Checks size_checks(const ArgumentBuffer &b) {
+        Checks checks;
+        int64_t limit = ctx_.target.has_large_buffers() ? INT64_MAX : INT32_MAX;
+        Expr total = make_one(Int(64));
+        for (int d = 0; d < b.dimensions; d++) {
+            Expr reach = abs(cast<int64_t>(b.extent(d)) * cast<int64_t>(b.stride(d)));
+            checks.push_back(check(cast<uint64_t>(reach) <= make_const(UInt(64), uint64_t(limit)), "buffer_allocation_too_large",
+                                   {b.role, cast<uint64_t>(reach), make_const(UInt(64), uint64_t(limit))}));
+            total = total * cast<int64_t>(b.extent(d));
+            if (d > 0) {
+                checks.push_back(check(total <= make_const(Int(64), limit), "buffer_extents_too_large",
+                                       {b.role, total, make_const(Int(64), limit)}));
+            }
+        }
+        return checks;
+    }
+
+    Checks shape_checks(const ArgumentBuffer &b) {
+        Checks checks = region_checks(b);
+        for (const Checks &more : {size_checks(b), constraint_checks(b)}) {
+            checks.insert(checks.end(), more.begin(), more.end());
+        }
+        Expr host = reinterpret<uint64_t>(Variable::make(Handle(), b.name));
+        checks.push_back(check(host != make_zero(UInt(64)), "host_is_null", {b.role}));
+        int alignment = b.parameter.host_alignment();
+        if (alignment > b.type.bytes()) {
+            checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)), "unaligned_host_ptr",
+                                   {b.role, alignment}));
+        }
+        if (!b.is_output && !ctx_.target.has_gpu_feature()) {
+            checks.push_back(check(!Call::make(Bool(), Intrinsic::buffer_get_device_dirty, {b.handle()}),
+                                   "device_dirty_with_no_device_support", {b.role}));
+        }
+        return checks;
+    }
+
+    template<typename F>
+    void for_each_constraint(const ArgumentBuffer &b, F &&f) {
+        for (int d = 0; b.is_argument() && d < b.dimensions; d++) {
+            const BufferConstraint &c = b.parameter->constraints.at(d);
+            f(names::buffer_min(b.name, d), c.min);
+            f(names::buffer_extent(b.name, d), c.extent);
+            f(names::buffer_stride(b.name, d), c.stride);
+        }
+    }
+
+    Checks constraint_checks(const ArgumentBuffer &b) {
+        Checks checks;
+        for_each_constraint(b, [&](const std::string &field, const Expr &required) {
+            if (required.defined()) {
+                checks.push_back(check(names::var(field) == required, "constraint_violated",
+                                       {field, names::var(field), to_text(required), required}));
+            }
+        });
+        return checks;
+    }
+
+    Stmt constrain(const ArgumentBuffer &b, Stmt s) {
+        for_each_constraint(b, [&](const std::string &field, const Expr &required) {
+            if (required.defined()) {
+                s = LetStmt::make(field, required, s);
+            }
+        });
+        return s;
+    }
+
+    LowerContext &ctx_;
+    std::vector<ArgumentBuffer> buffers_;
+    bool asserts_;
+};
+
+}  // namespace
+
+Stmt add_buffer_checks(const Stmt &s, LowerContext &ctx) {
+    return BufferChecks(s, ctx).wrap(s);
+}
+
+}  // namespace calotype

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/context.h"
+
+namespace calotype {
+
+bool LowerContext::is_output(const std::string &name) const {
+    for (const Function &f : outputs) {
+        if (f.name() == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const Function *LowerContext::function_of_buffer(const std::string &buffer) const {
+    auto it = env.find(buffer);
+    if (it != env.end()) {
+        return &it->second;
+    }
+    size_t dot = buffer.rfind('.');
+    it = dot == std::string::npos ? env.end() : env.find(buffer.substr(0, dot));
+    if (it == env.end()) {
+        return nullptr;
+    }
+    for (int i = 0; i < it->second.outputs(); i++) {
+        if (it->second.buffer_name(i) == buffer) {
+            return &it->second;
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace calotype

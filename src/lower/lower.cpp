@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/lower.h"
+
+#include <chrono>
+
+#include "ir/verifier.h"
+#include "lower/context.h"
+#include "lower/nest/prepare.h"
+#include "support/error.h"
+
+namespace calotype {
+
+#define PASS(folder, name, when) Stmt name(const Stmt &, LowerContext &);
+#include "lower/passes.def"
+
+namespace {
+
+struct Pass {
+    const char *name;
+    Stmt (*run)(const Stmt &, LowerContext &);
+    bool (*applies)(const LowerContext &);
+};
+
+const Pass passes[] = {
+#define PASS(folder, name, when) {#name, name, [](const LowerContext &ctx) { (void)ctx; return bool(when); }},
+#include "lower/passes.def"
+};
+
+Stmt run_passes(LowerContext &ctx, const LowerOptions &options) {
+    using Clock = std::chrono::steady_clock;
+    Stmt s;
+    for (const Pass &pass : passes) {
+        if (!pass.applies(ctx)) {
+            continue;
+        }
+        Clock::time_point start = Clock::now();
+        s = pass.run(s, ctx);
+        std::chrono::duration<double, std::milli> took = Clock::now() - start;
+        if (options.reports) {
+            options.reports->push_back({pass.name, took.count()});
+        }
+        if (options.after_pass) {
+            options.after_pass(pass.name, s);
+        }
+        if (options.verify) {
+            verify(s, VerifyOptions(), pass.name);
+        }
+    }
+    for (const CustomPass &pass : ctx.custom_passes) {
+        s = pass(s);
+    }
+    return s;
+}
+
+ArgumentEstimates estimates_of(const Parameter &p) {
+    ArgumentEstimates estimates;
+    for (int d = 0; d < p.dimensions(); d++) {
+        Expr min = p.min_constraint_estimate(d), extent = p.extent_constraint_estimate(d);
+        if (min.defined() && extent.defined()) {
+            estimates.buffer_estimates.emplace_back(min, extent);
+        }
+    }
+    return estimates;
+}
+
+std::vector<LoweredArgument> signature(const LowerContext &ctx) {
+    std::vector<LoweredArgument> args;
+    for (const Argument &a : ctx.args) {
+        auto p = ctx.used.parameters.find(a.name);
+        bool aligned = a.is_buffer() && p != ctx.used.parameters.end();
+        args.emplace_back(a, aligned ? Alignment{p->second.host_alignment(), 0} : Alignment());
+    }
+    for (const Function &f : ctx.outputs) {
+        for (int i = 0; i < f.outputs(); i++) {
+            const Parameter &p = f->output_buffers.at(i);
+            Argument a(f.buffer_name(i), Argument::OutputBuffer, f.output_types()[i], f.dimensions(),
+                       estimates_of(p));
+            args.emplace_back(a, Alignment{p.host_alignment(), 0});
+        }
+    }
+    return args;
+}
+
+/// Every parameter that the code uses must be an argument: a missing one cannot be passed in.
+void check_arguments(const LowerContext &ctx) {
+    for (const auto &entry : ctx.used.parameters) {
+        bool found = false;
+        for (const Argument &a : ctx.args) {
+            found = found || a.name == entry.first;
+        }
+        user_assert(found) << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
+                           << ", which is not in its list of arguments";
+    }
+}
+
+LoweredBuffer embed(const std::string &name, const Image &image) {
+    const calotype_buffer_t *raw = image->buffer->raw();
+    LoweredBuffer buffer;
+    buffer.name = name;
+    buffer.type = Type(raw->type);
+    size_t elements = 1;
+    for (int d = 0; d < raw->dimensions; d++) {
+        const calotype_dimension_t &dim = raw->dim[d];
+        buffer.dimensions.push_back({dim.min, dim.extent, int32_t(elements)});
+        elements *= size_t(dim.extent);
+    }
+    size_t bytes = size_t(buffer.type.bytes());
+    buffer.bytes.resize(elements * bytes);
+    for (size_t i = 0; i < elements; i++) {
+        ptrdiff_t offset = 0;
+        size_t rest = i;
+        for (int d = 0; d < raw->dimensions; d++) {
+            size_t extent = size_t(raw->dim[d].extent);
+            offset += ptrdiff_t(rest % extent) * raw->dim[d].stride;
+            rest /= extent;
+        }
+        std::copy_n(raw->host + offset * ptrdiff_t(bytes), bytes, buffer.bytes.data() + i * bytes);
+    }
+    return buffer;
+}
+
+}  // namespace
+
+LoweredModule lower(const PipelineSource &source, const Target &target, const LowerOptions &options) {
+    std::unique_ptr<LowerContext> ctx = prepare(source, target);
+    check_arguments(*ctx);
+    LoweredFunction f;
+    f.name = source.name;
+    f.body = run_passes(*ctx, options);
+    f.args = signature(*ctx);
+    f.linkage = source.linkage;
+    LoweredModule module;
+    module.name = source.name;
+    module.target = target.to_string();
+    module.functions.push_back(std::move(f));
+    for (const auto &image : ctx->used.images) {
+        module.buffers.push_back(embed(image.first, image.second));
+    }
+    return module;
+}
+
+std::vector<std::string> pass_names() {
+    std::vector<std::string> names;
+    for (const Pass &pass : passes) {
+        names.emplace_back(pass.name);
+    }
+    return names;
+}
+
+}  // namespace calotype

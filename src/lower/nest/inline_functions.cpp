@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/inline_functions.h"
+
+#include "ir/mutator.h"
+#include "ir/queries.h"
+#include "lower/names.h"
+#include "lower/nest/stage_loops.h"
+
+namespace calotype {
+
+namespace {
+
+/// No loads or calls, so cheap to repeat, and best seen by bounds analysis as it is.
+bool worth_repeating(const Expr &e) {
+    return !contains_kind(e, NodeKind::Call) && !contains_kind(e, NodeKind::Load) &&
+           !contains_kind(e, NodeKind::Let);
+}
+
+class Inline : public GraphMutator {
+public:
+    explicit Inline(const Function &f)
+        : f_(f) {
+        for (const Expr &v : f.stage(0)->values) {
+            values_.push_back(qualify(v, f, 0));
+        }
+    }
+    bool found = false;
+
+protected:
+    Expr visit(const Call *op) override {
+        std::vector<Expr> args = mutate(op->args);
+        if (op->call_kind != CallKind::Func || op->name != f_.name()) {
+            return rebuild(op, std::move(args));
+        }
+        found = true;
+        internal_assert(args.size() == f_.args().size()) << "call of " << f_.name() << " with "
+                                                         << args.size() << " coordinates";
+        std::map<std::string, Expr> direct;
+        std::vector<std::pair<std::string, Expr>> named;
+        for (size_t i = 0; i < args.size(); i++) {
+            std::string name = names::loop(f_.name(), 0, f_.args()[i]);
+            if (worth_repeating(args[i])) {
+                direct[name] = args[i];
+            } else {
+                named.emplace_back(name, args[i]);
+            }
+        }
+        Expr body = substitute(direct, values_[op->value_index]);
+        for (size_t i = named.size(); i-- > 0;) {
+            body = Let::make(named[i].first, named[i].second, body);
+        }
+        return body;
+    }
+
+private:
+    static Expr rebuild(const Call *op, std::vector<Expr> args) {
+        bool same = true;
+        for (size_t i = 0; i < args.size(); i++) {
+            same = same && args[i].same_as(op->args[i]);
+        }
+        if (same) {
+            return op;
+        }
+        if (op->is_intrinsic()) {
+            return Call::make(op->type, op->intrinsic, std::move(args));
+        }
+        return Call::make(op->type, op->name, std::move(args), op->call_kind, op->value_index, op->symbol);
+    }
+
+    const Function &f_;
+    std::vector<Expr> values_;
+};
+
+}  // namespace
+
+Stmt inline_function(const Stmt &s, const Function &f) {
+    return Inline(f).mutate(s);
+}
+
+Expr inline_function(const Expr &e, const Function &f) {
+    return Inline(f).mutate(e);
+}
+
+}  // namespace calotype

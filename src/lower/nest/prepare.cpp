@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/prepare.h"
+
+#include <set>
+
+#include "ir/mutator.h"
+#include "lower/bounds/func_value_bounds.h"
+
+namespace calotype {
+
+namespace {
+
+void check_defined(const Environment &env) {
+    for (const auto &entry : env) {
+        const Function &f = entry.second;
+        user_assert(f.has_pure_definition() || f.has_extern_definition())
+            << "func " << f.name() << " is called but has no definition";
+    }
+}
+
+void lock_levels(const Environment &env) {
+    for (const auto &entry : env) {
+        FuncSchedule &sched = entry.second.schedule();
+        for (LoopLevel *level : {&sched.compute_level, &sched.store_level, &sched.hoist_storage_level}) {
+            user_assert(level->defined())
+                << "func " << entry.first << " has a loop level that was never set";
+            level->lock();
+            if (!level->is_root() && !level->is_inlined()) {
+                user_assert(env.count(level->func_name()))
+                    << "func " << entry.first << " is scheduled at " << level->to_string()
+                    << ", but the pipeline has no func " << level->func_name();
+            }
+        }
+        // Storage goes where the computation is unless it was said otherwise.
+        if (sched.store_level.is_inlined()) {
+            sched.store_level = sched.compute_level;
+        }
+        if (sched.hoist_storage_level.is_inlined()) {
+            sched.hoist_storage_level = sched.store_level;
+        }
+    }
+}
+
+/// Redirects calls of one Func to another.
+class Redirect : public GraphMutator {
+public:
+    Redirect(const std::string &from, const Function &to)
+        : from_(from), to_(to) {
+    }
+
+protected:
+    Expr visit(const Call *op) override {
+        Expr e = Mutator::visit(op);
+        const Call *call = e.as<Call>();
+        if (call->call_kind == CallKind::Func && call->name == from_) {
+            return Call::make(call->type, to_.name(), call->args, CallKind::Func, call->value_index, to_.contents());
+        }
+        return e;
+    }
+
+private:
+    const std::string &from_;
+    const Function &to_;
+};
+
+void redirect_calls(const Function &consumer, const std::string &from, const Function &to) {
+    Redirect redirect(from, to);
+    for (int i = 0; i < consumer.stages(); i++) {
+        if (consumer.stage(i)) {
+            mutate_expressions(*consumer.stage(i), [&](const Expr &e) { return redirect.mutate(e); });
+        }
+    }
+    for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
+        if (arg.is_func() && arg.func->name == from) {
+            arg.func = to.contents();
+        } else if (arg.is_expr()) {
+            arg.expr = redirect.mutate(arg.expr);
+        }
+    }
+}
+
+/// `f.in(g)`: g reads the wrapper instead of f. A wrapper for all consumers ("") leaves out wrappers of f themselves.
+void apply_wrappers(const Environment &env) {
+    for (const auto &entry : env) {
+        const Function &f = entry.second;
+        const auto &wrappers = f.schedule().wrappers;
+        std::set<std::string> wrapper_names;
+        for (const auto &w : wrappers) {
+            wrapper_names.insert(w.second->name);
+        }
+        for (const auto &consumer : env) {
+            auto w = wrappers.find(consumer.first);
+            if (w == wrappers.end() && !wrapper_names.count(consumer.first) && consumer.first != f.name()) {
+                w = wrappers.find("");
+            }
+            if (w != wrappers.end()) {
+                redirect_calls(consumer.second, f.name(), Function(w->second));
+            }
+        }
+    }
+}
+
+/// Producers before consumers, depth first, siblings by name.
+class Order {
+public:
+    explicit Order(const Environment &env)
+        : env_(env) {
+    }
+    std::vector<std::string> order;
+
+    void visit(const Function &f) {
+        if (!seen_.insert(f.name()).second) {
+            return;
+        }
+        for (const auto &callee : find_direct_calls(f, env_)) {
+            auto it = env_.find(callee.first);
+            internal_assert(it != env_.end()) << "call of " << callee.first << ", which is not in the pipeline";
+            visit(it->second);
+        }
+        order.push_back(f.name());
+    }
+
+private:
+    const Environment &env_;
+    std::set<std::string> seen_;
+};
+
+/// Outputs are computed and stored at root, whatever their default says.
+void pin_outputs(const std::vector<Function> &outputs) {
+    for (const Function &f : outputs) {
+        FuncSchedule &sched = f.schedule();
+        user_assert(sched.compute_level.is_inlined() || sched.compute_level.is_root())
+            << "func " << f.name() << " is an output of the pipeline and cannot be computed at "
+            << sched.compute_level.to_string();
+        sched.compute_level = sched.store_level = sched.hoist_storage_level = LoopLevel::root();
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target &target) {
+    auto ctx = std::make_unique<LowerContext>();
+    ctx->target = target;
+    ctx->pipeline_name = source.name;
+    ctx->args = source.args;
+    ctx->requirements = source.requirements;
+    ctx->custom_passes = source.custom_passes;
+    ctx->trace_pipeline = source.trace_pipeline;
+    user_assert(!source.outputs.empty()) << "pipeline " << source.name << " has no outputs";
+    for (const Function &f : source.outputs) {
+        user_assert(f.defined() && (f.has_pure_definition() || f.has_extern_definition()))
+            << "output " << (f.defined() ? f.name() : "") << " of the pipeline has no definition";
+    }
+    deep_copy(source.outputs, &ctx->outputs, &ctx->env);
+    check_defined(ctx->env);
+    pin_outputs(ctx->outputs);
+    lock_levels(ctx->env);
+    apply_wrappers(ctx->env);
+    Order order(ctx->env);
+    for (const Function &f : ctx->outputs) {
+        order.visit(f);
+    }
+    ctx->order = std::move(order.order);
+    for (const std::string &name : ctx->order) {
+        ctx->fused_groups.push_back({name});
+    }
+    ctx->used = parameters_used(ctx->env, ctx->requirements);
+    ctx->func_bounds = func_value_bounds(*ctx);
+    return ctx;
+}
+
+}  // namespace calotype

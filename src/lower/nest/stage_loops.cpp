@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A nest is a list of enclosing constructs, outermost first: loops in the order of the schedule's dims, and between them
+// the lets that define split variables and the conditions that guard them, each as far out as what it uses allows.
+#include "lower/nest/stage_loops.h"
+
+#include <set>
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "lower/checks/error_call.h"
+#include "lower/names.h"
+#include "lower/nest/split_loops.h"
+
+namespace calotype {
+
+namespace {
+
+/// Renames the definition's own variables: pure ones and RVars.
+class Qualify : public Mutator {
+public:
+    Qualify(const Function &f, int stage)
+        : f_(f), stage_(stage) {
+    }
+
+protected:
+    Expr visit(const Variable *op) override {
+        bool is_rvar = op->symbol && op->symbol->kind == SymbolKind::ReductionDomain;
+        if (is_rvar || is_pure_var(op->name)) {
+            return Variable::make(op->type, names::loop(f_.name(), stage_, op->name));
+        }
+        return op;
+    }
+
+private:
+    bool is_pure_var(const std::string &name) const {
+        for (const std::string &arg : f_.args()) {
+            if (arg == name) {
+                return true;
+            }
+        }
+        return false;
+    }
+    const Function &f_;
+    int stage_;
+};
+
+/// One construct around the innermost statement.
+struct Enclosing {
+    enum Kind { Loop, Let, If } kind;
+    std::string name;  ///< of the loop or let
+    Expr value;        ///< of the let, or the condition
+    Dim dim;
+};
+
+class StageNest {
+public:
+    StageNest(const Function &f, int stage, const Definition &def, LowerContext &ctx)
+        : f_(f), stage_(stage), def_(def), ctx_(ctx) {
+    }
+
+    Stmt build() {
+        collect_extents();
+        apply_splits();
+        Stmt s = make_provide();
+        std::vector<Enclosing> nest = arrange();
+        for (size_t i = nest.size(); i-- > 0;) {
+            s = wrap(nest[i], std::move(s));
+        }
+        for (size_t i = ranges_.size(); i-- > 0;) {
+            s = LetStmt::make(ranges_[i].first, ranges_[i].second, s);
+        }
+        return s;
+    }
+
+private:
+    std::string loop_name(const std::string &var) const {
+        return names::loop(f_.name(), stage_, var);
+    }
+
+    void add_base_range(const std::string &var, const Expr &min, const Expr &max) {
+        std::string loop = loop_name(var);
+        ranges_.emplace_back(names::loop_min(loop), min);
+        ranges_.emplace_back(names::loop_max(loop), max);
+        ranges_.emplace_back(names::loop_extent(loop),
+                             names::var(names::loop_max(loop)) + 1 - names::var(names::loop_min(loop)));
+    }
+
+    /// Extents that the schedule fixes, so that splits by a divisor of them need no tail.
+    void collect_extents() {
+        for (const Bound &b : f_.schedule().bounds) {
+            if (b.extent.defined()) {
+                extents_[b.var] = b.extent;
+            } else if (b.modulus.defined()) {
+                extents_[b.var] = b.modulus * names::var(loop_name(b.var) + ".blocks");
+            }
+        }
+        for (const ReductionVariable &rv : def_.schedule.rvars) {
+            extents_[rv.var] = rv.extent;
+        }
+    }
+
+    void apply_splits() {
+        for (const PureVar &v : pure_vars(f_, stage_)) {
+            add_base_range(v.name, names::var(names::stage_min(f_.name(), stage_, v.name)),
+                           names::var(names::stage_max(f_.name(), stage_, v.name)));
+        }
+        for (const ReductionVariable &rv : def_.schedule.rvars) {
+            Expr min = qualify(rv.min, f_, stage_), extent = qualify(rv.extent, f_, stage_);
+            add_base_range(rv.var, min, min + extent - 1);
+        }
+        add_base_range(outermost_name, 0, 0);
+        for (const Split &split : def_.schedule.splits) {
+            SplitEffect effect = split_loops(f_.name(), stage_, split, &extents_);
+            ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
+            lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
+            if (effect.guard.defined()) {
+                guards_.push_back(effect.guard);
+            }
+            if (effect.blend.defined()) {
+                blend_ = blend_.defined() ? blend_ && effect.blend : effect.blend;
+            }
+            check_factor(split);
+        }
+        if (!is_trivially_true(def_.predicate)) {
+            guards_.push_back(qualify(def_.predicate, f_, stage_));
+        }
+    }
+
+    /// A factor that is only known at run time must be positive then.
+    void check_factor(const Split &split) {
+        if (split.is_split() && !is_const(split.factor)) {
+            Expr factor = cast(Int(32), split.factor);
+            factor_checks_.push_back(AssertStmt::make(
+                factor > 0, error_call("split_factor_not_positive",
+                                       {f_.name(), split.old_var, split.outer, split.inner,
+                                        to_text(split.factor), factor})));
+        }
+    }
+
+    Stmt make_provide() {
+        std::vector<Expr> args, values;
+        for (const Expr &e : def_.args) {
+            args.push_back(qualify(e, f_, stage_));
+        }
+        for (size_t i = 0; i < def_.values.size(); i++) {
+            Expr value = qualify(def_.values[i], f_, stage_);
+            if (blend_.defined()) {
+                Expr old = Call::make(value.type(), f_.name(), args, CallKind::Func, int(i));
+                value = select(blend_, value, old);
+            }
+            values.push_back(value);
+        }
+        Stmt s = Provide::make(f_.name(), values, args, const_true());
+        if (def_.schedule.atomic) {
+            s = Atomic::make(f_.name(), "", s);
+        }
+        return s;
+    }
+
+    /// Puts lets and guards as far out as what they use allows.
+    std::vector<Enclosing> arrange() {
+        const std::vector<Dim> &dims = def_.schedule.dims;
+        std::vector<std::vector<Enclosing>> at(dims.size() + 1);  // constructs inside of the first n loops
+        std::map<std::string, size_t> depth;                      // of loops and lets, by name
+        for (size_t i = 0; i < dims.size(); i++) {
+            depth[loop_name(dims[dims.size() - 1 - i].var)] = i + 1;
+        }
+        auto depth_of = [&](const Expr &e) {
+            size_t d = 0;
+            for (const std::string &v : free_variables(e)) {
+                auto it = depth.find(v);
+                d = it == depth.end() ? d : std::max(d, it->second);
+            }
+            return d;
+        };
+        for (const NamedValue &let : lets_) {
+            size_t d = depth[let.first] = depth_of(let.second);
+            at[d].push_back({Enclosing::Let, let.first, let.second, {}});
+        }
+        for (const Expr &guard : guards_) {
+            at[depth_of(guard)].push_back({Enclosing::If, "", guard, {}});
+        }
+        std::vector<Enclosing> nest = at[0];
+        for (size_t i = 0; i < dims.size(); i++) {
+            const Dim &dim = dims[dims.size() - 1 - i];
+            nest.push_back({Enclosing::Loop, loop_name(dim.var), Expr(), dim});
+            nest.insert(nest.end(), at[i + 1].begin(), at[i + 1].end());
+        }
+        return nest;
+    }
+
+    Stmt wrap(const Enclosing &e, Stmt body) {
+        switch (e.kind) {
+        case Enclosing::Let:
+            return LetStmt::make(e.name, e.value, std::move(body));
+        case Enclosing::If:
+            return IfThenElse::make(e.value, std::move(body));
+        case Enclosing::Loop:
+            break;
+        }
+        ctx_.loops[e.name] = {f_.name(), stage_, e.dim.var};
+        Stmt loop = For::make(e.name, names::var(names::loop_min(e.name)), names::var(names::loop_extent(e.name)),
+                              e.dim.for_type, e.dim.partition, e.dim.device_api, std::move(body));
+        if (e.dim.var == outermost_name) {
+            for (size_t i = factor_checks_.size(); i-- > 0;) {
+                loop = Block::make(factor_checks_[i], loop);
+            }
+        }
+        return loop;
+    }
+
+    const Function &f_;
+    int stage_;
+    const Definition &def_;
+    LowerContext &ctx_;
+    std::map<std::string, Expr> extents_;
+    std::vector<NamedValue> ranges_;  ///< outside of all loops
+    std::vector<NamedValue> lets_;    ///< inside, outermost first
+    std::vector<Expr> guards_;
+    std::vector<Stmt> factor_checks_;
+    Expr blend_;
+};
+
+Stmt make_definition(const Function &f, int stage, const Definition &def, LowerContext &ctx) {
+    Stmt s = StageNest(f, stage, def, ctx).build();
+    for (size_t i = def.specializations.size(); i-- > 0;) {
+        const Specialization &special = def.specializations[i];
+        if (special.definition) {
+            Stmt then_case = make_definition(f, stage, *special.definition, ctx);
+            s = IfThenElse::make(special.condition, then_case, s);
+        } else {
+            s = AssertStmt::make(const_false(), error_call("specialize_fail", {special.failure_message}));
+            s = IfThenElse::make(special.condition, s, Stmt());
+        }
+    }
+    return s;
+}
+
+}  // namespace
+
+Expr qualify(const Expr &e, const Function &f, int stage) {
+    return Qualify(f, stage).mutate(e);
+}
+
+std::vector<PureVar> pure_vars(const Function &f, int stage) {
+    std::vector<PureVar> result;
+    for (int i = 0; i < f.dimensions(); i++) {
+        const std::string &name = f.args()[i];
+        if (stage > 0) {
+            const Variable *v = f.stage(stage)->args[i].as<Variable>();
+            if (!v || v->symbol || v->name != name) {
+                continue;
+            }
+        }
+        result.push_back({i, name});
+    }
+    return result;
+}
+
+Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx) {
+    return make_definition(f, stage, *f.stage(stage), ctx);
+}
+
+}  // namespace calotype

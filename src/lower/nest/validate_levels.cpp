@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/validate_levels.h"
+
+#include <sstream>
+
+#include "ir/visitor.h"
+
+namespace calotype {
+
+namespace {
+
+/// Where f is used (outside of its own stages), produced and stored.
+class Uses : public Visitor {
+public:
+    explicit Uses(const Function &f)
+        : f_(f) {
+    }
+    std::vector<std::vector<std::string>> nests;  ///< the loops around each use, outermost first
+    bool all_covered = true;                      ///< every use stands in a consume node of f
+    bool produced = false;
+    bool stored = true;  ///< every production stands in a Realize of f
+
+protected:
+    void visit(const For *op) override {
+        loops_.push_back(op->name);
+        Visitor::visit(op);
+        loops_.pop_back();
+    }
+    void visit(const Realize *op) override {
+        bool mine = op->name == f_.name();
+        in_storage_ += mine;
+        Visitor::visit(op);
+        in_storage_ -= mine;
+    }
+    void visit(const ProducerConsumer *op) override {
+        if (op->name != f_.name()) {
+            Visitor::visit(op);
+        } else if (op->is_producer) {
+            produced = true;
+            stored = stored && in_storage_;
+        } else {
+            covered_++;
+            Visitor::visit(op);
+            covered_--;
+        }
+    }
+    void visit(const Call *op) override {
+        Visitor::visit(op);
+        if (op->call_kind == CallKind::Func && op->name == f_.name()) {
+            nests.push_back(loops_);
+            all_covered = all_covered && covered_;
+        }
+    }
+
+private:
+    const Function &f_;
+    std::vector<std::string> loops_;
+    int in_storage_ = 0, covered_ = 0;
+};
+
+/// The levels that enclose all uses, as directives.
+std::string legal_levels(const std::vector<std::vector<std::string>> &nests, const LowerContext &ctx) {
+    std::ostringstream out;
+    out << "compute_root()";
+    for (size_t i = 0; !nests.empty() && i < nests[0].size(); i++) {
+        const std::string &loop = nests[0][i];
+        for (const auto &nest : nests) {
+            if (nest.size() <= i || nest[i] != loop) {
+                return out.str();
+            }
+        }
+        auto it = ctx.loops.find(loop);
+        if (it != ctx.loops.end() && it->second.var != outermost_name) {
+            out << ", compute_at(" << it->second.func << ", " << it->second.var << ")";
+        }
+    }
+    return out.str();
+}
+
+}  // namespace
+
+void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) {
+    Uses uses(f);
+    uses(s);
+    if (uses.produced && uses.all_covered && uses.stored) {
+        return;
+    }
+    const FuncSchedule &sched = f.schedule();
+    user_assert(uses.produced && uses.all_covered)
+        << "func " << f.name() << " is computed at " << sched.compute_level.to_string()
+        << ", which does not enclose all its uses; legal are: " << legal_levels(uses.nests, ctx);
+    user_error << "func " << f.name() << " is stored at " << sched.store_level.to_string()
+               << ", which does not enclose its computation at " << sched.compute_level.to_string();
+}
+
+}  // namespace calotype
