@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the processor can do, and with that which of several compiled variants may run.
+#include "runtime/abi/target_features.h"
+
+#include "runtime/host/weak.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+using namespace calotype::runtime;
+
+namespace {
+
+/** Features of processors by their bits, all of which lie in the first word: those that the runtime
+ * knows how to check and that are not there. */
+struct CpuFeatures {
+    uint64_t missing = 0;
+
+    void note(calotype_target_feature_t feature, bool there) {
+        missing |= there ? 0 : uint64_t(1) << feature;
+    }
+};
+
+#if defined(__x86_64__) || defined(__i386__)
+
+struct CpuidWords {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+CpuidWords cpuid(unsigned leaf, unsigned subleaf = 0) {
+    CpuidWords w;
+    if (!__get_cpuid_count(leaf, subleaf, &w.eax, &w.ebx, &w.ecx, &w.edx)) {
+        return CpuidWords();
+    }
+    return w;
+}
+
+bool has(unsigned word, int bit) {
+    return (word >> bit & 1) != 0;
+}
+
+/** Register sets that the operating system saves. */
+uint64_t saved_register_sets(const CpuidWords &leaf1) {
+    if (!has(leaf1.ecx, 27)) {
+        return 0;
+    }
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return uint64_t(high) << 32 | low;
+}
+
+CpuFeatures cpu_features() {
+    const CpuidWords l1 = cpuid(1), l7 = cpuid(7), l7_1 = cpuid(7, 1), ext = cpuid(0x80000001u);
+    const uint64_t saved = saved_register_sets(l1);
+    const bool os_avx = (saved & 0x06) == 0x06;
+    const bool os_avx512 = (saved & 0xe6) == 0xe6;
+    const bool os_amx = (saved & 0x60000) == 0x60000;
+    const bool os_apx = has(unsigned(saved), 19);
+
+    const bool f_cd = os_avx512 && has(l7.ebx, 16) && has(l7.ebx, 28);
+    const bool knl = f_cd && has(l7.ebx, 26) && has(l7.ebx, 27);
+    const bool skylake =
+        f_cd && has(l7.ebx, 17) && has(l7.ebx, 30) && has(l7.ebx, 31); // dq, bw, vl
+    const bool cannonlake = skylake && has(l7.ebx, 21) && has(l7.ecx, 1); // ifma, vbmi
+    const bool bf16 = has(l7_1.eax, 5);
+    const bool zen4 = cannonlake && bf16 && has(l7.ecx, 6) && has(l7.ecx, 11) &&
+                      has(l7.ecx, 12) && has(l7.ecx, 14); // vbmi2, vnni, bitalg, vpopcntdq
+    const bool avx_vnni = has(l7_1.eax, 4);
+    const bool zen5 = zen4 && avx_vnni && has(l7.edx, 8); // vp2intersect
+    const bool amx = os_amx && has(l7.edx, 22) && has(l7.edx, 24) && has(l7.edx, 25);
+    const bool sapphirerapids = zen4 && avx_vnni && has(l7.edx, 23) && amx;
+
+    CpuFeatures f;
+    f.note(calotype_target_feature_sse41, has(l1.ecx, 19));
+    f.note(calotype_target_feature_avx, os_avx && has(l1.ecx, 28));
+    f.note(calotype_target_feature_f16c, os_avx && has(l1.ecx, 29));
+    f.note(calotype_target_feature_fma, os_avx && has(l1.ecx, 12));
+    f.note(calotype_target_feature_fma4, os_avx && has(ext.ecx, 16));
+    f.note(calotype_target_feature_avx2, os_avx && has(l7.ebx, 5));
+    f.note(calotype_target_feature_avx512, f_cd);
+    f.note(calotype_target_feature_avx512_knl, knl);
+    f.note(calotype_target_feature_avx512_skylake, skylake);
+    f.note(calotype_target_feature_avx512_cannonlake, cannonlake);
+    f.note(calotype_target_feature_avx512_zen4, zen4);
+    f.note(calotype_target_feature_avx512_zen5, zen5);
+    f.note(calotype_target_feature_avx512_sapphirerapids, sapphirerapids);
+    f.note(calotype_target_feature_avx10_1, os_avx512 && has(l7_1.edx, 19));
+    f.note(calotype_target_feature_x86_apx, os_apx && has(l7_1.edx, 21));
+    return f;
+}
+
+#else
+
+CpuFeatures cpu_features() {
+    return CpuFeatures();
+}
+
+#endif
+
+} // namespace
+
+static Hook<calotype_can_use_target_features_t>
+    can_use_hook(calotype_default_can_use_target_features);
+
+/** cpu_features().missing, asked once: the question is slow on virtual machines. */
+static uint64_t missing_features() {
+    static constexpr uint64_t known = uint64_t(1) << 63;
+    static std::atomic<uint64_t> answer{0};
+    uint64_t word = answer.load(std::memory_order_relaxed);
+    if (word == 0) {
+        word = cpu_features().missing | known;
+        answer.store(word, std::memory_order_relaxed);
+    }
+    return word & ~known;
+}
+
+CALOTYPE_WEAK int calotype_default_can_use_target_features(int count, const uint64_t *features) {
+    return count <= 0 || (features[0] & missing_features()) == 0;
+}
+
+CALOTYPE_WEAK int calotype_can_use_target_features(int count, const uint64_t *features) {
+    return can_use_hook.get()(count, features);
+}
+
+CALOTYPE_WEAK calotype_can_use_target_features_t
+calotype_set_custom_can_use_target_features(calotype_can_use_target_features_t can_use) {
+    return can_use_hook.set(can_use);
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How the thread pool works.
+//
+// A call that forks makes a JobSet on its stack, lists its jobs, and works on them until all are
+// done; then it returns. Workers look through the list, the newest job first. One mutex guards the
+// list; iterations of plain loops are taken from an atomic counter without it.
+//
+//      caller:   list jobs -> work on own jobs -> help others, or sleep -> all done -> return
+//      worker:   find a job -> work on it -> find ... -> spin a little -> sleep
+//
+// Waiting threads help, under two rules. A thread may always run jobs that belong to what it waits
+// for. Of other jobs of the same outermost call it may run leaf loops, and only as deep as its own
+// or deeper: so its stack never holds more frames than the nesting has levels, and nothing it runs
+// can wait for what stands below it on its stack.
+//
+// A job with semaphores is set aside until they can be acquired, so that no thread ever sleeps
+// inside an iteration, except in a nested call. A thread that goes to sleep there is replaced: if
+// there may be runnable jobs and no worker to run them, one is added. So there is always a thread
+// for a job that can run, whatever the number of threads is set to, and a program whose semaphores
+// can make progress does. Workers above the quota then stay idle until they are needed again.
+//
+// When an iteration fails, iterations of its set that have not begun are dropped, and those of all
+// sets nested in it: they may be waiting for semaphores that nobody will release any more.
+#include "runtime/host/thread_pool.h"
+
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace calotype {
+namespace runtime {
+
+constinit ThreadPool pool;
+
+static thread_local JobSet *thread_set = nullptr;
+static thread_local bool thread_is_worker = false;
+
+static constexpr int max_threads = 256;
+/** Rounds of busy waiting before a thread goes to sleep: some tens of microseconds. */
+static constexpr int spin_rounds = 1000;
+
+struct ThreadPool::Worker {
+    Worker *next;
+    pthread_t thread;
+};
+
+JobSet *ThreadPool::current_set() {
+    return thread_set;
+}
+
+// ---- number of threads ---------------------------------------------------------------------------
+
+static int processors() {
+#if defined(__linux__)
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        return CPU_COUNT(&set);
+    }
+#endif
+    return int(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static int default_threads() {
+    const char *text = getenv("CT_NUM_THREADS");
+    text = text ? text : getenv("CT_NUMTHREADS");
+    const int n = text ? atoi(text) : 0;
+    return n > 0 ? n : processors();
+}
+
+int ThreadPool::num_threads() {
+    int n = desired_threads.load(std::memory_order_relaxed);
+    return n ? n : (set_num_threads(0), desired_threads.load(std::memory_order_relaxed));
+}
+
+int ThreadPool::set_num_threads(int n) {
+    n = n ? n : default_threads();
+    n = n < 1 ? 1 : n > max_threads ? max_threads : n;
+    return desired_threads.exchange(n, std::memory_order_relaxed);
+}
+
+/** How many workers may be at work at once. */
+int ThreadPool::worker_quota() {
+    const int n = num_threads() - 1;
+    return n < 1 ? 1 : n;
+}
+
+// ---- workers -------------------------------------------------------------------------------------
+
+bool ThreadPool::add_worker() {
+    void *memory = malloc(sizeof(Worker));
+    if (!memory) {
+        return false;
+    }
+    Worker *worker = new (memory) Worker{first_worker, pthread_t()};
+    if (pthread_create(&worker->thread, nullptr, worker_entry, this) != 0) {
+        free(memory);
+        return false;
+    }
+    first_worker = worker;
+    workers++;
+    return true;
+}
+
+void *ThreadPool::worker_entry(void *self) {
+    static_cast<ThreadPool *>(self)->worker_main();
+    return nullptr;
+}
+
+/** Wait busily, a little, for `word` to be something else than `seen`. Returns whether it is. */
+static bool spin_on(const Word &word, uint32_t seen) {
+    for (int i = 0; i < spin_rounds; i++) {
+        if (word.load(std::memory_order_acquire) != seen) {
+            return true;
+        }
+        relax();
+    }
+    return false;
+}
+
+void ThreadPool::worker_main() {
+    thread_is_worker = true;
+    mutex.lock();
+    while (!stopping) {
+        const bool needed = workers - idle - blocked_workers <= worker_quota();
+        Job *job = needed ? find_job(nullptr) : nullptr;
+        if (job) {
+            work_on(*job);
+            continue;
+        }
+        const uint32_t seen = work.load(std::memory_order_relaxed);
+        idle++;
+        mutex.unlock();
+        if (!spin_on(work, seen)) {
+            wait_on(work, seen);
+        }
+        mutex.lock();
+        idle--;
+    }
+    mutex.unlock();
+}
+
+void ThreadPool::shutdown() {
+    mutex.lock();
+    Worker *worker = first_worker;
+    first_worker = nullptr;
+    stopping = true;
+    work.fetch_add(1, std::memory_order_release);
+    wake(work, everyone);
+    mutex.unlock();
+    while (worker) {
+        pthread_join(worker->thread, nullptr);
+        Worker *next = worker->next;
+        free(worker);
+        worker = next;
+    }
+    mutex.lock();
+    workers = 0;
+    stopping = false;
+    mutex.unlock();
+}
+
+void ThreadPool::shutdown_if_unused() {
+    mutex.lock();
+    const bool unused = sets == 0 && !thread_is_worker && !stopping;
+    mutex.unlock();
+    if (unused) {
+        shutdown();
+    }
+}
+
+/** When the process ends, or the library that holds the runtime is unloaded. */
+__attribute__((destructor)) static void end_of_process() {
+    pool.shutdown_if_unused();
+}
+
+// ---- the list of jobs ----------------------------------------------------------------------------
+
+void ThreadPool::list(Job &job) {
+    job.prev = nullptr;
+    job.next = first_job;
+    if (first_job) {
+        first_job->prev = &job;
+    }
+    first_job = &job;
+    job.listed = true;
+    job.set->unfinished++;
+}
+
+void ThreadPool::unlist(Job &job) {
+    if (!job.listed) {
+        return;
+    }
+    (job.prev ? job.prev->next : first_job) = job.next;
+    if (job.next) {
+        job.next->prev = job.prev;
+    }
+    job.listed = false;
+}
+
+/** Whether the owner of `waiting` may run iterations of a job while it waits. */
+static bool may_help(const JobSet &waiting, const Job &job) {
+    const JobSet &set = *job.set;
+    return set.is_within(waiting) ||
+           (job.leaf && set.root == waiting.root && set.depth >= waiting.depth);
+}
+
+/** A job for a worker, or for the owner of a set; the caller is then counted as active on it. */
+Job *ThreadPool::find_job(const JobSet *waiting) {
+    Job *next;
+    for (Job *job = first_job; job; job = next) {
+        next = job->next;
+        if (waiting && !may_help(*waiting, *job)) {
+            continue;
+        }
+        if (job->set->failure()) {
+            drop_rest(*job);
+        } else if (job->exhausted()) {
+            unlist(*job);
+        } else if (try_begin(*job)) {
+            return job;
+        }
+    }
+    return nullptr;
+}
+
+/** Become active on a job, if an iteration of it can begin now. */
+bool ThreadPool::try_begin(Job &job) {
+    if (job.serial && job.active > 0) {
+        return false;
+    }
+    while (job.acquired < job.num_semaphores) {
+        const calotype_semaphore_acquire_t &wanted = job.semaphores[job.acquired];
+        if (!calotype_semaphore_try_acquire(wanted.semaphore, wanted.count)) {
+            return false;
+        }
+        job.acquired++;
+    }
+    job.active++;
+    return true;
+}
+
+/** Forget the iterations that have not begun. */
+void ThreadPool::drop_rest(Job &job) {
+    job.next_index.store(job.end, std::memory_order_relaxed);
+    unlist(job);
+    if (job.active == 0) {
+        finish(job);
+    }
+}
+
+/** Nobody will touch the job again; nor its set, if this was the last, once the mutex is free. */
+void ThreadPool::finish(Job &job) {
+    JobSet &set = *job.set;
+    if (--set.unfinished == 0) {
+        set.changed.fetch_add(1, std::memory_order_release);
+        wake(set.changed, 1);
+    }
+}
+
+// ---- working -------------------------------------------------------------------------------------
+
+static int run_range(Job &job, int64_t min, int64_t extent) {
+    void *user_context = job.set->user_context;
+    if (job.task) {
+        return calotype_do_task(user_context, job.task, int(min), job.closure);
+    }
+    return calotype_do_loop_task(user_context, job.loop, int(min), int(extent), job.closure, &job);
+}
+
+/** Work on a job that this thread is active on, until nothing more can be done. Enters and leaves
+ * with the mutex held. */
+void ThreadPool::work_on(Job &job) {
+    JobSet *outer = thread_set;
+    thread_set = job.set;
+    if (job.num_semaphores > 0) {
+        run_with_semaphores(job);
+    } else {
+        mutex.unlock();
+        run_free(job);
+        mutex.lock();
+    }
+    thread_set = outer;
+    leave(job);
+}
+
+/** Without the mutex. A serial job is run in one piece. */
+void ThreadPool::run_free(Job &job) {
+    const int64_t step = job.serial ? job.end - job.next_index.load(std::memory_order_relaxed) : 1;
+    while (job.set->failure() == 0) {
+        const int64_t i = job.next_index.fetch_add(step, std::memory_order_relaxed);
+        if (i >= job.end) {
+            return;
+        }
+        if (int code = run_range(job, i, step)) {
+            fail(*job.set, code);
+        }
+    }
+    job.next_index.store(job.end, std::memory_order_relaxed);
+}
+
+/** With the mutex held, semaphores of the first iteration acquired. */
+void ThreadPool::run_with_semaphores(Job &job) {
+    while (true) {
+        job.acquired = 0;
+        const int64_t i = job.next_index.fetch_add(1, std::memory_order_relaxed);
+        mutex.unlock();
+        const int code = run_range(job, i, 1);
+        if (code) {
+            fail(*job.set, code);
+        }
+        mutex.lock();
+        if (job.set->failure()) {
+            job.next_index.store(job.end, std::memory_order_relaxed);
+        }
+        if (job.exhausted()) {
+            return;
+        }
+        job.active--;
+        const bool more = try_begin(job);
+        if (!more) {
+            job.active++;
+            return;
+        }
+    }
+}
+
+void ThreadPool::leave(Job &job) {
+    job.active--;
+    if (job.exhausted()) {
+        unlist(job);
+        if (job.active == 0) {
+            finish(job);
+        }
+    }
+}
+
+/** Note the first failure of a set, and see to it that those who wait in vain notice. */
+void ThreadPool::fail(JobSet &set, int code) {
+    int none = 0;
+    if (set.status.compare_exchange_strong(none, code, std::memory_order_relaxed)) {
+        LockGuard lock(mutex);
+        work.fetch_add(1, std::memory_order_release);
+        wake(work, everyone);
+        wake_owners(nullptr, everyone);
+    }
+}
+
+// ---- waiting -------------------------------------------------------------------------------------
+
+/** Bring up to this many threads to the newest jobs. */
+void ThreadPool::recruit(int helpers) {
+    const int quota = num_threads() - 1;
+    while (workers < quota && idle < helpers && add_worker()) {
+        helpers--;
+    }
+    if (idle > 0) {
+        work.fetch_add(1, std::memory_order_release);
+        wake(work, helpers < idle ? helpers : idle);
+    }
+    if (helpers > idle && first_blocked) {
+        wake_owners(first_job, helpers - idle);
+    }
+}
+
+/** Wake sleeping owners that may run a job; null stands for any. */
+void ThreadPool::wake_owners(const Job *for_job, int count) {
+    for (JobSet *set = first_blocked; set && count > 0; set = set->next_blocked) {
+        if (!for_job || may_help(*set, *for_job)) {
+            set->changed.fetch_add(1, std::memory_order_release);
+            wake(set->changed, 1);
+            count--;
+        }
+    }
+}
+
+/** The calling thread goes to sleep: let another look after the jobs that it may not run. */
+void ThreadPool::replace_blocked_thread() {
+    bool work_left = false;
+    for (Job *job = first_job; job && !work_left; job = job->next) {
+        work_left = !job->exhausted() && !(job->serial && job->active > 0);
+    }
+    if (!work_left) {
+        return;
+    }
+    if (idle > 0) {
+        work.fetch_add(1, std::memory_order_release);
+        wake(work, 1);
+    } else if (workers - blocked_workers < worker_quota()) {
+        add_worker();
+    }
+}
+
+/** Sleep until something may have changed for a set. */
+void ThreadPool::block(JobSet &set) {
+    const uint32_t seen = set.changed.load(std::memory_order_relaxed);
+    set.prev_blocked = nullptr;
+    set.next_blocked = first_blocked;
+    if (first_blocked) {
+        first_blocked->prev_blocked = &set;
+    }
+    first_blocked = &set;
+    blocked_workers += thread_is_worker;
+    replace_blocked_thread();
+
+    mutex.unlock();
+    wait_on(set.changed, seen);
+    mutex.lock();
+
+    blocked_workers -= thread_is_worker;
+    (set.prev_blocked ? set.prev_blocked->next_blocked : first_blocked) = set.next_blocked;
+    if (set.next_blocked) {
+        set.next_blocked->prev_blocked = set.prev_blocked;
+    }
+}
+
+void ThreadPool::wait_for(JobSet &set) {
+    bool has_spun = false;
+    while (set.unfinished > 0) {
+        Job *job = find_job(&set);
+        if (job) {
+            work_on(*job);
+            has_spun = false;
+        } else if (set.unfinished == 0) { // looking dropped the last one
+            return;
+        } else if (!has_spun) {
+            const uint32_t seen = set.changed.load(std::memory_order_relaxed);
+            mutex.unlock();
+            spin_on(set.changed, seen);
+            mutex.lock();
+            has_spun = true;
+        } else {
+            block(set);
+            has_spun = false;
+        }
+    }
+}
+
+// ---- the calls -----------------------------------------------------------------------------------
+
+int ThreadPool::end_set(JobSet &set) {
+    wait_for(set);
+    sets--;
+    mutex.unlock();
+    return set.failure();
+}
+
+int ThreadPool::run_loop(JobSet &set, Job &job) {
+    const int64_t size = job.end - job.next_index.load(std::memory_order_relaxed);
+    const int helpers = int(size - 1 < max_threads ? size - 1 : max_threads);
+    mutex.lock();
+    sets++;
+    list(job);
+    job.active++;
+    recruit(helpers);
+    work_on(job);
+    return end_set(set);
+}
+
+int ThreadPool::run_jobs(JobSet &set, Job *jobs, int count) {
+    int64_t helpers = -1;
+    mutex.lock();
+    sets++;
+    for (int i = count - 1; i >= 0; i--) {
+        const Job &job = jobs[i];
+        helpers += job.serial ? 1 : job.end - job.next_index.load(std::memory_order_relaxed);
+        list(jobs[i]);
+    }
+    recruit(int(helpers < max_threads ? helpers : max_threads));
+    return end_set(set);
+}
+
+void ThreadPool::semaphore_released() {
+    LockGuard lock(mutex);
+    int candidates = 0;
+    for (Job *job = first_job; job; job = job->next) {
+        candidates += job->num_semaphores > 0 && !(job->serial && job->active > 0);
+    }
+    if (candidates == 0) {
+        return;
+    }
+    if (idle > 0) {
+        work.fetch_add(1, std::memory_order_release);
+        wake(work, candidates);
+    }
+    wake_owners(nullptr, everyone);
+}
+
+} // namespace runtime
+} // namespace calotype

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How the runtime defines its public functions and keeps their replacements.
+#pragma once
+
+#include <atomic>
+
+/** In front of the definition of a public function: an application's own definition of the same
+ * name replaces it. */
+#define CALOTYPE_WEAK extern "C" __attribute__((weak))
+
+namespace calotype {
+namespace runtime {
+
+/** A function that can be replaced while the process runs. Initialised before any code runs. */
+template<typename Fn>
+class Hook {
+    std::atomic<Fn> current;
+    Fn standard;
+
+public:
+    constexpr explicit Hook(Fn standard) : current(standard), standard(standard) {
+    }
+    Fn get() const {
+        return current.load(std::memory_order_acquire);
+    }
+    /** Install `fn`, null for the standard one; answers with what was installed before. */
+    Fn set(Fn fn) {
+        return current.exchange(fn ? fn : standard, std::memory_order_acq_rel);
+    }
+};
+
+} // namespace runtime
+} // namespace calotype

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The thread pool: every iteration runs exactly once, failures come back, nothing hangs, whatever
+// the number of threads, the nesting and the number of callers. Also run under the thread sanitizer.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "runtime/runtime.h"
+
+namespace {
+
+/** Calls a lambda from the C interface. */
+template<typename Fn>
+int par_for(int min, int size, const Fn &fn) {
+    auto call = [](void *, int i, uint8_t *closure) {
+        return (*reinterpret_cast<const Fn *>(closure))(i);
+    };
+    void *closure = const_cast<Fn *>(&fn);
+    return calotype_do_par_for(nullptr, call, min, size, static_cast<uint8_t *>(closure));
+}
+
+class ThreadPool : public ::testing::TestWithParam<int> {
+protected:
+    void SetUp() override {
+        calotype_set_num_threads(GetParam());
+    }
+    void TearDown() override {
+        calotype_shutdown_thread_pool();
+        calotype_set_num_threads(0);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 4, 8, 16));
+
+TEST_P(ThreadPool, RunsEveryIterationOnce) {
+    for (int size : {0, 1, 2, 3, 7, 100, 1000}) {
+        std::vector<std::atomic<int>> count(size + 1);
+        EXPECT_EQ(0, par_for(-5, size, [&](int i) {
+                      count[i + 5]++;
+                      return 0;
+                  }));
+        for (int i = 0; i < size; i++) {
+            ASSERT_EQ(1, count[i]) << i << " of " << size;
+        }
+        EXPECT_EQ(0, count[size]);
+    }
+}
+
+TEST_P(ThreadPool, RunsManyShortLoops) {
+    std::atomic<int64_t> sum{0};
+    for (int round = 0; round < 2000; round++) {
+        par_for(0, 5, [&](int i) {
+            sum += i;
+            return 0;
+        });
+    }
+    EXPECT_EQ(2000 * 10, sum);
+}
+
+TEST_P(ThreadPool, ReachesBothEndsOfTheIntegers) {
+    std::atomic<int64_t> sum{0};
+    auto add = [&](int i) {
+        sum += i;
+        return 0;
+    };
+    EXPECT_EQ(0, par_for(INT32_MAX - 9, 10, add));
+    EXPECT_EQ(int64_t(INT32_MAX) * 10 - 45, sum);
+    sum = 0;
+    EXPECT_EQ(0, par_for(INT32_MIN, 10, add));
+    EXPECT_EQ(int64_t(INT32_MIN) * 10 + 45, sum);
+}
+
+TEST_P(ThreadPool, NestsFourDeep) {
+    std::atomic<int> count{0};
+    auto innermost = [&](int) {
+        count++;
+        return 0;
+    };
+    auto third = [&](int) { return par_for(0, 4, innermost); };
+    auto second = [&](int) { return par_for(0, 5, third); };
+    auto first = [&](int) { return par_for(0, 6, second); };
+    EXPECT_EQ(0, par_for(0, 7, first));
+    EXPECT_EQ(4 * 5 * 6 * 7, count);
+}
+
+TEST_P(ThreadPool, ReturnsTheCodeOfAFailure) {
+    for (int bad : {0, 1, 50, 99}) {
+        std::atomic<int> calls{0};
+        int code = par_for(0, 100, [&](int i) {
+            calls++;
+            return i == bad ? -27 : 0;
+        });
+        EXPECT_EQ(-27, code);
+        EXPECT_GE(calls, 1);
+        EXPECT_LE(calls, 100);
+    }
+}
+
+TEST_P(ThreadPool, PassesAFailureThroughNestedLoops) {
+    auto inner = [](int i) { return i == 3 ? -11 : 0; };
+    auto outer = [&](int) { return par_for(0, 10, inner); };
+    EXPECT_EQ(-11, par_for(0, 10, outer));
+    // The pool is as good as new.
+    std::atomic<int> count{0};
+    EXPECT_EQ(0, par_for(0, 10, [&](int) {
+                  count++;
+                  return 0;
+              }));
+    EXPECT_EQ(10, count);
+}
+
+TEST_P(ThreadPool, ServesManyCallersAtOnce) {
+    constexpr int callers = 6, rounds = 100;
+    std::vector<int64_t> sums(callers, 0);
+    std::vector<std::thread> threads;
+    for (int c = 0; c < callers; c++) {
+        threads.emplace_back([&sums, c] {
+            for (int round = 0; round < rounds; round++) {
+                std::atomic<int64_t> sum{0};
+                auto inner = [&](int i) {
+                    sum += i;
+                    return 0;
+                };
+                auto outer = [&](int) { return par_for(0, 10, inner); };
+                ASSERT_EQ(0, par_for(0, 4, outer));
+                sums[c] += sum;
+            }
+        });
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    for (int c = 0; c < callers; c++) {
+        EXPECT_EQ(rounds * 4 * 45, sums[c]);
+    }
+}
+
+TEST_P(ThreadPool, ShutsDownAndStartsAgain) {
+    for (int round = 0; round < 5; round++) {
+        std::atomic<int> count{0};
+        par_for(0, 20, [&](int) {
+            count++;
+            return 0;
+        });
+        EXPECT_EQ(20, count);
+        calotype_shutdown_thread_pool();
+    }
+}
+
+TEST_P(ThreadPool, UsesAtMostSoManyThreads) {
+    std::atomic<int> running{0}, most{0};
+    for (int round = 0; round < 20; round++) {
+        par_for(0, 64, [&](int) {
+            int now = ++running, seen = most;
+            while (now > seen && !most.compare_exchange_weak(seen, now)) {
+            }
+            std::this_thread::yield();
+            running--;
+            return 0;
+        });
+    }
+    EXPECT_LE(most, GetParam());
+}
+
+TEST(ThreadPoolSize, IsWhatWasSet) {
+    calotype_set_num_threads(5);
+    EXPECT_EQ(5, calotype_get_num_threads());
+    EXPECT_EQ(5, calotype_set_num_threads(1000));
+    EXPECT_EQ(256, calotype_get_num_threads());
+    calotype_set_num_threads(0);
+    EXPECT_GE(calotype_get_num_threads(), 1);
+}
+
+std::string last_message;
+
+TEST(ThreadPoolSize, CannotBeNegative) {
+    last_message.clear();
+    auto old = calotype_set_error_handler([](void *, const char *m) { last_message = m; });
+    calotype_set_num_threads(3);
+    EXPECT_EQ(-1, calotype_set_num_threads(-2));
+    EXPECT_EQ(3, calotype_get_num_threads());
+    EXPECT_EQ("number of threads is -2, must be at least 0", last_message);
+    calotype_set_error_handler(old);
+    calotype_set_num_threads(0);
+}
+
+TEST(ThreadPoolHooks, ReplaceLoopsAndTasks) {
+    static int loops, tasks;
+    loops = tasks = 0;
+    auto old_loop = calotype_set_custom_do_par_for(
+        [](void *user_context, calotype_task_t task, int min, int size, uint8_t *closure) {
+            loops++;
+            return calotype_default_do_par_for(user_context, task, min, size, closure);
+        });
+    auto old_task = calotype_set_custom_do_task(
+        [](void *user_context, calotype_task_t task, int i, uint8_t *closure) {
+            tasks++;
+            return calotype_default_do_task(user_context, task, i, closure);
+        });
+    calotype_set_num_threads(1);
+    par_for(0, 9, [](int) { return 0; });
+    calotype_set_custom_do_par_for(nullptr);
+    par_for(0, 9, [](int) { return 0; });
+    calotype_set_custom_do_par_for(old_loop);
+    calotype_set_custom_do_task(old_task);
+    calotype_set_num_threads(0);
+    EXPECT_EQ(1, loops);
+    EXPECT_EQ(18, tasks);
+}
+
+} // namespace
