@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Storage: the frame of the function, the heap, and what has to be released on the ways out.
+//
+// A heap allocation's address is kept in a slot of the frame, null outside of its life. The way out
+// for errors frees what the slots hold. Storage asked to be on the stack whose size is not known
+// becomes a heap block that is kept until the function ends and only ever grows.
+#include "codegen/llvm/emitter.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
+constexpr int heap_alignment = 64;  // calotype_minimum_malloc_alignment
+
+bool on_stack(const Allocate *op, int64_t bytes) {
+    switch (op->memory_type) {
+    case MemoryType::Stack:
+    case MemoryType::Register:
+        return true;
+    case MemoryType::Auto:
+        return bytes <= max_automatic_stack_bytes;
+    default:
+        return false;
+    }
+}
+
+}  // namespace
+
+llvm::AllocaInst *FunctionEmitter::frame_slot(llvm::Type *t, const std::string &name,
+                                              uint64_t bytes, int alignment) {
+    llvm::BasicBlock &entry = function_->getEntryBlock();
+    llvm::IRBuilder<> b(&entry, entry.begin());
+    if (bytes > 0) {
+        t = llvm::ArrayType::get(b.getInt8Ty(), bytes);
+    }
+    llvm::AllocaInst *slot = b.CreateAlloca(t, nullptr, name);
+    if (alignment > 0) {
+        slot->setAlignment(llvm::Align(uint64_t(alignment)));
+    }
+    return slot;
+}
+
+// A slot for a pointer, null at the start, that the ways out hand to `function` unless it is null.
+llvm::AllocaInst *FunctionEmitter::cleanup_slot(const std::string &function, bool on_success) {
+    llvm::AllocaInst *slot = frame_slot(module_.pointer_type(), "cleanup");
+    llvm::IRBuilder<> b(slot->getParent(), std::next(slot->getIterator()));
+    b.CreateStore(llvm::ConstantPointerNull::get(module_.pointer_type()), slot);
+    cleanups_.push_back({slot, function, on_success});
+    return slot;
+}
+
+void FunctionEmitter::emit_cleanups(bool success) {
+    for (auto cleanup = cleanups_.rbegin(); cleanup != cleanups_.rend(); ++cleanup) {
+        if (success && !cleanup->on_success) {
+            continue;
+        }
+        Value *object = b_.CreateLoad(module_.pointer_type(), cleanup->slot);
+        llvm::BasicBlock *release = new_block("release"), *after = new_block("released");
+        b_.CreateCondBr(b_.CreateIsNull(object), after, release);
+        b_.SetInsertPoint(release);
+        call_runtime(cleanup->function, b_.getVoidTy(), {user_context(), object});
+        b_.CreateBr(after);
+        b_.SetInsertPoint(after);
+    }
+}
+
+void FunctionEmitter::register_destructor(const std::string &function, Value *object) {
+    b_.CreateStore(object, cleanup_slot(function, true));
+}
+
+// In 64 bits, the padding of one vector that may be read past the end included. Too large is an error.
+Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
+    Value *limit = b_.getInt64(uint64_t(target().maximum_buffer_size()));
+    Value *bytes = b_.getInt64(uint64_t(op->type.bytes() * op->type.lanes()));
+    Value *too_large = b_.getFalse();
+    for (const Expr &e : op->extents) {
+        Value *extent = b_.CreateSExtOrTrunc(emit(e), b_.getInt64Ty());
+        extent = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, b_.getInt64(0));
+        Value *product = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
+        bytes = b_.CreateExtractValue(product, 0);
+        too_large = b_.CreateOr(too_large, b_.CreateExtractValue(product, 1));
+        too_large = b_.CreateOr(too_large, b_.CreateICmpUGT(bytes, limit));
+    }
+    Value *padding = b_.getInt64(uint64_t(op->padding) * uint64_t(op->type.bytes()));
+    bytes = b_.CreateAdd(bytes, padding);
+    check(b_.CreateNot(too_large), [&] {
+        return call_runtime("calotype_error_buffer_allocation_too_large", b_.getInt32Ty(),
+                            {user_context(), module_.string_constant(op->name), bytes, limit});
+    });
+    return bytes;
+}
+
+void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
+    int alignment = target().natural_lanes(8);
+    // One more vector, which strided loads may touch.
+    uint64_t padded = uint64_t(bytes + op->padding * op->type.bytes() + alignment);
+    Value *storage = frame_slot(nullptr, op->name, padded, alignment);
+    set_host_alignment(op->name, alignment);
+    ScopedBinding<Value *> binding(symbols_, op->name, storage);
+    Allocation allocation;
+    ScopedBinding<Allocation *> known(allocations_, op->name, &allocation);
+    emit(op->body);
+}
+
+// Storage for `bytes` that lasts until the function ends.
+Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
+    llvm::AllocaInst *slot = cleanup_slot("calotype_free", true);
+    llvm::AllocaInst *size = frame_slot(b_.getInt64Ty(), op->name + ".size");
+    llvm::IRBuilder<>(size->getParent(), std::next(size->getIterator()))
+        .CreateStore(b_.getInt64(0), size);
+    llvm::Type *p = module_.pointer_type();
+    llvm::BasicBlock *grow = new_block("grow"), *ready = new_block("ready");
+    Value *enough = b_.CreateICmpULE(bytes, b_.CreateLoad(b_.getInt64Ty(), size));
+    b_.CreateCondBr(enough, ready, grow);
+    b_.SetInsertPoint(grow);
+    call_runtime("calotype_free", b_.getVoidTy(), {user_context(), b_.CreateLoad(p, slot)});
+    Value *fresh = call_runtime("calotype_malloc", p, {user_context(), bytes});
+    b_.CreateStore(fresh, slot);
+    b_.CreateStore(bytes, size);
+    check(b_.CreateIsNotNull(fresh), [&] {
+        return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(), {user_context()});
+    });
+    b_.CreateBr(ready);
+    b_.SetInsertPoint(ready);
+    return b_.CreateLoad(p, slot, op->name);
+}
+
+void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
+    llvm::Type *p = module_.pointer_type();
+    Allocation allocation;
+    Value *storage;
+    if (op->new_expr.defined()) {
+        storage = emit(op->new_expr);
+        allocation.free_function = op->free_function;
+    } else {
+        Value *bytes = allocation_bytes(op);
+        Value *wanted = is_trivially_true(op->condition) ? nullptr : emit(op->condition);
+        bytes = wanted ? b_.CreateSelect(wanted, bytes, b_.getInt64(0)) : bytes;
+        if (op->memory_type == MemoryType::Stack) {
+            storage = grow_frame_buffer(op, bytes);
+        } else {
+            allocation.free_function = "calotype_free";
+            storage = call_runtime("calotype_malloc", p, {user_context(), bytes});
+            Value *good = b_.CreateIsNotNull(storage);
+            good = wanted ? b_.CreateOr(good, b_.CreateNot(wanted)) : good;
+            check(good, [&] {
+                return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(), {user_context()});
+            });
+        }
+        set_host_alignment(op->name, heap_alignment);
+    }
+    if (!allocation.free_function.empty()) {
+        allocation.slot = cleanup_slot(allocation.free_function, false);
+        b_.CreateStore(storage, allocation.slot);
+    }
+    ScopedBinding<Value *> binding(symbols_, op->name, storage);
+    ScopedBinding<Allocation *> known(allocations_, op->name, &allocation);
+    emit(op->body);
+    if (!allocation.freed) {
+        free_allocation(op->name);
+    }
+}
+
+void FunctionEmitter::emit_node(const Allocate *op) {
+    int64_t elements = op->constant_size();
+    bool constant = elements > 0 || op->extents.empty();
+    for (const Expr &e : op->extents) {
+        constant = constant || is_const_zero(e);
+    }
+    elements = op->extents.empty() ? 1 : elements;
+    int64_t bytes = elements * op->type.bytes() * op->type.lanes();
+    auto saved = host_alignment_.find(op->name);
+    int alignment_before = saved == host_alignment_.end() ? 0 : saved->second;
+    if (constant && !op->new_expr.defined() && on_stack(op, bytes)) {
+        emit_stack_allocation(op, bytes);
+    } else {
+        user_assert(op->memory_type != MemoryType::Register)
+            << "allocation " << op->name << " is to be held in registers, but its size is not constant";
+        emit_heap_allocation(op);
+    }
+    host_alignment_.erase(op->name);
+    if (alignment_before) {
+        host_alignment_[op->name] = alignment_before;
+    }
+}
+
+void FunctionEmitter::free_allocation(const std::string &name) {
+    Allocation *allocation = allocations_.get(name);
+    allocation->freed = true;
+    if (!allocation->slot) {
+        return;
+    }
+    llvm::Type *p = module_.pointer_type();
+    Value *storage = b_.CreateLoad(p, allocation->slot);
+    call_runtime(allocation->free_function, b_.getVoidTy(), {user_context(), storage});
+    b_.CreateStore(llvm::ConstantPointerNull::get(module_.pointer_type()), allocation->slot);
+}
+
+void FunctionEmitter::emit_node(const Free *op) {
+    free_allocation(op->name);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calls of C functions, of the runtime, and of other functions of the module.
+#include "codegen/llvm/emitter.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+Value *FunctionEmitter::call_llvm(unsigned intrinsic_id, const std::vector<Value *> &args) {
+    return call_llvm(intrinsic_id, args.at(0)->getType(), args);
+}
+
+Value *FunctionEmitter::call_llvm(unsigned intrinsic_id, llvm::Type *overload,
+                                  const std::vector<Value *> &args) {
+    std::vector<llvm::Type *> types;
+    if (overload) {
+        types.push_back(overload);
+    }
+    return b_.CreateIntrinsic(llvm::Intrinsic::ID(intrinsic_id), types, args);
+}
+
+namespace {
+
+/// The C ABI wants small integers extended to 32 bits by whoever passes them.
+void add_extension(llvm::Function *callee, unsigned index, llvm::Type *type, bool is_signed) {
+    if (type->isIntegerTy() && type->getIntegerBitWidth() < 32) {
+        callee->addParamAttr(index, is_signed ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
+    }
+}
+
+llvm::AttributeList call_attributes(llvm::Function *callee) {
+    llvm::AttributeList list = callee->getAttributes();
+    return list.removeFnAttributes(callee->getContext());
+}
+
+}  // namespace
+
+Value *FunctionEmitter::call_runtime(const std::string &name, llvm::Type *result,
+                                     const std::vector<Value *> &args) {
+    std::vector<llvm::Type *> types;
+    for (Value *a : args) {
+        types.push_back(a->getType());
+    }
+    auto *type = llvm::FunctionType::get(result, types, false);
+    llvm::Function *callee = module_.declare(name, type);
+    for (unsigned i = 0; i < types.size(); i++) {
+        add_extension(callee, i, types[i], false);
+    }
+    llvm::CallInst *call = b_.CreateCall(type, callee, args);
+    call->setAttributes(call_attributes(callee));
+    return call;
+}
+
+llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
+    if (llvm::Function *own = module_.module_function(op->name)) {
+        return own;
+    }
+    std::vector<llvm::Type *> types;
+    for (const Expr &a : op->args) {
+        types.push_back(type(a.type().element_of()));
+    }
+    auto *ft = llvm::FunctionType::get(type(op->type.element_of()), types, false);
+    llvm::Function *callee = module_.declare(op->name, ft);
+    for (size_t i = 0; i < types.size(); i++) {
+        add_extension(callee, unsigned(i), types[i], op->args[i].type().is_int());
+    }
+    if (op->type.is_int_or_uint() && op->type.bits() < 32) {
+        callee->addRetAttr(op->type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
+    }
+    if (op->call_kind == CallKind::PureExtern) {
+        callee->setDoesNotAccessMemory();
+        callee->addFnAttr(llvm::Attribute::WillReturn);
+    }
+    return callee;
+}
+
+Value *FunctionEmitter::call_function(const Call *op, llvm::Function *callee,
+                                      const std::vector<Value *> &args) {
+    std::vector<llvm::Type *> types;
+    for (Value *a : args) {
+        types.push_back(a->getType());
+    }
+    auto *ft = llvm::FunctionType::get(type(op->type.element_of()), types, false);
+    llvm::CallInst *call = b_.CreateCall(ft, callee, args);
+    call->setAttributes(call_attributes(callee));
+    return call;
+}
+
+// There are no vectors in C: a call with vectors is one call a lane.
+Value *FunctionEmitter::emit_extern_call(const Call *op) {
+    llvm::Function *callee = declare_extern(op);
+    std::vector<Value *> args;
+    for (const Expr &a : op->args) {
+        args.push_back(emit(a));
+    }
+    return by_lanes(args, op->type.lanes(), [&](const std::vector<Value *> &scalars) {
+        return call_function(op, callee, scalars);
+    });
+}
+
+Value *FunctionEmitter::emit_node(const Call *op) {
+    switch (op->call_kind) {
+    case CallKind::Intrinsic:
+        return emit_intrinsic(op);
+    case CallKind::Extern:
+    case CallKind::PureExtern:
+    case CallKind::ExternCPlusPlus:
+        return emit_extern_call(op);
+    default:
+        internal_error << "call of " << op->name << " in a lowered module";
+    }
+}
+
+}  // namespace calotype::internal

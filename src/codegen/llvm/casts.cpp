@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Conversions by value and by bits.
+//
+// 16-bit floats are i16. Up to float32 every value is exact; down from it rounds to nearest even,
+// with F16C's instructions or, on older machines and for bfloat16, in integer arithmetic. From
+// float64 the way leads over float32 rounded to odd, so that the two roundings together give what
+// one would.
+#include "codegen/llvm/emitter.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+Value *FunctionEmitter::emit_node(const Cast *op) {
+    return convert(emit(op->value), op->value.type(), op->type);
+}
+
+Value *FunctionEmitter::emit_node(const Reinterpret *op) {
+    Type from = op->value.type(), to = op->type;
+    Value *v = emit(op->value);
+    if (from.is_handle() && !to.is_handle()) {
+        return b_.CreateBitCast(b_.CreatePtrToInt(v, type(from.with_code(Type::UInt))), type(to));
+    }
+    if (to.is_handle() && !from.is_handle()) {
+        return b_.CreateIntToPtr(b_.CreateBitCast(v, type(to.with_code(Type::UInt))), type(to));
+    }
+    return b_.CreateBitCast(v, type(to));
+}
+
+Value *FunctionEmitter::convert(Value *v, Type from, Type to) {
+    from = from.with_lanes(to.lanes());
+    if (from == to) {
+        return v;
+    }
+    if (to.is_handle() || from.is_handle()) {
+        if (to.is_handle()) {
+            return from.is_handle() ? v : b_.CreateIntToPtr(v, type(to));
+        }
+        if (to.is_bool()) {
+            return b_.CreateIsNotNull(v);
+        }
+        return b_.CreatePtrToInt(v, type(to));
+    }
+    if (to.is_float()) {
+        return from.is_float() ? convert_float(v, from, to) : int_to_float(v, from, to);
+    }
+    if (from.is_float()) {
+        return float_to_int(v, from, to);
+    }
+    if (to.is_bool()) {
+        return b_.CreateIsNotNull(v);
+    }
+    return b_.CreateIntCast(v, type(to), from.is_int());
+}
+
+Value *FunctionEmitter::int_to_float(Value *v, Type from, Type to) {
+    if (is_small_float(to)) {
+        // float32 holds 16-bit integers exactly; wider ones go through float64, rounded to odd.
+        Type wide = Float(from.bits() <= 16 ? 32 : 64, to.lanes());
+        return convert_float(int_to_float(v, from, wide), wide, to);
+    }
+    if (from.is_uint() && from.bits() < 32) {
+        // The sign bit is known to be clear, and signed conversions are the fast ones.
+        from = Int(32, from.lanes());
+        v = b_.CreateZExt(v, type(from));
+    }
+    return from.is_int() ? b_.CreateSIToFP(v, type(to)) : b_.CreateUIToFP(v, type(to));
+}
+
+Value *FunctionEmitter::float_to_int(Value *v, Type from, Type to) {
+    if (is_small_float(from)) {
+        return float_to_int(small_float_to_float32(v, from), Float(32, to.lanes()), to);
+    }
+    if (to.is_bool()) {
+        return b_.CreateFCmpUNE(v, llvm::Constant::getNullValue(v->getType()));
+    }
+    if (to.bits() < 32) {
+        Value *wide = b_.CreateFPToSI(v, type(Int(32, to.lanes())));
+        return b_.CreateTrunc(wide, type(to));
+    }
+    return to.is_int() ? b_.CreateFPToSI(v, type(to)) : b_.CreateFPToUI(v, type(to));
+}
+
+Value *FunctionEmitter::convert_float(Value *v, Type from, Type to) {
+    if (is_small_float(from)) {
+        v = small_float_to_float32(v, from);
+        from = Float(32, to.lanes());
+        if (from == to) {
+            return v;
+        }
+    }
+    if (is_small_float(to)) {
+        if (from.bits() == 64) {
+            v = float64_to_float32_round_to_odd(v);
+        }
+        return float32_to_small_float(v, to);
+    }
+    return b_.CreateFPCast(v, type(to));
+}
+
+Value *FunctionEmitter::small_float_to_float32(Value *v, Type from) {
+    int lanes = lanes_of(v->getType());
+    llvm::Type *i32 = type(Int(32, lanes)), *f32 = type(Float(32, lanes));
+    if (from.is_bfloat()) {
+        return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f32);
+    }
+    if (target().has_feature(Target::F16C)) {
+        llvm::Type *half = with_lanes(b_.getHalfTy(), lanes);
+        return b_.CreateFPExt(b_.CreateBitCast(v, half), f32);
+    }
+    // Moved to float32's place the exponent is 112 too small; a multiplication by 2^112 corrects
+    // that for normal and subnormal numbers alike. Infinity and NaN get the largest exponent.
+    Value *wide = b_.CreateZExt(v, i32);
+    Value *magnitude = b_.CreateShl(b_.CreateAnd(wide, int_constant(i32, 0x7fff)), 13);
+    Value *scaled = with_strict_float([&] {
+        return b_.CreateFMul(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112));
+    });
+    Value *special = b_.CreateOr(magnitude, int_constant(i32, 0x7f800000));
+    Value *is_special = b_.CreateICmpUGE(magnitude, int_constant(i32, 0x0f800000));
+    Value *bits = b_.CreateSelect(is_special, special, b_.CreateBitCast(scaled, i32));
+    Value *sign = b_.CreateShl(b_.CreateAnd(wide, int_constant(i32, 0x8000)), 16);
+    return b_.CreateBitCast(b_.CreateOr(bits, sign), f32);
+}
+
+Value *FunctionEmitter::float32_to_small_float(Value *v, Type to) {
+    int lanes = lanes_of(v->getType());
+    llvm::Type *i32 = type(Int(32, lanes)), *f32 = type(Float(32, lanes));
+    llvm::Type *i16 = type(UInt(16, lanes));
+    if (!to.is_bfloat() && target().has_feature(Target::F16C)) {
+        return b_.CreateBitCast(b_.CreateFPTrunc(v, with_lanes(b_.getHalfTy(), lanes)), i16);
+    }
+    Value *bits = b_.CreateBitCast(v, i32);
+    Value *magnitude = b_.CreateAnd(bits, int_constant(i32, 0x7fffffff));
+    Value *is_nan = b_.CreateICmpUGT(magnitude, int_constant(i32, 0x7f800000));
+    if (to.is_bfloat()) {
+        Value *odd = b_.CreateAnd(b_.CreateLShr(bits, 16), int_constant(i32, 1));
+        Value *rounded = b_.CreateAdd(b_.CreateAdd(bits, int_constant(i32, 0x7fff)), odd);
+        Value *quiet = b_.CreateOr(bits, int_constant(i32, 0x400000));
+        return b_.CreateTrunc(b_.CreateLShr(b_.CreateSelect(is_nan, quiet, rounded), 16), i16);
+    }
+    // Subnormal results: adding 1/2 leaves the rounded result in the low bits of the sum.
+    Value *subnormal = with_strict_float([&] {
+        Value *sum = b_.CreateFAdd(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
+        return b_.CreateSub(b_.CreateBitCast(sum, i32), int_constant(i32, 0x3f000000));
+    });
+    Value *odd = b_.CreateAnd(b_.CreateLShr(magnitude, 13), int_constant(i32, 1));
+    Value *rebased = b_.CreateAdd(b_.CreateSub(magnitude, int_constant(i32, 112 << 23)),
+                                  b_.CreateAdd(odd, int_constant(i32, 0xfff)));
+    Value *normal = b_.CreateLShr(rebased, 13);
+    Value *result = b_.CreateSelect(b_.CreateICmpULT(magnitude, int_constant(i32, 113 << 23)),
+                                    subnormal, normal);
+    Value *too_large = b_.CreateICmpUGE(magnitude, int_constant(i32, 0x47800000));
+    result = b_.CreateSelect(too_large, int_constant(i32, 0x7c00), result);
+    Value *payload = b_.CreateAnd(b_.CreateLShr(magnitude, 13), int_constant(i32, 0x3ff));
+    result = b_.CreateSelect(is_nan, b_.CreateOr(payload, int_constant(i32, 0x7e00)), result);
+    Value *sign = b_.CreateAnd(b_.CreateLShr(bits, 16), int_constant(i32, 0x8000));
+    return b_.CreateTrunc(b_.CreateOr(result, sign), i16);
+}
+
+// The float32 toward zero from v, its last bit set if that was not exact.
+Value *FunctionEmitter::float64_to_float32_round_to_odd(Value *v) {
+    int lanes = lanes_of(v->getType());
+    llvm::Type *i32 = type(Int(32, lanes)), *f32 = type(Float(32, lanes));
+    return with_strict_float([&] {
+        Value *nearest = b_.CreateFPTrunc(v, f32);
+        Value *back = b_.CreateFPExt(nearest, v->getType());
+        Value *bits = b_.CreateBitCast(nearest, i32);
+        Value *magnitude_of_v = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v);
+        Value *magnitude_back = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, back);
+        Value *is_away = b_.CreateFCmpOGT(magnitude_back, magnitude_of_v);
+        Value *toward_zero = b_.CreateSub(bits, b_.CreateZExt(is_away, i32));
+        Value *inexact = b_.CreateFCmpONE(back, v);
+        Value *result = b_.CreateOr(toward_zero, b_.CreateZExt(inexact, i32));
+        return b_.CreateBitCast(result, f32);
+    });
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Division and remainder of integers: the remainder is never negative, and by zero both are zero.
+//
+// By a constant: signed x / d is a multiplication by a reciprocal. Let s be x's sign spread over all
+// bits (0 or -1). x ^ s is x or -x - 1, at least 0 and below 2^(N-1), and for d > 0
+//     floor(x / d) == ((x ^ s) / d) ^ s
+// where for such small values the reciprocal fits N bits: with l = ceil(log2 d) and
+// m = floor(2^(N-1+l) / d) + 1, the quotient is the high half of (x ^ s) * m shifted right by l - 1.
+//
+// By a variable: vectors have no integer division in hardware; up to 32 bits the quotient rounded
+// from the next wider float is exact after truncation. The divisor is made harmless first, so that
+// no lane traps.
+#include "codegen/llvm/emitter.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+namespace {
+
+/// The value of a constant that has it in all lanes, if it fits 64 signed bits.
+const llvm::ConstantInt *uniform_constant(Value *v) {
+    auto *constant = llvm::dyn_cast<llvm::Constant>(v);
+    if (constant && constant->getType()->isVectorTy()) {
+        constant = constant->getSplatValue();
+    }
+    return llvm::dyn_cast_or_null<llvm::ConstantInt>(constant);
+}
+
+int ceil_log2(uint64_t d) {
+    int l = 0;
+    while (l < 64 && (uint64_t(1) << l) < d) {
+        l++;
+    }
+    return l;
+}
+
+}  // namespace
+
+// High half of the product of unsigned integers.
+Value *FunctionEmitter::multiply_high_unsigned(Value *a, Value *b) {
+    llvm::Type *narrow = a->getType();
+    unsigned bits = narrow->getScalarSizeInBits();
+    llvm::Type *wide = with_lanes(b_.getIntNTy(bits * 2), lanes_of(narrow));
+    Value *product = b_.CreateNUWMul(b_.CreateZExt(a, wide), b_.CreateZExt(b, wide));
+    return b_.CreateTrunc(b_.CreateLShr(product, bits), narrow);
+}
+
+Value *FunctionEmitter::divide_by_constant(Value *a, int64_t divisor, Type t) {
+    llvm::Type *lt = a->getType();
+    int bits = t.bits();
+    if (divisor < 0) {
+        if (divisor == t.imin()) {
+            // Quotients: 1 for the divisor itself and all other negative numbers, else 0.
+            return b_.CreateZExt(b_.CreateICmpSLT(a, llvm::Constant::getNullValue(lt)), lt);
+        }
+        return b_.CreateNeg(divide_by_constant(a, -divisor, t));
+    }
+    uint64_t d = uint64_t(divisor);
+    int l = ceil_log2(d);
+    if ((d & (d - 1)) == 0) {
+        return l == 0 ? a : b_.CreateAShr(a, uint64_t(l));
+    }
+    auto numerator = static_cast<unsigned __int128>(1) << (bits - 1 + l);
+    uint64_t reciprocal = uint64_t(numerator / d) + 1;
+    Value *sign = b_.CreateAShr(a, uint64_t(bits - 1));
+    Value *magnitude = b_.CreateXor(a, sign);
+    Value *high = multiply_high_unsigned(magnitude, llvm::ConstantInt::get(lt, reciprocal));
+    return b_.CreateXor(b_.CreateLShr(high, uint64_t(l - 1)), sign);
+}
+
+// The quotient toward zero where b is neither 0 nor, for signed, -1; something elsewhere.
+Value *FunctionEmitter::safe_quotient(Value *a, Value *b, Type t) {
+    llvm::Type *lt = a->getType();
+    if (t.is_vector() && t.bits() <= 32 && t.bits() > 1) {
+        Type real = Float(t.bits() <= 16 ? 32 : 64, t.lanes());
+        return with_strict_float([&] {
+            Value *q = b_.CreateFDiv(int_to_float(a, t, real), int_to_float(b, t, real));
+            return float_to_int(q, real, t);
+        });
+    }
+    if (t.bits() < 32) {
+        Type wide = t.with_bits(32);
+        Value *q = safe_quotient(b_.CreateIntCast(a, type(wide), t.is_int()),
+                                 b_.CreateIntCast(b, type(wide), t.is_int()), wide);
+        return b_.CreateTrunc(q, lt);
+    }
+    return t.is_int() ? b_.CreateSDiv(a, b) : b_.CreateUDiv(a, b);
+}
+
+void FunctionEmitter::euclidean(Value *a, Value *b, Type t, Value **quotient, Value **remainder) {
+    llvm::Type *lt = a->getType();
+    Value *zero = llvm::Constant::getNullValue(lt), *one = int_constant(lt, 1);
+    Value *by_zero = b_.CreateICmpEQ(b, zero);
+    if (t.is_uint()) {
+        Value *q = safe_quotient(a, b_.CreateSelect(by_zero, one, b), t);
+        *quotient = b_.CreateSelect(by_zero, zero, q);
+        *remainder = b_.CreateSelect(by_zero, zero, b_.CreateSub(a, b_.CreateMul(q, b)));
+        return;
+    }
+    // -1 is left out too: the smallest number divided by it traps.
+    Value *minus_one = int_constant(lt, -1);
+    Value *by_minus_one = b_.CreateICmpEQ(b, minus_one);
+    Value *special = b_.CreateOr(by_zero, by_minus_one);
+    Value *divisor = b_.CreateSelect(special, one, b);
+    Value *q = safe_quotient(a, divisor, t);
+    Value *r = b_.CreateSub(a, b_.CreateMul(q, divisor));
+    Value *r_sign = b_.CreateAShr(r, uint64_t(t.bits() - 1));
+    // For a negative remainder: one divisor more or less in it, one less or more in the quotient.
+    Value *b_sign = b_.CreateAShr(divisor, uint64_t(t.bits() - 1));
+    Value *step = b_.CreateOr(b_sign, one);
+    q = b_.CreateSub(q, b_.CreateAnd(r_sign, step));
+    r = b_.CreateAdd(r, b_.CreateAnd(r_sign, b_.CreateMul(divisor, step)));
+    Value *special_quotient = b_.CreateSelect(by_zero, zero, b_.CreateNeg(a));
+    *quotient = b_.CreateSelect(special, special_quotient, q);
+    *remainder = b_.CreateSelect(special, zero, r);
+}
+
+Value *FunctionEmitter::divide(Value *a, Value *b, Type t) {
+    if (t.is_float()) {
+        return b_.CreateFDiv(a, b);
+    }
+    if (t.is_bool()) {
+        return b_.CreateAnd(a, b);
+    }
+    if (const llvm::ConstantInt *d = uniform_constant(b)) {
+        if (d->isZero()) {
+            return llvm::Constant::getNullValue(a->getType());
+        }
+        return t.is_int() ? divide_by_constant(a, d->getSExtValue(), t) : b_.CreateUDiv(a, b);
+    }
+    Value *quotient, *remainder;
+    euclidean(a, b, t, &quotient, &remainder);
+    return quotient;
+}
+
+// Floats: a - b * floor(a / b).
+Value *FunctionEmitter::modulo(Value *a, Value *b, Type t) {
+    if (t.is_float()) {
+        Value *q = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(a, b));
+        return b_.CreateFSub(a, b_.CreateFMul(b, q));
+    }
+    if (t.is_bool()) {
+        return llvm::Constant::getNullValue(a->getType());
+    }
+    if (const llvm::ConstantInt *d = uniform_constant(b)) {
+        if (d->isZero()) {
+            return llvm::Constant::getNullValue(a->getType());
+        }
+        if (t.is_uint()) {
+            return b_.CreateURem(a, b);
+        }
+        int64_t divisor = d->getSExtValue();
+        uint64_t magnitude = divisor < 0 ? 0 - uint64_t(divisor) : uint64_t(divisor);
+        if ((magnitude & (magnitude - 1)) == 0) {
+            return b_.CreateAnd(a, llvm::ConstantInt::get(a->getType(), magnitude - 1));
+        }
+        return b_.CreateSub(a, b_.CreateMul(divide_by_constant(a, divisor, t), b));
+    }
+    Value *quotient, *remainder;
+    euclidean(a, b, t, &quotient, &remainder);
+    return remainder;
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// FunctionEmitter: turns the body of one function into LLVM instructions. One class, its parts in
+// files by topic: expressions.cpp, casts.cpp, division.cpp, memory.cpp, vectors.cpp, calls.cpp and
+// the intrinsics_*.cpp, statements.cpp, allocations.cpp, parallel.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/llvm/module_emitter.h"
+#include "codegen/llvm/types.h"
+#include "ir/stmt_nodes.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+class FunctionEmitter {
+public:
+    using Value = llvm::Value;
+
+    /// `function` is empty and returns i32. Names are bound with `bind` before `emit_body`.
+    FunctionEmitter(ModuleEmitter &module, llvm::Function *function);
+
+    void bind(const std::string &name, Value *value) {
+        symbols_.push(name, value);
+    }
+    /// What is known of the address that the handle `buffer` will have.
+    void set_host_alignment(const std::string &buffer, int bytes) {
+        host_alignment_[buffer] = bytes;
+    }
+    /// Emits the whole function: the body, the ways out, and what they clean up.
+    void emit_body(const Stmt &body);
+
+    // Used by the emission tables (intrinsics.cpp, x86/).
+
+    Value *emit(const Expr &e);
+    void emit(const Stmt &s);
+    llvm::IRBuilder<> &builder() {
+        return b_;
+    }
+    ModuleEmitter &module() {
+        return module_;
+    }
+    const Target &target() const {
+        return module_.target();
+    }
+    llvm::Type *type(Type t) {
+        return llvm_type(module_.context(), t);
+    }
+    /// True while floats must not be reassociated or contracted.
+    bool strict_float() const {
+        return strict_float_;
+    }
+    /// Emits within, computing floats strictly.
+    Value *with_strict_float(const std::function<Value *()> &emission);
+
+    // Helpers on values.
+
+    Value *convert(Value *v, Type from, Type to);
+    Value *splat(Value *scalar, int lanes);
+    Value *int_constant(llvm::Type *t, int64_t value);
+    Value *concat(const std::vector<Value *> &parts);
+    /// Lanes [begin, begin + lanes); lanes past the end are poison.
+    Value *slice(Value *v, int begin, int lanes);
+    Value *shuffle(Value *a, Value *b, const std::vector<int> &indices);
+    Value *interleave(const std::vector<Value *> &parts);
+    Value *lane(Value *v, int index);
+    /// Applies f to pieces of `lanes` lanes each (the last padded) and joins the results.
+    Value *by_pieces(const std::vector<Value *> &args, int lanes,
+                     const std::function<Value *(const std::vector<Value *> &)> &f);
+    /// Applies f to each lane.
+    Value *by_lanes(const std::vector<Value *> &args, int lanes,
+                    const std::function<Value *(const std::vector<Value *> &)> &f);
+    Value *call_llvm(unsigned intrinsic_id, const std::vector<Value *> &args);
+    Value *call_llvm(unsigned intrinsic_id, llvm::Type *overload, const std::vector<Value *> &args);
+    /// Calls the C function. Bools and small integers are extended as the ABI wants.
+    Value *call_runtime(const std::string &name, llvm::Type *result, const std::vector<Value *> &args);
+    Value *divide(Value *a, Value *b, Type t);
+    Value *modulo(Value *a, Value *b, Type t);
+    Value *min_or_max(Value *a, Value *b, Type t, bool is_max);
+    Value *multiply_high_unsigned(Value *a, Value *b);
+    Value *user_context();
+    /// Leaves the function with the code if the condition (i1) is false.
+    void check(Value *condition, const std::function<Value *()> &code);
+    /// Storage in the function's frame, made once.
+    llvm::AllocaInst *frame_slot(llvm::Type *t, const std::string &name, uint64_t bytes = 0,
+                                 int alignment = 0);
+    /// Remembers to call `function(user_context, object)` at the end of this function.
+    void register_destructor(const std::string &function, Value *object);
+    Value *emit_math(Intrinsic id, const std::vector<Value *> &args, Type t);
+    Value *emit_intrinsic(const Call *op);
+    Value *buffer_field(Value *buffer, int field, llvm::Type *t);
+    Value *buffer_field_address(Value *buffer, int field);
+    Value *dimension_field_address(Value *buffer, Value *dimension, int field);
+
+private:
+#define EXPR(Name) Value *emit_node(const Name *op);
+#define STMT(Name) void emit_node(const Name *op);
+#include "ir/nodes.def"
+
+    // expressions.cpp
+    template<typename Op>
+    Value *emit_arithmetic(const Op *op, Value *(FunctionEmitter::*f)(Value *, Value *, Type));
+    Value *add(Value *a, Value *b, Type t);
+    Value *subtract(Value *a, Value *b, Type t);
+    Value *multiply(Value *a, Value *b, Type t);
+    Value *minimum(Value *a, Value *b, Type t);
+    Value *maximum(Value *a, Value *b, Type t);
+    Value *compare(const Expr &a, const Expr &b, NodeKind kind);
+    Value *emit_constant(Type t, Value *scalar);
+
+    // casts.cpp
+    Value *small_float_to_float32(Value *v, Type from);
+    Value *float32_to_small_float(Value *v, Type to);
+    Value *float64_to_float32_round_to_odd(Value *v);
+    Value *convert_float(Value *v, Type from, Type to);
+    Value *float_to_int(Value *v, Type from, Type to);
+    Value *int_to_float(Value *v, Type from, Type to);
+
+    // division.cpp
+    Value *divide_by_constant(Value *a, int64_t divisor, Type t);
+    Value *safe_quotient(Value *a, Value *b, Type t);
+    void euclidean(Value *a, Value *b, Type t, Value **quotient, Value **remainder);
+
+    // memory.cpp
+    Value *host_pointer(const std::string &buffer);
+    Value *element_pointer(const std::string &buffer, Type element, Value *index);
+    Value *element_pointer(const std::string &buffer, Type element, const Expr &index, int offset = 0);
+    llvm::Align access_alignment(const std::string &buffer, Type element, Alignment index,
+                                 int offset = 0);
+    void tag_access(llvm::Instruction *access, const std::string &buffer);
+    Value *from_memory(Value *v, Type t);
+    Value *to_memory(Value *v, Type t);
+    Value *load_scalar(const Load *op);
+    Value *load_dense(const Load *op, const Expr &base, int offset, int lanes, Value *mask);
+    Value *load_strided(const Load *op, const Ramp *ramp, int stride);
+    Value *load_gather(const Load *op, Value *mask);
+    Value *load_ramp(const Load *op, const Ramp *ramp, Value *mask);
+    Value *load_by_lanes(const Load *op, Value *index);
+    void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
+    void store_scatter(const Store *op, Value *value, Value *mask);
+    void store_scalar(const Store *op, Value *value);
+    Value *lane_pointers(const std::string &buffer, Type element, Value *index);
+    bool emit_atomic_store(const Store *op);
+
+    // vectors.cpp
+    Value *reduce_pair(Value *a, Value *b, VectorReduce::Operator op, Type t);
+    Value *reduce_groups(Value *v, int groups, VectorReduce::Operator op, Type element);
+
+    // calls.cpp
+    Value *emit_extern_call(const Call *op);
+    Value *call_function(const Call *op, llvm::Function *callee, const std::vector<Value *> &args);
+    llvm::Function *declare_extern(const Call *op);
+
+    // statements.cpp
+    void emit_serial_loop(const For *op);
+    void return_if_nonzero(Value *code);
+    llvm::BasicBlock *new_block(const char *name);
+
+    // allocations.cpp
+    struct Allocation {
+        llvm::AllocaInst *slot = nullptr;   ///< holds the address while it must be freed
+        std::string free_function;          ///< of C, (user_context, address)
+        int pieces = 0;                     ///< bindings in symbols_ to be undone
+        bool freed = false;
+    };
+    void emit_stack_allocation(const Allocate *op, int64_t bytes);
+    void emit_heap_allocation(const Allocate *op);
+    Value *allocation_bytes(const Allocate *op);
+    Value *grow_frame_buffer(const Allocate *op, Value *bytes);
+    void free_allocation(const std::string &name);
+    llvm::AllocaInst *cleanup_slot(const std::string &function, bool on_success);
+    void emit_cleanups(bool success);
+
+    // parallel.cpp
+    void emit_parallel_loop(const For *op);
+    struct Closure {
+        std::vector<std::string> names;
+        llvm::StructType *type = nullptr;
+        Value *address = nullptr;
+    };
+    Closure make_closure(const Stmt &body, const std::vector<std::string> &bound);
+    void unpack_closure(const Closure &closure, Value *address, FunctionEmitter &inner);
+    struct Task;
+    void collect_tasks(const Stmt &s, std::vector<Task> *tasks);
+    void emit_parallel_tasks(const std::vector<Task> &tasks);
+    llvm::Function *emit_task_function(const Task &task, const Closure &closure);
+
+    struct Cleanup {
+        llvm::AllocaInst *slot;
+        std::string function;
+        bool on_success;
+    };
+
+    ModuleEmitter &module_;
+    llvm::Function *function_;
+    llvm::IRBuilder<> b_;
+    Scope<Value *> symbols_;
+    std::map<std::string, int> host_alignment_;
+    std::map<std::string, llvm::StructType *> struct_types_;
+    Scope<Allocation *> allocations_;
+    std::vector<Cleanup> cleanups_;
+    llvm::BasicBlock *error_exit_;
+    llvm::PHINode *error_code_;
+    Value *task_parent_ = nullptr;  ///< inside a task, what nested calls hand on
+    std::string atomic_producer_;   ///< inside Atomic, the buffer whose stores are atomic
+    bool strict_float_;
+};
+
+}  // namespace calotype::internal

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Constants, names, arithmetic, comparison and choice.
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/emitter.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+namespace {
+
+/// The same operation on float32 operands, cast back: how 16-bit floats are computed.
+template<typename Op>
+Expr through_float32(const Op *op) {
+    Type wide = Float(32, op->type.lanes());
+    return Cast::make(op->type, Op::make(Cast::make(wide, op->a), Cast::make(wide, op->b)));
+}
+
+bool no_signed_wrap(Type t) {
+    return t.is_int() && t.bits() >= 32;
+}
+
+}  // namespace
+
+Value *FunctionEmitter::emit(const Expr &e) {
+    internal_assert(e.defined()) << "undefined expression in a lowered module";
+    switch (e.kind()) {
+#define EXPR(Name)         \
+    case NodeKind::Name:   \
+        return emit_node(e.as<Name>());
+#define STMT(Name) case NodeKind::Name:
+#include "ir/nodes.def"
+        break;
+    }
+    internal_error << "a statement in the place of an expression";
+}
+
+Value *FunctionEmitter::with_strict_float(const std::function<Value *()> &emission) {
+    llvm::IRBuilderBase::FastMathFlagGuard guard(b_);
+    bool before = std::exchange(strict_float_, true);
+    b_.clearFastMathFlags();
+    Value *v = emission();
+    strict_float_ = before;
+    return v;
+}
+
+Value *FunctionEmitter::emit_constant(Type t, Value *scalar) {
+    return splat(scalar, t.lanes());
+}
+
+Value *FunctionEmitter::int_constant(llvm::Type *t, int64_t value) {
+    return llvm::ConstantInt::get(t, uint64_t(value), true);
+}
+
+Value *FunctionEmitter::emit_node(const IntImm *op) {
+    return llvm::ConstantInt::get(type(op->type), uint64_t(op->value), true);
+}
+
+Value *FunctionEmitter::emit_node(const UIntImm *op) {
+    return llvm::ConstantInt::get(type(op->type), op->value, false);
+}
+
+Value *FunctionEmitter::emit_node(const FloatImm *op) {
+    if (is_small_float(op->type)) {
+        uint16_t bits = op->type.is_bfloat() ? bfloat16_t(op->value).to_bits()
+                                             : float16_t(op->value).to_bits();
+        return llvm::ConstantInt::get(type(op->type), bits, false);
+    }
+    return llvm::ConstantFP::get(type(op->type), op->value);
+}
+
+Value *FunctionEmitter::emit_node(const StringImm *op) {
+    return module_.string_constant(op->value);
+}
+
+Value *FunctionEmitter::emit_node(const Variable *op) {
+    if (Value *const *bound = symbols_.find(op->name)) {
+        return *bound;
+    }
+    if (llvm::Constant *buffer = module_.embedded_buffer(op->name)) {
+        return buffer;
+    }
+    internal_assert(op->name == "__user_context") << "variable not in scope: " << op->name;
+    return user_context();
+}
+
+Value *FunctionEmitter::user_context() {
+    Value *const *bound = symbols_.find("__user_context");
+    return bound ? *bound : llvm::ConstantPointerNull::get(module_.pointer_type());
+}
+
+Value *FunctionEmitter::emit_node(const Let *op) {
+    Value *value = emit(op->value);
+    ScopedBinding<Value *> binding(symbols_, op->name, value);
+    return emit(op->body);
+}
+
+template<typename Op>
+Value *FunctionEmitter::emit_arithmetic(const Op *op,
+                                        Value *(FunctionEmitter::*f)(Value *, Value *, Type)) {
+    if (is_small_float(op->type)) {
+        return emit(through_float32(op));
+    }
+    Value *a = emit(op->a);
+    Value *b = emit(op->b);
+    return (this->*f)(a, b, op->type);
+}
+
+Value *FunctionEmitter::add(Value *a, Value *b, Type t) {
+    return t.is_float() ? b_.CreateFAdd(a, b) : b_.CreateAdd(a, b, "", false, no_signed_wrap(t));
+}
+
+Value *FunctionEmitter::subtract(Value *a, Value *b, Type t) {
+    return t.is_float() ? b_.CreateFSub(a, b) : b_.CreateSub(a, b, "", false, no_signed_wrap(t));
+}
+
+Value *FunctionEmitter::multiply(Value *a, Value *b, Type t) {
+    return t.is_float() ? b_.CreateFMul(a, b) : b_.CreateMul(a, b, "", false, no_signed_wrap(t));
+}
+
+// Floats: `a < b ? a : b`, the second operand where either is NaN, as x86 has it.
+Value *FunctionEmitter::min_or_max(Value *a, Value *b, Type t, bool is_max) {
+    if (t.is_float()) {
+        Value *first = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
+        return b_.CreateSelect(first, a, b);
+    }
+    if (t.is_bool()) {
+        return is_max ? b_.CreateOr(a, b) : b_.CreateAnd(a, b);
+    }
+    llvm::Intrinsic::ID id = t.is_int() ? (is_max ? llvm::Intrinsic::smax : llvm::Intrinsic::smin)
+                                        : (is_max ? llvm::Intrinsic::umax : llvm::Intrinsic::umin);
+    return b_.CreateBinaryIntrinsic(id, a, b);
+}
+
+Value *FunctionEmitter::minimum(Value *a, Value *b, Type t) {
+    return min_or_max(a, b, t, false);
+}
+
+Value *FunctionEmitter::maximum(Value *a, Value *b, Type t) {
+    return min_or_max(a, b, t, true);
+}
+
+Value *FunctionEmitter::emit_node(const Add *op) {
+    return emit_arithmetic(op, &FunctionEmitter::add);
+}
+
+Value *FunctionEmitter::emit_node(const Sub *op) {
+    return emit_arithmetic(op, &FunctionEmitter::subtract);
+}
+
+Value *FunctionEmitter::emit_node(const Mul *op) {
+    return emit_arithmetic(op, &FunctionEmitter::multiply);
+}
+
+Value *FunctionEmitter::emit_node(const Div *op) {
+    return emit_arithmetic(op, &FunctionEmitter::divide);
+}
+
+Value *FunctionEmitter::emit_node(const Mod *op) {
+    return emit_arithmetic(op, &FunctionEmitter::modulo);
+}
+
+Value *FunctionEmitter::emit_node(const Min *op) {
+    return emit_arithmetic(op, &FunctionEmitter::minimum);
+}
+
+Value *FunctionEmitter::emit_node(const Max *op) {
+    return emit_arithmetic(op, &FunctionEmitter::maximum);
+}
+
+Value *FunctionEmitter::compare(const Expr &a, const Expr &b, NodeKind kind) {
+    Type t = a.type();
+    if (is_small_float(t)) {
+        Type wide = Float(32, t.lanes());
+        return compare(Cast::make(wide, a), Cast::make(wide, b), kind);
+    }
+    Value *x = emit(a);
+    Value *y = emit(b);
+    using P = llvm::CmpInst::Predicate;
+    struct Row {
+        NodeKind kind;
+        P of_float, of_int, of_uint;
+    };
+    static const Row rows[] = {
+        {NodeKind::EQ, P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ},
+        {NodeKind::NE, P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE},
+        {NodeKind::LT, P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT},
+        {NodeKind::LE, P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE},
+        {NodeKind::GT, P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT},
+        {NodeKind::GE, P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE},
+    };
+    for (const Row &row : rows) {
+        if (row.kind == kind) {
+            return t.is_float() ? b_.CreateFCmp(row.of_float, x, y)
+                                : b_.CreateICmp(t.is_int() ? row.of_int : row.of_uint, x, y);
+        }
+    }
+    internal_error << "not a comparison";
+}
+
+#define LOGIC(Name, symbol)
+#define COMPARE(Name, symbol)                             \
+    Value *FunctionEmitter::emit_node(const Name *op) {   \
+        return compare(op->a, op->b, NodeKind::Name);     \
+    }
+#include "ir/nodes.def"
+
+Value *FunctionEmitter::emit_node(const And *op) {
+    Value *a = emit(op->a);
+    return b_.CreateAnd(a, emit(op->b));
+}
+
+Value *FunctionEmitter::emit_node(const Or *op) {
+    Value *a = emit(op->a);
+    return b_.CreateOr(a, emit(op->b));
+}
+
+Value *FunctionEmitter::emit_node(const Not *op) {
+    return b_.CreateNot(emit(op->a));
+}
+
+Value *FunctionEmitter::emit_node(const Select *op) {
+    Value *condition = emit(op->condition);
+    Value *yes = emit(op->true_value);
+    Value *no = emit(op->false_value);
+    return b_.CreateSelect(condition, yes, no);
+}
+
+}  // namespace calotype::internal

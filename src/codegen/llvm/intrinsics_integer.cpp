@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Integer and bit operations.
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/intrinsics.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+Value *emit_abs(FunctionEmitter &f, const Call *op) {
+    Type t = op->args[0].type();
+    Value *v = f.emit(op->args[0]);
+    if (t.is_float()) {
+        return f.call_llvm(llvm::Intrinsic::fabs, {v});
+    }
+    if (!t.is_int()) {
+        return v;
+    }
+    // The result is unsigned, so that the smallest number has one too.
+    return f.call_llvm(llvm::Intrinsic::abs, {v, f.builder().getFalse()});
+}
+
+Value *emit_absd(FunctionEmitter &f, const Call *op) {
+    Type t = op->args[0].type();
+    Value *a = f.emit(op->args[0]), *b = f.emit(op->args[1]);
+    if (t.is_float()) {
+        return f.call_llvm(llvm::Intrinsic::fabs, {f.builder().CreateFSub(a, b)});
+    }
+    return f.builder().CreateSub(f.min_or_max(a, b, t, true), f.min_or_max(a, b, t, false));
+}
+
+namespace {
+
+Value *as_bits(FunctionEmitter &f, const Expr &e) {
+    Type t = e.type();
+    Value *v = f.emit(e);
+    return t.is_float() ? f.builder().CreateBitCast(v, f.type(t.with_code(Type::UInt))) : v;
+}
+
+}  // namespace
+
+Value *emit_bitwise(FunctionEmitter &f, const Call *op) {
+    Value *a = as_bits(f, op->args[0]), *b = as_bits(f, op->args[1]);
+    auto opcode = op->is_intrinsic(Intrinsic::bitwise_and)  ? llvm::Instruction::And
+                  : op->is_intrinsic(Intrinsic::bitwise_or) ? llvm::Instruction::Or
+                                                            : llvm::Instruction::Xor;
+    return f.builder().CreateBitCast(f.builder().CreateBinOp(opcode, a, b), f.type(op->type));
+}
+
+Value *emit_bitwise_not(FunctionEmitter &f, const Call *op) {
+    Value *v = f.builder().CreateNot(as_bits(f, op->args[0]));
+    return f.builder().CreateBitCast(v, f.type(op->type));
+}
+
+// A negative distance shifts the other way.
+Value *emit_shift(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    Type t = op->type, distance_type = op->args[1].type();
+    Value *a = f.emit(op->args[0]);
+    Value *distance = f.convert(f.emit(op->args[1]), distance_type,
+                                t.with_code(distance_type.code()));
+    bool left = op->is_intrinsic(Intrinsic::shift_left);
+    auto shift = [&](bool to_left, Value *by) {
+        return to_left ? b.CreateShl(a, by) : t.is_int() ? b.CreateAShr(a, by) : b.CreateLShr(a, by);
+    };
+    if (distance_type.is_uint()) {
+        return shift(left, distance);
+    }
+    if (auto constant = as_const_int(op->args[1])) {
+        Value *by = f.int_constant(a->getType(), *constant < 0 ? -*constant : *constant);
+        return shift(left == (*constant >= 0), by);
+    }
+    Value *zero = llvm::Constant::getNullValue(distance->getType());
+    Value *backward = b.CreateICmpSLT(distance, zero);
+    // Distances out of range are undefined in LLVM, also of the shift that is not chosen.
+    Value *mask = f.int_constant(a->getType(), t.bits() - 1);
+    Value *by = b.CreateAnd(f.call_llvm(llvm::Intrinsic::abs, {distance, b.getFalse()}), mask);
+    return b.CreateSelect(backward, shift(!left, by), shift(left, by));
+}
+
+Value *emit_bit_count(FunctionEmitter &f, const Call *op) {
+    Value *v = as_bits(f, op->args[0]);
+    llvm::IRBuilder<> &b = f.builder();
+    switch (op->intrinsic) {
+    case Intrinsic::popcount:
+        v = f.call_llvm(llvm::Intrinsic::ctpop, {v});
+        break;
+    case Intrinsic::count_leading_zeros:
+        v = f.call_llvm(llvm::Intrinsic::ctlz, {v, b.getFalse()});
+        break;
+    default:
+        v = f.call_llvm(llvm::Intrinsic::cttz, {v, b.getFalse()});
+        break;
+    }
+    return b.CreateIntCast(v, f.type(op->type), false);
+}
+
+// As in C, but by zero it gives zero, and nothing traps.
+Value *emit_c_division(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    Type t = op->type;
+    Value *x = f.emit(op->args[0]), *y = f.emit(op->args[1]);
+    bool quotient = op->is_intrinsic(Intrinsic::div_round_to_zero);
+    if (t.is_float()) {
+        return quotient ? f.call_llvm(llvm::Intrinsic::trunc, {b.CreateFDiv(x, y)})
+                        : b.CreateFRem(x, y);
+    }
+    if (t.is_uint()) {
+        return quotient ? f.divide(x, y, t) : f.modulo(x, y, t);
+    }
+    // |x| / |y| with the sign put back.
+    Type u = t.with_code(Type::UInt);
+    Value *ax = f.call_llvm(llvm::Intrinsic::abs, {x, b.getFalse()});
+    Value *ay = f.call_llvm(llvm::Intrinsic::abs, {y, b.getFalse()});
+    Value *result = quotient ? f.divide(ax, ay, u) : f.modulo(ax, ay, u);
+    Value *sign = b.CreateAShr(quotient ? b.CreateXor(x, y) : x, uint64_t(t.bits() - 1));
+    return b.CreateSub(b.CreateXor(result, sign), sign);
+}
+
+// Bits [offset, offset + bits of the result) of the first argument.
+Value *emit_extract_bits(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *v = as_bits(f, op->args[0]);
+    Value *offset = b.CreateIntCast(f.emit(op->args[1]), v->getType(), false);
+    Value *bits = b.CreateTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
+    return b.CreateBitCast(bits, f.type(op->type));
+}
+
+// The first argument is the lowest part.
+Value *emit_concat_bits(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *wide = f.type(op->type.with_code(Type::UInt));
+    Value *result = llvm::Constant::getNullValue(wide);
+    uint64_t shift = 0;
+    for (const Expr &part : op->args) {
+        Value *v = b.CreateZExt(as_bits(f, part), wide);
+        result = b.CreateOr(result, b.CreateShl(v, shift));
+        shift += uint64_t(part.type().bits());
+    }
+    return b.CreateBitCast(result, f.type(op->type));
+}
+
+// The nearest value of the result's type. NaN becomes zero.
+Value *emit_saturating_cast(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    Type from = op->args[0].type(), to = op->type;
+    Value *v = f.emit(op->args[0]);
+    if (to.is_float() || to.can_represent(from)) {
+        return f.convert(v, from, to);
+    }
+    if (from.is_float()) {
+        auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+        return b.CreateIntrinsic(id, {f.type(to), v->getType()}, {v});
+    }
+    llvm::Type *lt = v->getType();
+    Type unit = from.element_of();
+    if (from.is_int()) {
+        int64_t low = to.is_int() ? to.imin() : 0;
+        if (!unit.can_represent(low) || low > unit.imin()) {
+            v = f.min_or_max(v, f.int_constant(lt, low), from, true);
+        }
+    }
+    bool top_matters = to.is_int() ? unit.can_represent(to.imax()) : unit.can_represent(to.umax());
+    if (top_matters) {
+        Value *high = llvm::ConstantInt::get(lt, to.is_int() ? uint64_t(to.imax()) : to.umax());
+        v = f.min_or_max(v, high, from, false);
+    }
+    return f.convert(v, from, to);
+}
+
+}  // namespace calotype::internal

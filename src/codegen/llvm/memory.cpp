@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loads and stores of flat buffers.
+//
+// A ramp of stride 1 is one vector access; -1 the same, reversed; 2 to 4 are dense loads and a
+// shuffle:
+//
+//     stride 2, 4 lanes:   a b c d e f g       two loads of 4: abcd and defg
+//                          ^   ^   ^   ^       then lanes 0 2 of the first, 1 3 of the second
+//
+// The last load is moved back so that nothing beyond the last element wanted is touched. Other
+// indices are gathered, in hardware where that pays, else lane by lane.
+#include <numeric>
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/emitter.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+namespace {
+
+constexpr int max_shuffled_stride = 4;
+
+/// The stride of a ramp if it is constant, else 0.
+int64_t constant_stride(const Ramp *ramp) {
+    return ramp ? as_const_int(ramp->stride).value_or(0) : 0;
+}
+
+bool has_fast_gather(const Target &target) {
+    return target.has_feature(Target::AVX512_Skylake);
+}
+
+}  // namespace
+
+Value *FunctionEmitter::host_pointer(const std::string &buffer) {
+    Value *const *bound = symbols_.find(buffer);
+    internal_assert(bound) << "buffer not in scope: " << buffer;
+    return *bound;
+}
+
+Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element, Value *index) {
+    Value *base = host_pointer(buffer);
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
+    llvm::Type *wide = with_lanes(b_.getInt64Ty(), lanes_of(index->getType()));
+    return b_.CreateInBoundsGEP(in_memory, base, b_.CreateSExtOrTrunc(index, wide));
+}
+
+// A constant added to the index becomes part of the address of its own, so that accesses that
+// differ by it share the rest.
+Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element, const Expr &index,
+                                        int offset) {
+    Expr rest = index;
+    int64_t constant = offset;
+    if (const Add *sum = index.as<Add>(); sum && sum->type.is_int()) {
+        if (auto c = as_const_int(sum->b)) {
+            rest = sum->a;
+            constant += *c;
+        }
+    }
+    Value *p = element_pointer(buffer, element, emit(rest));
+    if (constant == 0) {
+        return p;
+    }
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
+    return b_.CreateInBoundsGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
+}
+
+llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type element,
+                                              Alignment index, int offset) {
+    int bytes = element.bytes();
+    auto known = host_alignment_.find(buffer);
+    int64_t host = known == host_alignment_.end() ? bytes : known->second;
+    int64_t modulus = std::gcd(index.modulus * bytes, (index.remainder + offset) * bytes);
+    int64_t result = modulus == 0 ? host : std::gcd(modulus, host);
+    result &= -result;  // the power of two in it
+    return llvm::Align(uint64_t(std::max<int64_t>(result, bytes)));
+}
+
+void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &buffer) {
+    access->setMetadata(llvm::LLVMContext::MD_tbaa, module_.alias_tag(buffer));
+}
+
+Value *FunctionEmitter::from_memory(Value *v, Type t) {
+    return t.is_bool() ? b_.CreateTrunc(v, with_lanes(b_.getInt1Ty(), lanes_of(v->getType()))) : v;
+}
+
+Value *FunctionEmitter::to_memory(Value *v, Type t) {
+    return t.is_bool() ? b_.CreateZExt(v, with_lanes(b_.getInt8Ty(), lanes_of(v->getType()))) : v;
+}
+
+Value *FunctionEmitter::load_scalar(const Load *op) {
+    Value *p = element_pointer(op->name, op->type, op->index);
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
+    auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
+    tag_access(load, op->name);
+    return from_memory(load, op->type);
+}
+
+// `lanes` elements from base + offset on; where the mask (if any) is false, undefined.
+Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset, int lanes,
+                                   Value *mask) {
+    Value *p = element_pointer(op->name, op->type, base, offset);
+    llvm::Align align = access_alignment(op->name, op->type, op->alignment, offset);
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.with_lanes(lanes));
+    llvm::Instruction *load = mask ? static_cast<llvm::Instruction *>(
+                                         b_.CreateMaskedLoad(in_memory, p, align, mask))
+                                   : b_.CreateAlignedLoad(in_memory, p, align);
+    tag_access(load, op->name);
+    return from_memory(load, op->type);
+}
+
+Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int stride) {
+    int lanes = ramp->lanes;
+    std::vector<Value *> parts;
+    for (int i = 0; i < stride; i++) {
+        int offset = i * lanes - (i == stride - 1 ? stride - 1 : 0);
+        parts.push_back(load_dense(op, ramp->base, offset, lanes, nullptr));
+    }
+    std::vector<int> indices;
+    for (int i = 0; i < lanes; i++) {
+        int element = i * stride;
+        bool in_last = element >= (stride - 1) * lanes;
+        indices.push_back(in_last ? element + stride - 1 : element);
+    }
+    if (stride == 2) {
+        return shuffle(parts[0], parts[1], indices);
+    }
+    Value *all = concat(parts);
+    return shuffle(all, all, indices);
+}
+
+Value *FunctionEmitter::load_by_lanes(const Load *op, Value *index) {
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
+    Value *result = llvm::PoisonValue::get(with_lanes(in_memory, op->type.lanes()));
+    const Ramp *ramp = op->index.as<Ramp>();
+    Value *position = ramp && ramp->base.type().is_scalar() ? emit(ramp->base) : nullptr;
+    Value *stride = position ? emit(ramp->stride) : nullptr;
+    for (int i = 0; i < op->type.lanes(); i++) {
+        if (!position) {
+            index = index ? index : emit(op->index);
+        } else if (i > 0) {
+            position = b_.CreateNSWAdd(position, stride);
+        }
+        Value *p = element_pointer(op->name, op->type, position ? position : lane(index, i));
+        auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
+        tag_access(load, op->name);
+        result = b_.CreateInsertElement(result, load, uint64_t(i));
+    }
+    return from_memory(result, op->type);
+}
+
+Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
+    bool hardware = has_fast_gather(target()) && op->type.bits() >= 32;
+    if (!mask && !hardware) {
+        return load_by_lanes(op, nullptr);
+    }
+    Value *pointers = element_pointer(op->name, op->type, emit(op->index));
+    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
+    auto *gather = b_.CreateMaskedGather(in_memory, pointers,
+                                         llvm::Align(uint64_t(op->type.bytes())), mask);
+    tag_access(gather, op->name);
+    return from_memory(gather, op->type);
+}
+
+// Stride is a scalar; base may be a vector, whose pieces then stand one after the other.
+Value *FunctionEmitter::load_ramp(const Load *op, const Ramp *ramp, Value *mask) {
+    int64_t stride = constant_stride(ramp);
+    if (stride == 1) {
+        return load_dense(op, ramp->base, 0, ramp->lanes, mask);
+    }
+    if (stride == -1 && !mask) {
+        std::vector<int> reversed;
+        for (int i = ramp->lanes - 1; i >= 0; i--) {
+            reversed.push_back(i);
+        }
+        Value *dense = load_dense(op, ramp->base, 1 - ramp->lanes, ramp->lanes, nullptr);
+        return shuffle(dense, dense, reversed);
+    }
+    bool shuffled = stride >= 2 && stride <= max_shuffled_stride && ramp->lanes >= 4;
+    if (shuffled && !mask) {
+        return load_strided(op, ramp, int(stride));
+    }
+    return load_gather(op, mask);
+}
+
+Value *FunctionEmitter::emit_node(const Load *op) {
+    Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
+    if (op->type.is_scalar()) {
+        if (!mask) {
+            return load_scalar(op);
+        }
+        llvm::Type *one = llvm::FixedVectorType::get(b_.getInt1Ty(), 1);
+        Value *vector_mask = b_.CreateInsertElement(llvm::PoisonValue::get(one), mask, uint64_t(0));
+        return lane(load_dense(op, op->index, 0, 1, vector_mask), 0);
+    }
+    if (mask && lanes_of(mask->getType()) == 1) {
+        mask = splat(mask, op->type.lanes());
+    }
+    const Ramp *ramp = op->index.as<Ramp>();
+    if (ramp && ramp->base.type().is_scalar()) {
+        return load_ramp(op, ramp, mask);
+    }
+    if (const Broadcast *same = op->index.as<Broadcast>(); same && !mask) {
+        Type part = op->type.with_lanes(same->value.type().lanes());
+        Value *v = emit(Load::make(part, op->name, same->value, const_true(part.lanes()), {}));
+        return concat(std::vector<Value *>(size_t(same->lanes), v));
+    }
+    return load_gather(op, mask);
+}
+
+void FunctionEmitter::store_scalar(const Store *op, Value *value) {
+    Type t = op->value.type();
+    Value *p = element_pointer(op->name, t, op->index);
+    auto *store = b_.CreateAlignedStore(to_memory(value, t), p, llvm::Align(uint64_t(t.bytes())));
+    tag_access(store, op->name);
+}
+
+void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *value, Value *mask) {
+    Type t = op->value.type();
+    Value *p = element_pointer(op->name, t, base);
+    llvm::Align align = access_alignment(op->name, t, op->alignment);
+    value = to_memory(value, t);
+    llvm::Instruction *store = mask ? static_cast<llvm::Instruction *>(
+                                          b_.CreateMaskedStore(value, p, align, mask))
+                                    : b_.CreateAlignedStore(value, p, align);
+    tag_access(store, op->name);
+}
+
+void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) {
+    Type t = op->value.type();
+    Value *index = emit(op->index);
+    value = to_memory(value, t);
+    if (mask || (has_fast_gather(target()) && t.bits() >= 32)) {
+        Value *pointers = element_pointer(op->name, t, index);
+        auto *scatter = b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())),
+                                               mask);
+        tag_access(scatter, op->name);
+        return;
+    }
+    for (int i = 0; i < t.lanes(); i++) {
+        Value *p = element_pointer(op->name, t, lane(index, i));
+        auto *store = b_.CreateAlignedStore(lane(value, i), p, llvm::Align(uint64_t(t.bytes())));
+        tag_access(store, op->name);
+    }
+}
+
+void FunctionEmitter::emit_node(const Store *op) {
+    if (!atomic_producer_.empty() && op->name == atomic_producer_ && emit_atomic_store(op)) {
+        return;
+    }
+    Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
+    Value *value = emit(op->value);
+    int lanes = op->index.type().lanes();
+    if (lanes == 1 && !mask) {
+        store_scalar(op, value);
+        return;
+    }
+    if (lanes == 1) {
+        llvm::BasicBlock *then = new_block("store"), *after = new_block("after_store");
+        b_.CreateCondBr(mask, then, after);
+        b_.SetInsertPoint(then);
+        store_scalar(op, value);
+        b_.CreateBr(after);
+        b_.SetInsertPoint(after);
+        return;
+    }
+    if (mask && lanes_of(mask->getType()) == 1) {
+        mask = splat(mask, lanes);
+    }
+    const Ramp *ramp = op->index.as<Ramp>();
+    bool simple = ramp && ramp->base.type().is_scalar();
+    int64_t stride = simple ? constant_stride(ramp) : 0;
+    if (stride == 1) {
+        store_dense(op, ramp->base, value, mask);
+    } else if (stride == -1 && !mask) {
+        std::vector<int> reversed;
+        for (int i = lanes - 1; i >= 0; i--) {
+            reversed.push_back(i);
+        }
+        Expr first = Add::make(ramp->base, make_const(ramp->base.type(), 1 - lanes));
+        Stmt dense = Store::make(op->name, op->value, op->index, op->predicate, Alignment());
+        store_dense(dense.as<Store>(), first, shuffle(value, value, reversed), nullptr);
+    } else {
+        store_scatter(op, value, mask);
+    }
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/llvm/target_machine.h"
+
+#include <mutex>
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "codegen/x86/features.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+void initialize_llvm() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+        LLVMInitializeX86AsmParser();
+    });
+}
+
+}  // namespace
+
+std::string llvm_triple(const Target &target) {
+    user_assert(target.arch == Target::X86 && target.bits == 64)
+        << "no code can be generated for target " << target.to_string()
+        << ": the architecture must be x86-64";
+    switch (target.os) {
+    case Target::Linux:
+        return "x86_64-unknown-linux-gnu";
+    case Target::OSX:
+        return "x86_64-apple-macosx10.15.0";
+    case Target::Windows:
+        return "x86_64-pc-windows-msvc";
+    case Target::Android:
+        return "x86_64-unknown-linux-android";
+    case Target::NoOS:
+        return "x86_64-unknown-unknown-elf";
+    default:
+        user_error << "no code can be generated for target " << target.to_string()
+                   << ": the system must be linux, osx, windows, android or noos";
+    }
+}
+
+std::string llvm_features(const Target &target) {
+    return x86_features(target);
+}
+
+std::string llvm_processor(const Target &) {
+    return "x86-64";
+}
+
+std::string llvm_tuning(const Target &target) {
+    return x86_tuning(target);
+}
+
+std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target) {
+    initialize_llvm();
+    std::string triple = llvm_triple(target), error;
+    const llvm::Target *llvm_target = llvm::TargetRegistry::lookupTarget(triple, error);
+    internal_assert(llvm_target) << error;
+    llvm::TargetOptions options;
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    options.FunctionSections = true;
+    options.UniqueSectionNames = true;
+    options.UseInitArray = true;
+    auto model = target.has_feature(Target::LLVMLargeCodeModel) ? llvm::CodeModel::Large
+                                                                : llvm::CodeModel::Small;
+    return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
+        triple, llvm_processor(target), llvm_features(target), options, llvm::Reloc::PIC_, model,
+        llvm::CodeGenOptLevel::Aggressive));
+}
+
+void prepare_module(llvm::Module &module, const Target &target) {
+    std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
+    module.setTargetTriple(machine->getTargetTriple().str());
+    module.setDataLayout(machine->createDataLayout());
+    module.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+void add_target_attributes(llvm::Function &function, const Target &target) {
+    function.addFnAttr("target-cpu", llvm_processor(target));
+    function.addFnAttr("tune-cpu", llvm_tuning(target));
+    std::string features = llvm_features(target);
+    if (!features.empty()) {
+        function.addFnAttr("target-features", features);
+    }
+    function.addFnAttr("prefer-vector-width", std::to_string(x86_vector_bits(target)));
+}
+
+void optimize(llvm::Module &module, const Target &target) {
+    std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
+    bool loop_opt = target.has_feature(Target::EnableLLVMLoopOpt);
+    llvm::PipelineTuningOptions tuning;
+    // Which loops become vectors or are unrolled is what the schedule says.
+    tuning.LoopVectorization = loop_opt;
+    tuning.LoopInterleaving = loop_opt;
+    tuning.SLPVectorization = loop_opt;
+    tuning.LoopUnrolling = loop_opt;
+    tuning.ForgetAllSCEVInLoopUnroll = true;
+
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassBuilder builder(machine.get(), tuning);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::string emit_machine_code(const llvm::Module &module, const Target &target, bool as_text) {
+    std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    auto kind = as_text ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+    internal_assert(!machine->addPassesToEmitFile(passes, stream, nullptr, kind))
+        << "LLVM cannot write this kind of file for " << target.to_string();
+    passes.run(*copy);
+    return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace calotype::internal

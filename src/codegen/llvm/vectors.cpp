@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Making, taking apart and reducing vectors.
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/emitter.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+Value *FunctionEmitter::splat(Value *scalar, int lanes) {
+    return lanes == 1 ? scalar : b_.CreateVectorSplat(unsigned(lanes), scalar);
+}
+
+Value *FunctionEmitter::lane(Value *v, int index) {
+    return v->getType()->isVectorTy() ? b_.CreateExtractElement(v, uint64_t(index)) : v;
+}
+
+// Indices of -1 are lanes that nobody needs. One index gives a scalar.
+Value *FunctionEmitter::shuffle(Value *a, Value *b, const std::vector<int> &indices) {
+    if (indices.size() == 1) {
+        int lanes = lanes_of(a->getType());
+        return indices[0] < lanes ? lane(a, indices[0]) : lane(b, indices[0] - lanes);
+    }
+    return b_.CreateShuffleVector(a, b, indices);
+}
+
+Value *FunctionEmitter::slice(Value *v, int begin, int lanes) {
+    int total = lanes_of(v->getType());
+    if (begin == 0 && lanes == total) {
+        return v;
+    }
+    std::vector<int> indices;
+    for (int i = begin; i < begin + lanes; i++) {
+        indices.push_back(i < total ? i : -1);
+    }
+    if (total == 1) {
+        Value *wide = llvm::PoisonValue::get(with_lanes(v->getType(), lanes));
+        return b_.CreateInsertElement(wide, v, uint64_t(0));
+    }
+    return shuffle(v, v, indices);
+}
+
+// Pairs of equal length are joined first, so that the shuffles stay simple.
+Value *FunctionEmitter::concat(const std::vector<Value *> &parts) {
+    internal_assert(!parts.empty()) << "nothing to join";
+    std::vector<Value *> row = parts;
+    if (lanes_of(row[0]->getType()) == 1 && row.size() > 1) {
+        Value *v = llvm::PoisonValue::get(with_lanes(row[0]->getType(), int(row.size())));
+        for (size_t i = 0; i < row.size(); i++) {
+            if (row[i]->getType()->isVectorTy()) {
+                v = nullptr;
+                break;
+            }
+            v = b_.CreateInsertElement(v, row[i], uint64_t(i));
+        }
+        if (v) {
+            return v;
+        }
+    }
+    while (row.size() > 1) {
+        std::vector<Value *> next;
+        for (size_t i = 0; i + 1 < row.size(); i += 2) {
+            int a_lanes = lanes_of(row[i]->getType()), b_lanes = lanes_of(row[i + 1]->getType());
+            int widest = std::max({a_lanes, b_lanes, 2});
+            std::vector<int> indices;
+            for (int k = 0; k < a_lanes; k++) {
+                indices.push_back(k);
+            }
+            for (int k = 0; k < b_lanes; k++) {
+                indices.push_back(widest + k);
+            }
+            next.push_back(
+                shuffle(slice(row[i], 0, widest), slice(row[i + 1], 0, widest), indices));
+        }
+        if (row.size() % 2) {
+            next.push_back(row.back());
+        }
+        row = std::move(next);
+    }
+    return row[0];
+}
+
+// a0 b0 c0 ... a1 b1 c1 ...
+Value *FunctionEmitter::interleave(const std::vector<Value *> &parts) {
+    int n = int(parts.size()), lanes = lanes_of(parts[0]->getType());
+    if (n == 1) {
+        return parts[0];
+    }
+    if (n % 2 == 0 && n > 2) {
+        std::vector<Value *> halves[2];
+        for (int i = 0; i < n; i++) {
+            halves[i % 2].push_back(parts[size_t(i)]);
+        }
+        return interleave({interleave(halves[0]), interleave(halves[1])});
+    }
+    std::vector<int> indices;
+    for (int i = 0; i < lanes; i++) {
+        for (int k = 0; k < n; k++) {
+            indices.push_back(k * lanes + i);
+        }
+    }
+    if (lanes == 1) {
+        return concat(parts);
+    }
+    if (n == 2) {
+        return shuffle(parts[0], parts[1], indices);
+    }
+    Value *all = concat(parts);
+    return shuffle(all, all, indices);
+}
+
+Value *FunctionEmitter::by_pieces(const std::vector<Value *> &args, int lanes,
+                                  const std::function<Value *(const std::vector<Value *> &)> &f) {
+    int total = lanes_of(args[0]->getType());
+    std::vector<Value *> results;
+    int result_total = 0;
+    for (int begin = 0; begin < total; begin += lanes) {
+        std::vector<Value *> piece;
+        for (Value *arg : args) {
+            // An argument may have a multiple of the lanes of the first.
+            int ratio_top = lanes_of(arg->getType());
+            int from = int(int64_t(begin) * ratio_top / total);
+            int count = int(int64_t(lanes) * ratio_top / total);
+            piece.push_back(ratio_top == 1 ? arg : slice(arg, from, count));
+        }
+        results.push_back(f(piece));
+        result_total += lanes_of(results.back()->getType());
+    }
+    Value *all = concat(results);
+    int padding = (int(results.size()) * lanes - total);
+    int wanted = result_total - int(int64_t(padding) * result_total / (int64_t(results.size()) * lanes));
+    return slice(all, 0, wanted);
+}
+
+Value *FunctionEmitter::by_lanes(const std::vector<Value *> &args, int lanes,
+                                 const std::function<Value *(const std::vector<Value *> &)> &f) {
+    if (lanes == 1) {
+        return f(args);
+    }
+    Value *result = nullptr;
+    for (int i = 0; i < lanes; i++) {
+        std::vector<Value *> scalars;
+        for (Value *arg : args) {
+            scalars.push_back(lane(arg, i));
+        }
+        Value *v = f(scalars);
+        if (!result) {
+            result = llvm::PoisonValue::get(with_lanes(v->getType(), lanes));
+        }
+        result = b_.CreateInsertElement(result, v, uint64_t(i));
+    }
+    return result;
+}
+
+Value *FunctionEmitter::emit_node(const Broadcast *op) {
+    Value *v = emit(op->value);
+    if (op->value.type().is_scalar()) {
+        return splat(v, op->lanes);
+    }
+    return concat(std::vector<Value *>(size_t(op->lanes), v));
+}
+
+Value *FunctionEmitter::emit_node(const Ramp *op) {
+    Value *base = emit(op->base), *stride = emit(op->stride);
+    Type t = op->base.type();
+    if (t.is_vector()) {
+        std::vector<Value *> parts = {base};
+        for (int i = 1; i < op->lanes; i++) {
+            parts.push_back(add(parts.back(), stride, t));
+        }
+        return concat(parts);
+    }
+    Value *steps;
+    if (t.is_float()) {
+        std::vector<llvm::Constant *> constants;
+        for (int i = 0; i < op->lanes; i++) {
+            constants.push_back(llvm::ConstantFP::get(type(t), i));
+        }
+        steps = llvm::ConstantVector::get(constants);
+    } else {
+        std::vector<llvm::Constant *> constants;
+        for (int i = 0; i < op->lanes; i++) {
+            constants.push_back(llvm::ConstantInt::get(type(t), uint64_t(i)));
+        }
+        steps = llvm::ConstantVector::get(constants);
+    }
+    Value *offsets = multiply(steps, splat(stride, op->lanes), op->type);
+    return add(splat(base, op->lanes), offsets, op->type);
+}
+
+Value *FunctionEmitter::emit_node(const Shuffle *op) {
+    std::vector<Value *> parts;
+    for (const Expr &v : op->vectors) {
+        parts.push_back(emit(v));
+    }
+    if (parts.size() > 1 && op->is_interleave()) {
+        return interleave(parts);
+    }
+    if (parts.size() == 2 && parts[0]->getType() == parts[1]->getType() &&
+        parts[0]->getType()->isVectorTy()) {
+        return shuffle(parts[0], parts[1], op->indices);
+    }
+    Value *all = concat(parts);
+    if (op->is_concat()) {
+        return all;
+    }
+    if (!all->getType()->isVectorTy()) {
+        return splat(all, int(op->indices.size()));
+    }
+    return shuffle(all, all, op->indices);
+}
+
+Value *FunctionEmitter::reduce_pair(Value *a, Value *b, VectorReduce::Operator op, Type t) {
+    switch (op) {
+    case VectorReduce::Add:
+        return add(a, b, t);
+    case VectorReduce::Mul:
+        return multiply(a, b, t);
+    case VectorReduce::Min:
+        return min_or_max(a, b, t, false);
+    case VectorReduce::Max:
+        return min_or_max(a, b, t, true);
+    case VectorReduce::And:
+        return b_.CreateAnd(a, b);
+    case VectorReduce::Or:
+        return b_.CreateOr(a, b);
+    case VectorReduce::SaturatingAdd:
+        if (t.is_float()) {
+            return add(a, b, t);
+        }
+        return b_.CreateBinaryIntrinsic(
+            t.is_int() ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat, a, b);
+    }
+    internal_error << "no such reduction";
+}
+
+// `groups` results, each of lanes_of(v) / groups neighbours. Halves of every group are combined until
+// one lane a group is left; where a whole register is one group the halves are its two ends.
+Value *FunctionEmitter::reduce_groups(Value *v, int groups, VectorReduce::Operator op,
+                                      Type element) {
+    int factor = lanes_of(v->getType()) / groups;
+    while (factor > 1) {
+        std::vector<int> low, high, last;
+        int half = factor / 2;
+        for (int g = 0; g < groups; g++) {
+            for (int i = 0; i < half; i++) {
+                // Groups of a power of two: neighbours meet in pairs, whatever the group is.
+                int first = groups == 1 ? i : g * factor + 2 * i;
+                low.push_back(first);
+                high.push_back(groups == 1 ? i + half : first + 1);
+            }
+            last.push_back(g * factor + factor - 1);
+        }
+        Type t = element.with_lanes(groups * half);
+        Value *combined = reduce_pair(shuffle(v, v, low), shuffle(v, v, high), op, t);
+        if (factor % 2) {
+            // The odd one out joins the first of each group.
+            Value *rest = shuffle(v, v, last);
+            std::vector<Value *> parts;
+            for (int i = 0; i < half; i++) {
+                std::vector<int> column;
+                for (int g = 0; g < groups; g++) {
+                    column.push_back(g * half + i);
+                }
+                Value *c = lanes_of(combined->getType()) == 1 ? combined
+                                                              : shuffle(combined, combined, column);
+                parts.push_back(c);
+            }
+            parts[0] = reduce_pair(parts[0], rest, op, element.with_lanes(groups));
+            combined = interleave(parts);
+        }
+        v = combined;
+        factor = half;
+    }
+    return v;
+}
+
+Value *FunctionEmitter::emit_node(const VectorReduce *op) {
+    Type from = op->value.type();
+    if (is_small_float(from)) {
+        Type wide = Float(32, from.lanes());
+        Expr reduced = VectorReduce::make(op->op, Cast::make(wide, op->value), op->type.lanes());
+        return emit(Cast::make(op->type, reduced));
+    }
+    Value *v = emit(op->value);
+    return from.lanes() == op->type.lanes()
+               ? v
+               : reduce_groups(v, op->type.lanes(), op->op, from.element_of());
+}
+
+}  // namespace calotype::internal

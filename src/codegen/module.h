@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CompiledModule: a lowered module turned into optimised machine-independent code for one target,
+// ready to be written out as object, assembly, LLVM assembly or bitcode.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// Move-only. Objects are independent of each other: several may be built and written at once on
+/// several threads. The same module and target always give the same bytes.
+class CompiledModule {
+public:
+    /// Generates and optimises code. Throws CompileError if the target cannot be compiled for, and
+    /// InternalError if the module breaks the conventions of ir/module.h.
+    CompiledModule(const LoweredModule &module, const Target &target);
+    CompiledModule(CompiledModule &&) noexcept;
+    CompiledModule &operator=(CompiledModule &&) noexcept;
+    ~CompiledModule();
+
+    /// A relocatable, position-independent object file.
+    std::string object() const;
+    /// Assembly text for the target.
+    std::string assembly() const;
+    std::string llvm_assembly() const;
+    std::string bitcode() const;
+
+private:
+    struct Contents;
+    std::unique_ptr<Contents> contents_;
+};
+
+}  // namespace calotype::internal

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The names that compiled functions have in object files and headers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// True if the function is declared to C++ callers as a C++ function: by its name mangling, or, where
+/// that is left open, by the target's feature c_plus_plus_name_mangling.
+bool has_cpp_linkage(const LoweredFunction &function, const Target &target);
+
+/// "a::b::f" in its parts.
+std::vector<std::string> name_parts(const std::string &name);
+/// "f" of "a::b::f".
+std::string simple_name(const std::string &name);
+
+/// The linker's name of the function itself.
+std::string symbol_name(const LoweredFunction &function, const Target &target);
+/// The same of NAME_argv and NAME_metadata.
+std::string argv_symbol_name(const LoweredFunction &function, const Target &target);
+std::string metadata_symbol_name(const LoweredFunction &function, const Target &target);
+
+/// How a scalar argument of that type is written in C ("uint8_t", "float", "void *").
+std::string c_type_name(const Type &t);
+
+/// The text as a C identifier: every other character becomes '_'.
+std::string c_identifier(const std::string &name);
+
+}  // namespace calotype::internal

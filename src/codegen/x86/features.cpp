@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/x86/features.h"
+
+namespace calotype::internal {
+
+namespace {
+
+struct FeatureRow {
+    Target::Feature feature;
+    const char *attributes;
+};
+
+const FeatureRow feature_rows[] = {
+    {Target::SSE41, "+sse3,+ssse3,+sse4.1"},
+    {Target::AVX, "+sse4.2,+popcnt,+avx"},
+    {Target::F16C, "+f16c"},
+    {Target::FMA, "+fma"},
+    {Target::FMA4, "+fma4"},
+    {Target::AVX2, "+avx2,+bmi,+bmi2,+lzcnt"},
+    {Target::AVXVNNI, "+avxvnni"},
+    {Target::AVX512, "+evex512,+avx512f,+avx512cd"},
+    {Target::AVX512_Skylake, "+avx512vl,+avx512bw,+avx512dq"},
+    {Target::AVX512_Cannonlake, "+avx512ifma,+avx512vbmi"},
+    {Target::AVX512_Zen4,
+     "+avx512vbmi2,+avx512vnni,+avx512bitalg,+avx512vpopcntdq,+avx512bf16,+gfni"},
+    {Target::AVX512_Zen5, "+avx512vp2intersect"},
+    {Target::AVX512_SapphireRapids, "+avx512fp16"},
+};
+
+struct TuningRow {
+    Target::Processor processor;
+    const char *name;
+};
+
+const TuningRow tuning_rows[] = {
+    {Target::K8, "k8"},         {Target::K8_SSE3, "k8-sse3"}, {Target::AMDFam10, "amdfam10"},
+    {Target::BtVer1, "btver1"}, {Target::BdVer1, "bdver1"},   {Target::BdVer2, "bdver2"},
+    {Target::BdVer3, "bdver3"}, {Target::BdVer4, "bdver4"},   {Target::BtVer2, "btver2"},
+    {Target::ZnVer1, "znver1"}, {Target::ZnVer2, "znver2"},   {Target::ZnVer3, "znver3"},
+    {Target::ZnVer4, "znver4"}, {Target::ZnVer5, "znver5"},
+};
+
+}  // namespace
+
+std::string x86_features(const Target &target) {
+    std::string result;
+    for (const FeatureRow &row : feature_rows) {
+        if (target.has_feature(row.feature)) {
+            result += (result.empty() ? "" : ",") + std::string(row.attributes);
+        }
+    }
+    return result;
+}
+
+// Where none is asked for: a processor of the generation that has the features.
+std::string x86_tuning(const Target &target) {
+    for (const TuningRow &row : tuning_rows) {
+        if (target.processor_tune == row.processor) {
+            return row.name;
+        }
+    }
+    if (target.has_feature(Target::AVX512_Zen5)) {
+        return "znver5";
+    }
+    if (target.has_feature(Target::AVX512_SapphireRapids)) {
+        return "sapphirerapids";
+    }
+    if (target.has_feature(Target::AVX512_Zen4)) {
+        return "znver4";
+    }
+    if (target.has_feature(Target::AVX512_Skylake)) {
+        return "skylake-avx512";
+    }
+    if (target.has_feature(Target::AVX2)) {
+        return "haswell";
+    }
+    return target.has_feature(Target::AVX) ? "corei7-avx" : "generic";
+}
+
+int x86_vector_bits(const Target &target) {
+    if (target.has_feature(Target::AVX512)) {
+        return 512;
+    }
+    return target.has_feature(Target::AVX) ? 256 : 128;
+}
+
+}  // namespace calotype::internal

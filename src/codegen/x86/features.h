@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What target features mean to LLVM's x86 back end.
+#pragma once
+
+#include <string>
+
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// The attributes of an x86 target with implied features set: "+sse4.1,+avx,...".
+std::string x86_features(const Target &target);
+/// The name of the processor that instructions are scheduled for.
+std::string x86_tuning(const Target &target);
+/// Bits of the widest vector register that the features give.
+int x86_vector_bits(const Target &target);
+
+}  // namespace calotype::internal
