@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Why it is right. Let [a(i), b(i)] be the region required in iteration i, with a and b never decreasing. Iteration i
+// finds everything from a(i) to b(i - 1) in storage: it lies in the region of iteration i - 1, which was either computed
+// there or, by the same argument, before. So it is enough to compute from max(a(i), b(i - 1) + 1) on. All of this is in terms
+// of the regions as infer_bounds gave them; that producers of g slide too, and so compute less than their own region in
+// iteration i, is covered by the same argument for them.
+#include "lower/storage/slide_windows.h"
+
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "arith/monotonic.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/names.h"
+
+namespace calotype {
+
+using internal::is_monotonic;
+using internal::Monotonic;
+
+namespace {
+
+/// New values of lets, by the node that makes the let.
+using NewValues = std::map<const LetStmt *, Expr>;
+
+/// True if the loops of the stage over dimension `var` never leave the region of the stage.
+bool stays_in_region(const StageSchedule &schedule, const std::string &var) {
+    std::set<std::string> derived = {var};
+    for (const Split &s : schedule.splits) {
+        if (s.is_fuse()) {
+            if (derived.count(s.inner) || derived.count(s.outer)) {
+                derived.insert(s.old_var);
+            }
+            continue;
+        }
+        if (!derived.count(s.old_var)) {
+            continue;
+        }
+        derived.insert(s.outer);
+        if (s.is_split()) {
+            derived.insert(s.inner);
+            const bool guarded = s.tail == TailStrategy::GuardWithIf || s.tail == TailStrategy::Predicate;
+            if (!guarded && !s.exact) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Whether dimension d is a pure variable, in its place, in all stages, and in all specializations stays in its region.
+bool can_slide_along(const Definition &def, bool is_update, const std::string &var, int d) {
+    if (is_update) {
+        const Variable *v = def.args[d].as<Variable>();
+        if (!v || v->symbol || v->name != var) {
+            return false;
+        }
+    }
+    for (const Specialization &s : def.specializations) {
+        if (s.definition && !can_slide_along(*s.definition, is_update, var, d)) {
+            return false;
+        }
+    }
+    return stays_in_region(def.schedule, var);
+}
+
+bool can_slide_along(const Function &f, int d) {
+    for (int stage = 0; stage < f.stages(); stage++) {
+        if (f.stage(stage) && !can_slide_along(*f.stage(stage), stage > 0, f.args()[d], d)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// The statements that hold a production: nothing needs to be known of others.
+class HoldsProduction : public Visitor {
+public:
+    std::unordered_set<const StmtNode *> statements;
+
+    using Visitor::operator();
+    void operator()(const Stmt &s) override {
+        const int before = productions_;
+        Visitor::operator()(s);
+        if (productions_ > before) {
+            statements.insert(s.get());
+        }
+    }
+
+private:
+    using Visitor::visit;
+    void visit(const ProducerConsumer *op) override {
+        productions_ += op->is_producer;
+        (*this)(op->body);
+    }
+    void visit(const Provide *) override {
+    }
+    int productions_ = 0;
+};
+
+using Values = std::map<std::string, Expr>;
+
+/// Finds for each production the loops along which it slides.
+class FindSlides : public Visitor {
+public:
+    FindSlides(const LowerContext &ctx, const Stmt &s)
+        : ctx_(ctx) {
+        holds_production_(s);
+    }
+    NewValues new_values;
+
+    using Visitor::operator();
+    void operator()(const Stmt &s) override {
+        if (holds_production_.statements.count(s.get())) {
+            Visitor::operator()(s);
+        }
+    }
+
+private:
+    using Visitor::visit;
+
+    /// A statement round the current one.
+    struct Enclosing {
+        enum Kind { Loop, Let, Storage, Condition, Unordered } kind;
+        const For *loop = nullptr;
+        const LetStmt *let = nullptr;
+        std::string storage;
+        Expr condition;
+        /// Of a loop along which something may slide: lets inside of it, down to where we are, in terms of what is
+        /// defined outside of it and of loop variables.
+        Values values;
+    };
+
+    void enter(const Enclosing &e, const Stmt &body) {
+        enclosing_.push_back(e);
+        (*this)(body);
+        enclosing_.pop_back();
+    }
+
+    static bool in_order(const For *loop) {
+        return loop->for_type == ForType::Serial || loop->for_type == ForType::Unrolled;
+    }
+
+    bool runs_once(const For *loop) const {
+        auto it = ctx_.loops.find(loop->name);
+        return it != ctx_.loops.end() && it->second.var == outermost_name;
+    }
+
+    void visit(const For *op) override {
+        enter({Enclosing::Loop, op, nullptr, "", Expr(), {}}, op->body);
+    }
+
+    void visit(const LetStmt *op) override {
+        for (Enclosing &e : enclosing_) {
+            if (e.kind == Enclosing::Loop && in_order(e.loop)) {
+                e.values[op->name] = simplify(substitute(e.values, op->value));
+            }
+        }
+        enter({Enclosing::Let, nullptr, op, "", Expr(), {}}, op->body);
+        for (Enclosing &e : enclosing_) {
+            e.values.erase(op->name);
+        }
+    }
+
+    void visit(const Realize *op) override {
+        enter({Enclosing::Storage, nullptr, nullptr, op->name, Expr(), {}}, op->body);
+    }
+    void visit(const IfThenElse *op) override {
+        enter({Enclosing::Condition, nullptr, nullptr, "", op->condition, {}}, op->then_case);
+        enter({Enclosing::Condition, nullptr, nullptr, "", !op->condition, {}}, op->else_case);
+    }
+    void visit(const Fork *op) override {
+        enter({Enclosing::Unordered, nullptr, nullptr, "", Expr(), {}}, op->first);
+        enter({Enclosing::Unordered, nullptr, nullptr, "", Expr(), {}}, op->rest);
+    }
+
+    void visit(const ProducerConsumer *op) override {
+        if (op->is_producer) {
+            auto it = ctx_.env.find(op->name);
+            if (it != ctx_.env.end() && !it->second.schedule().memoized) {
+                slide(it->second);
+            }
+        }
+        (*this)(op->body);
+    }
+
+    /// The loops between the storage of f and here, innermost first.
+    void slide(const Function &f) {
+        size_t storage = enclosing_.size();
+        for (size_t i = 0; i < enclosing_.size(); i++) {
+            if (enclosing_[i].kind == Enclosing::Storage && enclosing_[i].storage == f.name()) {
+                storage = i;
+            }
+        }
+        std::set<int> done;
+        for (size_t i = enclosing_.size(); i-- > storage + 1;) {
+            const Enclosing &e = enclosing_[i];
+            if (e.kind == Enclosing::Unordered) {
+                return;
+            }
+            if (e.kind == Enclosing::Loop && in_order(e.loop) && !runs_once(e.loop)) {
+                slide_over(f, i, done);
+            }
+        }
+    }
+
+    /// True if each iteration of loop number `at` comes here equally often, and none comes after one that does not.
+    bool always_produced(size_t at) const {
+        const Values &values = enclosing_[at].values;
+        const std::string &var = enclosing_[at].loop->name;
+        for (size_t i = at + 1; i < enclosing_.size(); i++) {
+            const Enclosing &e = enclosing_[i];
+            if (e.kind == Enclosing::Unordered) {
+                return false;
+            }
+            if (e.kind == Enclosing::Condition && uses_var(substitute(values, e.condition), var)) {
+                return false;
+            }
+            if (e.kind == Enclosing::Loop && (uses_var(substitute(values, e.loop->min), var) ||
+                                              uses_var(substitute(values, e.loop->extent), var))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const LetStmt *find_let(const std::string &name) const {
+        for (size_t i = enclosing_.size(); i-- > 0;) {
+            if (enclosing_[i].kind == Enclosing::Let && enclosing_[i].let->name == name) {
+                return enclosing_[i].let;
+            }
+        }
+        return nullptr;
+    }
+
+    /// The region of f's last stage in one dimension, in terms of the loop variable.
+    struct DimensionRegion {
+        Expr min, max;
+        bool depends = false;  ///< on the loop
+        bool inner = false;    ///< on loops inside of it
+    };
+
+    DimensionRegion region(const Function &f, int d, size_t at) const {
+        const Values &values = enclosing_[at].values;
+        const int stage = f.stages() - 1;
+        DimensionRegion r;
+        auto value_of = [&](const std::string &name) {
+            auto it = values.find(name);
+            return it == values.end() ? Expr() : it->second;
+        };
+        r.min = value_of(names::stage_min(f.name(), stage, f.args()[d]));
+        r.max = value_of(names::stage_max(f.name(), stage, f.args()[d]));
+        if (!r.min.defined() || !r.max.defined()) {
+            return r;
+        }
+        auto uses = [&](const std::string &name) { return uses_var(r.min, name) || uses_var(r.max, name); };
+        r.depends = uses(enclosing_[at].loop->name);
+        for (size_t i = at + 1; i < enclosing_.size(); i++) {
+            r.inner = r.inner || (enclosing_[i].kind == Enclosing::Loop && uses(enclosing_[i].loop->name));
+        }
+        return r;
+    }
+
+    void slide_over(const Function &f, size_t at, std::set<int> &done) {
+        const For *loop = enclosing_[at].loop;
+        int moving = -1;
+        DimensionRegion window;
+        for (int d = 0; d < f.dimensions(); d++) {
+            const DimensionRegion r = region(f, d, at);
+            if (r.depends) {
+                if (moving >= 0) {
+                    return;
+                }
+                moving = d;
+                window = r;
+            }
+        }
+        const bool fixed = moving < 0;
+        for (int d = 0; fixed && moving < 0 && d < f.dimensions(); d++) {
+            moving = done.count(d) || !can_slide_along(f, d) ? -1 : d;
+        }
+        if (moving < 0 || done.count(moving) || !can_slide_along(f, moving) || !always_produced(at)) {
+            return;
+        }
+        if (fixed) {
+            window = region(f, moving, at);
+        }
+        if (window.min.defined() && window.max.defined() && !window.inner && shrink(f, moving, loop, window)) {
+            done.insert(moving);
+        }
+    }
+
+    /// Whether new lets could be made for all stages.
+    bool shrink(const Function &f, int d, const For *loop, const DimensionRegion &window) {
+        const Monotonic start = is_monotonic(window.min, loop->name), end = is_monotonic(window.max, loop->name);
+        auto grows = [](Monotonic m) { return m == Monotonic::Increasing || m == Monotonic::Constant; };
+        auto falls = [](Monotonic m) { return m == Monotonic::Decreasing || m == Monotonic::Constant; };
+        const bool forward = grows(start) && grows(end);
+        if (!forward && !(falls(start) && falls(end))) {
+            return false;
+        }
+        const Expr i = Variable::make(loop->min.type(), loop->name);
+        const Expr previous_end = substitute(loop->name, i - 1, forward ? window.max : window.min);
+        const Expr next = simplify(forward ? previous_end + 1 : previous_end - 1);
+        if (can_prove(forward ? window.min >= next : window.max <= next)) {
+            return false;  // successive regions do not overlap
+        }
+        std::map<const LetStmt *, Expr> changes;
+        for (int stage = 0; stage < f.stages(); stage++) {
+            const std::string name = forward ? names::stage_min(f.name(), stage, f.args()[d]) :
+                                               names::stage_max(f.name(), stage, f.args()[d]);
+            const LetStmt *let = find_let(name);
+            if (!let) {
+                return false;
+            }
+            const Expr reduced = select(likely(loop->min < i), next, let->value);
+            changes[let] = forward ? max(let->value, reduced) : min(let->value, reduced);
+        }
+        for (const auto &change : changes) {
+            new_values[change.first] = change.second;
+        }
+        return true;
+    }
+
+    const LowerContext &ctx_;
+    HoldsProduction holds_production_;
+    std::vector<Enclosing> enclosing_;
+};
+
+class ReplaceLets : public Mutator {
+public:
+    explicit ReplaceLets(const NewValues &new_values)
+        : new_values_(new_values) {
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const LetStmt *op) override {
+        const Stmt body = mutate(op->body);
+        auto it = new_values_.find(op);
+        if (it == new_values_.end() && body.same_as(op->body)) {
+            return op;
+        }
+        return LetStmt::make(op->name, it == new_values_.end() ? op->value : it->second, body);
+    }
+    const NewValues &new_values_;
+};
+
+}  // namespace
+
+Stmt slide_windows(const Stmt &s, LowerContext &ctx) {
+    FindSlides finder(ctx, s);
+    finder(s);
+    return finder.new_values.empty() ? s : ReplaceLets(finder.new_values).mutate(s);
+}
+
+}  // namespace calotype
