@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "support/error.h"
+#include "ir/node_assert.h"
 
 namespace calotype {
 
@@ -39,7 +39,7 @@ double round_to_type(const Type &t, double x) {
 }  // namespace
 
 Expr IntImm::make(Type t, int64_t value) {
-    internal_assert(t.is_int() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "IntImm of type " << t;
+    node_assert(t.is_int() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "IntImm of type " << t;
     auto *node = new_node<IntImm>(t);
     const int unused = 64 - t.bits();
     node->value = int64_t(uint64_t(value) << unused) >> unused;
@@ -47,14 +47,14 @@ Expr IntImm::make(Type t, int64_t value) {
 }
 
 Expr UIntImm::make(Type t, uint64_t value) {
-    internal_assert(t.is_uint() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "UIntImm of type " << t;
+    node_assert(t.is_uint() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "UIntImm of type " << t;
     auto *node = new_node<UIntImm>(t);
     node->value = value & t.umax();
     return node;
 }
 
 Expr FloatImm::make(Type t, double value) {
-    internal_assert(t.is_float() && t.is_scalar()) << "FloatImm of type " << t;
+    node_assert(t.is_float() && t.is_scalar()) << "FloatImm of type " << t;
     auto *node = new_node<FloatImm>(t);
     node->value = round_to_type(t, value);
     return node;
@@ -67,8 +67,8 @@ Expr StringImm::make(const std::string &value) {
 }
 
 Expr Broadcast::make(Expr value, int lanes) {
-    internal_assert(value.defined()) << "Broadcast of undefined";
-    internal_assert(lanes >= 1) << "Broadcast to " << lanes << " lanes";
+    node_assert(value.defined()) << "Broadcast of undefined";
+    node_assert(lanes >= 1) << "Broadcast to " << lanes << " lanes";
     if (lanes == 1) {
         return value;
     }
@@ -79,16 +79,16 @@ Expr Broadcast::make(Expr value, int lanes) {
 }
 
 Expr Cast::make(Type t, Expr value) {
-    internal_assert(value.defined()) << "Cast of undefined";
-    internal_assert(t.lanes() == value.type().lanes()) << "Cast of " << value.type() << " to " << t;
+    node_assert(value.defined()) << "Cast of undefined";
+    node_assert(t.lanes() == value.type().lanes()) << "Cast of " << value.type() << " to " << t;
     auto *node = new_node<Cast>(t);
     node->value = std::move(value);
     return node;
 }
 
 Expr Reinterpret::make(Type t, Expr value) {
-    internal_assert(value.defined()) << "Reinterpret of undefined";
-    internal_assert(t.lanes() * t.bits() == value.type().lanes() * value.type().bits())
+    node_assert(value.defined()) << "Reinterpret of undefined";
+    node_assert(t.lanes() * t.bits() == value.type().lanes() * value.type().bits())
         << "Reinterpret of " << value.type() << " as " << t;
     auto *node = new_node<Reinterpret>(t);
     node->value = std::move(value);
@@ -96,7 +96,7 @@ Expr Reinterpret::make(Type t, Expr value) {
 }
 
 Expr Variable::make(Type t, const std::string &name, SymbolPtr symbol) {
-    internal_assert(!name.empty()) << "Variable without a name";
+    node_assert(!name.empty()) << "Variable without a name";
     auto *node = new_node<Variable>(t);
     node->name = name;
     node->symbol = std::move(symbol);
@@ -128,9 +128,9 @@ const char *kind_name(NodeKind kind) {
 }
 
 void check_operands(NodeKind kind, const Expr &a, const Expr &b) {
-    internal_assert(a.defined() && b.defined()) << kind_name(kind) << " of undefined";
-    internal_assert(a.type() == b.type()) << kind_name(kind) << " of " << a.type() << " and " << b.type();
-    internal_assert(!is_logic(kind) || a.type().is_bool()) << kind_name(kind) << " of " << a.type();
+    node_assert(a.defined() && b.defined()) << kind_name(kind) << " of undefined";
+    node_assert(a.type() == b.type()) << kind_name(kind) << " of " << a.type() << " and " << b.type();
+    node_assert(!is_logic(kind) || a.type().is_bool()) << kind_name(kind) << " of " << a.type();
 }
 
 }  // namespace
@@ -154,17 +154,17 @@ Expr BinaryNode<K, Self, yields_bool>::make(Expr a, Expr b) {
 }  // namespace internal
 
 Expr Not::make(Expr a) {
-    internal_assert(a.defined() && a.type().is_bool()) << "Not of " << a.type();
+    node_assert(a.defined() && a.type().is_bool()) << "Not of " << a.type();
     auto *node = new_node<Not>(a.type());
     node->a = std::move(a);
     return node;
 }
 
 Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
-    internal_assert(condition.defined() && true_value.defined() && false_value.defined()) << "Select of undefined";
+    node_assert(condition.defined() && true_value.defined() && false_value.defined()) << "Select of undefined";
     const Type t = true_value.type();
-    internal_assert(t == false_value.type()) << "Select of " << t << " and " << false_value.type();
-    internal_assert(condition.type() == Bool() || condition.type() == Bool(t.lanes()))
+    node_assert(t == false_value.type()) << "Select of " << t << " and " << false_value.type();
+    node_assert(condition.type() == Bool() || condition.type() == Bool(t.lanes()))
         << "Select of " << t << " by " << condition.type();
     auto *node = new_node<Select>(t);
     node->condition = std::move(condition);
@@ -174,10 +174,10 @@ Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
 }
 
 Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment, SymbolPtr symbol) {
-    internal_assert(index.defined() && predicate.defined()) << "Load of " << name << " with undefined operand";
-    internal_assert(index.type().lanes() == t.lanes())
+    node_assert(index.defined() && predicate.defined()) << "Load of " << name << " with undefined operand";
+    node_assert(index.type().lanes() == t.lanes())
         << "Load of " << t << " from " << name << " at index of type " << index.type();
-    internal_assert(predicate.type() == Bool(t.lanes()))
+    node_assert(predicate.type() == Bool(t.lanes()))
         << "Load of " << t << " from " << name << " under a predicate of type " << predicate.type();
     auto *node = new_node<Load>(t);
     node->name = name;
@@ -189,9 +189,9 @@ Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Ali
 }
 
 Expr Ramp::make(Expr base, Expr stride, int lanes) {
-    internal_assert(base.defined() && stride.defined()) << "Ramp of undefined";
-    internal_assert(base.type() == stride.type()) << "Ramp of " << base.type() << " by " << stride.type();
-    internal_assert(lanes >= 1) << "Ramp of " << lanes << " lanes";
+    node_assert(base.defined() && stride.defined()) << "Ramp of undefined";
+    node_assert(base.type() == stride.type()) << "Ramp of " << base.type() << " by " << stride.type();
+    node_assert(lanes >= 1) << "Ramp of " << lanes << " lanes";
     if (lanes == 1) {
         return base;
     }
@@ -204,10 +204,10 @@ Expr Ramp::make(Expr base, Expr stride, int lanes) {
 
 Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind, int value_index,
                 SymbolPtr symbol) {
-    internal_assert(kind != CallKind::Intrinsic) << "intrinsic " << name << " called by name";
+    node_assert(kind != CallKind::Intrinsic) << "intrinsic " << name << " called by name";
     for (const Expr &arg : args) {
-        internal_assert(arg.defined()) << "Call of " << name << " with undefined argument";
-        internal_assert((kind != CallKind::Func && kind != CallKind::Image) || arg.type().is_int_or_uint())
+        node_assert(arg.defined()) << "Call of " << name << " with undefined argument";
+        node_assert((kind != CallKind::Func && kind != CallKind::Image) || arg.type().is_int_or_uint())
             << "Call of " << name << " at a coordinate of type " << arg.type();
     }
     auto *node = new_node<Call>(t);
@@ -221,10 +221,10 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
 
 Expr Call::make(Type t, Intrinsic intrinsic, std::vector<Expr> args) {
     const IntrinsicInfo &info = intrinsic_info(intrinsic);
-    internal_assert(info.arity < 0 || size_t(info.arity) == args.size())
+    node_assert(info.arity < 0 || size_t(info.arity) == args.size())
         << info.name << " takes " << info.arity << " arguments, not " << args.size();
     for (const Expr &arg : args) {
-        internal_assert(arg.defined()) << info.name << " of undefined argument";
+        node_assert(arg.defined()) << info.name << " of undefined argument";
     }
     auto *node = new_node<Call>(t);
     node->name = info.name;
@@ -250,7 +250,7 @@ bool Call::is_pure() const {
 }
 
 Expr Let::make(const std::string &name, Expr value, Expr body) {
-    internal_assert(value.defined() && body.defined()) << "Let of undefined";
+    node_assert(value.defined() && body.defined()) << "Let of undefined";
     auto *node = new_node<Let>(body.type());
     node->name = name;
     node->value = std::move(value);
@@ -259,15 +259,15 @@ Expr Let::make(const std::string &name, Expr value, Expr body) {
 }
 
 Expr Shuffle::make(std::vector<Expr> vectors, std::vector<int> indices) {
-    internal_assert(!vectors.empty() && !indices.empty()) << "Shuffle of nothing";
+    node_assert(!vectors.empty() && !indices.empty()) << "Shuffle of nothing";
     int total = 0;
     for (const Expr &v : vectors) {
-        internal_assert(v.defined() && v.type().element_of() == vectors[0].type().element_of())
+        node_assert(v.defined() && v.type().element_of() == vectors[0].type().element_of())
             << "Shuffle of " << vectors[0].type() << " and " << v.type();
         total += v.type().lanes();
     }
     for (int i : indices) {
-        internal_assert(0 <= i && i < total) << "Shuffle index " << i << " of " << total << " lanes";
+        node_assert(0 <= i && i < total) << "Shuffle index " << i << " of " << total << " lanes";
     }
     auto *node = new_node<Shuffle>(vectors[0].type().with_lanes(int(indices.size())));
     node->vectors = std::move(vectors);
@@ -276,7 +276,7 @@ Expr Shuffle::make(std::vector<Expr> vectors, std::vector<int> indices) {
 }
 
 Expr Shuffle::make_interleave(std::vector<Expr> vectors) {
-    internal_assert(!vectors.empty()) << "interleave of nothing";
+    node_assert(!vectors.empty()) << "interleave of nothing";
     if (vectors.size() == 1) {
         return vectors[0];
     }
@@ -284,7 +284,7 @@ Expr Shuffle::make_interleave(std::vector<Expr> vectors) {
     std::vector<int> indices;
     for (int lane = 0; lane < lanes; lane++) {
         for (size_t v = 0; v < vectors.size(); v++) {
-            internal_assert(vectors[v].type().lanes() == lanes) << "interleave of unequal lanes";
+            node_assert(vectors[v].type().lanes() == lanes) << "interleave of unequal lanes";
             indices.push_back(int(v) * lanes + lane);
         }
     }
@@ -292,7 +292,7 @@ Expr Shuffle::make_interleave(std::vector<Expr> vectors) {
 }
 
 Expr Shuffle::make_concat(std::vector<Expr> vectors) {
-    internal_assert(!vectors.empty()) << "concat of nothing";
+    node_assert(!vectors.empty()) << "concat of nothing";
     if (vectors.size() == 1) {
         return vectors[0];
     }
@@ -371,10 +371,10 @@ bool Shuffle::is_slice() const {
 }
 
 Expr VectorReduce::make(Operator op, Expr value, int lanes) {
-    internal_assert(value.defined()) << "VectorReduce of undefined";
-    internal_assert(lanes >= 1 && value.type().lanes() % lanes == 0)
+    node_assert(value.defined()) << "VectorReduce of undefined";
+    node_assert(lanes >= 1 && value.type().lanes() % lanes == 0)
         << "VectorReduce of " << value.type() << " to " << lanes << " lanes";
-    internal_assert((op != And && op != Or) || value.type().is_bool())
+    node_assert((op != And && op != Or) || value.type().is_bool())
         << "VectorReduce " << to_string(op) << " of " << value.type();
     auto *node = new_node<VectorReduce>(value.type().with_lanes(lanes));
     node->op = op;

@@ -2,21 +2,21 @@
 #include "ir/stmt_nodes.h"
 
 #include "ir/constants.h"
-#include "support/error.h"
+#include "ir/node_assert.h"
 
 namespace calotype {
 
 namespace {
 
 void check_condition(const Expr &condition, const char *what) {
-    internal_assert(condition.defined() && condition.type() == Bool())
+    node_assert(condition.defined() && condition.type() == Bool())
         << what << " with a condition of type " << condition.type();
 }
 
 void check_bounds(const Region &bounds, const char *what, const std::string &name) {
     for (const Range &r : bounds) {
-        internal_assert(r.min.defined() && r.extent.defined()) << what << " of " << name << " with undefined bounds";
-        internal_assert(r.min.type().is_scalar() && r.extent.type().is_scalar())
+        node_assert(r.min.defined() && r.extent.defined()) << what << " of " << name << " with undefined bounds";
+        node_assert(r.min.type().is_scalar() && r.extent.type().is_scalar())
             << what << " of " << name << " with bounds of types " << r.min.type() << " and " << r.extent.type();
     }
 }
@@ -24,7 +24,7 @@ void check_bounds(const Region &bounds, const char *what, const std::string &nam
 }  // namespace
 
 Stmt LetStmt::make(const std::string &name, Expr value, Stmt body) {
-    internal_assert(value.defined()) << "LetStmt " << name << " of undefined";
+    node_assert(value.defined()) << "LetStmt " << name << " of undefined";
     auto *node = new LetStmt;
     node->name = name;
     node->value = std::move(value);
@@ -34,7 +34,7 @@ Stmt LetStmt::make(const std::string &name, Expr value, Stmt body) {
 
 Stmt AssertStmt::make(Expr condition, Expr message) {
     check_condition(condition, "AssertStmt");
-    internal_assert(message.defined() && message.type() == Int(32))
+    node_assert(message.defined() && message.type() == Int(32))
         << "AssertStmt with a message of type " << message.type();
     auto *node = new AssertStmt;
     node->condition = std::move(condition);
@@ -52,8 +52,8 @@ Stmt ProducerConsumer::make(const std::string &name, bool is_producer, Stmt body
 
 Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type, Partition partition,
                DeviceAPI device_api, Stmt body) {
-    internal_assert(min.defined() && extent.defined()) << "For " << name << " with undefined bounds";
-    internal_assert(min.type() == extent.type() && min.type().is_scalar() && min.type().is_int_or_uint())
+    node_assert(min.defined() && extent.defined()) << "For " << name << " with undefined bounds";
+    node_assert(min.type() == extent.type() && min.type().is_scalar() && min.type().is_int_or_uint())
         << "For " << name << " from a " << min.type() << " over a " << extent.type();
     auto *node = new For;
     node->name = name;
@@ -67,7 +67,7 @@ Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
 }
 
 Stmt Acquire::make(Expr semaphore, Expr count, Stmt body) {
-    internal_assert(semaphore.defined() && count.defined()) << "Acquire of undefined";
+    node_assert(semaphore.defined() && count.defined()) << "Acquire of undefined";
     auto *node = new Acquire;
     node->semaphore = std::move(semaphore);
     node->count = std::move(count);
@@ -77,11 +77,11 @@ Stmt Acquire::make(Expr semaphore, Expr count, Stmt body) {
 
 Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate, Alignment alignment,
                  SymbolPtr symbol) {
-    internal_assert(value.defined() && index.defined() && predicate.defined())
+    node_assert(value.defined() && index.defined() && predicate.defined())
         << "Store to " << name << " with undefined operand";
-    internal_assert(value.type().lanes() == index.type().lanes())
+    node_assert(value.type().lanes() == index.type().lanes())
         << "Store of " << value.type() << " to " << name << " at index of type " << index.type();
-    internal_assert(predicate.type() == Bool(value.type().lanes()))
+    node_assert(predicate.type() == Bool(value.type().lanes()))
         << "Store of " << value.type() << " to " << name << " under a predicate of type " << predicate.type();
     auto *node = new Store;
     node->name = name;
@@ -94,14 +94,14 @@ Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate
 }
 
 Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vector<Expr> args, Expr predicate) {
-    internal_assert(!values.empty()) << "Provide of nothing to " << name;
+    node_assert(!values.empty()) << "Provide of nothing to " << name;
     for (const Expr &e : values) {
-        internal_assert(e.defined()) << "Provide of undefined to " << name;
+        node_assert(e.defined()) << "Provide of undefined to " << name;
     }
     for (const Expr &e : args) {
-        internal_assert(e.defined()) << "Provide to " << name << " at undefined coordinates";
+        node_assert(e.defined()) << "Provide to " << name << " at undefined coordinates";
     }
-    internal_assert(predicate.defined() && predicate.type().is_bool())
+    node_assert(predicate.defined() && predicate.type().is_bool())
         << "Provide to " << name << " under a predicate of type " << predicate.type();
     auto *node = new Provide;
     node->name = name;
@@ -114,11 +114,11 @@ Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vecto
 Stmt Allocate::make(const std::string &name, Type type, MemoryType memory_type, std::vector<Expr> extents,
                     Expr condition, Stmt body, Expr new_expr, const std::string &free_function, int padding) {
     for (const Expr &e : extents) {
-        internal_assert(e.defined() && e.type().is_scalar()) << "Allocate " << name << " with an extent of "
+        node_assert(e.defined() && e.type().is_scalar()) << "Allocate " << name << " with an extent of "
                                                              << e.type();
     }
     check_condition(condition, "Allocate");
-    internal_assert(!new_expr.defined() || new_expr.type().is_handle())
+    node_assert(!new_expr.defined() || new_expr.type().is_handle())
         << "Allocate " << name << " of memory given as " << new_expr.type();
     auto *node = new Allocate;
     node->name = name;
@@ -158,7 +158,7 @@ Stmt Realize::make(const std::string &name, std::vector<Type> types, MemoryType 
                    Expr condition, Stmt body) {
     check_bounds(bounds, "Realize", name);
     check_condition(condition, "Realize");
-    internal_assert(!types.empty()) << "Realize of " << name << " without types";
+    node_assert(!types.empty()) << "Realize of " << name << " without types";
     auto *node = new Realize;
     node->name = name;
     node->types = std::move(types);
@@ -230,7 +230,7 @@ Stmt IfThenElse::make(Expr condition, Stmt then_case, Stmt else_case) {
 }
 
 Stmt Evaluate::make(Expr value) {
-    internal_assert(value.defined()) << "Evaluate of undefined";
+    node_assert(value.defined()) << "Evaluate of undefined";
     auto *node = new Evaluate;
     node->value = std::move(value);
     return node;
@@ -241,7 +241,7 @@ Stmt Prefetch::make(const std::string &name, std::vector<Type> types, Region bou
                     SymbolPtr symbol) {
     check_bounds(bounds, "Prefetch", name);
     check_condition(condition, "Prefetch");
-    internal_assert(offset.defined() && offset.type().is_scalar()) << "Prefetch with offset of " << offset.type();
+    node_assert(offset.defined() && offset.type().is_scalar()) << "Prefetch with offset of " << offset.type();
     auto *node = new Prefetch;
     node->name = name;
     node->types = std::move(types);
