@@ -3,22 +3,21 @@
 
 #include <map>
 
-#include "lower/loops/simplify_early.h"
-#include "lower/loops/simplify_late.h"
-#include "lower/loops/unroll_loops.h"
-#include "lower/loops/vectorize_loops.h"
-#include "lower/storage/flatten_storage.h"
-#include "lower/storage/split_tuples.h"
+namespace calotype {
 
-namespace calotype::test {
+#define PASS(folder, name, when) Stmt name(const Stmt &, LowerContext &);
+#include "lower/passes.def"
 
-Pass find_pass(const std::string &name) {
+namespace test {
+
+Pass find_pass(const std::string &wanted) {
     static const std::map<std::string, Pass> passes = {
-        {"flatten_storage", flatten_storage}, {"simplify_early", simplify_early}, {"simplify_late", simplify_late},
-        {"split_tuples", split_tuples},       {"unroll_loops", unroll_loops},     {"vectorize_loops", vectorize_loops},
+#define PASS(folder, name, when) {#name, name},
+#include "lower/passes.def"
     };
-    auto it = passes.find(name);
+    auto it = passes.find(wanted);
     return it == passes.end() ? nullptr : it->second;
 }
 
-}  // namespace calotype::test
+}  // namespace test
+}  // namespace calotype

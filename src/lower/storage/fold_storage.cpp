@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Why it is right. Let [a(i), b(i)] be what iteration i touches along the dimension, with a never decreasing, and
+// b(i) - a(i) < factor. Within an iteration no two coordinates share a place. A value at c that iteration j overwrites was at
+// c = c' - k * factor with c' <= b(j), so c < a(j); later iterations do not read it, as a does not decrease. All accesses must be
+// inside of the loop, and its iterations in order.
+//
+// Loops are tried from the outside in. Folding along an inner loop forgets what earlier iterations of loops round it left in
+// storage, so those must read nothing but what they provide themselves.
+#include "lower/storage/fold_storage.h"
+
+#include <limits>
+#include <optional>
+
+#include "arith/box.h"
+#include "arith/const_bounds.h"
+#include "arith/monotonic.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/checks/error_call.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// Automatic folds are no larger.
+constexpr int64_t max_automatic_factor = 1024;
+
+/// One dimension of one realization, made circular.
+struct Fold {
+    int dimension;
+    Expr factor;
+};
+
+/// True if the storage is used in a form other than coordinates: its buffer header is passed on.
+class UsesHeader : public GraphVisitor {
+public:
+    explicit UsesHeader(const Function &f) {
+        for (int i = 0; i < f.outputs(); i++) {
+            names_.push_back(names::buffer(f.buffer_name(i)));
+        }
+    }
+    bool found = false;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override {
+        for (const std::string &name : names_) {
+            found = found || op->name == name;
+        }
+    }
+    std::vector<std::string> names_;
+};
+
+/// Coordinates of `func` modulo the factor.
+class FoldAccesses : public GraphMutator {
+public:
+    FoldAccesses(const std::string &func, const Fold &fold)
+        : func_(func), fold_(fold) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    Expr visit(const Call *op) override {
+        const Expr e = GraphMutator::visit(op);
+        op = e.as<Call>();
+        if (op->call_kind != CallKind::Func || op->name != func_) {
+            return e;
+        }
+        return Call::make(op->type, op->name, folded(op->args), op->call_kind, op->value_index, op->symbol);
+    }
+
+    Stmt visit(const Provide *op) override {
+        const Stmt s = GraphMutator::visit(op);
+        op = s.as<Provide>();
+        return op->name == func_ ? Provide::make(op->name, op->values, folded(op->args), op->predicate) : s;
+    }
+
+    Stmt visit(const Prefetch *op) override {
+        const Stmt s = GraphMutator::visit(op);
+        // The region may wrap round: then it is no region.
+        return op->name == func_ ? s.as<Prefetch>()->body : s;
+    }
+
+    std::vector<Expr> folded(std::vector<Expr> args) const {
+        Expr &arg = args[fold_.dimension];
+        arg = is_const_one(fold_.factor) ? make_zero(arg.type()) : arg % fold_.factor;
+        return args;
+    }
+
+    const std::string &func_;
+    const Fold &fold_;
+};
+
+/// Looks for a loop along which the storage of one Func can be folded.
+class FoldFunc {
+public:
+    /// If `told`, only dimensions for which the schedule gives a factor are folded.
+    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool told, LowerContext &ctx)
+        : f_(f), storage_(storage), lets_(lets), told_(told), ctx_(ctx) {
+    }
+
+    std::optional<Fold> fold;
+
+    /// The statement with checks, and the fold that was found. `s` holds all accesses.
+    Stmt search(const Stmt &s) {
+        if (const auto *op = s.as<LetStmt>()) {
+            return uses_buffer(op->value, f_.name()) ? s : LetStmt::make(op->name, op->value, search(op->body));
+        } else if (const auto *op = s.as<ProducerConsumer>()) {
+            return ProducerConsumer::make(op->name, op->is_producer, search(op->body));
+        } else if (const auto *op = s.as<Realize>()) {
+            return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, search(op->body));
+        } else if (const auto *op = s.as<HoistedStorage>()) {
+            return HoistedStorage::make(op->name, search(op->body));
+        } else if (const auto *op = s.as<Block>()) {
+            return search_block(op);
+        } else if (const auto *op = s.as<IfThenElse>()) {
+            return search_branches(op);
+        } else if (const auto *op = s.as<For>()) {
+            return search_loop(op);
+        }
+        return s;
+    }
+
+private:
+    Stmt search_block(const Block *op) {
+        const bool in_first = uses_buffer(op->first, f_.name()), in_rest = uses_buffer(op->rest, f_.name());
+        if (in_first && in_rest) {
+            return op;
+        }
+        return in_first ? Block::make(search(op->first), op->rest) : Block::make(op->first, search(op->rest));
+    }
+
+    Stmt search_branches(const IfThenElse *op) {
+        const bool elsewhere = uses_buffer(op->condition, f_.name()) ||
+                               (op->else_case.defined() && uses_buffer(op->else_case, f_.name()));
+        return elsewhere ? Stmt(op) : IfThenElse::make(op->condition, search(op->then_case), op->else_case);
+    }
+
+    static Stmt with_body(const For *op, const Stmt &body) {
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+    }
+
+    bool runs_once(const For *loop) const {
+        auto it = ctx_.loops.find(loop->name);
+        return is_const_one(loop->extent) || (it != ctx_.loops.end() && it->second.var == outermost_name);
+    }
+
+    Stmt search_loop(const For *op) {
+        if (op->for_type != ForType::Serial && op->for_type != ForType::Unrolled) {
+            return op;
+        }
+        if (runs_once(op)) {
+            return with_body(op, search(op->body));
+        }
+        const Box provided = box_provided(op->body, f_.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Box required = box_required(op->body, f_.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Box touched = box_union(provided, required);
+        Stmt check;
+        for (int d = f_.dimensions() - 1; d >= 0 && !fold; d--) {
+            if (size_t(d) < touched.size() && touched[d].is_bounded()) {
+                check = fold_along(op, d, touched[d]);
+            }
+        }
+        if (fold) {
+            return with_body(op, Block::make(check, op->body));
+        }
+        const bool self_contained = !provided.empty() && (required.empty() || box_contains(provided, required));
+        return self_contained ? with_body(op, search(op->body)) : Stmt(op);
+    }
+
+    const StorageDim *schedule_of(int d) const {
+        for (const StorageDim &s : f_.schedule().storage_dims) {
+            if (s.var == f_.args()[d]) {
+                return &s;
+            }
+        }
+        return nullptr;
+    }
+
+    /// Sets `fold` if the dimension can be folded along the loop; the result is what must be checked in each iteration.
+    Stmt fold_along(const For *loop, int d, const Interval &window) {
+        const Expr first = simplify(window.min), last = simplify(window.max);
+        auto moves = [&](const Expr &e, Monotonic direction) {
+            const Monotonic m = is_monotonic(e, loop->name);
+            return m == direction || m == Monotonic::Constant;
+        };
+        const Expr extent = simplify(last - first + 1);
+        const StorageDim *schedule = schedule_of(d);
+        if (schedule && schedule->fold_factor.defined()) {
+            const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing) :
+                                                         moves(last, Monotonic::Decreasing);
+            return fold_as_told(loop, d, *schedule, schedule->fold_forward ? first : last, extent, proven);
+        }
+        if (!told_ && !f_.schedule().async &&
+            (moves(first, Monotonic::Increasing) || moves(last, Monotonic::Decreasing))) {
+            fold_automatically(loop, d, extent);
+        }
+        return Stmt();
+    }
+
+    void fold_automatically(const For *loop, int d, const Expr &extent) {
+        Scope<Interval> range;
+        range.push(loop->name, Interval(loop->min, simplify(loop->min + loop->extent - 1)));
+        const Expr bound = find_constant_bound(extent, Direction::Upper, range);
+        const std::optional<int64_t> size = bound.defined() ? as_const_int(bound) : std::nullopt;
+        if (!size || *size > max_automatic_factor) {
+            return;
+        }
+        int64_t factor = 1;
+        while (factor < *size) {
+            factor *= 2;
+        }
+        const std::optional<int64_t> whole = whole_extent(d);
+        if (!whole || *whole > factor) {
+            fold = Fold{d, Expr(int(factor))};
+        }
+    }
+
+    /// The extent of the realization in dimension d, if it is constant.
+    std::optional<int64_t> whole_extent(int d) const {
+        Expr extent = storage_->bounds[d].extent;
+        const Variable *v = extent.as<Variable>();
+        const Expr *value = v ? lets_.find(v->name) : nullptr;
+        return as_const_int(simplify(value ? *value : extent));
+    }
+
+    Stmt fold_as_told(const For *loop, int d, const StorageDim &schedule, const Expr &leading, const Expr &extent,
+                      bool direction_proven) {
+        const Expr factor = cast(Int(32), schedule.fold_factor);
+        fold = Fold{d, factor};
+        const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
+                   var_name = StringImm::make(f_.args()[d]);
+        Stmt checks;
+        if (!can_prove(extent <= factor)) {
+            checks = check(extent <= factor, "fold_factor_too_small", {func_name, var_name, factor, loop_name, extent});
+        }
+        if (!direction_proven) {
+            last_window_ = ctx_.names.unique(f_.name() + ".last_window");
+            const Expr last = Load::make(Int(32), last_window_, 0, const_true(), Alignment());
+            const Stmt monotonic = check(schedule.fold_forward ? leading >= last : leading <= last, "bad_fold",
+                                         {func_name, var_name, loop_name});
+            const Stmt remember = Store::make(last_window_, leading, 0, const_true(), Alignment());
+            checks = Block::make({checks, monotonic, remember});
+        }
+        initial_window_ = schedule.fold_forward ? Int(32).min() : Int(32).max();
+        return checks;
+    }
+
+public:
+    /// Storage for what the checks remember, round the whole.
+    Stmt with_memory(const Stmt &s) const {
+        if (last_window_.empty()) {
+            return s;
+        }
+        const Stmt init = Store::make(last_window_, initial_window_, 0, const_true(), Alignment());
+        return Allocate::make(last_window_, Int(32), MemoryType::Stack, {1}, const_true(), Block::make(init, s));
+    }
+
+private:
+    const Function &f_;
+    const Realize *storage_;
+    const Scope<Expr> &lets_;
+    const bool told_;
+    LowerContext &ctx_;
+    std::string last_window_;
+    Expr initial_window_;
+};
+
+class Folder : public Mutator {
+public:
+    explicit Folder(LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const LetStmt *op) override {
+        ScopedBinding<Expr> bind(lets_, op->name, op->value);
+        return Mutator::visit(op);
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Stmt body = mutate(op->body);
+        auto it = ctx_.env.find(op->name);
+        const bool told = it != ctx_.env.end() && is_told_to_fold(it->second);
+        if (it == ctx_.env.end() || !can_fold(it->second, body, told)) {
+            return with_body(op, op->bounds, body);
+        }
+        FoldFunc folding(it->second, op, lets_, told, ctx_);
+        Stmt searched = folding.search(body);
+        if (!folding.fold) {
+            user_assert(!told) << "func " << op->name
+                               << " cannot be folded: there is no serial loop between its storage and all its uses";
+            return with_body(op, op->bounds, body);
+        }
+        const Fold &fold = *folding.fold;
+        searched = FoldAccesses(op->name, fold).mutate(searched);
+        Region bounds = op->bounds;
+        bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
+        return folding.with_memory(with_body(op, bounds, searched));
+    }
+
+    static Stmt with_body(const Realize *op, const Region &bounds, const Stmt &body) {
+        return Realize::make(op->name, op->types, op->memory_type, bounds, op->condition, body);
+    }
+
+    static bool is_told_to_fold(const Function &f) {
+        for (const StorageDim &s : f.schedule().storage_dims) {
+            if (s.fold_factor.defined()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static bool can_fold(const Function &f, const Stmt &body, bool told) {
+        UsesHeader uses_header(f);
+        uses_header(body);
+        user_assert(!told || !uses_header.found)
+            << "func " << f.name() << " cannot be folded: it is passed to an extern stage as a whole";
+        user_assert(!told || !f.schedule().memoized) << "func " << f.name() << " cannot be folded: it is memoized";
+        return !uses_header.found && !f.schedule().memoized;
+    }
+
+    LowerContext &ctx_;
+    Scope<Expr> lets_;
+};
+
+}  // namespace
+
+Stmt fold_storage(const Stmt &s, LowerContext &ctx) {
+    return Folder(ctx).mutate(s);
+}
+
+}  // namespace calotype
