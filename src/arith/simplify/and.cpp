@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rules of a && b. Each has its mirror image in or.cpp.
+#include <iterator>
+
+#include "arith/simplify/rule.h"
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr RuleText rules[] = {
+    {any, "x && true -> x"},
+    {any, "x && false -> false"},
+    {any, "x && x -> x"},
+    {any, "x && !x -> false"},
+    {any, "x && (x && y) -> x && y"},
+    {any, "x && (!x && y) -> false"},
+    {any, "x && (x || y) -> x"},
+    {any, "x && (!x || y) -> x && y"},
+    {any, "(x || y) && (x || z) -> x || (y && z)"},
+    {any, "(x && y) && (x && z) -> (x && y) && z"},
+    {any, "broadcast(x, l0) && broadcast(y, l0) -> broadcast(x && y, l0)"},
+    // Two comparisons of the same things.
+    {any, "x < y && y < x -> false"},
+    {any, "x < y && y <= x -> false"},
+    {any, "x < y && x <= y -> x < y"},
+    {any, "x <= y && y <= x -> x == y"},
+    {any, "x == y && x != y -> false"},
+    {any, "x < y && x == y -> false"},
+    {any, "x < y && x != y -> x < y"},
+    {any, "x <= y && x == y -> x == y"},
+    {any, "x <= y && x != y -> x < y"},
+    // Bounds by constants.
+    {any, "x < c0 && x < c1 -> x < fold(min(c0, c1))"},
+    {any, "c0 < x && c1 < x -> fold(max(c0, c1)) < x"},
+    {any, "x <= c0 && x <= c1 -> x <= fold(min(c0, c1))"},
+    {any, "c0 <= x && c1 <= x -> fold(max(c0, c1)) <= x"},
+    {any, "x < c0 && x <= c1 -> x < c0 if c0 <= c1"},
+    {any, "x < c0 && x <= c1 -> x <= c1 if c1 < c0"},
+    {any, "c0 < x && c1 <= x -> c0 < x if c1 <= c0"},
+    {any, "c0 < x && c1 <= x -> c1 <= x if c0 < c1"},
+    {integer, "c0 < x && x < c1 -> false if c1 <= c0 + 1"},
+    {any, "c0 < x && x < c1 -> false if c1 <= c0"},
+    {any, "c0 <= x && x < c1 -> false if c1 <= c0"},
+    {any, "c0 < x && x <= c1 -> false if c1 <= c0"},
+    {any, "c0 <= x && x <= c1 -> false if c1 < c0"},
+    {any, "x == c0 && x == c1 -> false if c0 != c1"},
+    {any, "x == c0 && x != c1 -> x == c0 if c0 != c1"},
+    {any, "x == c0 && x < c1 -> x == c0 if c0 < c1"},
+    {any, "x == c0 && x < c1 -> false if c0 >= c1"},
+    {any, "x == c0 && c1 < x -> x == c0 if c1 < c0"},
+    {any, "x == c0 && c1 < x -> false if c1 >= c0"},
+    {any, "x == c0 && x <= c1 -> x == c0 if c0 <= c1"},
+    {any, "x == c0 && x <= c1 -> false if c0 > c1"},
+    {any, "x == c0 && c1 <= x -> x == c0 if c1 <= c0"},
+    {any, "x == c0 && c1 <= x -> false if c1 > c0"},
+};
+
+}  // namespace
+
+const RuleFile and_rules{NodeKind::And, "and", rules, std::size(rules)};
+
+}  // namespace calotype::internal

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/simplify/facts.h"
+
+#include "ir/equality.h"
+#include "ir/queries.h"
+
+namespace calotype::internal {
+
+Facts::Layer::Layer(Facts &facts)
+    : facts_(facts), bound_names_(facts.bound_names_.size()), truths_(facts.truths_.size()),
+      first_visible_truth_(facts.first_visible_truth_), shares_cache_(false) {
+    facts_.caches_.emplace_back();
+}
+
+Facts::Layer::Layer(Facts &facts, const std::string &binds)
+    : facts_(facts), bound_names_(facts.bound_names_.size()), truths_(facts.truths_.size()),
+      first_visible_truth_(facts.first_visible_truth_),
+      shares_cache_(!facts.variables_.contains(binds)) {
+    if (!shares_cache_) {
+        facts_.caches_.emplace_back();
+    }
+}
+
+Facts::Layer::~Layer() {
+    while (facts_.bound_names_.size() > bound_names_) {
+        const std::string name = facts_.bound_names_.back();
+        const Expr replacement = facts_.variables_.get(name).replacement;
+        if (replacement.defined()) {
+            for (const std::string &used : free_variables(replacement)) {
+                facts_.replacement_uses_[used]--;
+            }
+        }
+        facts_.variables_.pop(name);
+        facts_.bound_names_.pop_back();
+    }
+    while (facts_.truths_.size() > truths_) {
+        for (const std::string &used : free_variables(facts_.truths_.back().condition)) {
+            facts_.names_in_truths_[used]--;
+        }
+        facts_.truths_.pop_back();
+    }
+    facts_.first_visible_truth_ = first_visible_truth_;
+    if (shares_cache_) {
+        facts_.caches_.back() = Cache();
+    } else {
+        facts_.caches_.pop_back();
+    }
+}
+
+Facts::Facts() {
+    caches_.emplace_back();
+}
+
+void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
+    if (replacement.defined()) {
+        for (const std::string &used : free_variables(replacement)) {
+            replacement_uses_[used]++;
+        }
+    }
+    variables_.push(name, Variable{info, replacement});
+    bound_names_.push_back(name);
+    auto truths = names_in_truths_.find(name);
+    if (truths != names_in_truths_.end() && truths->second > 0) {
+        first_visible_truth_ = truths_.size();
+    }
+}
+
+void Facts::refine(const std::string &name, const IntegerInfo &info) {
+    IntegerInfo narrowed = info;
+    if (const Variable *old = variables_.find(name)) {
+        narrowed.range = intersection(old->info.range, info.range);
+        narrowed.alignment = intersection(old->info.alignment, info.alignment);
+        if (narrowed.range.is_empty()) {
+            return;  // unreachable code: nothing useful can be said
+        }
+    }
+    const size_t first_visible_truth = first_visible_truth_;
+    bind(name, narrowed, replacement_of(name));
+    first_visible_truth_ = first_visible_truth;
+}
+
+Expr Facts::replacement_of(const std::string &name) const {
+    const Variable *v = variables_.find(name);
+    return v ? v->replacement : Expr();
+}
+
+const IntegerInfo *Facts::info_of(const std::string &name) const {
+    const Variable *v = variables_.find(name);
+    return v ? &v->info : nullptr;
+}
+
+bool Facts::in_replacement(const std::string &name) const {
+    auto it = replacement_uses_.find(name);
+    return it != replacement_uses_.end() && it->second > 0;
+}
+
+void Facts::learn(const Expr &condition, bool value) {
+    for (const std::string &used : free_variables(condition)) {
+        names_in_truths_[used]++;
+    }
+    truths_.push_back(Truth{hash(condition), condition, value});
+}
+
+int Facts::truth_of(const Expr &condition) const {
+    if (!has_truths()) {
+        return -1;
+    }
+    const uint64_t h = hash(condition);
+    for (size_t i = truths_.size(); i-- > first_visible_truth_;) {
+        if (truths_[i].hash == h && equal(truths_[i].condition, condition)) {
+            return truths_[i].value;
+        }
+    }
+    return -1;
+}
+
+const Expr *Facts::find_simplified(const Expr &e) const {
+    const auto &cache = caches_.back().simplified;
+    auto it = cache.find(e.get());
+    return it == cache.end() ? nullptr : &it->second.second;
+}
+
+void Facts::remember_simplified(const Expr &e, const Expr &simplified) {
+    caches_.back().simplified.emplace(e.get(), std::make_pair(e, simplified));
+}
+
+const IntegerInfo *Facts::find_info(const ExprNode *e) const {
+    const auto &cache = caches_.back().infos;
+    auto it = cache.find(e);
+    return it == cache.end() ? nullptr : &it->second.second;
+}
+
+void Facts::remember_info(const ExprNode *e, const IntegerInfo &info) {
+    caches_.back().infos.emplace(e, std::make_pair(Expr(e), info));
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What follows from a condition that is known to hold or not: narrower variables, and truths about
+// comparisons. Comparisons are kept in the two forms LT and EQ, to which all others are reduced.
+#include "arith/simplify/simplifier.h"
+#include "ir/constants.h"
+
+namespace calotype::internal {
+
+void Simplifier::learn_true(const Expr &condition) {
+    learn(condition, true);
+}
+
+void Simplifier::learn_false(const Expr &condition) {
+    learn(condition, false);
+}
+
+void Simplifier::learn(const Expr &condition, bool value) {
+    if (is_const(condition) || !condition.type().is_scalar()) {
+        return;
+    }
+    if (const auto *op = condition.as<And>(); op && value) {
+        learn(op->a, true);
+        learn(op->b, true);
+        return;
+    }
+    if (const auto *op = condition.as<Or>(); op && !value) {
+        learn(op->a, false);
+        learn(op->b, false);
+        return;
+    }
+    if (const auto *op = condition.as<Not>()) {
+        return learn(op->a, !value);
+    }
+    if (const auto *op = condition.as<LE>()) {
+        return learn(LT::make(op->b, op->a), !value);
+    }
+    if (const auto *op = condition.as<NE>()) {
+        return learn(EQ::make(op->a, op->b), !value);
+    }
+    const Call *call = condition.as<Call>();
+    if (call && (call->is_intrinsic(Intrinsic::likely) ||
+                 call->is_intrinsic(Intrinsic::likely_if_innermost))) {
+        return learn(call->args[0], value);
+    }
+    if (const auto *op = condition.as<LT>()) {
+        if (value) {
+            learn_bounds(op->a, op->b, true);
+        } else {
+            learn_bounds(op->b, op->a, false);
+        }
+    }
+    if (const auto *op = condition.as<EQ>(); op && value) {
+        learn_equal(op->a, op->b);
+    }
+    facts_.learn(condition, value);
+}
+
+// a < b if strict, else a <= b.
+void Simplifier::learn_bounds(const Expr &a, const Expr &b, bool strict) {
+    if (!a.type().is_int_or_uint()) {
+        return;
+    }
+    const ConstRange gap = ConstRange::single(strict ? 1 : 0);
+    const ConstRange below = range(b) - gap, above = range(a) + gap;
+    if (const auto *v = a.as<Variable>(); v && below.max) {
+        facts_.refine(v->name, {ConstRange::at_most(*below.max), {}});
+    }
+    if (const auto *v = b.as<Variable>(); v && above.min) {
+        facts_.refine(v->name, {ConstRange::at_least(*above.min), {}});
+    }
+}
+
+void Simplifier::learn_equal(const Expr &a, const Expr &b) {
+    if (!a.type().is_int_or_uint()) {
+        return;
+    }
+    if (const auto *v = a.as<Variable>()) {
+        facts_.refine(v->name, info(b));
+    }
+    if (const auto *v = b.as<Variable>()) {
+        facts_.refine(v->name, info(a));
+    }
+    const auto *mod = a.as<Mod>();
+    const auto *v = mod ? mod->a.as<Variable>() : nullptr;
+    const auto modulus = mod ? as_const_int(mod->b) : std::nullopt;
+    const auto remainder = as_const_int(b);
+    if (v && modulus && remainder && *modulus > 0 && *remainder >= 0 && *remainder < *modulus) {
+        facts_.refine(v->name, {ConstRange::everything(), {*modulus, *remainder}});
+    }
+}
+
+}  // namespace calotype::internal

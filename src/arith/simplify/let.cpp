@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Variables and lets, in expressions and statements. Values that are cheaper to repeat than to name
+// are substituted; other values leave their bounds and alignment with the name. Lets that end up
+// without a use are dropped afterwards (dead_code.cpp), all at once.
+#include "arith/simplify/simplifier.h"
+#include "ir/constants.h"
+#include "ir/queries.h"
+
+namespace calotype::internal {
+
+namespace {
+
+// A constant, a variable, a variable plus a constant, or a vector made of these.
+bool is_repeatable(const Expr &e) {
+    if (const auto *b = e.as<Broadcast>()) {
+        return is_repeatable(b->value);
+    }
+    if (const auto *r = e.as<Ramp>()) {
+        return is_repeatable(r->base) && is_const(r->stride);
+    }
+    if (const auto *a = e.as<Add>()) {
+        return a->a.as<Variable>() && is_const(a->b);
+    }
+    return e.as<Variable>() || (is_const(e) && !e.as<StringImm>());
+}
+
+Expr without_body(const Let *, const Expr &) {
+    internal_error << "let without a body";
+}
+
+Stmt without_body(const LetStmt *, const Expr &value) {
+    return is_pure(value) ? Stmt() : Evaluate::make(value);
+}
+
+}  // namespace
+
+Expr Simplifier::visit(const Variable *op) {
+    const Expr replacement = facts_.replacement_of(op->name);
+    if (replacement.defined() && replacement.type() == op->type) {
+        return replacement;
+    }
+    if (op->type.is_int_or_uint()) {
+        const ConstRange known = range(Expr(op));
+        if (known.is_single()) {
+            return make_const(op->type, *known.min);
+        }
+    }
+    if (op->type.is_bool() && facts_.has_truths()) {
+        if (Expr known = by_facts(Expr(op)); known.defined()) {
+            return known;
+        }
+    }
+    return Expr(op);
+}
+
+// A name that no replacement in force mentions, for a binder that would capture it.
+std::string Simplifier::unused_name(const std::string &name) {
+    return name + "$" + std::to_string(++renamed_);
+}
+
+template<typename T>
+auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
+    const Expr value = mutate(op->value);
+    std::string name = op->name;
+    auto body = op->body;
+    if (facts_.in_replacement(name)) {
+        name = unused_name(name);
+        body = substitute(op->name, Variable::make(value.type(), name), body);
+    }
+    {
+        Facts::Layer layer(facts_, name);
+        facts_.bind(name, info(value), is_repeatable(value) ? value : Expr());
+        body = mutate(body);
+    }
+    if (!body.defined()) {
+        return without_body(op, value);
+    }
+    if (name == op->name && value.same_as(op->value) && body.same_as(op->body)) {
+        return op;
+    }
+    return T::make(name, value, body);
+}
+
+Expr Simplifier::visit(const Let *op) {
+    return simplify_let(op);
+}
+
+Stmt Simplifier::visit(const LetStmt *op) {
+    return simplify_let(op);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of many terms. Rules see two or three terms in fixed places; here a whole tree of +, - and
+// multiplication by constants is taken as
+//
+//     coefficient * term + coefficient * term + ... + constant
+//
+// and equal terms are merged wherever they stand. An expression is rebuilt only if a term disappears
+// or a coefficient shrinks, which is what makes this end. For int32 and int64 alone, which do not wrap.
+#include <numeric>
+
+#include "arith/simplify/simplifier.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+
+namespace calotype::internal {
+
+namespace {
+
+struct Term {
+    Expr value;
+    int64_t coefficient;
+};
+
+class LinearForm {
+public:
+    /// Adds scale * e.
+    void collect(const Expr &e, int64_t scale) {
+        if (!valid_) {
+            return;
+        }
+        if (const auto *op = e.as<Add>()) {
+            collect(op->a, scale);
+            collect(op->b, scale);
+        } else if (const auto *op = e.as<Sub>()) {
+            int64_t negative;
+            valid_ = !__builtin_sub_overflow(int64_t(0), scale, &negative);
+            collect(op->a, scale);
+            collect(op->b, negative);
+        } else if (auto constant = as_const_int(e)) {
+            add_constant(*constant, scale);
+        } else if (const auto *op = e.as<Mul>(); op && as_const_int(op->b)) {
+            int64_t product;
+            valid_ = !__builtin_mul_overflow(scale, *as_const_int(op->b), &product);
+            collect(op->a, product);
+        } else {
+            add_term(e, scale);
+        }
+    }
+
+    /// False after an overflow, or with more terms than are worth comparing with each other.
+    bool valid() const {
+        return valid_ && terms.size() <= max_terms;
+    }
+    /// True if two terms met.
+    bool merged() const {
+        return merged_;
+    }
+
+    /// The sum in type t; coefficients that t cannot hold give undefined.
+    Expr rebuild(Simplifier &s, Type t) const {
+        Expr sum;
+        for (const Term &term : terms) {
+            if (term.coefficient > 0) {
+                Expr part = scaled(s, t, term.value, term.coefficient);
+                sum = sum.defined() && part.defined() ? s.add(sum, part) : part;
+                if (!sum.defined()) {
+                    return sum;
+                }
+            }
+        }
+        if (!t.can_represent(constant)) {
+            return Expr();
+        }
+        int64_t rest = constant;
+        if (!sum.defined()) {
+            sum = make_const(t, rest);
+            rest = 0;
+        }
+        for (const Term &term : terms) {
+            if (term.coefficient < 0) {
+                Expr part = scaled(s, t, term.value, -term.coefficient);
+                if (!part.defined()) {
+                    return part;
+                }
+                sum = s.sub(sum, part);
+            }
+        }
+        return rest == 0 ? sum : s.add(sum, make_const(t, rest));
+    }
+
+    void drop_zeros() {
+        std::vector<Term> kept;
+        for (Term &t : terms) {
+            if (t.coefficient != 0) {
+                kept.push_back(std::move(t));
+            }
+        }
+        terms = std::move(kept);
+    }
+
+    std::vector<Term> terms;
+    int64_t constant = 0;
+
+private:
+    static constexpr size_t max_terms = 24;
+
+    static Expr scaled(Simplifier &s, Type t, const Expr &e, int64_t by) {
+        return t.can_represent(by) ? s.mul(e, make_const(t, by)) : Expr();
+    }
+
+    void add_constant(int64_t value, int64_t scale) {
+        int64_t product;
+        valid_ = !__builtin_mul_overflow(value, scale, &product) &&
+                 !__builtin_add_overflow(constant, product, &constant);
+    }
+
+    void add_term(const Expr &e, int64_t scale) {
+        for (Term &t : terms) {
+            if (t.value.same_as(e) || (t.value.kind() == e.kind() && equal(t.value, e))) {
+                valid_ = !__builtin_add_overflow(t.coefficient, scale, &t.coefficient);
+                merged_ = true;
+                return;
+            }
+        }
+        terms.push_back({e, scale});
+        valid_ = valid_ && scale != INT64_MIN;
+    }
+
+    bool valid_ = true, merged_ = false;
+};
+
+bool is_exact(Type t) {
+    return t.is_int() && t.bits() >= 32;
+}
+
+bool is_sum(const Expr &e) {
+    return e.as<Add>() || e.as<Sub>();
+}
+
+// Also a sum below a constant factor.
+bool may_hold_sum(const Expr &e) {
+    const auto *mul = e.as<Mul>();
+    return is_sum(e) || (mul && is_sum(mul->a) && is_const(mul->b));
+}
+
+}  // namespace
+
+Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
+    if (!is_exact(a.type()) || !(may_hold_sum(a) || may_hold_sum(b))) {
+        return Expr();
+    }
+    LinearForm sum;
+    sum.collect(a, 1);
+    sum.collect(b, op == NodeKind::Add ? 1 : -1);
+    if (!sum.valid() || !sum.merged()) {
+        return Expr();
+    }
+    sum.drop_zeros();
+    return sum.rebuild(*this, a.type());
+}
+
+Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
+    const Type t = a.type();
+    if (!is_exact(t) || !(may_hold_sum(a) || may_hold_sum(b))) {
+        return Expr();
+    }
+    LinearForm difference;
+    difference.collect(a, 1);
+    difference.collect(b, -1);
+    if (!difference.valid() || !difference.merged()) {
+        return Expr();
+    }
+    difference.drop_zeros();
+    LinearForm left, right;
+    for (const Term &term : difference.terms) {
+        if (term.coefficient > 0) {
+            left.terms.push_back(term);
+        } else {
+            right.terms.push_back({term.value, -term.coefficient});
+        }
+    }
+    if (difference.constant == INT64_MIN) {
+        return Expr();
+    }
+    (difference.constant > 0 ? left : right).constant = std::abs(difference.constant);
+    const Expr x = left.rebuild(*this, t), y = right.rebuild(*this, t);
+    return x.defined() && y.defined() ? binary(op, x, y) : Expr();
+}
+
+namespace {
+
+// numerator = divisor * quotient + rest, with as little as possible in rest.
+struct Split {
+    LinearForm quotient, rest;
+    bool useful = false;
+};
+
+Split split_by(const LinearForm &numerator, int64_t divisor) {
+    Split s;
+    for (const Term &t : numerator.terms) {
+        if (t.coefficient % divisor == 0) {
+            s.quotient.terms.push_back({t.value, t.coefficient / divisor});
+            s.useful = true;
+        } else {
+            s.rest.terms.push_back(t);
+        }
+    }
+    s.quotient.constant = euclidean_div(numerator.constant, divisor);
+    s.rest.constant = euclidean_mod(numerator.constant, divisor);
+    s.useful = s.useful || s.quotient.constant != 0;
+    return s;
+}
+
+}  // namespace
+
+// (d*q + r) / d = q + r/d and (d*q + r) % d = r % d; where the terms of r and d share the factor g,
+// (g*k + c) / (g*m) = (k + c/g) / m and (g*k + c) % (g*m) = g * ((k + c/g) % m) + c % g.
+Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
+    const Type t = a.type();
+    const auto divisor = as_const_int(b);
+    if (!is_exact(t) || !divisor || *divisor <= 1 || !may_hold_sum(a)) {
+        return Expr();
+    }
+    LinearForm numerator;
+    numerator.collect(a, 1);
+    if (!numerator.valid()) {
+        return Expr();
+    }
+    numerator.drop_zeros();
+    Split s = split_by(numerator, *divisor);
+    if (s.useful) {
+        const Expr rest = s.rest.rebuild(*this, t);
+        if (!rest.defined()) {
+            return Expr();
+        }
+        if (op == NodeKind::Mod) {
+            return binary(op, rest, b);
+        }
+        const Expr quotient = s.quotient.rebuild(*this, t);
+        return quotient.defined() ? add(binary(op, rest, b), quotient) : Expr();
+    }
+    int64_t g = *divisor;
+    for (const Term &term : numerator.terms) {
+        g = std::gcd(g, term.coefficient);
+    }
+    if (g <= 1 || numerator.terms.empty()) {
+        return Expr();
+    }
+    for (Term &term : numerator.terms) {
+        term.coefficient /= g;
+    }
+    const int64_t left_over = euclidean_mod(numerator.constant, g);
+    numerator.constant = euclidean_div(numerator.constant, g);
+    const Expr reduced = numerator.rebuild(*this, t);
+    if (!reduced.defined()) {
+        return Expr();
+    }
+    const Expr result = binary(op, reduced, make_const(t, *divisor / g));
+    return op == NodeKind::Div ? result :
+                                 add(mul(result, make_const(t, g)), make_const(t, left_over));
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rules of max(a, b). Each has its mirror image in min.cpp.
+#include <iterator>
+
+#include "arith/simplify/rule.h"
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr RuleText rules[] = {
+    {any, "max(x, x) -> x"},
+    {any, "max(x, likely(x)) -> likely(x)"},
+    {any, "max(max(x, y), x) -> max(x, y)"},
+    {any, "max(min(x, y), x) -> x"},
+    {any, "max(min(x, y), max(x, z)) -> max(x, z)"},
+    {any, "max(min(x, y), max(x, y)) -> max(x, y)"},
+    {any, "max(max(x, y), max(x, z)) -> max(max(x, y), z)"},
+    {any, "max(min(x, y), min(x, z)) -> min(max(y, z), x)"},
+    // Constants fold and move outwards; a clamp is max(min(x, high), low).
+    {any, "max(max(x, c0), c1) -> max(x, fold(max(c0, c1)))"},
+    {any, "max(min(x, c0), c1) -> c1 if c1 >= c0"},
+    {any, "max(max(x, c0), y) -> max(max(x, y), c0)"},
+    {exact, "max(x + c0, c1) -> max(x, fold(c1 - c0)) + c0"},
+    {exact, "max(c0 - x, c1) -> c0 - min(x, fold(c0 - c1))"},
+    {exact, "max(x + c0, x) -> x + fold(max(c0, 0))"},
+    {exact, "max(x + c0, x + c1) -> x + fold(max(c0, c1))"},
+    {exact, "max(x + c0, y + c1) -> max(x, y + fold(c1 - c0)) + c0 if c1 >= c0"},
+    {exact, "max(x + c0, max(x, y)) -> max(x, y) if c0 <= 0"},
+    {exact, "max(x + c0, max(x, y)) -> max(x + c0, y) if c0 > 0"},
+    {exact, "max(x + c0, min(x, y)) -> x + c0 if c0 >= 0"},
+    {exact, "max(min(x + c0, y), x) -> x if c0 <= 0"},
+    // A common term leaves.
+    {exact, "max(x + y, x + z) -> max(y, z) + x"},
+    {exact, "max(x + y, x) -> max(y, 0) + x"},
+    {exact, "max(x - y, x - z) -> x - min(y, z)"},
+    {exact, "max(x - y, z - y) -> max(x, z) - y"},
+    {exact, "max(x - y, x) -> x - min(y, 0)"},
+    {exact, "max((x + y) + z, x) -> max(y + z, 0) + x"},
+    {exact, "max(x * c0, y * c0) -> max(x, y) * c0 if c0 > 0"},
+    {exact, "max(x * c0, y * c0) -> min(x, y) * c0 if c0 < 0"},
+    {exact, "max(x * c0, c1) -> max(x, fold(c1 / c0)) * c0 if c0 > 0 && c1 % c0 == 0"},
+    {exact, "max(x * c0, c1) -> min(x, fold(c1 / c0)) * c0 if c0 < 0 && c1 % c0 == 0"},
+    {exact, "max(x * c0, y * c0 + c1) -> max(x, y + fold(c1 / c0)) * c0 if c0 > 0 && c1 % c0 == 0"},
+    {exact, "max(x / c0, y / c0) -> max(x, y) / c0 if c0 > 0"},
+    {exact, "max(x / c0, y / c0) -> min(x, y) / c0 if c0 < 0"},
+    // Rounding to a multiple.
+    {exact, "max((x / c0) * c0, x) -> x if c0 > 0"},
+    {exact, "max((x / c0) * c0 + c1, x) -> (x / c0) * c0 + c1 if c0 > 0 && c1 >= c0 - 1"},
+    {exact, "max(((x + c0) / c1) * c1, x) -> ((x + c0) / c1) * c1 if c1 > 0 && c0 >= c1 - 1"},
+    {exact, "max(((x + c0) / c1) * c1, x) -> x if c1 > 0 && c0 <= 0"},
+    {exact, "max(((x + c0) / c1) * c1 + c2, x) -> ((x + c0) / c1) * c1 + c2 if c1 > 0 && c0 + c2 >= c1 - 1"},
+    {exact, "max(((x + c0) / c1) * c1 + c2, x) -> x if c1 > 0 && c0 + c2 <= 0"},
+    {any, "max(select(x, y, z), select(x, u, v)) -> select(x, max(y, u), max(z, v))"},
+    {any, "max(select(x, c0, c1), c2) -> select(x, fold(max(c0, c2)), fold(max(c1, c2)))"},
+    {any, "max(select(x, y, z), y) -> select(x, y, max(z, y))"},
+    {any, "max(select(x, y, z), z) -> select(x, max(y, z), z)"},
+    // Vectors.
+    {exact, "max(ramp(x, y, l0), ramp(z, y, l0)) -> ramp(max(x, z), y, l0)"},
+};
+
+}  // namespace
+
+const RuleFile max_rules{NodeKind::Max, "max", rules, std::size(rules)};
+
+}  // namespace calotype::internal

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The steps that all operators share, and the public functions. A binary operator goes through:
+//
+//   constants fold -> operands in order -> broadcasts -> known ranges -> rule table -> linear forms -> facts
+//
+// The first step that finds something better constructs it, and construction simplifies again. Every
+// step makes the expression smaller in the order of docs/simplifier.md, so this ends.
+#include "arith/simplify/simplifier.h"
+
+#include "arith/simplify/fold.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/queries.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool is_commutative(NodeKind op) {
+    switch (op) {
+    case NodeKind::Add: case NodeKind::Mul: case NodeKind::Min: case NodeKind::Max:
+    case NodeKind::EQ: case NodeKind::NE: case NodeKind::And: case NodeKind::Or:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// The order of a commutative operator's operands: constants last, and but for conditions (whose
+// order the user may have chosen with care) the larger kind first, then by structure.
+bool out_of_order(NodeKind op, const Expr &a, const Expr &b) {
+    const bool const_a = is_const(a), const_b = is_const(b);
+    if (const_a || const_b) {
+        return const_a && !const_b;
+    }
+    if (op == NodeKind::And || op == NodeKind::Or) {
+        return false;
+    }
+    if (a.kind() != b.kind()) {
+        return a.kind() < b.kind();
+    }
+    return !a.same_as(b) && compare(a, b) > 0;
+}
+
+Expr make_binary(NodeKind op, const Expr &a, const Expr &b) {
+    switch (op) {
+#define ARITH(Name, symbol)      \
+    case NodeKind::Name:         \
+        return Name::make(a, b);
+#define COMPARE(Name, symbol) ARITH(Name, symbol)
+#define LOGIC(Name, symbol) ARITH(Name, symbol)
+#include "ir/nodes.def"
+    default:
+        internal_error << "not a binary operator";
+    }
+}
+
+// All binary nodes have the same layout of operands; Add stands for them.
+bool has_operands(const ExprNode *node, NodeKind op, const Expr &a, const Expr &b) {
+    if (!node || node->kind != op) {
+        return false;
+    }
+    switch (op) {
+#define ARITH(Name, symbol)                                                         \
+    case NodeKind::Name:                                                            \
+        return static_cast<const Name *>(node)->a.same_as(a) &&                     \
+               static_cast<const Name *>(node)->b.same_as(b);
+#define COMPARE(Name, symbol) ARITH(Name, symbol)
+#define LOGIC(Name, symbol) ARITH(Name, symbol)
+#include "ir/nodes.def"
+    default:
+        return false;
+    }
+}
+
+bool yields_bool(NodeKind op) {
+    switch (op) {
+#define COMPARE(Name, symbol) case NodeKind::Name:
+#define LOGIC(Name, symbol) COMPARE(Name, symbol)
+#include "ir/nodes.def"
+        return true;
+    default:
+        return false;
+    }
+}
+
+}  // namespace
+
+Simplifier::Simplifier(const SimplifyContext &context)
+    : table_(RuleTable::instance()), context_(context) {
+    for (const auto &[name, range] : context.bounds) {
+        auto aligned = context.alignments.find(name);
+        facts_.bind(name, {range, aligned == context.alignments.end() ? Alignment{} : aligned->second});
+    }
+    for (const auto &[name, alignment] : context.alignments) {
+        if (!context.bounds.count(name)) {
+            facts_.bind(name, {ConstRange::everything(), alignment});
+        }
+    }
+    for (const Expr &fact : context.facts) {
+        learn_true(mutate(fact));
+    }
+}
+
+Expr Simplifier::mutate(const Expr &e) {
+    if (!e.defined()) {
+        return e;
+    }
+    switch (e.kind()) {
+    case NodeKind::IntImm: case NodeKind::UIntImm: case NodeKind::FloatImm: case NodeKind::StringImm:
+        return e;
+    case NodeKind::Variable:
+        return Mutator::mutate(e);
+    default:
+        break;
+    }
+    const bool shared = !e.get()->is_unique();
+    if (shared) {
+        if (const Expr *known = facts_.find_simplified(e)) {
+            return *known;
+        }
+    }
+    Expr result = Mutator::mutate(e);
+    if (shared) {
+        facts_.remember_simplified(e, result);
+    }
+    return result;
+}
+
+Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNode *original) {
+    switch (op) {
+    case NodeKind::GT:
+        return binary(NodeKind::LT, b, a);
+    case NodeKind::GE:
+        return binary(NodeKind::LE, b, a, original);
+    case NodeKind::LE: {
+        const Expr opposite = binary(NodeKind::LT, b, a);
+        if (const auto *lt = opposite.as<LT>()) {
+            return has_operands(original, op, lt->b, lt->a) ? Expr(original) : LE::make(lt->b, lt->a);
+        }
+        return logical_not(opposite);
+    }
+    case NodeKind::NE: {
+        const Expr opposite = binary(NodeKind::EQ, a, b);
+        if (const auto *eq = opposite.as<EQ>()) {
+            return has_operands(original, op, eq->a, eq->b) ? Expr(original) : NE::make(eq->a, eq->b);
+        }
+        return logical_not(opposite);
+    }
+    default:
+        break;
+    }
+    if (Expr folded = fold_binary(op, a, b); folded.defined()) {
+        return folded;
+    }
+    if (is_commutative(op) && out_of_order(op, a, b)) {
+        return binary(op, b, a, original);
+    }
+    if (depth_ < max_depth) {
+        depth_++;
+        const Expr operands[2] = {a, b};
+        const Type type = yields_bool(op) ? Bool(a.type().lanes()) : a.type();
+        Expr better = by_broadcast(op, a, b);
+        if (!better.defined()) {
+            better = before_rules(op, a, b);
+        }
+        if (!better.defined()) {
+            better = rewrite(op, type, operands, 2);
+        }
+        if (!better.defined()) {
+            better = after_rules(op, a, b);
+        }
+        depth_--;
+        if (better.defined()) {
+            return better;
+        }
+    }
+    return has_operands(original, op, a, b) ? Expr(original) : make_binary(op, a, b);
+}
+
+Expr Simplifier::before_rules(NodeKind op, const Expr &a, const Expr &b) {
+    switch (op) {
+    case NodeKind::Div:
+        return div_by_ranges(a, b);
+    case NodeKind::Mod:
+        return mod_by_ranges(a, b);
+    case NodeKind::Min:
+    case NodeKind::Max:
+        return extremum_by_ranges(op, a, b);
+    case NodeKind::LT: {
+        Expr known = less_by_ranges(a, b);
+        return known.defined() ? known : less_by_ramp(a, b);
+    }
+    case NodeKind::EQ:
+        return equal_by_ranges(a, b);
+    default:
+        return Expr();
+    }
+}
+
+Expr Simplifier::after_rules(NodeKind op, const Expr &a, const Expr &b) {
+    switch (op) {
+    case NodeKind::Add:
+    case NodeKind::Sub:
+        return cancel_in_sum(op, a, b);
+    case NodeKind::Div:
+    case NodeKind::Mod:
+        return divide_terms(op, a, b);
+    case NodeKind::LT:
+    case NodeKind::EQ: {
+        Expr better = cancel_in_comparison(op, a, b);
+        return better.defined() || !facts_.has_truths() ? better : by_facts(make_binary(op, a, b));
+    }
+    case NodeKind::And:
+    case NodeKind::Or:
+        return facts_.has_truths() ? by_facts(make_binary(op, a, b)) : Expr();
+    default:
+        return Expr();
+    }
+}
+
+// True or false if the facts decide the condition, which is of a kind that learn() keeps.
+Expr Simplifier::by_facts(const Expr &condition) {
+    int truth = facts_.truth_of(condition);
+    if (const auto *lt = condition.as<LT>(); lt && truth < 0) {
+        truth = facts_.truth_of(LT::make(lt->b, lt->a)) == 1 ? 0 : -1;
+    }
+    if (const auto *eq = condition.as<EQ>(); eq && truth < 0 && !eq->a.type().is_bool()) {
+        const bool differ = facts_.truth_of(LT::make(eq->a, eq->b)) == 1 ||
+                            facts_.truth_of(LT::make(eq->b, eq->a)) == 1;
+        truth = differ ? 0 : -1;
+    }
+    return truth < 0 ? Expr() : make_const(condition.type(), truth);
+}
+
+Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes) {
+    const auto candidates = table_.candidates(root, operands[0], count > 1 ? &operands[1] : nullptr);
+    for (uint16_t i : *candidates.indices) {
+        const Rule &rule = candidates.rules[i];
+        Bindings bindings;
+        bindings.root_type = type;
+        if (!match_rule(rule, operands, lanes, &bindings) || !condition_holds(rule, bindings, *this)) {
+            continue;
+        }
+        Expr result = build(rule, rule.replacement, bindings);
+        if (result.defined() && result.type() == type) {
+            return result;
+        }
+    }
+    return Expr();
+}
+
+namespace {
+
+// The constant `number` in type t, undefined where an exact type cannot hold it.
+Expr make_number(Type t, const Number &number) {
+    if (t.is_float()) {
+        return make_const(t, number.as_double());
+    }
+    if (number.is_float || !t.is_int_or_uint()) {
+        return Expr();
+    }
+    if (!t.can_overflow() && (number.i < t.imin() || number.i > t.imax())) {
+        return Expr();
+    }
+    return make_wrapped_const(t, number.i);
+}
+
+NodeKind node_kind(PatternOp op) {
+    switch (op) {
+    case PatternOp::Add: return NodeKind::Add;
+    case PatternOp::Sub: return NodeKind::Sub;
+    case PatternOp::Mul: return NodeKind::Mul;
+    case PatternOp::Div: return NodeKind::Div;
+    case PatternOp::Mod: return NodeKind::Mod;
+    case PatternOp::Min: return NodeKind::Min;
+    case PatternOp::Max: return NodeKind::Max;
+    case PatternOp::EQ: return NodeKind::EQ;
+    case PatternOp::NE: return NodeKind::NE;
+    case PatternOp::LT: return NodeKind::LT;
+    case PatternOp::LE: return NodeKind::LE;
+    case PatternOp::And: return NodeKind::And;
+    case PatternOp::Or: return NodeKind::Or;
+    default: internal_error << "not a binary operator in a replacement";
+    }
+}
+
+}  // namespace
+
+Expr Simplifier::build(const Rule &rule, int n, const Bindings &bindings) {
+    const PatternNode &p = rule.nodes[n];
+    switch (p.op) {
+    case PatternOp::Wild:
+        return Expr(bindings.wild[p.slot]);
+    case PatternOp::Const: {
+        const Expr constant(bindings.constant_node[p.slot]);
+        const Type t = bindings.type_of(p.type_source);
+        return constant.type() == t ? constant : make_number(t, bindings.constant[p.slot]);
+    }
+    case PatternOp::Literal:
+    case PatternOp::True:
+    case PatternOp::False:
+    case PatternOp::Fold: {
+        const auto number = evaluate(rule, n, bindings, *this);
+        return number ? make_number(bindings.type_of(p.type_source), *number) : Expr();
+    }
+    default:
+        break;
+    }
+    Expr children[3];
+    const bool lanes_last = p.op == PatternOp::Ramp || p.op == PatternOp::Broadcast;
+    for (int i = 0; i < p.arity - lanes_last; i++) {
+        children[i] = build(rule, p.child[i], bindings);
+        if (!children[i].defined()) {
+            return Expr();
+        }
+    }
+    int lanes = 0;
+    if (lanes_last) {
+        const auto count = evaluate(rule, p.child[p.arity - 1], bindings, *this);
+        lanes = count ? int(count->i) : 0;
+        if (lanes < 1) {
+            return Expr();
+        }
+    }
+    switch (p.op) {
+    case PatternOp::Not:
+        return logical_not(children[0]);
+    case PatternOp::Likely:
+        return Call::make(children[0].type(), Intrinsic::likely, {children[0]});
+    case PatternOp::Broadcast:
+        return broadcast(children[0], lanes);
+    case PatternOp::Ramp:
+        return children[0].type() == children[1].type() ? ramp(children[0], children[1], lanes) : Expr();
+    case PatternOp::Select: {
+        const int condition_lanes = children[0].type().lanes();
+        const bool fits = children[1].type() == children[2].type() &&
+                          (condition_lanes == 1 || condition_lanes == children[1].type().lanes());
+        return fits ? select(children[0], children[1], children[2]) : Expr();
+    }
+    default:
+        return children[0].type() == children[1].type() ?
+                   binary(node_kind(p.op), children[0], children[1]) : Expr();
+    }
+}
+
+std::optional<int64_t> Simplifier::lower_bound(const ExprNode *e) {
+    return range(Expr(e)).min;
+}
+
+std::optional<int64_t> Simplifier::upper_bound(const ExprNode *e) {
+    return range(Expr(e)).max;
+}
+
+std::optional<int64_t> Simplifier::remainder(const ExprNode *e, int64_t modulus) {
+    const Alignment known = info(Expr(e)).alignment;
+    if (modulus == 0 || known.modulus % modulus != 0) {
+        return std::nullopt;
+    }
+    return euclidean_mod(known.remainder, modulus);
+}
+
+}  // namespace calotype::internal
+
+namespace calotype {
+
+using internal::Simplifier;
+
+Expr simplify(const Expr &e, const SimplifyContext &context) {
+    if (!e.defined()) {
+        return e;
+    }
+    Expr result = Simplifier(context).mutate(e);
+    return context.remove_dead_code ? internal::remove_dead_lets(result) : result;
+}
+
+Stmt simplify(const Stmt &s, const SimplifyContext &context) {
+    if (!s.defined()) {
+        return s;
+    }
+    Stmt result = Simplifier(context).mutate(s);
+    return context.remove_dead_code ? internal::remove_dead_code(result) : result;
+}
+
+bool can_prove(const Expr &condition, const SimplifyContext &context) {
+    internal_assert(condition.defined() && condition.type().is_bool())
+        << "can_prove of something that is not a condition";
+    return is_const_one(Simplifier(context).mutate(remove_likelies(condition)));
+}
+
+internal::ConstRange constant_range(const Expr &e, const SimplifyContext &context) {
+    Simplifier simplifier(context);
+    return simplifier.range(simplifier.mutate(remove_likelies(e)));
+}
+
+Alignment modulus_remainder(const Expr &e, const SimplifyContext &context) {
+    Simplifier simplifier(context);
+    return simplifier.info(simplifier.mutate(remove_likelies(e))).alignment;
+}
+
+}  // namespace calotype

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Simplifier: the engine. Expressions are rebuilt from the leaves up by "constructors": each takes
+// operands that are simplified already and gives the simplified node, so that nothing is walked twice
+// when a rule rewrites. One file an operator defines its constructor's steps and its rules.
+#pragma once
+
+#include "arith/simplify.h"
+#include "arith/simplify/facts.h"
+#include "arith/simplify/rule_table.h"
+#include "ir/mutator.h"
+
+namespace calotype::internal {
+
+class Simplifier final : public Mutator, private RangeOracle {
+public:
+    explicit Simplifier(const SimplifyContext &context);
+
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override;
+
+    // Constructors. Operands are simplified. `original`, where given, is returned in place of an
+    // equal new node.
+    Expr binary(NodeKind op, const Expr &a, const Expr &b, const ExprNode *original = nullptr);
+    Expr add(const Expr &a, const Expr &b) {
+        return binary(NodeKind::Add, a, b);
+    }
+    Expr sub(const Expr &a, const Expr &b) {
+        return binary(NodeKind::Sub, a, b);
+    }
+    Expr mul(const Expr &a, const Expr &b) {
+        return binary(NodeKind::Mul, a, b);
+    }
+    Expr logical_not(const Expr &a, const ExprNode *original = nullptr);
+    Expr select(const Expr &condition, const Expr &true_value, const Expr &false_value,
+                const ExprNode *original = nullptr);
+    Expr ramp(const Expr &base, const Expr &stride, int lanes, const ExprNode *original = nullptr);
+    Expr broadcast(const Expr &value, int lanes, const ExprNode *original = nullptr);
+    Expr cast(Type t, const Expr &value, const ExprNode *original = nullptr);
+
+    /// Bounds and alignment of a simplified integer expression under the current facts.
+    IntegerInfo info(const Expr &e);
+    ConstRange range(const Expr &e) {
+        return info(e).range;
+    }
+
+    /// What follows from a condition: true facts and narrower variables. Call right after opening a
+    /// layer of facts().
+    void learn_true(const Expr &condition);
+    void learn_false(const Expr &condition);
+    Facts &facts() {
+        return facts_;
+    }
+
+protected:
+    using Mutator::visit;
+#define ARITH(Name, symbol)                                                        \
+    Expr visit(const Name *op) override {                                          \
+        return binary(NodeKind::Name, mutate(op->a), mutate(op->b), op);           \
+    }
+#define COMPARE(Name, symbol) ARITH(Name, symbol)
+#define LOGIC(Name, symbol) ARITH(Name, symbol)
+#include "ir/nodes.def"
+    Expr visit(const Not *op) override;
+    Expr visit(const Select *op) override;
+    Expr visit(const Ramp *op) override;
+    Expr visit(const Broadcast *op) override;
+    Expr visit(const Cast *op) override;
+    Expr visit(const Variable *op) override;
+    Expr visit(const Call *op) override;
+    Expr visit(const Let *op) override;
+    Expr visit(const Shuffle *op) override;
+    Expr visit(const VectorReduce *op) override;
+
+    Stmt visit(const LetStmt *op) override;
+    Stmt visit(const For *op) override;
+    Stmt visit(const IfThenElse *op) override;
+    Stmt visit(const AssertStmt *op) override;
+    Stmt visit(const Block *op) override;
+    Stmt visit(const Fork *op) override;
+    Stmt visit(const Evaluate *op) override;
+    Stmt visit(const Store *op) override;
+    Stmt visit(const Provide *op) override;
+    Stmt visit(const Allocate *op) override;
+    Stmt visit(const Realize *op) override;
+    Stmt visit(const ProducerConsumer *op) override;
+    Stmt visit(const HoistedStorage *op) override;
+    Stmt visit(const Acquire *op) override;
+    Stmt visit(const Atomic *op) override;
+    Stmt visit(const Prefetch *op) override;
+
+private:
+    // The steps of binary() that are particular to an operator, in the operator's file: undefined
+    // where they have nothing better.
+    Expr before_rules(NodeKind op, const Expr &a, const Expr &b);
+    Expr after_rules(NodeKind op, const Expr &a, const Expr &b);
+    Expr less_by_ranges(const Expr &a, const Expr &b);
+    Expr equal_by_ranges(const Expr &a, const Expr &b);
+    Expr extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b);
+    Expr div_by_ranges(const Expr &a, const Expr &b);
+    Expr mod_by_ranges(const Expr &a, const Expr &b);
+    Expr less_by_ramp(const Expr &a, const Expr &b);
+    Expr by_broadcast(NodeKind op, const Expr &a, const Expr &b);
+    Expr by_facts(const Expr &condition);
+
+    // Linear forms (linear.cpp).
+    Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);
+    Expr cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b);
+    Expr divide_terms(NodeKind op, const Expr &a, const Expr &b);
+
+    // Rules nest no deeper than this on anything seen in practice; beyond it nodes are made as they are.
+    static constexpr int max_depth = 200;
+    /// The first rule that applies, its replacement constructed; undefined if none does.
+    Expr rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes = 0);
+    Expr build(const Rule &rule, int node, const Bindings &bindings);
+
+    IntegerInfo compute_info(const Expr &e);
+    IntegerInfo info_of_call(const Call *op);
+    Expr fold_call(const Call *op, const std::vector<Expr> &args);
+    void learn(const Expr &condition, bool value);
+    void learn_bounds(const Expr &a, const Expr &b, bool strict);
+    void learn_equal(const Expr &a, const Expr &b);
+
+    template<typename T>
+    auto simplify_let(const T *op) -> decltype(op->body);
+    std::string unused_name(const std::string &name);
+
+    std::optional<int64_t> lower_bound(const ExprNode *e) override;
+    std::optional<int64_t> upper_bound(const ExprNode *e) override;
+    std::optional<int64_t> remainder(const ExprNode *e, int64_t modulus) override;
+
+    const RuleTable &table_;
+    const SimplifyContext &context_;
+    Facts facts_;
+    int depth_ = 0;
+    int renamed_ = 0;
+};
+
+/// Drops lets that are not used and whose value is pure.
+Expr remove_dead_lets(const Expr &e);
+/// The same, and allocations that nothing touches.
+Stmt remove_dead_code(const Stmt &s);
+
+}  // namespace calotype::internal
