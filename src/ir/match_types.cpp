@@ -61,8 +61,8 @@ void match_bits(const char *op, Expr &a, Expr &b) {
         user_assert(e->type().is_int_or_uint()) << op << " of type " << e->type() << ", must be an integer";
     }
     const int bits = std::max(a.type().bits(), b.type().bits());
-    a = cast(a.type().with_bits(bits), std::move(a));
-    b = cast(b.type().with_bits(bits), std::move(b));
+    a = cast(a.type().with_bits(bits), a);
+    b = cast(b.type().with_bits(bits), b);
 }
 
 Expr literal_like(const char *op, const Expr &other, int64_t value) {
@@ -106,7 +106,7 @@ Expr lossless_cast(Type t, const Expr &e) {
 Expr as_float(const char *op, Expr e) {
     check_defined(op, e);
     user_assert(!e.type().is_handle()) << op << " of a handle";
-    return e.type().is_float() ? e : cast(Float(32, e.type().lanes()), std::move(e));
+    return e.type().is_float() ? e : cast(Float(32, e.type().lanes()), e);
 }
 
 }  // namespace calotype::internal
