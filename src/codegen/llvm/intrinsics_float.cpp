@@ -37,10 +37,7 @@ Value *emit_transcendental(FunctionEmitter &f, const Call *op) {
 
 Value *emit_fma(FunctionEmitter &f, const Call *op) {
     Value *x = f.emit(op->args[0]), *y = f.emit(op->args[1]), *z = f.emit(op->args[2]);
-    if (op->is_intrinsic(Intrinsic::strict_fma) || f.target().has_feature(Target::FMA)) {
-        return f.with_strict_float([&] { return f.call_llvm(llvm::Intrinsic::fma, {x, y, z}); });
-    }
-    return f.builder().CreateFAdd(f.builder().CreateFMul(x, y), z);
+    return f.with_strict_float([&] { return f.call_llvm(llvm::Intrinsic::fma, {x, y, z}); });
 }
 
 // By bits, so that no assumption about NaN or infinity can remove the question.

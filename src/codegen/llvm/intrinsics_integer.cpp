@@ -125,7 +125,7 @@ Value *emit_extract_bits(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     Value *v = as_bits(f, op->args[0]);
     Value *offset = b.CreateIntCast(f.emit(op->args[1]), v->getType(), false);
-    Value *bits = b.CreateTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
+    Value *bits = b.CreateZExtOrTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
     return b.CreateBitCast(bits, f.type(op->type));
 }
 

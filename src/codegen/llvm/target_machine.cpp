@@ -15,8 +15,6 @@
 
 namespace calotype::internal {
 
-namespace {
-
 void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -27,8 +25,6 @@ void initialize_llvm() {
         LLVMInitializeX86AsmParser();
     });
 }
-
-}  // namespace
 
 std::string llvm_triple(const Target &target) {
     user_assert(target.arch == Target::X86 && target.bits == 64)

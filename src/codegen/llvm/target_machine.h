@@ -12,6 +12,9 @@
 
 namespace calotype::internal {
 
+/// Registers the targets, once in the process.
+void initialize_llvm();
+
 /// "x86_64-unknown-linux-gnu". CompileError if code cannot be generated for the target.
 std::string llvm_triple(const Target &target);
 /// "+sse4.1,+avx,..." and the names of the processors to compile and to tune for.
