@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/queries.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/visitor.h"
+
+namespace calotype {
+
+namespace {
+
+/// Calls found() for each free Variable, until it returns true. A node that is shared is entered once for each set of
+/// bound names it is met under.
+class FreeVariableVisitor : public Visitor {
+public:
+    void operator()(const Expr &e) override {
+        if (e.defined() && !done_ && seen_.insert(e.get()).second) {
+            Visitor::operator()(e);
+        }
+    }
+    void operator()(const Stmt &s) override {
+        if (s.defined() && !done_ && seen_.insert(s.get()).second) {
+            Visitor::operator()(s);
+        }
+    }
+
+protected:
+    using Visitor::visit;
+    /// True if the search is over.
+    virtual bool found(const std::string &name) = 0;
+    /// Whether it matters that the name is bound: false for names that found() ignores.
+    virtual bool matters(const std::string &name) const = 0;
+
+    void visit(const Variable *op) override {
+        if (!bound_.count(op->name)) {
+            done_ = found(op->name);
+        }
+    }
+    void visit(const Let *op) override {
+        (*this)(op->value);
+        visit_body(op->name, op->body);
+    }
+    void visit(const LetStmt *op) override {
+        (*this)(op->value);
+        visit_body(op->name, op->body);
+    }
+    void visit(const For *op) override {
+        (*this)(op->min);
+        (*this)(op->extent);
+        visit_body(op->name, op->body);
+    }
+
+    template<typename Handle>
+    void visit_body(const std::string &name, const Handle &body) {
+        if (!matters(name) || bound_.count(name)) {
+            (*this)(body);
+            return;
+        }
+        std::unordered_set<const Node *> seen_outside;
+        seen_.swap(seen_outside);
+        bound_.insert(name);
+        (*this)(body);
+        bound_.erase(name);
+        seen_.swap(seen_outside);
+    }
+
+private:
+    std::unordered_set<const Node *> seen_;
+    std::unordered_set<std::string> bound_;
+    bool done_ = false;
+};
+
+class UsesVariable : public FreeVariableVisitor {
+public:
+    explicit UsesVariable(std::vector<std::string> names)
+        : names_(std::move(names)) {
+    }
+    bool result = false;
+
+protected:
+    bool matters(const std::string &name) const override {
+        return std::find(names_.begin(), names_.end(), name) != names_.end();
+    }
+    bool found(const std::string &name) override {
+        result |= matters(name);
+        return result;
+    }
+
+private:
+    std::vector<std::string> names_;
+};
+
+class AllFreeVariables : public FreeVariableVisitor {
+public:
+    std::set<std::string> names;
+
+protected:
+    bool matters(const std::string &) const override {
+        return true;
+    }
+    bool found(const std::string &name) override {
+        names.insert(name);
+        return false;
+    }
+};
+
+template<typename Handle>
+bool uses_any(const Handle &h, std::vector<std::string> names) {
+    UsesVariable visitor(std::move(names));
+    visitor(h);
+    return visitor.result;
+}
+
+template<typename Handle>
+std::vector<std::string> all_free(const Handle &h) {
+    AllFreeVariables visitor;
+    visitor(h);
+    return {visitor.names.begin(), visitor.names.end()};
+}
+
+/// Looks for a node anywhere; each node is seen once.
+template<typename Predicate>
+class Finder : public GraphVisitor {
+public:
+    explicit Finder(Predicate matches)
+        : matches_(std::move(matches)) {
+    }
+    void operator()(const Expr &e) override {
+        found = found || (e.defined() && matches_(static_cast<const Node *>(e.get())));
+        if (!found) {
+            GraphVisitor::operator()(e);
+        }
+    }
+    void operator()(const Stmt &s) override {
+        found = found || (s.defined() && matches_(static_cast<const Node *>(s.get())));
+        if (!found) {
+            GraphVisitor::operator()(s);
+        }
+    }
+    bool found = false;
+
+private:
+    Predicate matches_;
+};
+
+template<typename Handle, typename Predicate>
+bool contains(const Handle &h, Predicate matches) {
+    Finder<Predicate> finder(std::move(matches));
+    finder(h);
+    return finder.found;
+}
+
+template<typename T>
+const T *node_as(const Node *node) {
+    return node->kind == T::kind_tag ? static_cast<const T *>(node) : nullptr;
+}
+
+bool names_buffer(const Node *node, const std::string &name) {
+    if (const Load *load = node_as<Load>(node)) {
+        return load->name == name;
+    }
+    if (const Store *store = node_as<Store>(node)) {
+        return store->name == name;
+    }
+    if (const Provide *provide = node_as<Provide>(node)) {
+        return provide->name == name;
+    }
+    const Call *call = node_as<Call>(node);
+    return call && (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image) && call->name == name;
+}
+
+bool is_call_of(const Node *node, Intrinsic id) {
+    const Call *call = node_as<Call>(node);
+    return call && call->is_intrinsic(id);
+}
+
+}  // namespace
+
+bool uses_var(const Expr &e, const std::string &name) {
+    return uses_any(e, {name});
+}
+
+bool uses_var(const Stmt &s, const std::string &name) {
+    return uses_any(s, {name});
+}
+
+bool uses_any_var(const Expr &e, const std::vector<std::string> &names) {
+    return uses_any(e, names);
+}
+
+std::vector<std::string> free_variables(const Expr &e) {
+    return all_free(e);
+}
+
+std::vector<std::string> free_variables(const Stmt &s) {
+    return all_free(s);
+}
+
+bool uses_buffer(const Expr &e, const std::string &name) {
+    return contains(e, [&](const Node *node) { return names_buffer(node, name); });
+}
+
+bool uses_buffer(const Stmt &s, const std::string &name) {
+    return contains(s, [&](const Node *node) { return names_buffer(node, name); });
+}
+
+bool contains_kind(const Expr &e, NodeKind kind) {
+    return contains(e, [=](const Node *node) { return node->kind == kind; });
+}
+
+bool contains_kind(const Stmt &s, NodeKind kind) {
+    return contains(s, [=](const Node *node) { return node->kind == kind; });
+}
+
+bool contains_intrinsic(const Expr &e, Intrinsic id) {
+    return contains(e, [=](const Node *node) { return is_call_of(node, id); });
+}
+
+bool contains_intrinsic(const Stmt &s, Intrinsic id) {
+    return contains(s, [=](const Node *node) { return is_call_of(node, id); });
+}
+
+bool is_pure(const Expr &e) {
+    return !contains(e, [](const Node *node) {
+        if (const Call *call = node_as<Call>(node)) {
+            return !call->is_pure();
+        }
+        // What a parameter or constant image holds does not change while the pipeline runs.
+        const Load *load = node_as<Load>(node);
+        return load && !load->symbol.defined();
+    });
+}
+
+bool is_simple(const Expr &e) {
+    return !contains(e, [](const Node *node) {
+        const Call *call = node_as<Call>(node);
+        const bool is_hint = is_call_of(node, Intrinsic::likely) || is_call_of(node, Intrinsic::likely_if_innermost);
+        return (call && !is_hint) || node->kind == NodeKind::Load || node->kind == NodeKind::Let ||
+               node->kind == NodeKind::Shuffle || node->kind == NodeKind::VectorReduce;
+    });
+}
+
+bool is_trivial(const Expr &e) {
+    if (const Broadcast *b = e.as<Broadcast>()) {
+        return is_trivial(b->value);
+    }
+    return e.as<Variable>() || is_const(e);
+}
+
+}  // namespace calotype
