@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/target_queries.h"
+
+#include "ir/enums.h"
+#include "ir/expr_nodes.h"
+#include "support/error.h"
+
+namespace calotype {
+
+Expr target_arch_is(Target::Arch arch) {
+    return Call::make(Bool(), Intrinsic::target_arch_is, {Expr(int(arch))});
+}
+
+Expr target_os_is(Target::OS os) {
+    return Call::make(Bool(), Intrinsic::target_os_is, {Expr(int(os))});
+}
+
+Expr target_has_feature(Target::Feature feature) {
+    user_assert(feature >= 0 && feature < Target::FeatureEnd) << "there is no target feature number " << int(feature);
+    return Call::make(Bool(), Intrinsic::target_has_feature, {Expr(int(feature))});
+}
+
+Target::Feature target_feature_for_device_api(DeviceAPI api) {
+    switch (api) {
+    case DeviceAPI::CUDA:
+        return Target::CUDA;
+    case DeviceAPI::OpenCL:
+        return Target::OpenCL;
+    case DeviceAPI::Vulkan:
+        return Target::Vulkan;
+    case DeviceAPI::None:
+    case DeviceAPI::Host:
+    case DeviceAPI::Default_GPU:
+        break;
+    }
+    return Target::FeatureEnd;
+}
+
+bool Target::supports_device_api(DeviceAPI api) const {
+    if (api == DeviceAPI::None || api == DeviceAPI::Host) {
+        return true;
+    }
+    return api == DeviceAPI::Default_GPU ? has_gpu_feature() : has_feature(target_feature_for_device_api(api));
+}
+
+DeviceAPI Target::get_required_device_api() const {
+    for (DeviceAPI api : {DeviceAPI::CUDA, DeviceAPI::OpenCL, DeviceAPI::Vulkan}) {
+        if (has_feature(target_feature_for_device_api(api))) {
+            return api;
+        }
+    }
+    return DeviceAPI::None;
+}
+
+bool Target::supports_type(const Type &t) const {
+    if (t.bits() == 64 && t.is_float()) {
+        return !has_feature(OpenCL) || has_feature(CLDoubles);
+    }
+    return true;
+}
+
+bool Target::supports_type(const Type &t, DeviceAPI device) const {
+    switch (device == DeviceAPI::Default_GPU ? get_required_device_api() : device) {
+    case DeviceAPI::OpenCL:
+        if (t.is_float() && t.bits() == 16) {
+            return !t.is_bfloat() && has_feature(CLHalf);
+        }
+        return !(t.is_float() && t.bits() == 64) || has_feature(CLDoubles);
+    case DeviceAPI::Vulkan:
+        if (t.is_float()) {
+            return t.bits() == 32 || (t.bits() == 64 ? has_feature(VulkanFloat64) : has_feature(VulkanFloat16));
+        }
+        return t.bits() == 32 || t.is_bool() || (t.bits() == 8 && has_feature(VulkanInt8)) ||
+               (t.bits() == 16 && has_feature(VulkanInt16)) || (t.bits() == 64 && has_feature(VulkanInt64));
+    case DeviceAPI::CUDA:
+    case DeviceAPI::None:
+    case DeviceAPI::Host:
+    case DeviceAPI::Default_GPU:
+        break;
+    }
+    return true;
+}
+
+}  // namespace calotype
