@@ -8,9 +8,9 @@
 
 namespace calotype::internal {
 
-/// A fact that holds for every value (and lane) of integer e; of other types {1, 0}. Of variables, those in `vars` are
-/// known by their alignment. Where a type wraps, the modulus divides 2^bits unless the value is constant.
-/// The remainder is in [0, modulus) when modulus > 0.
+/// A fact that holds for every value (and lane) of integer e; of other types {1, 0}. Of variables,
+/// those in `vars` are known by their alignment. Where a type wraps, the modulus divides 2^bits
+/// unless the value is constant. The remainder is in [0, modulus) when modulus > 0.
 Alignment alignment_of(const Expr &e, const Scope<Alignment> &vars = Scope<Alignment>());
 
 /// What holds of a value that is one or the other.

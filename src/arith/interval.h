@@ -11,18 +11,18 @@ namespace calotype::internal {
 
 /// The values v with min <= v <= max.
 ///
-/// An undefined `min` (`max`) means that there is no lower (upper) bound; `is_empty` marks the interval that holds
-/// nothing, whose ends are undefined as well. There is no expression that stands for infinity: code that forgets to
-/// test for a missing end fails loudly when it builds a node from an undefined operand.
+/// An undefined `min` (`max`) means that there is no lower (upper) bound; `is_empty` marks the
+/// interval that holds nothing, whose ends are undefined as well. There is no expression that
+/// stands for infinity: code that forgets to test for a missing end fails loudly when it builds a
+/// node from an undefined operand.
 ///
-/// Ends are scalar expressions. A symbolic interval may turn out to be inverted (min > max) where the program runs;
-/// that means empty.
+/// Ends are scalar expressions. A symbolic interval may turn out to be inverted (min > max) where
+/// the program runs; that means empty.
 struct Interval {
     Expr min, max;
 
     Interval() = default;  ///< everything
-    Interval(Expr min, Expr max)
-        : min(std::move(min)), max(std::move(max)) {
+    Interval(Expr min, Expr max) : min(std::move(min)), max(std::move(max)) {
     }
 
     static Interval everything() {
@@ -84,7 +84,8 @@ private:
 
 /// The smallest interval known to contain both.
 Interval make_union(const Interval &a, const Interval &b);
-/// The values in both. Disjoint constant intervals give nothing(); symbolic ones may give an inverted interval.
+/// The values in both. Disjoint constant intervals give nothing(); symbolic ones may give an
+/// inverted interval.
 Interval make_intersection(const Interval &a, const Interval &b);
 /// The interval with each end simplified.
 Interval simplify(const Interval &i);

@@ -18,11 +18,13 @@ enum class Monotonic : uint8_t {
     Unknown,
 };
 
-/// The range of e(var + 1) - e(var) over all values of all variables, and over the lanes of e. Bools count as 0 and 1;
-/// of floats only the sign is known. `others` gives the same for variables that themselves change with `var` (lets).
-/// Sound where narrow types wrap: what may wrap has no bound.
-ConstantInterval derivative_bounds(const Expr &e, const std::string &var,
-                                   const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+/// The range of e(var + 1) - e(var) over all values of all variables, and over the lanes of e.
+/// Bools count as 0 and 1; of floats only the sign is known. `others` gives the same for variables
+/// that themselves change with `var` (lets). Sound where narrow types wrap: what may wrap has no
+/// bound.
+ConstantInterval
+derivative_bounds(const Expr &e, const std::string &var,
+                  const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
 
 Monotonic is_monotonic(const Expr &e, const std::string &var,
                        const Scope<ConstantInterval> &others = Scope<ConstantInterval>());

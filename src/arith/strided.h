@@ -13,8 +13,9 @@ struct AffineLanes {
     Expr base, stride;
 };
 
-/// e as an affine vector, if its structure shows it (ramps, broadcasts, their sums and products with constants).
-/// A scalar has stride zero. Wrapping integer types are handled (the sums wrap alike).
+/// e as an affine vector, if its structure shows it (ramps, broadcasts, their sums and products
+/// with constants). A scalar has stride zero. Wrapping integer types are handled (the sums wrap
+/// alike).
 std::optional<AffineLanes> affine_lanes_of(const Expr &e);
 
 /// The stride alone, simplified; undefined if e is not known to be affine.

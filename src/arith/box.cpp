@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/box.h"
+
+#include <ostream>
+
+#include "arith/ends.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/printer.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool is_condition(const Expr &used) {
+    return used.defined() && !is_trivially_true(used);
+}
+
+bool provable_less_equal(const Expr &a, const Expr &b) {
+    return a.same_as(b) || can_prove(ends::less_equal(a, b));
+}
+
+/// The end of a union where each side counts only if it is used; `combine` is min or max.
+template<typename Combine>
+Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_used,
+               Combine combine) {
+    if (!a.defined() || !b.defined()) {
+        return Expr();
+    }
+    if (a.same_as(b) || equal(a, b)) {
+        return a;
+    }
+    Expr both = simplify(combine(a, b));
+    if (is_condition(b_used) && !equal(both, a)) {
+        both = ends::select(b_used, both, a);
+    }
+    if (is_condition(a_used) && !equal(both, b)) {
+        both = ends::select(a_used, both, b);
+    }
+    return both;
+}
+
+Expr either_used(const Expr &a, const Expr &b) {
+    return is_condition(a) && is_condition(b) ? simplify(ends::logical_or(a, b)) : Expr();
+}
+
+Expr both_used(const Expr &a, const Expr &b) {
+    if (!is_condition(a) || !is_condition(b)) {
+        return is_condition(a) ? a : b;
+    }
+    return simplify(ends::logical_and(a, b));
+}
+
+}  // namespace
+
+bool Box::maybe_unused() const {
+    return is_condition(used);
+}
+
+void merge_boxes(Box &a, const Box &b) {
+    if (b.empty() && !a.empty()) {
+        return;
+    }
+    if (a.empty() && !b.empty()) {
+        a = b;
+        return;
+    }
+    internal_assert(a.size() == b.size())
+        << "boxes of " << a.size() << " and " << b.size() << " dimensions";
+    const bool alike = a.maybe_unused() && b.maybe_unused() && equal(a.used, b.used);
+    const Expr a_used = alike ? Expr() : a.used, b_used = alike ? Expr() : b.used;
+    for (size_t i = 0; i < a.size(); i++) {
+        Interval &x = a[i];
+        const Interval &y = b[i];
+        if (x.is_empty() || y.is_empty()) {
+            x = x.is_empty() ? y : x;
+            continue;
+        }
+        if (x.is_single_point() && y.is_single_point() && equal(x.min, y.min)) {
+            continue;
+        }
+        x = Interval(merge_end(x.min, a_used, y.min, b_used, ends::min),
+                     merge_end(x.max, a_used, y.max, b_used, ends::max));
+    }
+    a.used = alike ? a.used : either_used(a.used, b.used);
+}
+
+Box box_union(const Box &a, const Box &b) {
+    Box result = a;
+    merge_boxes(result, b);
+    return result;
+}
+
+Box box_intersection(const Box &a, const Box &b) {
+    internal_assert(a.size() == b.size())
+        << "boxes of " << a.size() << " and " << b.size() << " dimensions";
+    Box result(a.size());
+    for (size_t i = 0; i < a.size(); i++) {
+        result[i] = simplify(make_intersection(a[i], b[i]));
+    }
+    result.used = both_used(a.used, b.used);
+    return result;
+}
+
+bool boxes_overlap(const Box &a, const Box &b) {
+    internal_assert(a.size() == b.size())
+        << "boxes of " << a.size() << " and " << b.size() << " dimensions";
+    const Expr used = both_used(a.used, b.used);
+    if (used.defined() && can_prove(ends::logical_not(used))) {
+        return false;
+    }
+    const auto provably_before = [](const Interval &x, const Interval &y) {
+        return x.max.defined() && y.min.defined() && can_prove(ends::less(x.max, y.min));
+    };
+    for (size_t i = 0; i < a.size(); i++) {
+        if (a[i].is_empty() || b[i].is_empty() || provably_before(a[i], b[i]) ||
+            provably_before(b[i], a[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool box_contains(const Box &outer, const Box &inner) {
+    internal_assert(outer.size() == inner.size())
+        << "boxes of " << outer.size() << " and " << inner.size() << " dimensions";
+    for (size_t i = 0; i < outer.size(); i++) {
+        const Interval &o = outer[i], &n = inner[i];
+        if (n.is_empty()) {
+            continue;
+        }
+        const bool below =
+            !o.min.defined() || (n.min.defined() && provable_less_equal(o.min, n.min));
+        const bool above =
+            !o.max.defined() || (n.max.defined() && provable_less_equal(n.max, o.max));
+        if (o.is_empty() || !below || !above) {
+            return false;
+        }
+    }
+    if (!outer.maybe_unused()) {
+        return true;
+    }
+    return inner.maybe_unused() &&
+           (equal(inner.used, outer.used) ||
+            can_prove(ends::logical_or(ends::logical_not(inner.used), outer.used)));
+}
+
+Box simplify(const Box &b) {
+    Box result = b;
+    for (Interval &i : result.bounds) {
+        i = simplify(i);
+    }
+    if (result.used.defined()) {
+        result.used = simplify(result.used);
+        result.used = is_condition(result.used) ? result.used : Expr();
+    }
+    return result;
+}
+
+std::ostream &operator<<(std::ostream &out, const Box &b) {
+    out << "{";
+    for (size_t i = 0; i < b.size(); i++) {
+        out << (i ? ", " : "") << b[i];
+    }
+    out << "}";
+    return b.maybe_unused() ? out << " if " << b.used : out;
+}
+
+}  // namespace calotype::internal

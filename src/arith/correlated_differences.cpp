@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/correlated_differences.h"
+
+#include <map>
+
+#include "arith/ends.h"
+#include "arith/monotonic.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/field_walk.h"
+#include "ir/mutator.h"
+#include "ir/queries.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Larger expressions are not looked at.
+constexpr int largest = 256;
+
+/// How often each variable occurs in e, taken as a tree.
+void count_variables(const Expr &e, std::map<std::string, int> *counts) {
+    if (!e.defined()) {
+        return;
+    }
+    if (const Variable *v = e.as<Variable>()) {
+        (*counts)[v->name]++;
+        return;
+    }
+    dispatch(e.get(), [&](const auto *node) {
+        for_each_child(*node, [&](const auto &child) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Expr>) {
+                count_variables(child, counts);
+            }
+        });
+    });
+}
+
+std::map<std::string, int> variable_counts(const Expr &e) {
+    std::map<std::string, int> counts;
+    if (ends::tree_size(e, largest) < largest) {
+        count_variables(e, &counts);
+    }
+    return counts;
+}
+
+bool mentions_any(const Expr &e, const Scope<Interval> &vars) {
+    for (const std::string &name : free_variables(e)) {
+        if (vars.contains(name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// True if the interval's ends can stand in for the variable.
+bool is_usable(const Interval *i, const Scope<Interval> &vars) {
+    return i && i->is_bounded() && !i->is_single_point() && !mentions_any(i->min, vars) &&
+           !mentions_any(i->max, vars);
+}
+
+bool is_exact_int(Type t) {
+    return t.is_int() && !t.can_overflow() && t.is_scalar();
+}
+
+}  // namespace
+
+bool has_repeated_variable(const Expr &e, const Scope<Interval> &vars) {
+    if (!is_exact_int(e.type())) {
+        return false;
+    }
+    for (const auto &[name, count] : variable_counts(e)) {
+        if (count > 1 && is_usable(vars.find(name), vars)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
+                              const FuncValueBounds &funcs) {
+    if (!has_repeated_variable(e, vars)) {
+        return bounds_of_expr(e, vars, funcs);
+    }
+    const Expr simple = simplify(e);
+    Expr low = simple, high = simple;
+    for (const auto &[name, count] : variable_counts(simple)) {
+        const Interval *i = vars.find(name);
+        if (count < 2 || !is_usable(i, vars)) {
+            continue;
+        }
+        const Monotonic m = is_monotonic(simple, name);
+        if (m == Monotonic::Unknown) {
+            continue;
+        }
+        // Monotonic for any value of the others, so the ends can be put in one variable at a time.
+        const bool falls = m == Monotonic::Decreasing;
+        low = substitute(name, falls ? i->max : i->min, low);
+        high = substitute(name, falls ? i->min : i->max, high);
+    }
+    if (low.same_as(simple) && high.same_as(simple)) {
+        return bounds_of_expr(simple, vars, funcs);
+    }
+    return {bounds_of_expr(simplify(low), vars, funcs).min,
+            bounds_of_expr(simplify(high), vars, funcs).max};
+}
+
+namespace {
+
+class Canceller : public Mutator {
+public:
+    using Mutator::mutate;
+
+protected:
+    using Mutator::visit;
+
+    Expr visit(const Add *op) override {
+        return cancel(op);
+    }
+    Expr visit(const Sub *op) override {
+        return cancel(op);
+    }
+
+    Expr visit(const Let *op) override {
+        const Expr value = mutate(op->value);
+        const auto hidden = bind(op->name, value);
+        const Expr body = mutate(op->body);
+        unbind(op->name, hidden);
+        const bool same = value.same_as(op->value) && body.same_as(op->body);
+        return same ? Expr(op) : Let::make(op->name, value, body);
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const Expr value = mutate(op->value);
+        const auto hidden = bind(op->name, value);
+        const Stmt body = mutate(op->body);
+        unbind(op->name, hidden);
+        const bool same = value.same_as(op->value) && body.same_as(op->body);
+        return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+    }
+
+    Stmt visit(const For *op) override {
+        const Expr min = mutate(op->min), extent = mutate(op->extent);
+        const auto hidden = bind(op->name, Expr());
+        const Stmt body = mutate(op->body);
+        unbind(op->name, hidden);
+        const bool same =
+            min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
+        return same ? Stmt(op)
+                    : For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
+                                body);
+    }
+
+private:
+    using Values = std::map<std::string, Expr>;
+
+    /// Make `name` known (with a value, if it can be put in place of the name), and forget the
+    /// values that mean another variable of this name. Returns what was known before.
+    Values bind(const std::string &name, const Expr &value) {
+        Values before = values_;
+        for (auto it = values_.begin(); it != values_.end();) {
+            const bool stale = it->first == name || uses_var(it->second, name);
+            it = stale ? values_.erase(it) : std::next(it);
+        }
+        if (value.defined() && is_exact_int(value.type()) && is_pure(value) &&
+            !uses_var(value, name) && !contains_kind(value, NodeKind::Load) &&
+            ends::tree_size(value, 32) < 32) {
+            values_.emplace(name, value);
+        }
+        return before;
+    }
+
+    void unbind(const std::string &, const Values &before) {
+        values_ = before;
+    }
+
+    template<typename T>
+    Expr cancel(const T *op) {
+        if (!is_exact_int(op->type) || values_.empty()) {
+            return Mutator::visit(op);
+        }
+        const Expr expanded = expand(op);
+        if (!expanded.same_as(op)) {
+            int before = 0, after = 0;
+            const Expr simple = simplify(expanded);
+            for (const auto &[name, count] : variable_counts(expanded)) {
+                before += count;
+            }
+            for (const auto &[name, count] : variable_counts(simple)) {
+                after += count;
+            }
+            if (after < before) {
+                return simple;
+            }
+        }
+        return Mutator::visit(op);
+    }
+
+    /// With lets replaced by their values, and those of the lets in there.
+    Expr expand(const Expr &e) const {
+        Expr result = e;
+        for (int depth = 0; depth < 8; depth++) {
+            Values found;
+            for (const std::string &name : free_variables(result)) {
+                if (auto it = values_.find(name); it != values_.end()) {
+                    found.insert(*it);
+                }
+            }
+            const Expr next = found.empty() ? result : substitute(found, result);
+            if (found.empty() || ends::tree_size(next, largest) == largest) {
+                break;
+            }
+            result = next;
+        }
+        return result;
+    }
+
+    Values values_;
+};
+
+}  // namespace
+
+Expr cancel_correlated_differences(const Expr &e) {
+    return Canceller().mutate(e);
+}
+
+Stmt cancel_correlated_differences(const Stmt &s) {
+    return Canceller().mutate(s);
+}
+
+}  // namespace calotype::internal
