@@ -19,6 +19,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/split_loops.h"
 #include "lower/nest/stage_loops.h"
@@ -169,7 +170,15 @@ private:
 
     Reads reads_of(const Function &f, int stage) const {
         Reads reads;
-        if (f.stage(stage)) {
+        if (stage == 0 && f.has_extern_definition()) {
+            for (const auto &input : extern_inputs(f)) {
+                Box box(input.first.dimensions());
+                for (int d = 0; d < input.first.dimensions(); d++) {
+                    box[d] = Interval(names::var(query_min(f, input.second, d)), names::var(query_max(f, input.second, d)));
+                }
+                merge_boxes(reads[input.first.name()], box);
+            }
+        } else {
             add_reads(f, stage, *f.stage(stage), &reads);
         }
         return reads;
@@ -195,6 +204,9 @@ private:
             if (contents.produced.count(f.name()) && !(loop && ctx_.loops.at(loop->name).func == f.name())) {
                 for (int stage = f.stages(); stage-- > 0;) {
                     region_required(f, stage, contents.stages, &items);
+                }
+                if (f.has_extern_definition()) {
+                    query_regions(f, contents.produced, &items);
                 }
             }
         }
@@ -258,6 +270,19 @@ private:
                 max = grow_by_tails(f, stage, v, names::var(min_name), max, min);
             }
             add_let(max_name, max, why, items);
+        }
+    }
+
+    /// An extern stage is asked what it needs of the Funcs that are computed here.
+    void query_regions(const Function &f, const std::set<std::string> &produced, std::vector<Item> *items) const {
+        bool needed = false;
+        for (const auto &input : extern_inputs(f)) {
+            needed = needed || produced.count(input.first.name());
+        }
+        if (needed) {
+            for (const QueryStep &step : query_extern_stage(f)) {
+                items->push_back({step.name, step.value, step.check, ""});
+            }
         }
     }
 

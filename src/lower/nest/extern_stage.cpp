@@ -1,14 +1,180 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/extern_stage.h"
 
-#include "support/error.h"
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "lower/checks/error_call.h"
+#include "lower/names.h"
 
 namespace calotype {
 
+namespace {
+
+const Type header_type() {
+    return type_of<calotype_buffer_t *>();
+}
+
+Expr new_header(int dimensions) {
+    Expr bytes = Call::make(Int(32), Intrinsic::size_of_buffer, {dimensions});
+    return Call::make(header_type(), Intrinsic::alloca, {bytes});
+}
+
+Expr header(const std::string &name) {
+    return Variable::make(header_type(), name);
+}
+
+Expr stage_min(const Function &f, int d) {
+    return names::var(names::stage_min(f.name(), 0, f.args()[d]));
+}
+Expr stage_extent(const Function &f, int d) {
+    return names::var(names::stage_max(f.name(), 0, f.args()[d])) + 1 - stage_min(f, d);
+}
+
+/// Calls the C function; `name_of` maps a buffer of f or of a Func to the header to pass.
+template<typename NameOf>
+Expr call_function(const Function &f, NameOf name_of) {
+    std::vector<Expr> args;
+    for (const ExternFuncArgument &arg : f->extern_args) {
+        if (arg.is_func()) {
+            Function g(arg.func);
+            for (int i = 0; i < g.outputs(); i++) {
+                args.push_back(header(name_of(g.buffer_name(i))));
+            }
+        } else if (arg.is_buffer()) {
+            args.push_back(header(names::buffer(arg.buffer->name)));
+        } else if (arg.is_image_param()) {
+            args.push_back(header(names::buffer(arg.image_param.name())));
+        } else if (arg.is_expr()) {
+            args.push_back(arg.expr);
+        }
+    }
+    for (int i = 0; i < f.outputs(); i++) {
+        args.push_back(header(name_of(f.buffer_name(i))));
+    }
+    bool cpp = f->extern_mangling == NameMangling::CPlusPlus;
+    return Call::make(Int(32), f->extern_name, args, cpp ? CallKind::ExternCPlusPlus : CallKind::Extern);
+}
+
+/// What bounds analysis must know of the call: both corners of what it reads and writes.
+Expr touched_boxes(const Function &f) {
+    std::vector<Expr> corners;
+    auto add = [&](const Function &g, int value, std::vector<Expr> coordinates) {
+        corners.push_back(
+            Call::make(g.output_types()[value], g.name(), std::move(coordinates), CallKind::Func, value, g.contents()));
+    };
+    for (const auto &input : extern_inputs(f)) {
+        std::vector<Expr> min, max;
+        for (int d = 0; d < input.first.dimensions(); d++) {
+            min.push_back(names::var(query_min(f, input.second, d)));
+            max.push_back(names::var(query_max(f, input.second, d)));
+        }
+        add(input.first, 0, min);
+        add(input.first, 0, max);
+    }
+    std::vector<Expr> min, max;
+    for (int d = 0; d < f.dimensions(); d++) {
+        min.push_back(stage_min(f, d));
+        max.push_back(stage_min(f, d) + stage_extent(f, d) - 1);
+    }
+    add(f, 0, min);
+    add(f, 0, max);
+    return Call::make(Int(32), Intrinsic::declare_box_touched, corners);
+}
+
+Expr init_header(Type t, int dimensions, const std::vector<Expr> &shape) {
+    Expr null = reinterpret(Handle(), make_zero(UInt(64)));
+    std::vector<Expr> args = {new_header(dimensions), null, int(t.code()), t.bits(), dimensions};
+    args.insert(args.end(), shape.begin(), shape.end());
+    return Call::make(header_type(), Intrinsic::buffer_init, args);
+}
+
+std::string query_header(const Function &f, const std::string &buffer) {
+    return f.name() + ".query." + buffer;
+}
+
+}  // namespace
+
+std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f) {
+    std::vector<std::pair<Function, std::string>> inputs;
+    for (const ExternFuncArgument &arg : f->extern_args) {
+        if (arg.is_func()) {
+            Function g(arg.func);
+            for (int i = 0; i < g.outputs(); i++) {
+                inputs.emplace_back(g, g.buffer_name(i));
+            }
+        }
+    }
+    return inputs;
+}
+
+std::string query_min(const Function &f, const std::string &input, int d) {
+    return query_header(f, input) + ".min." + std::to_string(d);
+}
+
+std::string query_max(const Function &f, const std::string &input, int d) {
+    return query_header(f, input) + ".max." + std::to_string(d);
+}
+
 Stmt make_extern_stage(const Function &f, LowerContext &) {
-    user_error << "func " << f.name() << " is defined by the C function " << f->extern_name
-               << ", and extern stages cannot be compiled";
-    return Stmt();
+    auto crop = [&](const std::string &buffer) {
+        bool own = false;
+        for (int i = 0; i < f.outputs(); i++) {
+            own = own || buffer == f.buffer_name(i);
+        }
+        return own ? buffer + ".crop" : names::buffer(buffer);
+    };
+    std::string result_name = f.name() + ".extern_result";
+    Expr result = names::var(result_name);
+    Stmt s = check(result == 0, "extern_stage_failed", {f->extern_name, result});
+    s = LetStmt::make(result_name, call_function(f, crop), s);
+    for (int i = f.outputs(); i-- > 0;) {
+        std::vector<Expr> args = {new_header(f.dimensions()), header(names::buffer(f.buffer_name(i))), f.dimensions()};
+        for (int d = 0; d < f.dimensions(); d++) {
+            args.push_back(stage_min(f, d));
+            args.push_back(stage_extent(f, d));
+        }
+        s = LetStmt::make(crop(f.buffer_name(i)), Call::make(header_type(), Intrinsic::buffer_crop, args), s);
+    }
+    return Block::make(Evaluate::make(touched_boxes(f)), s);
+}
+
+std::vector<QueryStep> query_extern_stage(const Function &f) {
+    std::vector<QueryStep> steps;
+    for (const auto &input : extern_inputs(f)) {
+        const Function &g = input.first;
+        int value = 0;
+        while (g.buffer_name(value) != input.second) {
+            value++;
+        }
+        std::vector<Expr> shape(size_t(g.dimensions()) * 3, Expr(0));
+        steps.push_back(
+            {query_header(f, input.second), init_header(g.output_types()[value], g.dimensions(), shape), Stmt()});
+    }
+    for (int i = 0; i < f.outputs(); i++) {
+        std::vector<Expr> shape;
+        Expr stride = 1;
+        for (int d = 0; d < f.dimensions(); d++) {
+            shape.insert(shape.end(), {stage_min(f, d), stage_extent(f, d), stride});
+            stride = stride * stage_extent(f, d);
+        }
+        steps.push_back(
+            {query_header(f, f.buffer_name(i)), init_header(f.output_types()[i], f.dimensions(), shape), Stmt()});
+    }
+    std::string result_name = f.name() + ".query_result";
+    Expr call = call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });
+    steps.push_back({result_name, call, Stmt()});
+    Expr result = names::var(result_name);
+    steps.push_back({"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
+    for (const auto &input : extern_inputs(f)) {
+        for (int d = 0; d < input.first.dimensions(); d++) {
+            Expr h = header(query_header(f, input.second));
+            Expr min = Call::make(Int(32), Intrinsic::buffer_get_min, {h, d});
+            Expr extent = Call::make(Int(32), Intrinsic::buffer_get_extent, {h, d});
+            steps.push_back({query_min(f, input.second, d), min, Stmt()});
+            steps.push_back({query_max(f, input.second, d), min + extent - 1, Stmt()});
+        }
+    }
+    return steps;
 }
 
 }  // namespace calotype

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "lower/bounds/func_value_bounds.h"
+#include "lower/nest/resolve_language.h"
 
 namespace calotype {
 
@@ -156,6 +157,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     pin_outputs(ctx->outputs);
     lock_levels(ctx->env);
     apply_wrappers(ctx->env);
+    resolve_language(*ctx);
     Order order(ctx->env);
     for (const Function &f : ctx->outputs) {
         order.visit(f);

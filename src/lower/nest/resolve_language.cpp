@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/resolve_language.h"
+
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+
+namespace calotype {
+
+namespace {
+
+/// Multiply, add, fold the high bits down: every coordinate reaches every bit of the state.
+Expr mix(const Expr &state, const Expr &value) {
+    Expr s = (state ^ cast<uint32_t>(value)) * make_const(UInt(32), uint64_t(0x9E3779B1u));
+    s = s ^ (s >> make_const(UInt(32), 15));
+    s = s * make_const(UInt(32), uint64_t(0x85EBCA6Bu));
+    return s ^ (s >> make_const(UInt(32), 13));
+}
+
+uint32_t text_hash(const std::string &text) {
+    uint32_t h = 2166136261u;
+    for (unsigned char c : text) {
+        h = (h ^ c) * 16777619u;
+    }
+    return h;
+}
+
+class Resolve : public GraphMutator {
+public:
+    Resolve(const Function &f, int stage, const Definition &def, const Target &target)
+        : target_(target), state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
+        for (const std::string &arg : f.args()) {
+            coordinates_.push_back(Variable::make(Int(32), arg));
+        }
+        for (const ReductionVariable &rv : def.schedule.rvars) {
+            coordinates_.push_back(Variable::make(Int(32), rv.var));
+        }
+    }
+
+protected:
+    Expr visit(const Call *op) override {
+        Expr e = Mutator::visit(op);
+        const Call *call = e.as<Call>();
+        switch (call->intrinsic) {
+        case Intrinsic::random:
+            return random(call);
+        case Intrinsic::target_arch_is:
+            return make_const(call->type, int(int64_t(target_.arch) == as_const_int(call->args[0])));
+        case Intrinsic::target_os_is:
+            return make_const(call->type, int(int64_t(target_.os) == as_const_int(call->args[0])));
+        case Intrinsic::target_has_feature:
+            return make_const(call->type, int(has_feature(call->args[0])));
+        case Intrinsic::target_bits:
+            return make_const(call->type, target_.bits);
+        case Intrinsic::target_natural_vector_size:
+            return make_const(call->type, target_.natural_lanes(call->args.at(0).type().bits()));
+        default:
+            return e;
+        }
+    }
+
+private:
+    bool has_feature(const Expr &e) const {
+        if (const StringImm *name = e.as<StringImm>()) {
+            return target_.has_feature(Target::feature_from_name(name->value));
+        }
+        return target_.has_feature(Target::Feature(*as_const_int(e)));
+    }
+
+    Expr random(const Call *call) {
+        Expr s = mix(state_, make_const(Int(32), calls_++));
+        for (const Expr &c : coordinates_) {
+            s = mix(s, c);
+        }
+        // The last argument is the call's number, which means nothing; a seed may stand before it.
+        for (size_t i = 0; i + 1 < call->args.size(); i++) {
+            s = mix(s, call->args[i]);
+        }
+        if (call->type == Float(32)) {
+            Expr in_one_to_two = (s >> make_const(UInt(32), 9)) | make_const(UInt(32), uint64_t(0x3F800000u));
+            return reinterpret<float>(in_one_to_two) - 1.0f;
+        }
+        return call->type == UInt(32) ? s : reinterpret(call->type, s);
+    }
+
+    const Target &target_;
+    Expr state_;
+    std::vector<Expr> coordinates_;
+    int calls_ = 0;
+};
+
+void resolve_definition(const Function &f, int stage, Definition &def, const Target &target) {
+    Resolve resolve(f, stage, def, target);
+    mutate_expressions(def, [&](const Expr &e) { return resolve.mutate(e); });
+}
+
+}  // namespace
+
+void resolve_language(LowerContext &ctx) {
+    for (const auto &entry : ctx.env) {
+        const Function &f = entry.second;
+        for (int i = 0; i < f.stages(); i++) {
+            if (f.stage(i)) {
+                resolve_definition(f, i, *f.stage(i), ctx.target);
+            }
+        }
+    }
+}
+
+}  // namespace calotype

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the language offers as a call but no later pass need know.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Rewrites the definitions of ctx.env in place:
+///   target_has_feature("avx2"), target_bits(), ...  ->  constants
+///   random_float(seed) in f(x, y)                   ->  a hash of f, the call's place in f, x, y and the seed
+void resolve_language(LowerContext &ctx);
+
+}  // namespace calotype
