@@ -59,4 +59,4 @@ file(GLOB harness_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/harness
 add_library(calotype_test_harness STATIC ${harness_sources})
 target_include_directories(calotype_test_harness PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}")
 target_link_libraries(calotype_test_harness
-    PUBLIC GTest::gtest calotype_support PRIVATE calotype_flags)
+    PUBLIC GTest::gtest calotype_ir PRIVATE calotype_flags)

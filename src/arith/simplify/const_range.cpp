@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "ir/fold_constants.h"
+
 namespace calotype::internal {
 
 namespace {
@@ -72,25 +74,11 @@ ConstRange from_corners(std::initializer_list<Extended> corners) {
 }  // namespace
 
 int64_t euclidean_mod(int64_t a, int64_t b) {
-    if (b == 0 || b == -1) {
-        return 0;
-    }
-    const int64_t r = a % b;
-    return r >= 0 ? r : int64_t(Wide(r) + (b < 0 ? -Wide(b) : Wide(b)));
+    return mod_imp(a, b);
 }
 
 int64_t euclidean_div(int64_t a, int64_t b) {
-    if (b == 0) {
-        return 0;
-    }
-    if (b == -1) {
-        return int64_t(-uint64_t(a));
-    }
-    const int64_t q = a / b;
-    if (a % b >= 0) {
-        return q;
-    }
-    return b > 0 ? q - 1 : q + 1;
+    return div_imp(a, b);
 }
 
 int64_t greatest_common_divisor(int64_t a, int64_t b) {

@@ -5,6 +5,7 @@
 
 #include "arith/simplify/rule_table.h"
 #include "ir/constants.h"
+#include "ir/fold_constants.h"
 
 namespace calotype::internal {
 
@@ -12,47 +13,39 @@ namespace {
 
 using Wide = __int128;
 
-Wide wide_mod(Wide a, Wide b) {
-    if (b == 0) {
-        return 0;
-    }
-    const Wide r = a % b;
-    return r >= 0 ? r : r + (b < 0 ? -b : b);
-}
-
-Wide wide_div(Wide a, Wide b) {
-    return b == 0 ? 0 : (a - wide_mod(a, b)) / b;
-}
-
 Expr make_bool(bool value, int lanes) {
     return make_const(Bool(lanes), value ? 1 : 0);
 }
 
-Expr fold_integers(NodeKind op, Type t, Wide a, Wide b) {
-    Wide r;
+// Arithmetic on one bit, modulo two.
+Expr fold_bits(NodeKind op, Type t, bool a, bool b) {
     switch (op) {
-    case NodeKind::Add: r = a + b; break;
-    case NodeKind::Sub: r = a - b; break;
+    case NodeKind::Add:
+    case NodeKind::Sub:
+        return make_bool(a != b, t.lanes());
     case NodeKind::Mul:
-        // Two 64-bit unsigned numbers may exceed 127 bits; the low bits are right all the same.
-        r = Wide(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
-        break;
-    case NodeKind::Div: r = wide_div(a, b); break;
-    case NodeKind::Mod: r = wide_mod(a, b); break;
-    case NodeKind::Min: r = a < b ? a : b; break;
-    case NodeKind::Max: r = a < b ? b : a; break;
-    case NodeKind::EQ: return make_bool(a == b, t.lanes());
-    case NodeKind::NE: return make_bool(a != b, t.lanes());
-    case NodeKind::LT: return make_bool(a < b, t.lanes());
-    case NodeKind::LE: return make_bool(a <= b, t.lanes());
-    case NodeKind::And: return make_bool(a && b, t.lanes());
-    case NodeKind::Or: return make_bool(a || b, t.lanes());
-    default: return Expr();
+    case NodeKind::Div:
+        return make_bool(a && b, t.lanes());
+    case NodeKind::Mod:
+        return make_bool(false, t.lanes());
+    default:
+        return Expr();
     }
-    if (!t.can_overflow() && (r < t.imin() || r > t.imax())) {
-        return Call::make(t, Intrinsic::signed_integer_overflow, {});
+}
+
+Expr fold_integers(NodeKind op, const Expr &a, const Expr &b) {
+    Wide x, y;
+    if (!integer_value(a, &x) || !integer_value(b, &y)) {
+        return Expr();
     }
-    return make_wrapped_const(t, r);
+    const Type t = a.type();
+    if (t.is_bool()) {
+        if (Expr bit = fold_bits(op, t, x != 0, y != 0); bit.defined()) {
+            return bit;
+        }
+    }
+    const Expr folded = fold_binary(op, a, b);
+    return folded.defined() ? folded : Call::make(t, Intrinsic::signed_integer_overflow, {});
 }
 
 Expr fold_floats(NodeKind op, Type t, double a, double b) {
@@ -107,11 +100,10 @@ bool integer_value(const Expr &e, Wide *value) {
     return false;
 }
 
-Expr fold_binary(NodeKind op, const Expr &a, const Expr &b) {
+Expr fold_operator(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
     if (t.is_int_or_uint()) {
-        Wide x, y;
-        return integer_value(a, &x) && integer_value(b, &y) ? fold_integers(op, t, x, y) : Expr();
+        return fold_integers(op, a, b);
     }
     if (t.is_float()) {
         const auto x = number_of(a.get()), y = number_of(b.get());

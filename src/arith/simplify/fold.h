@@ -9,7 +9,7 @@ namespace calotype::internal {
 /// a op b for constants (immediates or broadcasts of them) of one type, or undefined where the value
 /// is not known or the operands are not constant. Signed 32- and 64-bit overflow gives the intrinsic
 /// signed_integer_overflow.
-Expr fold_binary(NodeKind op, const Expr &a, const Expr &b);
+Expr fold_operator(NodeKind op, const Expr &a, const Expr &b);
 
 /// The constant e converted to type t, or undefined.
 Expr fold_cast(Type t, const Expr &e);

@@ -150,7 +150,7 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
     default:
         break;
     }
-    if (Expr folded = fold_binary(op, a, b); folded.defined()) {
+    if (Expr folded = fold_operator(op, a, b); folded.defined()) {
         return folded;
     }
     if (is_commutative(op) && out_of_order(op, a, b)) {

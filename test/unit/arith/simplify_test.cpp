@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What simplify() makes of expressions and statements that lowering produces, as text.
+#include <gtest/gtest.h>
+
+#include "arith/simplify.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+
+namespace calotype {
+namespace {
+
+std::string simplified(const std::string &text, const SimplifyContext &context = {}) {
+    return to_string(simplify(parse_expr(text), context));
+}
+
+bool proves(const std::string &text, const SimplifyContext &context = {}) {
+    return can_prove(parse_expr(text), context);
+}
+
+struct Case {
+    const char *before, *after;
+};
+
+class Simplify : public testing::TestWithParam<Case> {};
+
+TEST_P(Simplify, GivesExactlyThis) {
+    EXPECT_EQ(simplified(GetParam().before), GetParam().after) << "of " << GetParam().before;
+}
+
+constexpr Case sums[] = {
+    {"1 + 2 * 3", "7"},
+    {"(x + 3) - (x + 1)", "2"},
+    {"((x + y) + 3) - (y + 1)", "x + 2"},
+    {"x + y + z - (z + x)", "y"},
+    {"x * 3 + x * 5", "x * 8"},
+    {"(x + 3) * 4", "x * 4 + 12"},
+    {"x - min(x, y)", "max(x - y, 0)"},
+    {"3 + x", "x + 3"},
+};
+INSTANTIATE_TEST_SUITE_P(Sums, Simplify, testing::ValuesIn(sums));
+
+constexpr Case quotients[] = {
+    {"(x*8 + 4) / 8", "x"},
+    {"(x*8 + y) / 8", "y / 8 + x"},
+    {"(x / 4) / 3", "x / 12"},
+    {"(x*6) % 3", "0"},
+    {"(x + 8) % 8", "x % 8"},
+    {"x - (x/8)*8", "x % 8"},
+};
+INSTANTIATE_TEST_SUITE_P(Quotients, Simplify, testing::ValuesIn(quotients));
+
+TEST(CanProve, BoundsAndRounding) {
+    EXPECT_TRUE(proves("(x/8)*8 <= x"));
+    EXPECT_TRUE(proves("x < (x/8)*8 + 8"));
+    EXPECT_TRUE(proves("min(x, y) <= max(x, z)"));
+    EXPECT_FALSE(proves("min(x, y) < max(x, z)"));
+    EXPECT_TRUE(proves("x + 3 < 20", SimplifyContext().bound("x", 0, 16)));
+    EXPECT_FALSE(proves("x + 3 < 20", SimplifyContext().bound("x", 0, 17)));
+    EXPECT_TRUE(proves("x % 4 == 0", SimplifyContext().align("x", 8)));
+    EXPECT_TRUE(proves("x <= y", SimplifyContext().fact(parse_expr("x < y"))));
+}
+
+}  // namespace
+}  // namespace calotype
