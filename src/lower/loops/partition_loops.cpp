@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/loops/partition_loops.h"
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "lower/loops/steady_state.h"
+
+namespace calotype {
+
+using internal::find_steady_state;
+using internal::SteadyState;
+
+namespace {
+
+class Partitioner : public Mutator {
+public:
+    explicit Partitioner(LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    static bool has_likely(const Stmt &s) {
+        return contains_intrinsic(s, Intrinsic::likely) || contains_intrinsic(s, Intrinsic::likely_if_innermost);
+    }
+
+    static Stmt make_loop(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
+        return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
+    }
+
+    Stmt visit(const For *op) override {
+        const bool candidate = op->partition != Partition::Never && !is_gpu(op->for_type) &&
+                               !is_const_one(op->extent) && has_likely(op->body);
+        const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
+        if (!steady.found) {
+            user_assert(op->partition != Partition::Always)
+                << "loop " << op->name << " is marked always_partition, but no condition in it is likely to hold in a "
+                << "range of its iterations";
+            return Mutator::visit(op);
+        }
+        if (steady.range.is_everything()) {
+            return make_loop(op, op->min, op->extent, mutate(steady.body));
+        }
+        return op->for_type == ForType::Serial ? split_in_three(op, steady) : branch_inside(op, steady);
+    }
+
+    /// Iterations of a parallel loop choose for themselves, so that all of them still run at the same time.
+    Stmt branch_inside(const For *op, const SteadyState &steady) {
+        const Expr i = Variable::make(op->min.type(), op->name);
+        Expr condition;
+        if (steady.range.has_lower_bound()) {
+            condition = i >= steady.range.min;
+        }
+        if (steady.range.has_upper_bound()) {
+            const Expr below = i <= steady.range.max;
+            condition = condition.defined() ? condition && below : below;
+        }
+        const Stmt body = IfThenElse::make(condition, mutate(steady.body), remove_likelies(op->body));
+        return make_loop(op, op->min, op->extent, body);
+    }
+
+    Stmt split_in_three(const For *op, const SteadyState &steady) {
+        const std::string first_name = ctx_.names.unique(op->name + ".steady_min");
+        const std::string end_name = ctx_.names.unique(op->name + ".steady_end");
+        const Type t = op->min.type();
+        const Expr first = Variable::make(t, first_name), end = Variable::make(t, end_name);
+        const Expr loop_end = op->min + op->extent;
+        const bool before = steady.range.has_lower_bound() && !can_prove(steady.range.min <= op->min);
+        const bool after = steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1);
+
+        const Stmt general = remove_likelies(op->body);
+        const Expr start = before ? first : op->min, stop = after ? end : loop_end;
+        Stmt result = make_loop(op, start, stop - start, mutate(steady.body));
+        if (before && after) {
+            result = share_general_code(op, first, end, loop_end, general, result);
+        } else if (before) {
+            result = Block::make(make_loop(op, op->min, first - op->min, general), result);
+        } else if (after) {
+            result = Block::make(result, make_loop(op, end, loop_end - end, general));
+        }
+        if (after) {
+            const Expr wanted = min(steady.range.max + 1, loop_end);
+            result = LetStmt::make(end_name, simplify(max(wanted, start)), result);
+        }
+        if (before) {
+            result = LetStmt::make(first_name, simplify(min(max(steady.range.min, op->min), max(loop_end, op->min))),
+                                   result);
+        }
+        return result;
+    }
+
+    /// Part 0: before, part 1: steady, part 2: after. The iterations keep their order.
+    Stmt share_general_code(const For *op, const Expr &first, const Expr &end, const Expr &loop_end,
+                            const Stmt &general, const Stmt &steady) {
+        const std::string part_name = ctx_.names.unique(op->name + ".part");
+        const Expr part = Variable::make(Int(32), part_name);
+        const Expr start = select(part == 0, op->min, end);
+        const Expr stop = select(part == 0, first, loop_end);
+        const Stmt other = make_loop(op, start, stop - start, general);
+        return For::make(part_name, 0, 3, ForType::Serial, Partition::Never, DeviceAPI::None,
+                         IfThenElse::make(part == 1, steady, other));
+    }
+
+    LowerContext &ctx_;
+};
+
+}  // namespace
+
+Stmt partition_loops(const Stmt &s, LowerContext &ctx) {
+    return simplify(Partitioner(ctx).mutate(s));
+}
+
+}  // namespace calotype

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// partition_loops: the common case without its tests.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Splits a loop into the iterations in which everything likely() holds, without the tests, and those before and after.
+///
+///     for x in [0, w) {                                 let x.steady_min = 1, let x.steady_end = min(w, n)   (and clamps)
+///       f[x] = g[max(likely(x - 1), 0)]                 for x in [0, x.steady_min) { f[x] = g[max(x - 1, 0)] }
+///       if likely(x < n) {                      ->      for x in [x.steady_min, x.steady_end) { f[x] = g[x - 1]; h[x] = 1 }
+///         h[x] = 1                                      for x in [x.steady_end, w) { ... }
+///       }
+///     }
+///
+/// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with the two versions under
+/// a condition. likely_if_innermost counts in loops without loops inside. Loops marked Partition::Never are left alone;
+/// for one marked Always it is a CompileError if there is nothing to split off.
+///
+/// Requires: no vectorised loops.
+/// Establishes: simplified; no likely in code before and after.
+/// Order: after vectorize_loops, whose conditions are about whole vectors.
+Stmt partition_loops(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What counts as a choice with a likely outcome:
+//
+//     select(likely(c), t, f)   if likely(c)   if_then_else(likely(c), t, f)       c holds
+//     min(likely(a), b)                                                            a <= b
+//     max(min(likely(a), b), c)                                                    a <= b, and a >= c
+//     select(c, likely(t), f)                                                      c holds
+//
+// A condition is rewritten in terms of the loop variable and of what is defined outside of the loop (lets inside are
+// replaced by their values, inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
+// condition cannot be solved stays as it is. One expression may be shared by several places with different
+// lets round them: its choice is made only if it is solved in all of them.
+#include "lower/loops/steady_state.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "arith/simplify.h"
+#include "arith/solve.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/loops/lanes.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool has_inner_loop(const Stmt &s) {
+    return contains_kind(s, NodeKind::For);
+}
+
+/// Which calls mark something as likely in this loop.
+class LikelyTags {
+public:
+    explicit LikelyTags(bool innermost)
+        : innermost_(innermost) {
+    }
+
+    const Call *as_tag(const Expr &e) const {
+        const Call *c = e.as<Call>();
+        const bool tag = c && (c->is_intrinsic(Intrinsic::likely) ||
+                               (innermost_ && c->is_intrinsic(Intrinsic::likely_if_innermost)));
+        return tag ? c : nullptr;
+    }
+
+    /// True if the value is likely that of a tagged part.
+    bool is_likely(const Expr &e) const {
+        auto known = known_.find(e.get());
+        if (known != known_.end()) {
+            return known->second;
+        }
+        const bool result = as_tag(e) || has_likely_operand(e);
+        known_.emplace(e.get(), result);
+        return result;
+    }
+
+    /// The value where all choices inside turn out as is likely.
+    Expr likely_value(const Expr &e) const {
+        if (const Call *tag = as_tag(e)) {
+            return likely_value(tag->args[0]);
+        }
+        const Min *min = e.as<Min>();
+        const Max *max = e.as<Max>();
+        if ((min && is_choice(min)) || (max && is_choice(max))) {
+            const Expr a = min ? min->a : max->a, b = min ? min->b : max->b;
+            return likely_value(is_likely(a) ? a : b);
+        }
+        return remove_likelies(e);
+    }
+
+    template<typename MinMax>
+    bool is_choice(const MinMax *op) const {
+        return is_likely(op->a) != is_likely(op->b);
+    }
+
+private:
+    bool has_likely_operand(const Expr &e) const {
+        switch (e.kind()) {
+#define ARITH(Name, symbol) \
+    case NodeKind::Name:    \
+        return either(e.as<Name>());
+#define COMPARE(Name, symbol)
+#define LOGIC(Name, symbol) ARITH(Name, symbol)
+#include "ir/nodes.def"
+        case NodeKind::Cast:
+            return is_likely(e.as<Cast>()->value);
+        case NodeKind::Broadcast:
+            return is_likely(e.as<Broadcast>()->value);
+        case NodeKind::Ramp:
+            return is_likely(e.as<Ramp>()->base);
+        case NodeKind::Not:
+            return is_likely(e.as<Not>()->a);
+        default:
+            return false;
+        }
+    }
+
+    template<typename T>
+    bool either(const T *op) const {
+        return is_likely(op->a) || is_likely(op->b);
+    }
+
+    const bool innermost_;
+    mutable std::unordered_map<const ExprNode *, bool> known_;  ///< of the loop's body, which outlives this
+};
+
+/// Solves the conditions of all choices for the loop variable.
+class FindChoices : public Visitor {
+public:
+    FindChoices(const For *loop, const LikelyTags &tags)
+        : tags_(tags), var_(loop->name) {
+    }
+
+    /// Choices that can be made, with the range of the loop variable in which they can; of shared ones every range.
+    std::unordered_map<const Node *, std::vector<Interval>> solved;
+    std::unordered_set<const Node *> unsolved;
+
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        if (e.defined() && seen_.insert(e.get()).second) {
+            Visitor::operator()(e);
+        }
+    }
+
+private:
+    using Visitor::visit;
+
+    void visit_let(const std::string &name, const Expr &value, const std::function<void()> &visit_body) {
+        (*this)(value);
+        // What was seen was seen with other lets.
+        std::unordered_set<const ExprNode *> outer_seen;
+        std::swap(seen_, outer_seen);
+        const Expr expanded = substitute(lets_, value);
+        auto outer = lets_.find(name);
+        const Expr outer_value = outer == lets_.end() ? Expr() : outer->second;
+        lets_[name] = expanded;
+        visit_body();
+        if (outer_value.defined()) {
+            lets_[name] = outer_value;
+        } else {
+            lets_.erase(name);
+        }
+        std::swap(seen_, outer_seen);
+    }
+
+    void visit(const LetStmt *op) override {
+        visit_let(op->name, op->value, [&] { (*this)(op->body); });
+    }
+
+    void visit(const Let *op) override {
+        visit_let(op->name, op->value, [&] { (*this)(op->body); });
+    }
+
+    void visit(const For *op) override {
+        (*this)(op->min);
+        (*this)(op->extent);
+        std::unordered_set<const ExprNode *> outer_seen;
+        std::swap(seen_, outer_seen);
+        const Expr min = substitute(lets_, op->min), extent = substitute(lets_, op->extent);
+        // Of a loop of unknown extent there is, in general, no iteration of ours in which all of its have the condition.
+        const bool small = is_const(simplify(extent));
+        inner_.push(op->name, small ? Interval(min, min + extent - 1) : Interval::everything());
+        (*this)(op->body);
+        inner_.pop(op->name);
+        std::swap(seen_, outer_seen);
+    }
+
+    void visit(const IfThenElse *op) override {
+        if (tags_.is_likely(op->condition)) {
+            note(op, op->condition);
+        }
+        Visitor::visit(op);
+    }
+
+    void visit(const Select *op) override {
+        const bool t = tags_.is_likely(op->true_value), f = tags_.is_likely(op->false_value);
+        if (tags_.is_likely(op->condition) || (t && !f)) {
+            note(op, op->condition);
+        } else if (f && !t) {
+            note(op, !op->condition);
+        }
+        Visitor::visit(op);
+    }
+
+    void visit(const Min *op) override {
+        visit_min_max(op, true);
+    }
+
+    void visit(const Max *op) override {
+        visit_min_max(op, false);
+    }
+
+    template<typename T>
+    void visit_min_max(const T *op, bool is_min) {
+        if (tags_.is_choice(op)) {
+            const bool first = tags_.is_likely(op->a);
+            const Expr chosen = tags_.likely_value(first ? op->a : op->b), other = first ? op->b : op->a;
+            note(op, is_min ? chosen <= other : chosen >= other);
+        }
+        Visitor::visit(op);
+    }
+
+    void visit(const Call *op) override {
+        if (op->is_intrinsic(Intrinsic::if_then_else) && tags_.is_likely(op->args[0])) {
+            note(op, op->args[0]);
+        }
+        Visitor::visit(op);
+    }
+
+    void note(const Node *choice, const Expr &tagged) {
+        const Expr condition = all_lanes(substitute(lets_, remove_likelies(tagged)));
+        if (!uses_var(condition, var_)) {
+            return;
+        }
+        Interval range = Interval::nothing();
+        if (is_pure(condition) && !contains_kind(condition, NodeKind::Load)) {
+            range = solve_for_inner_interval(simplify(over_inner_loops(condition)), var_);
+        }
+        const bool usable = !range.is_empty() && !range.is_everything() && ends_are_outside(range);
+        if (usable) {
+            solved[choice].push_back(range);
+        } else if (range.is_everything()) {
+            solved[choice];
+        } else {
+            unsolved.insert(choice);
+        }
+    }
+
+    /// The condition for all iterations of the loops inside.
+    Expr over_inner_loops(const Expr &condition) const {
+        bool any = false;
+        inner_.for_each([&](const std::string &name, const Interval &) { any = any || uses_var(condition, name); });
+        return any ? and_condition_over_domain(condition, inner_) : condition;
+    }
+
+    bool ends_are_outside(const Interval &range) const {
+        for (const Expr &end : {range.min, range.max}) {
+            if (!end.defined()) {
+                continue;
+            }
+            bool inside = uses_var(end, var_);
+            inner_.for_each([&](const std::string &name, const Interval &) { inside = inside || uses_var(end, name); });
+            if (inside) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const LikelyTags &tags_;
+    const std::string &var_;
+    std::map<std::string, Expr> lets_;  ///< inside of the loop, in terms of what is outside and of loop variables
+    Scope<Interval> inner_;             ///< loops inside
+    std::unordered_set<const ExprNode *> seen_;
+};
+
+/// Makes the choices.
+class MakeChoices : public GraphMutator {
+public:
+    MakeChoices(const LikelyTags &tags, const FindChoices &choices)
+        : tags_(tags), choices_(choices) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    bool made(const Node *op) const {
+        return choices_.solved.count(op) && !choices_.unsolved.count(op);
+    }
+
+    Expr chosen(const Expr &e) {
+        const Call *tag = tags_.as_tag(e);
+        return mutate(tag ? tag->args[0] : e);
+    }
+
+    Stmt visit(const IfThenElse *op) override {
+        return made(op) ? mutate(op->then_case) : GraphMutator::visit(op);
+    }
+
+    Expr visit(const Select *op) override {
+        if (!made(op)) {
+            return GraphMutator::visit(op);
+        }
+        const bool other = !tags_.is_likely(op->condition) && tags_.is_likely(op->false_value);
+        return chosen(other ? op->false_value : op->true_value);
+    }
+
+    Expr visit(const Min *op) override {
+        return made(op) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+    }
+
+    Expr visit(const Max *op) override {
+        return made(op) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+    }
+
+    Expr visit(const Call *op) override {
+        return op->is_intrinsic(Intrinsic::if_then_else) && made(op) ? mutate(op->args[1]) : GraphMutator::visit(op);
+    }
+
+    const LikelyTags &tags_;
+    const FindChoices &choices_;
+};
+
+}  // namespace
+
+SteadyState find_steady_state(const For *loop) {
+    const LikelyTags tags(!has_inner_loop(loop->body));
+    FindChoices choices(loop, tags);
+    choices(loop->body);
+    SteadyState state;
+    std::vector<Interval> ranges;
+    for (const auto &[choice, found] : choices.solved) {
+        if (choices.unsolved.count(choice)) {
+            continue;
+        }
+        state.found = true;
+        ranges.insert(ranges.end(), found.begin(), found.end());
+    }
+    if (!state.found) {
+        return state;
+    }
+    // In an order that does not depend on addresses.
+    std::vector<Expr> mins, maxes;
+    for (const Interval &range : ranges) {
+        if (range.has_lower_bound()) {
+            mins.push_back(range.min);
+        }
+        if (range.has_upper_bound()) {
+            maxes.push_back(range.max);
+        }
+    }
+    auto combine = [](std::vector<Expr> &ends, bool largest) {
+        std::sort(ends.begin(), ends.end(), ExprDeepLess());
+        Expr result;
+        for (size_t i = 0; i < ends.size(); i++) {
+            if (i > 0 && equal(ends[i], ends[i - 1])) {
+                continue;
+            }
+            result = !result.defined() ? ends[i] : largest ? max(result, ends[i]) : min(result, ends[i]);
+        }
+        return result.defined() ? simplify(result) : result;
+    };
+    state.range = Interval(combine(mins, true), combine(maxes, false));
+    state.body = MakeChoices(tags, choices).mutate(loop->body);
+    return state;
+}
+
+}  // namespace calotype::internal
