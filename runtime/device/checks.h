@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What every function on device copies checks first, and how it reports a failure.
+#pragma once
+
+#include "runtime/abi/buffer.h"
+#include "runtime/abi/errors.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Report an error with the summary of its code. Returns the code. */
+int report_code(void *user_context, int code);
+
+/** 0, or an error if the buffer is null or its device fields contradict each other. */
+int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *routine);
+
+} // namespace runtime
+} // namespace calotype

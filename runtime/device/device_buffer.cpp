@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device copies of buffers: allocating, freeing, wrapping, synchronising. The device-neutral half:
+// it checks what the back ends then need not check, and keeps the fields of the buffer consistent.
+#include "runtime/abi/device_interface.h"
+#include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/checks.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace {
+
+/** Hold on to the code of a back end while calling it. */
+class ModuleUse {
+    const calotype_device_interface_impl_t *impl;
+
+public:
+    explicit ModuleUse(const calotype_device_interface_t *device_interface)
+        : impl(device_interface->impl) {
+        if (impl->use_module) {
+            impl->use_module();
+        }
+    }
+    ~ModuleUse() {
+        if (impl->release_module) {
+            impl->release_module();
+        }
+    }
+    ModuleUse(const ModuleUse &) = delete;
+    ModuleUse &operator=(const ModuleUse &) = delete;
+    const calotype_device_interface_impl_t *operator->() const {
+        return impl;
+    }
+};
+
+void forget_device(calotype_buffer_t *buf) {
+    buf->device = 0;
+    buf->device_interface = nullptr;
+    buf->set_device_dirty(false);
+}
+
+/** For a buffer that is to go onto a device: whether it is on another one already. */
+int check_not_elsewhere(void *user_context, const calotype_buffer_t *buf,
+                        const calotype_device_interface_t *device_interface) {
+    if (!device_interface) {
+        return calotype_error_no_device_interface(user_context);
+    }
+    if (buf->device_interface && buf->device_interface != device_interface) {
+        return report_code(user_context, calotype_error_code_incompatible_device_interface);
+    }
+    return 0;
+}
+
+} // namespace
+
+CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *buf,
+                                         const calotype_device_interface_t *device_interface) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_malloc")) {
+        return code;
+    }
+    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+        return code;
+    }
+    if (buf->device) {
+        return 0;
+    }
+    ModuleUse impl(device_interface);
+    if (impl->device_malloc(user_context, buf) != 0) {
+        forget_device(buf);
+        return report_code(user_context, calotype_error_code_device_malloc_failed);
+    }
+    buf->device_interface = device_interface;
+    return 0;
+}
+
+CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *buf) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_free")) {
+        return code;
+    }
+    if (!buf->device_interface) {
+        forget_device(buf);
+        return 0;
+    }
+    ModuleUse impl(buf->device_interface);
+    const int code = buf->device ? impl->device_free(user_context, buf) : 0;
+    forget_device(buf);
+    return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
+}
+
+CALOTYPE_WEAK int calotype_device_and_host_malloc(
+    void *user_context, calotype_buffer_t *buf,
+    const calotype_device_interface_t *device_interface) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_and_host_malloc")) {
+        return code;
+    }
+    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+        return code;
+    }
+    ModuleUse impl(device_interface);
+    if (impl->device_and_host_malloc(user_context, buf) != 0) {
+        forget_device(buf);
+        return report_code(user_context, calotype_error_code_device_malloc_failed);
+    }
+    buf->device_interface = device_interface;
+    return 0;
+}
+
+CALOTYPE_WEAK int calotype_device_and_host_free(void *user_context, calotype_buffer_t *buf) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_and_host_free")) {
+        return code;
+    }
+    if (!buf->device_interface) {
+        forget_device(buf);
+        return 0;
+    }
+    ModuleUse impl(buf->device_interface);
+    const int code = impl->device_and_host_free(user_context, buf);
+    forget_device(buf);
+    buf->set_host_dirty(false);
+    return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
+}
+
+CALOTYPE_WEAK int calotype_device_wrap_native(void *user_context, calotype_buffer_t *buf,
+                                              uint64_t handle,
+                                              const calotype_device_interface_t *device_interface) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_wrap_native")) {
+        return code;
+    }
+    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+        return code;
+    }
+    if (buf->device) {
+        return report_code(user_context, calotype_error_code_device_wrap_native_failed);
+    }
+    ModuleUse impl(device_interface);
+    if (impl->wrap_native(user_context, buf, handle) != 0) {
+        forget_device(buf);
+        return report_code(user_context, calotype_error_code_device_wrap_native_failed);
+    }
+    buf->device_interface = device_interface;
+    return 0;
+}
+
+CALOTYPE_WEAK int calotype_device_detach_native(void *user_context, calotype_buffer_t *buf) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_detach_native")) {
+        return code;
+    }
+    if (!buf->device_interface) {
+        return 0;
+    }
+    ModuleUse impl(buf->device_interface);
+    const int code = impl->detach_native(user_context, buf);
+    forget_device(buf);
+    return code ? report_code(user_context, calotype_error_code_device_detach_native_failed) : 0;
+}
+
+CALOTYPE_WEAK int calotype_device_sync(void *user_context, calotype_buffer_t *buf) {
+    if (int code = check_buffer(user_context, buf, "calotype_device_sync")) {
+        return code;
+    }
+    if (!buf->device_interface) {
+        return calotype_error_no_device_interface(user_context);
+    }
+    ModuleUse impl(buf->device_interface);
+    const int code = impl->device_sync(user_context, buf);
+    return code ? report_code(user_context, calotype_error_code_device_sync_failed) : 0;
+}
+
+CALOTYPE_WEAK int
+calotype_device_sync_global(void *user_context,
+                            const calotype_device_interface_t *device_interface) {
+    if (!device_interface) {
+        return calotype_error_no_device_interface(user_context);
+    }
+    ModuleUse impl(device_interface);
+    const int code = impl->device_sync(user_context, nullptr);
+    return code ? report_code(user_context, calotype_error_code_device_sync_failed) : 0;
+}
+
+CALOTYPE_WEAK void calotype_device_release(void *user_context,
+                                           const calotype_device_interface_t *device_interface) {
+    if (device_interface) {
+        ModuleUse(device_interface)->device_release(user_context);
+    }
+}
+
+CALOTYPE_WEAK void calotype_device_free_as_destructor(void *user_context, void *buf) {
+    calotype_device_free(user_context, static_cast<calotype_buffer_t *>(buf));
+}
+
+CALOTYPE_WEAK void calotype_device_and_host_free_as_destructor(void *user_context, void *buf) {
+    calotype_device_and_host_free(user_context, static_cast<calotype_buffer_t *>(buf));
+}
+
+CALOTYPE_WEAK void calotype_device_host_nop_free(void *user_context, void *buf) {
+    (void)user_context, (void)buf;
+}
