@@ -169,6 +169,13 @@ void copy_parts(FunctionContents *c) {
     for (LoopLevel *level : {&s.store_level, &s.compute_level, &s.hoist_storage_level}) {
         *level = level->lock().copy();
     }
+    // A level that was not given is that of the level inside of it.
+    if (s.store_level.is_inlined()) {
+        s.store_level = s.compute_level.copy();
+    }
+    if (s.hoist_storage_level.is_inlined()) {
+        s.hoist_storage_level = s.store_level.copy();
+    }
 }
 
 void redirect(FunctionContents *c, RedirectCalls &calls, const CopyOf &copies) {

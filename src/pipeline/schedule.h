@@ -115,6 +115,8 @@ struct StageSchedule {
     bool allow_race_conditions = false;
     bool atomic = false;
     bool override_atomic_associativity_test = false;
+    bool stream_stores = false;              ///< store around the cache
+    std::vector<std::string> stream_loads;  ///< Funcs and parameters to load around the cache
 };
 
 /// Name of the dummy outermost loop of every stage.
@@ -122,6 +124,7 @@ inline const char *const outermost_name = "__outermost";
 
 /// What concerns a Func as a whole.
 struct FuncSchedule {
+    /// Inlined here means "as the next": deep_copy sets hoist_storage_level from store_level, that from compute_level.
     LoopLevel store_level = LoopLevel::inlined();
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel hoist_storage_level = LoopLevel::inlined();

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device interfaces for pipelines that run in this process. Defined in driver/.
+#pragma once
+
+#include "ir/enums.h"
+#include "target/target.h"
+
+struct calotype_device_interface_t;
+
+namespace calotype {
+
+/// The interface of a device, made for the target by compiling its runtime. A CompileError that names `error_site` if the
+/// target has no such device.
+const calotype_device_interface_t *get_device_interface_for_device_api(
+    DeviceAPI api, const Target &t = get_jit_target_from_environment(),
+    const char *error_site = nullptr);
+/// The device that Default_GPU means; DeviceAPI::Host if the target has none.
+DeviceAPI get_default_device_api_for_target(const Target &t);
+/// True if this machine has the device that the target asks for.
+bool host_supports_target_device(const Target &t);
+
+}  // namespace calotype

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lang/func_directives.h"
+
+#include <algorithm>
+
+#include "ir/constants.h"
+#include "ir/expr_nodes.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "lang/func.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype {
+
+Func &FuncDirectives::self() {
+    return static_cast<Func &>(*this);
+}
+
+void FuncDirectives::invalidate_cache() {
+    if (pipeline_.defined()) {
+        pipeline_.invalidate_cache();
+    }
+}
+
+void FuncDirectives::check_dimension(const char *directive, const std::string &dim) const {
+    const std::vector<std::string> &args = func_.args();
+    user_assert(std::count(args.begin(), args.end(), dim))
+        << directive << " of func " << func_.name() << ": " << dim
+        << " is none of its dimensions, which are "
+        << (args.empty() ? "none" : internal::join(args, ", "));
+}
+
+// ---- where it is computed and stored
+
+Func &FuncDirectives::compute_at(LoopLevel level) {
+    invalidate_cache();
+    schedule().compute_level = std::move(level);
+    return self();
+}
+
+Func &FuncDirectives::compute_at(const Func &g, const Var &var) {
+    return compute_at(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::compute_at(const Func &g, const RVar &var) {
+    return compute_at(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::compute_root() {
+    return compute_at(LoopLevel::root());
+}
+
+Func &FuncDirectives::compute_inline() {
+    invalidate_cache();
+    schedule().compute_level = LoopLevel::inlined();
+    schedule().store_level = LoopLevel::inlined();
+    schedule().hoist_storage_level = LoopLevel::inlined();
+    return self();
+}
+
+Func &FuncDirectives::store_at(LoopLevel level) {
+    invalidate_cache();
+    schedule().store_level = std::move(level);
+    return self();
+}
+
+Func &FuncDirectives::store_at(const Func &g, const Var &var) {
+    return store_at(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::store_at(const Func &g, const RVar &var) {
+    return store_at(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::store_root() {
+    return store_at(LoopLevel::root());
+}
+
+Func &FuncDirectives::hoist_storage(LoopLevel level) {
+    invalidate_cache();
+    schedule().hoist_storage_level = std::move(level);
+    return self();
+}
+
+Func &FuncDirectives::hoist_storage(const Func &g, const Var &var) {
+    return hoist_storage(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::hoist_storage(const Func &g, const RVar &var) {
+    return hoist_storage(LoopLevel(g, var));
+}
+
+Func &FuncDirectives::hoist_storage_root() {
+    return hoist_storage(LoopLevel::root());
+}
+
+// ---- bounds
+
+namespace {
+
+Expr int32_or_undefined(const char *directive, const std::string &func, const Expr &e) {
+    if (!e.defined() || e.type() == Int(32)) {
+        return e;
+    }
+    user_assert(Int(32).can_represent(e.type()) || is_const(e))
+        << directive << " of func " << func << ": " << e << " has type " << e.type()
+        << ", must fit in int32";
+    return cast(Int(32), e);
+}
+
+}  // namespace
+
+Func &FuncDirectives::add_bound(const char *directive, std::vector<Bound> *list, const Var &var,
+                                Bound b) {
+    invalidate_cache();
+    check_dimension(directive, var.name());
+    b.var = var.name();
+    for (Expr *e : {&b.min, &b.extent, &b.modulus, &b.remainder}) {
+        *e = int32_or_undefined(directive, func_.name(), *e);
+    }
+    const auto extent = b.extent.defined() ? as_const_int(b.extent) : std::nullopt;
+    user_assert(!extent || *extent >= 0) << directive << " of func " << func_.name()
+                                         << ": the extent of " << var.name() << " is " << *extent
+                                         << ", must not be negative";
+    const auto modulus = b.modulus.defined() ? as_const_int(b.modulus) : std::nullopt;
+    user_assert(!modulus || *modulus > 0)
+        << directive << " of func " << func_.name() << ": the modulus of " << var.name() << " is "
+        << *modulus << ", must be at least 1";
+    list->push_back(b);
+    return self();
+}
+
+Func &FuncDirectives::bound(const Var &var, Expr min, Expr extent) {
+    user_assert(!min.defined() || extent.defined())
+        << "bound of func " << func_.name() << ": the extent of " << var.name() << " is undefined";
+    Bound b;
+    b.min = std::move(min);
+    b.extent = std::move(extent);
+    return add_bound("bound", &schedule().bounds, var, b);
+}
+
+Func &FuncDirectives::bound_extent(const Var &var, Expr extent) {
+    Bound b;
+    b.extent = std::move(extent);
+    return add_bound("bound_extent", &schedule().bounds, var, b);
+}
+
+Func &FuncDirectives::align_bounds(const Var &var, Expr modulus, Expr remainder) {
+    Bound b;
+    b.remainder = remainder % modulus;
+    b.modulus = std::move(modulus);
+    return add_bound("align_bounds", &schedule().bounds, var, b);
+}
+
+Func &FuncDirectives::align_extent(const Var &var, Expr modulus) {
+    Bound b;
+    b.modulus = std::move(modulus);
+    return add_bound("align_extent", &schedule().bounds, var, b);
+}
+
+Func &FuncDirectives::set_estimate(const Var &var, const Expr &min, const Expr &extent) {
+    Bound b;
+    b.min = min;
+    b.extent = extent;
+    add_bound("set_estimate", &schedule().estimates, var, b);
+    // As an output, the Func passes its estimate on to its buffers.
+    const auto arg = std::find(func_.args().begin(), func_.args().end(), var.name());
+    const int dim = int(arg - func_.args().begin());
+    for (Parameter &p : func_->output_buffers) {
+        p.set_min_constraint_estimate(dim, schedule().estimates.back().min);
+        p.set_extent_constraint_estimate(dim, schedule().estimates.back().extent);
+    }
+    return self();
+}
+
+Func &FuncDirectives::set_estimates(const Region &estimates) {
+    user_assert(int(estimates.size()) == func_.dimensions())
+        << "set_estimates of func " << func_.name() << ": " << estimates.size()
+        << " estimates for " << func_.dimensions() << " dimensions";
+    for (size_t i = 0; i < estimates.size(); i++) {
+        set_estimate(Var(func_.args()[i]), estimates[i].min, estimates[i].extent);
+    }
+    return self();
+}
+
+// ---- storage
+
+StorageDim &FuncDirectives::storage_dim(const char *directive, const Var &dim) {
+    invalidate_cache();
+    check_dimension(directive, dim.name());
+    for (StorageDim &d : schedule().storage_dims) {
+        if (d.var == dim.name()) {
+            return d;
+        }
+    }
+    internal_error << "func " << func_.name() << " has no storage dimension " << dim.name();
+}
+
+Func &FuncDirectives::reorder_storage(const std::vector<Var> &dims) {
+    invalidate_cache();
+    std::vector<StorageDim> &old = schedule().storage_dims;
+    std::vector<size_t> from;
+    for (const Var &v : dims) {
+        check_dimension("reorder_storage", v.name());
+        const auto it = std::find_if(old.begin(), old.end(),
+                                     [&](const StorageDim &d) { return d.var == v.name(); });
+        const size_t place = size_t(it - old.begin());
+        user_assert(!std::count(from.begin(), from.end(), place))
+            << "reorder_storage of func " << func_.name() << ": " << v.name() << " is named twice";
+        from.push_back(place);
+    }
+    std::vector<size_t> places = from;
+    std::sort(places.begin(), places.end());
+    const std::vector<StorageDim> before = old;
+    for (size_t i = 0; i < places.size(); i++) {
+        old[places[i]] = before[from[i]];
+    }
+    return self();
+}
+
+Func &FuncDirectives::reorder_storage(const Var &x, const Var &y) {
+    return reorder_storage(std::vector<Var>{x, y});
+}
+
+Func &FuncDirectives::align_storage(const Var &dim, const Expr &alignment) {
+    storage_dim("align_storage", dim).alignment = alignment;
+    return self();
+}
+
+Func &FuncDirectives::bound_storage(const Var &dim, const Expr &bound) {
+    storage_dim("bound_storage", dim).bound = bound;
+    return self();
+}
+
+Func &FuncDirectives::fold_storage(const Var &dim, const Expr &extent, bool fold_forward) {
+    StorageDim &d = storage_dim("fold_storage", dim);
+    const auto value = extent.defined() ? as_const_int(extent) : std::nullopt;
+    user_assert(!value || *value > 0) << "fold_storage of func " << func_.name()
+                                      << ": the extent of " << dim.name() << " is " << *value
+                                      << ", must be at least 1";
+    d.fold_factor = extent;
+    d.fold_forward = fold_forward;
+    return self();
+}
+
+Func &FuncDirectives::ring_buffer(Expr extent) {
+    invalidate_cache();
+    schedule().ring_buffer = cast(Int(32), std::move(extent));
+    return self();
+}
+
+Func &FuncDirectives::store_in(MemoryType memory_type) {
+    invalidate_cache();
+    schedule().memory_type = memory_type;
+    return self();
+}
+
+// ---- running
+
+Func &FuncDirectives::memoize(const EvictionKey &eviction_key) {
+    invalidate_cache();
+    schedule().memoized = true;
+    const Expr &key = eviction_key.key();
+    if (key.defined()) {
+        const Type t = key.type();
+        user_assert(t.is_scalar() && (t.is_handle() || t.is_int_or_uint()))
+            << "memoize of func " << func_.name() << ": the eviction key has type " << t
+            << ", must be an integer or a pointer";
+        schedule().memoize_eviction_key =
+            t.is_handle() ? Reinterpret::make(UInt(64), key) : cast(UInt(64), key);
+    }
+    return self();
+}
+
+Func &FuncDirectives::async() {
+    invalidate_cache();
+    schedule().async = true;
+    return self();
+}
+
+Func &FuncDirectives::trace_loads() {
+    invalidate_cache();
+    schedule().trace_loads = true;
+    return self();
+}
+
+Func &FuncDirectives::trace_stores() {
+    invalidate_cache();
+    schedule().trace_stores = true;
+    return self();
+}
+
+Func &FuncDirectives::trace_realizations() {
+    invalidate_cache();
+    schedule().trace_realizations = true;
+    return self();
+}
+
+Func &FuncDirectives::add_trace_tag(const std::string &tag) {
+    invalidate_cache();
+    schedule().trace_tags.push_back(tag);
+    return self();
+}
+
+Func &FuncDirectives::no_profiling() {
+    invalidate_cache();
+    schedule().no_profiling = true;
+    return self();
+}
+
+void FuncDirectives::debug_to_file(const std::string &filename) {
+    invalidate_cache();
+    func_->debug_file = filename;
+}
+
+// ---- with other stages
+
+Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var,
+                                   const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+    invalidate_cache();
+    self().stage_to_schedule().compute_with(s, var, align);
+    return self();
+}
+
+Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var, LoopAlignStrategy align) {
+    invalidate_cache();
+    self().stage_to_schedule().compute_with(s, var, align);
+    return self();
+}
+
+Func &FuncDirectives::compute_with(LoopLevel level,
+                                   const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+    invalidate_cache();
+    self().stage_to_schedule().compute_with(std::move(level), align);
+    return self();
+}
+
+Func &FuncDirectives::compute_with(LoopLevel level, LoopAlignStrategy align) {
+    invalidate_cache();
+    self().stage_to_schedule().compute_with(std::move(level), align);
+    return self();
+}
+
+}  // namespace calotype

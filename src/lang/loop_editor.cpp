@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lang/loop_editor.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/printer.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "pipeline/associativity.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool keeps_exact_bounds(TailStrategy tail) {
+    return tail == TailStrategy::GuardWithIf || tail == TailStrategy::Predicate ||
+           tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;
+}
+
+bool blends(TailStrategy tail) {
+    return tail == TailStrategy::ShiftInwardsAndBlend || tail == TailStrategy::RoundUpAndBlend;
+}
+
+}  // namespace
+
+LoopEditor::LoopEditor(const Stage &stage)
+    : stage_(stage), definition_(stage.definition()) {
+    schedule().touched = true;
+}
+
+std::string LoopEditor::loops_as_text() const {
+    std::string text;
+    for (const Dim &d : definition_->schedule.dims) {
+        if (d.var != outermost_name) {
+            text += (text.empty() ? "" : ", ") + d.var;
+        }
+    }
+    return text.empty() ? "none" : text;
+}
+
+size_t LoopEditor::find(const char *directive, const VarOrRVar &var) const {
+    const std::vector<Dim> &dims = definition_->schedule.dims;
+    for (size_t i = 0; i < dims.size(); i++) {
+        if (dims[i].var == var.name()) {
+            return i;
+        }
+    }
+    user_error << directive << " of " << stage_.name() << ": there is no loop " << var.name()
+               << ", the loops are " << loops_as_text();
+}
+
+// `replaced` are the loops that the directive removes: their names are free again.
+void LoopEditor::check_new_name(const char *directive, const VarOrRVar &var,
+                                const std::vector<std::string> &replaced) const {
+    if (std::count(replaced.begin(), replaced.end(), var.name())) {
+        return;
+    }
+    for (const Dim &d : definition_->schedule.dims) {
+        user_assert(d.var != var.name()) << directive << " of " << stage_.name()
+                                         << ": there is already a loop " << var.name();
+    }
+    user_assert(!is_name_taken(var.name()))
+        << directive << " of " << stage_.name() << ": the name " << var.name()
+        << " was already used by an earlier directive";
+}
+
+bool LoopEditor::is_name_taken(const std::string &name) const {
+    for (const Dim &d : definition_->schedule.dims) {
+        if (d.var == name) {
+            return true;
+        }
+    }
+    for (const Split &s : definition_->schedule.splits) {
+        if (s.old_var == name || s.outer == name || s.inner == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+VarOrRVar LoopEditor::name_inner(const VarOrRVar &var) const {
+    std::string name = var.name() + "$i";
+    for (int n = 1; is_name_taken(name); n++) {
+        name = var.name() + "$i" + std::to_string(n);
+    }
+    return VarOrRVar(name, var.is_rvar);
+}
+
+void LoopEditor::check_same_kind(const char *directive, const VarOrRVar &old,
+                                 const VarOrRVar &made) const {
+    user_assert(old.is_rvar == made.is_rvar)
+        << directive << " of " << stage_.name() << ": " << old.name() << " is "
+        << (old.is_rvar ? "an RVar" : "a Var") << " and " << made.name() << " is "
+        << (made.is_rvar ? "an RVar" : "a Var") << ", both must be of one kind";
+}
+
+void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
+    user_assert(factor.defined()) << "split of " << stage_.name() << ": the factor of " << old.name()
+                                  << " is undefined";
+    user_assert(Int(32).can_represent(factor.type()) || is_const(factor))
+        << "split of " << stage_.name() << ": the factor of " << old.name() << " has type "
+        << factor.type() << ", must fit in int32";
+    const auto value = as_const_int(factor);
+    user_assert(!value || *value > 0) << "split of " << stage_.name() << ": the factor of "
+                                      << old.name() << " is " << *value << ", must be at least 1";
+    class OnlyParameters : public GraphVisitor {
+    public:
+        std::string bad;
+
+    private:
+        using GraphVisitor::visit;
+        void visit(const Variable *op) override {
+            if (!op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter) {
+                bad = op->name;
+            }
+        }
+    } only_parameters;
+    only_parameters(factor);
+    user_assert(only_parameters.bad.empty())
+        << "split of " << stage_.name() << ": the factor of " << old.name()
+        << " depends on variable " << only_parameters.bad << ", only parameters are allowed";
+}
+
+// The strategy for Auto. An inner part of a loop that is already shifted inwards need not be shifted again: guarding it
+// costs less than redoing the work of both.
+TailStrategy LoopEditor::choose_tail(const std::string &old, bool exact, TailStrategy tail) const {
+    if (tail != TailStrategy::Auto) {
+        return tail;
+    }
+    if (exact) {
+        return TailStrategy::GuardWithIf;
+    }
+    if (!definition_->is_init) {
+        return TailStrategy::RoundUp;
+    }
+    std::set<std::string> shifted;
+    for (const Split &s : definition_->schedule.splits) {
+        const bool shifts = s.is_split() && (s.tail == TailStrategy::ShiftInwards ||
+                                             s.tail == TailStrategy::ShiftInwardsAndBlend);
+        if (shifts || (!s.is_fuse() && shifted.count(s.old_var))) {
+            shifted.insert(s.outer);
+        }
+    }
+    return shifted.count(old) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
+void LoopEditor::check_tail(const VarOrRVar &old, bool exact, TailStrategy tail) const {
+    user_assert(!exact || keeps_exact_bounds(tail))
+        << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on RVar "
+        << old.name()
+        << " would change the result, only guard_with_if and the predicate strategies are allowed";
+    user_assert(definition_->is_init || tail != TailStrategy::ShiftInwards)
+        << "split of " << stage_.name()
+        << ": tail strategy shift_inwards computes some values twice, so it is allowed for pure "
+           "definitions alone";
+}
+
+void LoopEditor::check_blend(const Dim &dim, ForType type) const {
+    if (!is_unordered_parallel(type)) {
+        return;
+    }
+    for (const Split &s : definition_->schedule.splits) {
+        user_assert(!s.is_split() || !blends(s.tail) || s.outer != dim.var ||
+                    definition_->schedule.allow_race_conditions)
+            << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
+            << ", it is split with tail strategy " << to_string(s.tail)
+            << ", which reads and writes back what the next iteration computes";
+    }
+}
+
+void LoopEditor::check_no_specializations(const char *directive) const {
+    user_assert(definition_->specializations.empty())
+        << directive << " of " << stage_.name()
+        << " comes after specialize, it must come before";
+}
+
+void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+                       const Expr &factor, TailStrategy tail) {
+    const size_t i = find("split", old);
+    check_new_name("split", outer, {old.name()});
+    check_new_name("split", inner, {old.name()});
+    user_assert(outer.name() != inner.name()) << "split of " << stage_.name()
+                                              << ": both new loops are named " << outer.name();
+    check_same_kind("split", old, outer);
+    check_same_kind("split", old, inner);
+    check_factor(old, factor);
+
+    Split s;
+    s.old_var = old.name();
+    s.outer = outer.name();
+    s.inner = inner.name();
+    s.factor = factor.type() == Int(32) ? factor : Cast::make(Int(32), factor);
+    s.exact = schedule().dims[i].is_rvar();
+    s.tail = choose_tail(old.name(), s.exact, tail);
+    check_tail(old, s.exact, s.tail);
+
+    std::vector<Dim> &dims = schedule().dims;
+    user_assert(dims[i].for_type != ForType::Extern)
+        << "split of " << stage_.name() << ": loop " << old.name() << " is inside of an extern stage";
+    dims.insert(dims.begin() + long(i), dims[i]);
+    dims[i].var = inner.name();
+    dims[i + 1].var = outer.name();
+    schedule().splits.push_back(s);
+}
+
+void LoopEditor::fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused) {
+    const size_t i = find("fuse", inner), o = find("fuse", outer);
+    user_assert(i != o) << "fuse of " << stage_.name() << ": loop " << inner.name()
+                        << " cannot be fused with itself";
+    check_new_name("fuse", fused, {inner.name(), outer.name()});
+    std::vector<Dim> &dims = schedule().dims;
+    user_assert(fused.is_rvar == (dims[i].is_rvar() || dims[o].is_rvar()))
+        << "fuse of " << stage_.name() << ": " << fused.name() << " must be "
+        << (fused.is_rvar ? "a Var, as both loops are" : "an RVar, as one of the loops is");
+    user_assert(dims[i].for_type != ForType::Extern && dims[o].for_type != ForType::Extern)
+        << "fuse of " << stage_.name() << ": loop " << inner.name()
+        << " is inside of an extern stage";
+
+    Split s;
+    s.kind = Split::Kind::Fuse;
+    s.inner = inner.name();
+    s.outer = outer.name();
+    s.old_var = fused.name();
+    // Of the two kinds the fused loop has the one that allows less.
+    dims[i].dim_type = std::max(dims[i].dim_type, dims[o].dim_type);
+    dims[i].var = fused.name();
+    dims.erase(dims.begin() + long(o));
+    schedule().splits.push_back(s);
+}
+
+void LoopEditor::rename(const VarOrRVar &old_name, const VarOrRVar &new_name) {
+    const size_t i = find("rename", old_name);
+    check_new_name("rename", new_name, {});
+    check_same_kind("rename", old_name, new_name);
+    schedule().dims[i].var = new_name.name();
+    // A loop that a directive made gets its name there.
+    for (size_t n = schedule().splits.size(); n-- > 0;) {
+        Split &s = schedule().splits[n];
+        std::string *made = s.is_fuse()                                    ? &s.old_var
+                            : s.is_split() && s.inner == old_name.name() ? &s.inner
+                                                                           : &s.outer;
+        if (*made == old_name.name()) {
+            *made = new_name.name();
+            return;
+        }
+    }
+    Split s;
+    s.kind = Split::Kind::Rename;
+    s.old_var = old_name.name();
+    s.outer = new_name.name();
+    s.exact = new_name.is_rvar;
+    schedule().splits.push_back(s);
+}
+
+void LoopEditor::reorder(const std::vector<VarOrRVar> &vars) {
+    const std::vector<Dim> old = schedule().dims;
+    std::vector<size_t> from;
+    std::set<size_t> places;
+    for (const VarOrRVar &v : vars) {
+        from.push_back(find("reorder", v));
+        user_assert(places.insert(from.back()).second)
+            << "reorder of " << stage_.name() << ": loop " << v.name() << " is named twice";
+    }
+    for (size_t i = 0; i < from.size(); i++) {
+        for (size_t j = i + 1; j < from.size(); j++) {
+            const Dim &a = old[from[i]], &b = old[from[j]];
+            user_assert(from[i] < from[j] || a.is_pure() || b.is_pure() ||
+                        schedule().allow_race_conditions)
+                << "reorder of " << stage_.name() << ": RVars " << a.var << " and " << b.var
+                << " cannot change places, because that may change the result";
+        }
+    }
+    size_t next = 0;
+    for (size_t place : places) {
+        schedule().dims[place] = old[from[next++]];
+    }
+}
+
+void LoopEditor::check_race(const Dim &dim, ForType type) const {
+    const StageSchedule &s = definition_->schedule;
+    if (!is_parallel(type) || dim.is_pure() || s.allow_race_conditions) {
+        return;
+    }
+    user_assert(s.atomic) << stage_.name() << ": making RVar " << dim.var << " "
+                          << to_string(type)
+                          << " may make iterations race; use atomic() if the update is associative, "
+                             "or allow_race_conditions() if races do no harm";
+    user_assert(s.override_atomic_associativity_test ||
+                prove_associative(stage_.function().name(), *definition_).associative())
+        << stage_.name() << ": making RVar " << dim.var << " " << to_string(type)
+        << " with atomic() needs an associative update, which this one could not be shown to be; "
+           "atomic(true) skips the test";
+}
+
+void LoopEditor::set_for_type(const VarOrRVar &var, ForType type) {
+    Dim &dim = schedule().dims[find(to_string(type), var)];
+    user_assert(dim.for_type != ForType::Extern || type == ForType::Serial ||
+                type == ForType::Parallel)
+        << stage_.name() << ": loop " << dim.var << " of an extern stage cannot be "
+        << to_string(type) << ", only serial or parallel";
+    check_race(dim, type);
+    check_blend(dim, type);
+    dim.for_type = type;
+}
+
+void LoopEditor::set_device_api(const VarOrRVar &var, DeviceAPI api) {
+    schedule().dims[find("device", var)].device_api = api;
+}
+
+void LoopEditor::set_partition(const VarOrRVar &var, Partition policy) {
+    schedule().dims[find("partition", var)].partition = policy;
+}
+
+void LoopEditor::set_partition_of_all(Partition policy) {
+    for (Dim &d : schedule().dims) {
+        d.partition = policy;
+    }
+}
+
+Stage LoopEditor::specialize(const Expr &condition) {
+    user_assert(condition.defined() && condition.type() == Bool())
+        << "specialize of " << stage_.name() << ": the condition has type " << condition.type()
+        << ", must be bool";
+    user_assert(is_pure(condition)) << "specialize of " << stage_.name() << ": the condition "
+                                    << condition << " has effects or reads memory";
+    for (const std::string &v : free_variables(condition)) {
+        for (const Dim &d : definition_->schedule.dims) {
+            user_assert(d.var != v) << "specialize of " << stage_.name()
+                                    << ": the condition depends on loop " << v
+                                    << ", it must be known before the loops";
+        }
+    }
+    std::vector<Specialization> &list = definition_->specializations;
+    user_assert(list.empty() || list.back().failure_message.empty())
+        << "specialize of " << stage_.name() << " comes after specialize_fail, which takes all cases";
+
+    std::string label = ".specialize(" + to_string(condition) + ")";
+    for (const Specialization &s : list) {
+        if (s.condition.same_as(condition)) {
+            return Stage(stage_.function(), s.definition, stage_.stage_index(), label);
+        }
+    }
+    DefinitionPtr copy(new Definition(*definition_));
+    copy->specializations.clear();
+    // What is inside of the fused loops stays with the original.
+    copy->schedule.fused_pairs.clear();
+    copy->schedule.fuse_level = FuseLoopLevel();
+    Specialization s;
+    s.condition = condition;
+    s.definition = copy;
+    list.push_back(s);
+    return Stage(stage_.function(), copy, stage_.stage_index(), label);
+}
+
+void LoopEditor::specialize_fail(const std::string &message) {
+    user_assert(!message.empty()) << "specialize_fail of " << stage_.name() << " has no message";
+    std::vector<Specialization> &list = definition_->specializations;
+    user_assert(list.empty() || list.back().failure_message.empty())
+        << "specialize_fail of " << stage_.name() << " is given twice";
+    Specialization s;
+    s.condition = const_true();
+    s.failure_message = message;
+    list.push_back(s);
+}
+
+void LoopEditor::atomic(bool override_associativity_test) {
+    schedule().atomic = true;
+    schedule().override_atomic_associativity_test = override_associativity_test;
+}
+
+void LoopEditor::prefetch(const std::string &name, const SymbolPtr &parameter, const VarOrRVar &at,
+                          const VarOrRVar &from, const Expr &offset,
+                          PrefetchBoundStrategy strategy) {
+    const size_t at_place = find("prefetch", at), from_place = find("prefetch", from);
+    user_assert(from_place >= at_place)
+        << "prefetch in " << stage_.name() << ": loop " << from.name() << " is inside of loop "
+        << at.name() << ", it must be the same or further outside";
+    PrefetchDirective p;
+    p.name = name;
+    p.at = at.name();
+    p.from = from.name();
+    p.offset = offset;
+    p.strategy = strategy;
+    p.symbol = parameter;
+    schedule().prefetches.push_back(p);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lang/pipeline.h"
+
+#include "ir/mutator.h"
+#include "lang/func.h"
+#include "pipeline/infer_arguments.h"
+#include "support/error.h"
+
+namespace calotype {
+
+namespace {
+
+void run_deleters(PipelineContents &contents) {
+    for (const CustomLoweringPass &pass : contents.custom_passes) {
+        if (pass.deleter) {
+            pass.deleter();
+        }
+    }
+    contents.custom_passes.clear();
+}
+
+}  // namespace
+
+PipelineContents::~PipelineContents() {
+    run_deleters(*this);
+}
+
+Pipeline::Pipeline(const Func &output)
+    : Pipeline(std::vector<Func>{output}) {
+}
+
+Pipeline::Pipeline(const std::vector<Func> &outputs)
+    : contents_(new PipelineContents) {
+    user_assert(!outputs.empty()) << "a pipeline has no outputs";
+    for (const Func &f : outputs) {
+        user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
+        contents_->outputs.push_back(f.function());
+    }
+}
+
+PipelineContents &Pipeline::checked() const {
+    user_assert(defined()) << "an undefined pipeline is used";
+    return *contents_;
+}
+
+std::vector<Func> Pipeline::outputs() const {
+    std::vector<Func> result;
+    for (const Function &f : checked().outputs) {
+        result.emplace_back(f);
+    }
+    return result;
+}
+
+namespace {
+
+void add_after_callees(const Function &f, const Environment &env, std::map<std::string, bool> *seen,
+                       std::vector<Function> *order) {
+    if (!seen->emplace(f.name(), true).second) {
+        return;
+    }
+    for (const auto &callee : find_direct_calls(f, env)) {
+        add_after_callees(callee.second, env, seen, order);
+    }
+    order->push_back(f);
+}
+
+}  // namespace
+
+Func Pipeline::get_func(size_t index) {
+    const Environment env = build_environment(checked().outputs);
+    std::map<std::string, bool> seen;
+    std::vector<Function> order;
+    for (const Function &f : checked().outputs) {
+        add_after_callees(f, env, &seen, &order);
+    }
+    user_assert(index < order.size()) << "the pipeline has no func " << index << ", it has "
+                                      << order.size();
+    return Func(order[index]);
+}
+
+std::vector<Argument> Pipeline::infer_arguments() {
+    std::vector<Argument> result;
+    for (const InferredArgument &a : calotype::infer_arguments(checked().outputs, checked().requirements)) {
+        if (a.parameter.defined() && a.arg.name != "__user_context") {
+            result.push_back(a.arg);
+        }
+    }
+    return result;
+}
+
+void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &error_args) {
+    user_assert(condition.defined() && condition.type() == Bool())
+        << "condition of a requirement has type " << condition.type() << ", must be bool";
+    Requirement r;
+    r.condition = condition;
+    r.message_parts = error_args;
+    checked().requirements.push_back(r);
+    invalidate_cache();
+}
+
+std::vector<Requirement> Pipeline::requirements() const {
+    return checked().requirements;
+}
+
+void Pipeline::trace_pipeline() {
+    checked().trace_pipeline = true;
+    invalidate_cache();
+}
+
+void Pipeline::add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter) {
+    checked().custom_passes.push_back({pass, std::move(deleter)});
+    invalidate_cache();
+}
+
+void Pipeline::clear_custom_lowering_passes() {
+    run_deleters(checked());
+    invalidate_cache();
+}
+
+const std::vector<CustomLoweringPass> &Pipeline::custom_lowering_passes() {
+    return checked().custom_passes;
+}
+
+void Pipeline::invalidate_cache() {
+    if (checked().driver_state.defined()) {
+        checked().driver_state->invalidate();
+    }
+}
+
+PipelineSource Pipeline::source(const std::string &name, const std::vector<Argument> &args) const {
+    const PipelineContents &c = checked();
+    PipelineSource source;
+    source.name = name;
+    source.outputs = c.outputs;
+    source.args = args;
+    source.requirements = c.requirements;
+    source.trace_pipeline = c.trace_pipeline;
+    for (const CustomLoweringPass &p : c.custom_passes) {
+        Mutator *pass = p.pass;
+        source.custom_passes.push_back([pass](const Stmt &s) { return pass->mutate(s); });
+    }
+    return source;
+}
+
+}  // namespace calotype

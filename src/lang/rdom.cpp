@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lang/rdom.h"
+
+#include "ir/constants.h"
+#include "ir/expr_nodes.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "lang/buffer.h"
+#include "lang/image_param.h"
+#include "support/error.h"
+#include "support/scope.h"
+#include "support/text.h"
+
+namespace calotype {
+
+namespace {
+
+const char *const dimension_names[] = {"x", "y", "z", "w"};
+
+std::string rvar_name(const std::string &domain, size_t i) {
+    return domain + "$" + (i < 4 ? dimension_names[i] : std::to_string(i));
+}
+
+// The bounds of a domain are computed before its loops start.
+class CheckBounds : public GraphVisitor {
+public:
+    CheckBounds(const std::string &domain)
+        : domain_(domain) {
+    }
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override {
+        const bool fixed = op->symbol.defined() && op->symbol->kind == SymbolKind::Parameter;
+        user_assert(fixed || bound_.contains(op->name))
+            << "bounds of reduction domain " << domain_ << " depend on variable " << op->name
+            << ", only parameters are allowed";
+    }
+    void visit(const Let *op) override {
+        (*this)(op->value);
+        internal::ScopedBinding<> bind(bound_, op->name);
+        (*this)(op->body);
+    }
+    const std::string &domain_;
+    internal::Scope<> bound_;
+};
+
+Expr checked_bound(const Expr &e, const std::string &domain) {
+    user_assert(e.defined()) << "a bound of reduction domain " << domain << " is undefined";
+    user_assert(Int(32).can_represent(e.type()) || is_const(e))
+        << "a bound of reduction domain " << domain << " has type " << e.type()
+        << ", must fit in int32";
+    CheckBounds check(domain);
+    check(e);
+    return e.type() == Int(32) ? e : Cast::make(Int(32), e);
+}
+
+}  // namespace
+
+RVar::RVar()
+    : name_(internal::unique_name('r')) {
+}
+
+RVar::RVar(const std::string &name)
+    : name_(name) {
+    user_assert(!name.empty()) << "the name of an RVar is empty";
+    user_assert(name.find('.') == std::string::npos)
+        << "the name of RVar " << name << " contains a dot, which is reserved";
+}
+
+RVar::RVar(const ReductionDomain &domain, int index)
+    : name_(domain.domain()[size_t(index)].var), domain_(domain), index_(index) {
+}
+
+Expr RVar::min() const {
+    return domain_.defined() ? domain_.domain()[size_t(index_)].min : Expr();
+}
+
+Expr RVar::extent() const {
+    return domain_.defined() ? domain_.domain()[size_t(index_)].extent : Expr();
+}
+
+RVar::operator Expr() const {
+    user_assert(domain_.defined()) << "RVar " << name_
+                                   << " is used as a value, but belongs to no reduction domain";
+    return Variable::make(Int(32), name_, domain_.symbol());
+}
+
+RDom::RDom(const Region &region, const std::string &name) {
+    init(region, name);
+}
+
+RDom::RDom(const Buffer<void, -1> &buffer) {
+    Region region;
+    for (int d = 0; d < buffer.dimensions(); d++) {
+        region.emplace_back(Expr(buffer.dim(d).min()), Expr(buffer.dim(d).extent()));
+    }
+    init(region, buffer.name() + "$r");
+}
+
+RDom::RDom(const OutputImageParam &buffer) {
+    Region region;
+    for (int d = 0; d < buffer.dimensions(); d++) {
+        region.emplace_back(buffer.dim(d).min(), buffer.dim(d).extent());
+    }
+    init(region, buffer.name() + "$r");
+}
+
+RDom::RDom(const ReductionDomain &domain)
+    : domain_(domain) {
+    init_vars();
+}
+
+void RDom::init(const std::vector<Expr> &bounds, const std::string &name) {
+    user_assert(bounds.size() % 2 == 0)
+        << "a reduction domain takes pairs of min and extent, " << bounds.size()
+        << " bounds were given";
+    Region region;
+    for (size_t i = 0; i < bounds.size(); i += 2) {
+        region.push_back(Range());
+        region.back().min = bounds[i];
+        region.back().extent = bounds[i + 1];
+    }
+    init(region, name);
+}
+
+void RDom::init(const Region &region, const std::string &name) {
+    const std::string unique =
+        name.empty() ? internal::unique_name('r') : internal::unique_name(name);
+    std::vector<ReductionVariable> vars;
+    for (size_t i = 0; i < region.size(); i++) {
+        vars.push_back({rvar_name(unique, i), checked_bound(region[i].min, unique),
+                        checked_bound(region[i].extent, unique)});
+    }
+    domain_ = ReductionDomain(unique, std::move(vars));
+    init_vars();
+}
+
+void RDom::init_vars() {
+    RVar *const members[] = {&x, &y, &z, &w};
+    for (int i = 0; i < 4; i++) {
+        *members[i] = i < dimensions() ? RVar(domain_, i) : RVar("undefined");
+    }
+}
+
+int RDom::dimensions() const {
+    return domain_.defined() ? int(domain_.domain().size()) : 0;
+}
+
+RVar RDom::operator[](int i) const {
+    user_assert(i >= 0 && i < dimensions())
+        << "reduction domain has no dimension " << i << ", it has " << dimensions();
+    return RVar(domain_, i);
+}
+
+RDom::operator RVar() const {
+    user_assert(dimensions() == 1)
+        << "a reduction domain of " << dimensions()
+        << " dimensions is used as an RVar, only one of one dimension can be";
+    return RVar(domain_, 0);
+}
+
+RDom::operator Expr() const {
+    return operator RVar();
+}
+
+void RDom::where(Expr condition) {
+    domain_.where(std::move(condition));
+}
+
+}  // namespace calotype

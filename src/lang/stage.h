@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stage: a handle on one definition of a Func (the pure one, an update, a specialization), to schedule it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lang/loop_directives.h"
+#include "lang/var_or_rvar.h"
+#include "pipeline/function.h"
+
+namespace calotype {
+
+/// Got from f.update(i), from an assignment, or from a Func by conversion.
+class Stage : public LoopDirectives<Stage> {
+public:
+    /// `condition` is the part of the name that tells a specialization apart.
+    Stage(const Function &f, DefinitionPtr definition, size_t stage_index,
+          const std::string &condition = "");
+
+    const StageSchedule &get_schedule() const {
+        return definition_->schedule;
+    }
+    StageSchedule &get_schedule() {
+        return definition_->schedule;
+    }
+    /// "f", "f.update(0)", with ".specialize(...)" behind it for a specialization.
+    std::string name() const;
+    /// The loops, innermost first, as text: for finding out what a schedule made.
+    std::string dump_argument_list() const;
+
+    /// Factor an associative reduction: the RVars that are not listed are reduced into a new Func first, which has
+    /// the Vars `v` as further dimensions in place of the listed RVars; this stage then reduces over those.
+    ///     f() += g(r)                              // r split into ro, ri
+    ///     Func part = f.update().rfactor(ri, u);
+    ///     ->
+    ///     part(u) += g(ro * 8 + u)                 // all u are independent
+    ///     f() += part(ri)
+    Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved);
+    Func rfactor(const RVar &r, const Var &v);
+
+    /// Put the definition of the pure Func f in place of all calls to it in this stage, now.
+    Stage &eager_inline(const Func &f);
+    Stage &eager_inline(const std::vector<Func> &funcs);
+
+    /// Compute this stage and `s` in one fused loop, from the outermost down to `var`.
+    ///     for x: f(x) = ...   for x: g(x) = ...   ->   for x: { f(x) = ...; g(x) = ... }
+    /// f and g must not depend on each other and must be computed at the same place.
+    Stage &compute_with(LoopLevel level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+    Stage &compute_with(LoopLevel level, LoopAlignStrategy align = LoopAlignStrategy::Auto);
+    Stage &compute_with(const Stage &s, const VarOrRVar &var,
+                        const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+    Stage &compute_with(const Stage &s, const VarOrRVar &var,
+                        LoopAlignStrategy align = LoopAlignStrategy::Auto);
+
+    /// Load what Func f or the buffer holds around the cache.
+    Stage &stream_loads(const Func &f);
+    Stage &stream_loads(const Parameter &buffer);
+
+    /// Says that this update is meant to have no schedule: no warning about it.
+    Stage &unscheduled();
+
+    const Function &function() const {
+        return function_;
+    }
+    const DefinitionPtr &definition() const {
+        return definition_;
+    }
+    size_t stage_index() const {
+        return stage_index_;
+    }
+
+    /// What the loop directives change.
+    const Stage &stage_to_schedule() const {
+        return *this;
+    }
+
+private:
+    Function function_;
+    DefinitionPtr definition_;
+    size_t stage_index_;
+    std::string condition_;
+};
+
+/// For compatibility: the same handle under its former name.
+using ScheduleHandle = Stage;
+
+}  // namespace calotype

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The update is looked at as an expression in X, the Func's old value at the place that is stored to, and in parts
+// without X. A value is a chain of one operator, ((X + a) + b) - c, whose other operands are gathered into one: a + b - c.
+#include "pipeline/associativity.h"
+
+#include <map>
+#include <optional>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/expr_nodes.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+
+namespace calotype::internal {
+
+namespace {
+
+enum class Op { Add, Mul, Min, Max, And, Or, BitAnd, BitOr, BitXor, SaturatingAdd };
+
+const Op all_ops[] = {Op::Add,    Op::Mul,   Op::Min,    Op::Max,           Op::And, Op::Or,
+                      Op::BitAnd, Op::BitOr, Op::BitXor, Op::SaturatingAdd};
+
+Expr apply_op(Op op, const Expr &a, const Expr &b) {
+    const Type t = a.type();
+    switch (op) {
+    case Op::Add:
+        return Add::make(a, b);
+    case Op::Mul:
+        return Mul::make(a, b);
+    case Op::Min:
+        return Min::make(a, b);
+    case Op::Max:
+        return Max::make(a, b);
+    case Op::And:
+        return And::make(a, b);
+    case Op::Or:
+        return Or::make(a, b);
+    case Op::BitAnd:
+        return Call::make(t, Intrinsic::bitwise_and, {a, b});
+    case Op::BitOr:
+        return Call::make(t, Intrinsic::bitwise_or, {a, b});
+    case Op::BitXor:
+        return Call::make(t, Intrinsic::bitwise_xor, {a, b});
+    case Op::SaturatingAdd:
+        return Call::make(t, Intrinsic::saturating_add, {a, b});
+    }
+    return Expr();
+}
+
+Expr identity_of(Op op, const Type &t) {
+    switch (op) {
+    case Op::Mul:
+        return make_one(t);
+    case Op::Min:
+        return t.max();
+    case Op::Max:
+        return t.min();
+    case Op::And:
+        return const_true();
+    case Op::BitAnd:
+        return t.is_bool() ? const_true() : t.is_uint() ? t.max() : make_const(t, -1);
+    default:
+        return make_zero(t);
+    }
+}
+
+// The two operands if e is an application of the operator.
+std::optional<std::pair<Expr, Expr>> operands(Op op, const Expr &e) {
+    auto binary = [&](const auto *n) -> std::optional<std::pair<Expr, Expr>> {
+        if (n) {
+            return std::make_pair(n->a, n->b);
+        }
+        return std::nullopt;
+    };
+    auto call = [&](Intrinsic id) -> std::optional<std::pair<Expr, Expr>> {
+        if (const Call *c = Call::as_intrinsic(e, id)) {
+            return std::make_pair(c->args[0], c->args[1]);
+        }
+        return std::nullopt;
+    };
+    switch (op) {
+    case Op::Add:
+        return binary(e.as<Add>());
+    case Op::Mul:
+        return binary(e.as<Mul>());
+    case Op::Min:
+        return binary(e.as<Min>());
+    case Op::Max:
+        return binary(e.as<Max>());
+    case Op::And:
+        return binary(e.as<And>());
+    case Op::Or:
+        return binary(e.as<Or>());
+    case Op::BitAnd:
+        return call(Intrinsic::bitwise_and);
+    case Op::BitOr:
+        return call(Intrinsic::bitwise_or);
+    case Op::BitXor:
+        return call(Intrinsic::bitwise_xor);
+    case Op::SaturatingAdd:
+        // Of signed values it is not associative: 100 + 100 - 100 depends on the order.
+        return e.type().is_uint() ? call(Intrinsic::saturating_add) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+// Puts Variables for the old values in place of the calls.
+class NameOldValues : public GraphMutator {
+public:
+    NameOldValues(const std::string &func, const std::vector<Expr> &args)
+        : func_(func), args_(args) {
+    }
+    bool reads_elsewhere = false;
+
+private:
+    using GraphMutator::visit;
+    Expr visit(const Call *op) override {
+        if (op->call_kind != CallKind::Func || op->name != func_) {
+            return GraphMutator::visit(op);
+        }
+        for (size_t i = 0; i < args_.size(); i++) {
+            reads_elsewhere |= !equal(op->args[i], args_[i]);
+        }
+        return AssociativeUpdate::old_value(op->type, size_t(op->value_index));
+    }
+    const std::string &func_;
+    const std::vector<Expr> &args_;
+};
+
+std::string old_name(size_t i) {
+    return "old$" + std::to_string(i);
+}
+
+std::string new_name(size_t i) {
+    return "new$" + std::to_string(i);
+}
+
+// a < b, a <= b, a > b, a >= b as (smaller, larger).
+std::optional<std::pair<Expr, Expr>> ordered(const Expr &e) {
+    if (const LT *n = e.as<LT>()) {
+        return std::make_pair(n->a, n->b);
+    }
+    if (const LE *n = e.as<LE>()) {
+        return std::make_pair(n->a, n->b);
+    }
+    if (const GT *n = e.as<GT>()) {
+        return std::make_pair(n->b, n->a);
+    }
+    if (const GE *n = e.as<GE>()) {
+        return std::make_pair(n->b, n->a);
+    }
+    return std::nullopt;
+}
+
+// A select that means min or max of its two values.
+Expr as_min_or_max(const Expr &e) {
+    const Select *s = e.as<Select>();
+    const auto order = s ? ordered(s->condition) : std::nullopt;
+    if (order && equal(order->first, s->true_value) && equal(order->second, s->false_value)) {
+        return Min::make(s->true_value, s->false_value);
+    }
+    if (order && equal(order->second, s->true_value) && equal(order->first, s->false_value)) {
+        return Max::make(s->true_value, s->false_value);
+    }
+    return e;
+}
+
+// One value of the update, in terms of its own old value.
+class Chain {
+public:
+    Chain(Op op, const std::string &old)
+        : op_(op), old_(old) {
+    }
+
+    // The operands other than the old value, combined; undefined if e is the old value alone; nothing if e is no
+    // chain of the operator.
+    std::optional<Expr> rest(const Expr &original) const {
+        const Expr e = as_min_or_max(original);
+        if (is_old(e)) {
+            return Expr();
+        }
+        if (const Select *s = e.as<Select>()) {
+            return rest_of_select(*s);
+        }
+        if (const Sub *s = e.as<Sub>(); s && op_ == Op::Add && !uses_var(s->b, old_)) {
+            return combine(rest(s->a), Sub::make(make_zero(e.type()), s->b));
+        }
+        const auto ab = operands(op_, e);
+        if (!ab) {
+            return std::nullopt;
+        }
+        if (!uses_var(ab->second, old_)) {
+            return combine(rest(ab->first), ab->second);
+        }
+        if (!uses_var(ab->first, old_)) {
+            return combine(rest(ab->second), ab->first);
+        }
+        return std::nullopt;
+    }
+
+private:
+    bool is_old(const Expr &e) const {
+        const Variable *v = e.as<Variable>();
+        return v && v->name == old_;
+    }
+    // Where the value stays as it is, the identity is combined in.
+    std::optional<Expr> rest_of_select(const Select &s) const {
+        if (uses_var(s.condition, old_)) {
+            return std::nullopt;
+        }
+        const auto t = rest(s.true_value), f = rest(s.false_value);
+        if (!t || !f || (!t->defined() && !f->defined())) {
+            return std::nullopt;
+        }
+        const Expr identity = identity_of(op_, s.type);
+        return Select::make(s.condition, t->defined() ? *t : identity, f->defined() ? *f : identity);
+    }
+    std::optional<Expr> combine(const std::optional<Expr> &a, const Expr &b) const {
+        if (!a) {
+            return std::nullopt;
+        }
+        return a->defined() ? apply_op(op_, *a, b) : b;
+    }
+    const Op op_;
+    const std::string &old_;
+};
+
+bool add_independent_value(const Expr &value, size_t i, AssociativeUpdate *result) {
+    const Type t = value.type();
+    const std::string old = old_name(i);
+    for (Op op : all_ops) {
+        const auto y = Chain(op, old).rest(value);
+        if (y && y->defined()) {
+            result->ops.push_back(apply_op(op, AssociativeUpdate::old_value(t, i),
+                                           AssociativeUpdate::new_value(t, i)));
+            result->identities.push_back(identity_of(op, t));
+            result->ys.push_back(*y);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool uses_other_old_values(const Expr &e, size_t own, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (i != own && uses_var(e, old_name(i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What a value of the form select(condition, y, X), either way round, or min or max of both, combines in.
+Expr other_than_old(const Expr &value, const Expr &condition, const Expr &x) {
+    Expr a, b;
+    if (const Select *s = value.as<Select>(); s && equal(s->condition, condition)) {
+        a = s->true_value;
+        b = s->false_value;
+    } else if (const auto ab = operands(value.kind() == NodeKind::Min ? Op::Min : Op::Max, value)) {
+        a = ab->first;
+        b = ab->second;
+    } else {
+        return Expr();
+    }
+    return equal(a, x) ? b : equal(b, x) ? a : Expr();
+}
+
+bool uses_any_old_value(const Expr &e, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (uses_var(e, old_name(i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// (select(c, y0, X0), select(c, y1, X1), ...) where c compares y_k with X_k: keeps the Tuple of the smallest or the
+// largest value k.
+AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
+    const Select *chooser = nullptr;
+    std::vector<Expr> xs, ys, news;
+    for (size_t i = 0; i < values.size(); i++) {
+        chooser = chooser ? chooser : values[i].as<Select>();
+        xs.push_back(AssociativeUpdate::old_value(values[i].type(), i));
+        news.push_back(AssociativeUpdate::new_value(values[i].type(), i));
+    }
+    const auto order = chooser ? ordered(chooser->condition) : std::nullopt;
+    if (!order) {
+        return {};
+    }
+    for (size_t i = 0; i < values.size(); i++) {
+        ys.push_back(other_than_old(values[i], chooser->condition, xs[i]));
+        if (!ys[i].defined() || uses_any_old_value(ys[i], values.size())) {
+            return {};
+        }
+    }
+    for (size_t k = 0; k < values.size(); k++) {
+        const bool old_smaller = equal(order->first, xs[k]) && equal(order->second, ys[k]);
+        const bool old_larger = equal(order->second, xs[k]) && equal(order->first, ys[k]);
+        if (!old_smaller && !old_larger) {
+            continue;
+        }
+        const Variable *taken = chooser->true_value.as<Variable>();
+        const bool takes_old = taken && uses_any_old_value(chooser->true_value, values.size());
+        const bool keeps_smaller = old_smaller == takes_old;
+        AssociativeUpdate result;
+        result.ys = ys;
+        result.commutative = false;
+        for (size_t i = 0; i < values.size(); i++) {
+            const Type t = values[i].type();
+            result.ops.push_back(
+                substitute(ys[i], news[i], substitute(ys[k], news[k], values[i])));
+            result.identities.push_back(i != k          ? make_zero(t)
+                                        : keeps_smaller ? t.max()
+                                                        : t.min());
+        }
+        return result;
+    }
+    return {};
+}
+
+AssociativeUpdate prove_each_alone(const std::vector<Expr> &values) {
+    AssociativeUpdate result;
+    for (size_t i = 0; i < values.size(); i++) {
+        if (uses_other_old_values(values[i], i, values.size()) ||
+            !add_independent_value(values[i], i, &result)) {
+            return {};
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+Expr AssociativeUpdate::old_value(Type t, size_t i) {
+    return Variable::make(t, old_name(i));
+}
+
+Expr AssociativeUpdate::new_value(Type t, size_t i) {
+    return Variable::make(t, new_name(i));
+}
+
+std::vector<Expr> AssociativeUpdate::apply(const std::vector<Expr> &old_values,
+                                           const std::vector<Expr> &new_values) const {
+    std::map<std::string, Expr> replacements;
+    for (size_t i = 0; i < ops.size(); i++) {
+        replacements[old_name(i)] = old_values[i];
+        replacements[new_name(i)] = new_values[i];
+    }
+    std::vector<Expr> result;
+    for (const Expr &op : ops) {
+        result.push_back(substitute(replacements, op));
+    }
+    return result;
+}
+
+AssociativeUpdate prove_associative(const std::string &func, const Definition &update) {
+    NameOldValues name_old_values(func, update.args);
+    std::vector<Expr> values;
+    for (const Expr &v : update.values) {
+        values.push_back(name_old_values(substitute_in_all_lets(v)));
+    }
+    if (name_old_values.reads_elsewhere) {
+        return {};
+    }
+    AssociativeUpdate result = prove_each_alone(values);
+    return result.associative() ? result : prove_choice(values);
+}
+
+}  // namespace calotype::internal
