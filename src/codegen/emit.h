@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contents of output files, made of a lowered module.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/output_type.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// True for the types that emit_outputs makes; the others need more than the lowered module.
+bool can_emit(OutputFileType type);
+
+/// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing is
+/// written: whoever gets the whole result can write it out in one go.
+std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, const Target &target,
+                                                   const std::set<OutputFileType> &types);
+
+/// Writes contents[type] to paths[type] for each type in paths, each file whole or not at all.
+/// If one cannot be written those written before are removed again.
+void write_outputs(const std::map<OutputFileType, std::string> &contents,
+                   const std::map<OutputFileType, std::string> &paths);
+
+/// A static library (ar, with an index of symbols) of object files, given as name and bytes. No
+/// dates, owners or modes: the same members give the same bytes.
+std::string make_static_library(const std::vector<std::pair<std::string, std::string>> &objects);
+
+/// Declarations of the module's functions for C and C++.
+std::string c_header_text(const LoweredModule &module, const Target &target);
+/// A C++ file that, linked into a program, tells it of the module's functions before main().
+std::string registration_text(const LoweredModule &module, const Target &target);
+/// The lowered functions as text of the IR.
+std::string stmt_text(const LoweredModule &module);
+
+}  // namespace calotype::internal

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/emit.h"
+
+#include <cstdio>
+#include <optional>
+
+#include <llvm/Object/ArchiveWriter.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include "codegen/module.h"
+#include "codegen/symbol_name.h"
+#include "ir/printer.h"
+#include "support/error.h"
+#include "support/file.h"
+
+namespace calotype::internal {
+
+namespace {
+
+bool needs_code(OutputFileType type) {
+    switch (type) {
+    case OutputFileType::assembly:
+    case OutputFileType::bitcode:
+    case OutputFileType::llvm_assembly:
+    case OutputFileType::object:
+    case OutputFileType::static_library:
+        return true;
+    default:
+        return false;
+    }
+}
+
+std::string emit_code(OutputFileType type, const LoweredModule &module,
+                      const CompiledModule &code) {
+    switch (type) {
+    case OutputFileType::assembly:
+        return code.assembly();
+    case OutputFileType::bitcode:
+        return code.bitcode();
+    case OutputFileType::llvm_assembly:
+        return code.llvm_assembly();
+    case OutputFileType::object:
+        return code.object();
+    default:
+        return make_static_library({{c_identifier(module.name) + ".o", code.object()}});
+    }
+}
+
+std::string emit_text(OutputFileType type, const LoweredModule &module, const Target &target) {
+    switch (type) {
+    case OutputFileType::c_header:
+        return c_header_text(module, target);
+    case OutputFileType::registration:
+        return registration_text(module, target);
+    case OutputFileType::stmt:
+        return stmt_text(module);
+    default:
+        internal_error << "a lowered module has no " << output_type_info(type).name;
+    }
+}
+
+}  // namespace
+
+bool can_emit(OutputFileType type) {
+    return needs_code(type) || type == OutputFileType::c_header ||
+           type == OutputFileType::registration || type == OutputFileType::stmt;
+}
+
+std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, const Target &target,
+                                                   const std::set<OutputFileType> &types) {
+    std::map<OutputFileType, std::string> result;
+    std::optional<CompiledModule> code;
+    for (OutputFileType type : types) {
+        if (needs_code(type) && !code) {
+            code.emplace(module, target);
+        }
+        result[type] = needs_code(type) ? emit_code(type, module, *code)
+                                        : emit_text(type, module, target);
+    }
+    return result;
+}
+
+void write_outputs(const std::map<OutputFileType, std::string> &contents,
+                   const std::map<OutputFileType, std::string> &paths) {
+    std::vector<std::string> written;
+    try {
+        for (const auto &[type, path] : paths) {
+            auto bytes = contents.find(type);
+            internal_assert(bytes != contents.end())
+                << "no " << output_type_info(type).name << " was made";
+            write_file_atomically(path, bytes->second);
+            written.push_back(path);
+        }
+    } catch (...) {
+        for (const std::string &path : written) {
+            std::remove(path.c_str());
+        }
+        throw;
+    }
+}
+
+std::string make_static_library(const std::vector<std::pair<std::string, std::string>> &objects) {
+    std::vector<llvm::NewArchiveMember> members;
+    for (const auto &[name, bytes] : objects) {
+        // The member refers to the bytes and the name; both outlive the writing.
+        llvm::NewArchiveMember member(llvm::MemoryBufferRef(bytes, name));
+        members.push_back(std::move(member));
+    }
+    auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab,
+                                              llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                              /*Thin=*/false);
+    if (!archive) {
+        internal_error << "cannot make a static library: " << llvm::toString(archive.takeError());
+    }
+    return (*archive)->getBuffer().str();
+}
+
+std::string stmt_text(const LoweredModule &module) {
+    std::string text = "module name=" + module.name + ", target=" + module.target + "\n";
+    for (const LoweredBuffer &b : module.buffers) {
+        text += "buffer " + b.name + " = {" + std::to_string(b.bytes.size()) + " bytes of " +
+                to_string(b.type) + "}\n";
+    }
+    for (const LoweredFunction &f : module.functions) {
+        text += "func " + f.name + "(";
+        for (size_t i = 0; i < f.args.size(); i++) {
+            const LoweredArgument &a = f.args[i];
+            text += i > 0 ? ", " : "";
+            text += a.name + ": " + to_string(a.type);
+            text += a.is_buffer() ? "[" + std::to_string(a.dimensions) + "]" : "";
+        }
+        text += ") {\n" + (f.body.defined() ? to_string(f.body) : "") + "}\n";
+    }
+    return text;
+}
+
+}  // namespace calotype::internal
