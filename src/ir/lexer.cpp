@@ -67,7 +67,7 @@ private:
 
     void skip_space() {
         while (pos_ < text_.size()) {
-            if (peek() == ';') {
+            if (peek() == '/' && peek(1) == '/') {
                 while (pos_ < text_.size() && peek() != '\n') {
                     advance();
                 }

@@ -28,7 +28,7 @@ struct Token {
     std::string shown() const;
 };
 
-/// All tokens, the last of which is End. Comments reach from ; to the end of the line.
+/// All tokens, the last of which is End. Comments reach from // to the end of the line.
 std::vector<Token> tokenize(const std::string &text);
 
 /// Throws a CompileError about the place of a token.
