@@ -3,21 +3,15 @@
 
 #include "ir/constants.h"
 #include "ir/operators.h"
+#include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
-
-const Type header_type() {
-    return type_of<calotype_buffer_t *>();
-}
-
-Expr new_header(int dimensions) {
-    Expr bytes = Call::make(Int(32), Intrinsic::size_of_buffer, {dimensions});
-    return Call::make(header_type(), Intrinsic::alloca, {bytes});
-}
 
 Expr header(const std::string &name) {
     return Variable::make(header_type(), name);
@@ -81,13 +75,6 @@ Expr touched_boxes(const Function &f) {
     return Call::make(Int(32), Intrinsic::declare_box_touched, corners);
 }
 
-Expr init_header(Type t, int dimensions, const std::vector<Expr> &shape) {
-    Expr null = reinterpret(Handle(), make_zero(UInt(64)));
-    std::vector<Expr> args = {new_header(dimensions), null, int(t.code()), t.bits(), dimensions};
-    args.insert(args.end(), shape.begin(), shape.end());
-    return Call::make(header_type(), Intrinsic::buffer_init, args);
-}
-
 std::string query_header(const Function &f, const std::string &buffer) {
     return f.name() + ".query." + buffer;
 }
@@ -128,12 +115,13 @@ Stmt make_extern_stage(const Function &f, LowerContext &) {
     Stmt s = check(result == 0, "extern_stage_failed", {f->extern_name, result});
     s = LetStmt::make(result_name, call_function(f, crop), s);
     for (int i = f.outputs(); i-- > 0;) {
-        std::vector<Expr> args = {new_header(f.dimensions()), header(names::buffer(f.buffer_name(i))), f.dimensions()};
+        std::vector<Expr> mins, extents;
         for (int d = 0; d < f.dimensions(); d++) {
-            args.push_back(stage_min(f, d));
-            args.push_back(stage_extent(f, d));
+            mins.push_back(stage_min(f, d));
+            extents.push_back(stage_extent(f, d));
         }
-        s = LetStmt::make(crop(f.buffer_name(i)), Call::make(header_type(), Intrinsic::buffer_crop, args), s);
+        Expr whole = header(names::buffer(f.buffer_name(i)));
+        s = LetStmt::make(crop(f.buffer_name(i)), crop_buffer_header(whole, mins, extents), s);
     }
     return Block::make(Evaluate::make(touched_boxes(f)), s);
 }
@@ -146,19 +134,19 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
         while (g.buffer_name(value) != input.second) {
             value++;
         }
-        std::vector<Expr> shape(size_t(g.dimensions()) * 3, Expr(0));
+        std::vector<HeaderDimension> shape(size_t(g.dimensions()), {0, 0, 0});
         steps.push_back(
-            {query_header(f, input.second), init_header(g.output_types()[value], g.dimensions(), shape), Stmt()});
+            {query_header(f, input.second), make_buffer_header(Expr(), g.output_types()[value], shape), Stmt()});
     }
     for (int i = 0; i < f.outputs(); i++) {
-        std::vector<Expr> shape;
+        std::vector<HeaderDimension> shape;
         Expr stride = 1;
         for (int d = 0; d < f.dimensions(); d++) {
-            shape.insert(shape.end(), {stage_min(f, d), stage_extent(f, d), stride});
+            shape.push_back({stage_min(f, d), stage_extent(f, d), stride});
             stride = stride * stage_extent(f, d);
         }
         steps.push_back(
-            {query_header(f, f.buffer_name(i)), init_header(f.output_types()[i], f.dimensions(), shape), Stmt()});
+            {query_header(f, f.buffer_name(i)), make_buffer_header(Expr(), f.output_types()[i], shape), Stmt()});
     }
     std::string result_name = f.name() + ".query_result";
     Expr call = call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });

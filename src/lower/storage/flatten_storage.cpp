@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "lower/buffer_header.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -176,18 +177,13 @@ private:
 
     /// The header `name.buffer` of storage that has been allocated.
     Stmt make_header(const Realize *op, const Stmt &body) const {
-        const int dims = int(op->bounds.size());
-        const Expr storage = Call::make(type_of<struct calotype_buffer_t *>(), Intrinsic::alloca,
-                                        {Call::make(Int(32), Intrinsic::size_of_buffer, {dims})});
-        const Type t = op->types[0];
-        std::vector<Expr> args = {storage, Variable::make(Handle(), op->name), int(t.code()), t.bits(), dims};
-        for (int d = 0; d < dims; d++) {
-            args.push_back(shape_var(names::buffer_min(op->name, d)));
-            args.push_back(shape_var(names::buffer_extent(op->name, d)));
-            args.push_back(shape_var(names::buffer_stride(op->name, d)));
+        std::vector<internal::HeaderDimension> shape;
+        for (int d = 0; d < int(op->bounds.size()); d++) {
+            shape.push_back({shape_var(names::buffer_min(op->name, d)), shape_var(names::buffer_extent(op->name, d)),
+                             shape_var(names::buffer_stride(op->name, d))});
         }
-        return LetStmt::make(names::buffer(op->name),
-                             Call::make(storage.type(), Intrinsic::buffer_init, args), body);
+        const Expr host = Variable::make(Handle(), op->name);
+        return LetStmt::make(names::buffer(op->name), internal::make_buffer_header(host, op->types[0], shape), body);
     }
 
     Stmt visit(const Realize *op) override {
