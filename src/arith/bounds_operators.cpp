@@ -45,6 +45,11 @@ Expr at_least_zero(const Expr &end) {
     return end.defined() ? ends::max(end, make_zero(end.type())) : end;
 }
 
+/// The upper end of something that is known not to be positive, although this end may be.
+Expr at_most_zero(const Expr &end) {
+    return end.defined() ? ends::min(end, make_zero(end.type())) : end;
+}
+
 /// The product of two intervals, neither of them a point, by the corners that matter.
 Interval product(const Interval &a, Sign sa, const Interval &b, Sign sb) {
     if (sa == Sign::Unknown && sb == Sign::Unknown) {
@@ -63,9 +68,16 @@ Interval product(const Interval &a, Sign sa, const Interval &b, Sign sb) {
     }
     // a >= 0: a negative end of b is stretched by the largest a, a positive one by the smallest.
     const Expr smallest = at_least_zero(a.min);
-    return {ends::mul(sb == Sign::NonNegative ? smallest : a.max,
-                      sb == Sign::NonNegative ? at_least_zero(b.min) : b.min),
-            ends::mul(sb == Sign::NonPositive ? smallest : a.max, b.max)};
+    switch (sb) {
+    case Sign::NonNegative:
+        return {ends::mul(smallest, at_least_zero(b.min)), ends::mul(a.max, b.max)};
+    case Sign::NonPositive:
+        return {ends::mul(a.max, b.min), ends::mul(smallest, at_most_zero(b.max))};
+    case Sign::Unknown:
+        break;
+    }
+    return {ends::min(ends::mul(smallest, b.min), ends::mul(a.max, b.min)),
+            ends::max(ends::mul(smallest, b.max), ends::mul(a.max, b.max))};
 }
 
 /// The exact result of a point operation, folded where both are constants.

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/bounds.h"
+
+#include <gtest/gtest.h>
+
+#include "arith/simplify.h"
+#include "harness/interpret.h"
+#include "ir/printer.h"
+#include "random_expr.h"
+
+using namespace calotype;
+using namespace calotype::internal;
+using namespace calotype::test;
+
+namespace {
+
+Expr var(const std::string &name, Type t = Int(32)) {
+    return Variable::make(t, name);
+}
+
+Interval constants(Type t, int64_t min, int64_t max) {
+    return {make_const(t, min), make_const(t, max)};
+}
+
+/// bounds_of_expr with x in [0, 10], as text.
+std::string bounds_text(const Expr &e, const Interval &of_x = {Expr(0), Expr(10)}) {
+    Scope<Interval> scope;
+    scope.push("x", of_x);
+    std::ostringstream out;
+    out << simplify(bounds_of_expr(e, scope));
+    return out.str();
+}
+
+/// The value of a scalar, absent if its evaluation is undefined.
+std::optional<__int128> value_of(Interpreter &interpreter, const Expr &e) {
+    Interpreter fresh;
+    fresh.variables = interpreter.variables;
+    const Value v = fresh.evaluate(e);
+    return fresh.undefined() ? std::nullopt : std::optional<__int128>(v.lanes[0].i);
+}
+
+/// Checks that every lane of e is inside of the interval, with these variables.
+void expect_inside(Interpreter &interpreter, const Expr &e, const Interval &i) {
+    Interpreter fresh;
+    fresh.variables = interpreter.variables;
+    const Value v = fresh.evaluate(e);
+    if (fresh.undefined()) {
+        return;
+    }
+    const auto low = i.min.defined() ? value_of(interpreter, i.min) : std::nullopt;
+    const auto high = i.max.defined() ? value_of(interpreter, i.max) : std::nullopt;
+    for (const Lane &lane : v.lanes) {
+        std::ostringstream variables;
+        for (const auto &[name, value] : interpreter.variables) {
+            variables << " " << name << " = " << to_string(value);
+        }
+        if (low) {
+            ASSERT_LE(int64_t(*low), int64_t(lane.i)) << e << "\nis not in " << i << variables.str();
+        }
+        if (high) {
+            ASSERT_LE(int64_t(lane.i), int64_t(*high)) << e << "\nis not in " << i << variables.str();
+        }
+    }
+}
+
+TEST(Bounds, OfLinearExpressions) {
+    const Expr x = var("x"), n = var("n");
+    EXPECT_EQ(bounds_text(x), "[0, 10]");
+    EXPECT_EQ(bounds_text(x + 3), "[3, 13]");
+    EXPECT_EQ(bounds_text(5 - x), "[-5, 5]");
+    EXPECT_EQ(bounds_text(x * -2), "[-20, 0]");
+    EXPECT_EQ(bounds_text(x / 3), "[0, 3]");
+    EXPECT_EQ(bounds_text(x + n), "[n, n + 10]");
+    EXPECT_EQ(bounds_text(n), "[n, n]");
+    EXPECT_EQ(bounds_text(clamp(x * 5, 0, n)), "[0, max(min(n, 50), 0)]");
+}
+
+TEST(Bounds, OfSymbolicIntervals) {
+    const Expr x = var("x"), a = var("a"), b = var("b");
+    EXPECT_EQ(bounds_text(x * 2 + 1, {a, b}), "[a * 2 + 1, b * 2 + 1]");
+    EXPECT_EQ(bounds_text(max(x, 0), {a, b}), "[max(a, 0), max(b, 0)]");
+    EXPECT_EQ(bounds_text(min(x, 7), {Expr(), Expr()}), "[-inf, 7]");
+    EXPECT_EQ(bounds_text(x % 8, {Expr(), Expr()}), "[0, 7]");
+}
+
+TEST(Bounds, WrappingTypesGiveTheWholeType) {
+    const Expr x = var("x", UInt(8));
+    const Interval high = constants(UInt(8), 200, 250);
+    EXPECT_EQ(bounds_text(x + cast(UInt(8), 5), high), "[(uint8)205, (uint8)255]");
+    EXPECT_EQ(bounds_text(x + cast(UInt(8), 6), high), "[(uint8)0, (uint8)255]");
+    EXPECT_EQ(bounds_text(cast(Int(32), x) + 6, high), "[206, 256]");
+}
+
+TEST(Bounds, OfFloats) {
+    const Expr x = var("x", Float(32));
+    const Interval i = {Expr(-1.5f), Expr(2.5f)};
+    Scope<Interval> scope;
+    scope.push("x", i);
+    const Interval floored = simplify(bounds_of_expr(cast(Int(32), floor(x * 2.0f)), scope));
+    EXPECT_EQ(as_const_int(floored.min), -3);
+    EXPECT_EQ(as_const_int(floored.max), 5);
+    EXPECT_TRUE(bounds_of_expr(x / x, scope).is_everything());
+}
+
+TEST(Bounds, OfFuncs) {
+    FuncValueBounds funcs;
+    funcs[{"f", 1}] = constants(Int(32), 3, 9);
+    const Expr known = Call::make(Int(32), "f", {var("x")}, CallKind::Func, 1);
+    const Expr other = Call::make(Int(32), "f", {var("x")}, CallKind::Func, 0);
+    EXPECT_EQ(as_const_int(bounds_of_expr(known + 1, {}, funcs).max), 10);
+    EXPECT_TRUE(bounds_of_expr(other, {}, funcs).is_everything());
+    const Expr bytes = Call::make(UInt(8), "g", {var("x")}, CallKind::Func, 0);
+    EXPECT_EQ(as_const_int(bounds_of_expr(cast(Int(32), bytes), {}, funcs).max), 255);
+}
+
+TEST(Bounds, OfVectorsCoverAllLanes) {
+    const Expr x = var("x");
+    EXPECT_EQ(bounds_text(Ramp::make(x * 4, 2, 8)), "[0, 54]");
+    EXPECT_EQ(bounds_text(Broadcast::make(x, 4)), "[0, 10]");
+    EXPECT_EQ(bounds_text(Shuffle::make_concat({Broadcast::make(x, 4), Ramp::make(20, -1, 4)})),
+              "[0, 20]");
+    EXPECT_EQ(bounds_text(VectorReduce::make(VectorReduce::Add, Ramp::make(x, 1, 4), 1)), "[0, 52]");
+}
+
+TEST(Bounds, SelectNarrowsItsBranches) {
+    const Expr x = var("x");
+    EXPECT_EQ(bounds_text(select(x < 5, x, 0)), "[0, 4]");
+    EXPECT_EQ(bounds_text(select(x < 5, 5, x)), "[5, 10]");
+    EXPECT_EQ(bounds_text(select(var("n") < 5, x, x + 1)), "[select(n < 5, 0, 1), select(n < 5, 10, 11)]");
+}
+
+TEST(Bounds, ConstBoundsHaveNoVariables) {
+    Scope<Interval> scope;
+    scope.push("x", {Expr(0), var("n")});
+    const Interval i = bounds_of_expr(min(var("x"), 100) + min(var("m"), 5), scope, {}, true);
+    EXPECT_FALSE(i.has_lower_bound());
+    EXPECT_EQ(as_const_int(i.max), 105);
+}
+
+TEST(Bounds, LongChainsStaySmall) {
+    // Each step uses the one before twice: as a tree, 2^60 nodes.
+    Expr e = var("x") + var("n");
+    for (int i = 0; i < 60; i++) {
+        e = select(e % 3 == i % 2, e * var("m"), e - var("x"));
+    }
+    Scope<Interval> scope;
+    scope.push("x", {var("a"), var("b")});
+    const Interval i = bounds_of_expr(e, scope);
+    EXPECT_TRUE(i.is_bounded());
+}
+
+/// Random expressions over variables of all types: every value is within the bounds.
+void check_soundness(const std::vector<Type> &types, uint32_t seed, int count) {
+    RandomExpr random(seed);
+    random.types = types;
+    Scope<Interval> scope;
+    std::vector<std::pair<std::string, Interval>> ranges;
+    for (const Type &t : types) {
+        const std::string x = "x_" + to_string(t);
+        random.variables.emplace_back(x, t);
+        random.variables.emplace_back("n_" + to_string(t), t);
+        // Of narrow types, a range that reaches an end of the type.
+        const int64_t low = t.is_uint() ? (t.bits() <= 16 ? int64_t(t.umax()) - 3 : 0)
+                                        : (t.bits() <= 16 ? t.imin() : -3);
+        scope.push(x, constants(t, low, low + 3));
+        ranges.emplace_back(x, constants(t, low, low + 3));
+    }
+    for (int i = 0; i < count; i++) {
+        const Expr e = random.make(types[random.below(int(types.size()))], 4);
+        const Interval ends = bounds_of_expr(e, scope);
+        const Interval fixed = bounds_of_expr(e, scope, {}, true);
+        for (int trial = 0; trial < 12; trial++) {
+            Interpreter interpreter;
+            for (const auto &[name, range] : ranges) {
+                const Type t = range.min.type();
+                interpreter.variables[name] = Value::integer(t, *as_const_int(range.min) + random.below(4));
+                const int64_t n = random.below(2) ? random.below(12) : random.below(256) - 128;
+                interpreter.variables["n_" + to_string(t)] = Value::integer(t, n);
+            }
+            ASSERT_NO_FATAL_FAILURE(expect_inside(interpreter, e, ends));
+            ASSERT_NO_FATAL_FAILURE(expect_inside(interpreter, e, fixed));
+        }
+    }
+}
+
+TEST(BoundsProperty, Int32) {
+    check_soundness({Int(32)}, 1, 1500);
+}
+
+TEST(BoundsProperty, UInt8) {
+    check_soundness({UInt(8)}, 2, 1500);
+}
+
+TEST(BoundsProperty, Int8) {
+    check_soundness({Int(8)}, 3, 1500);
+}
+
+TEST(BoundsProperty, MixedTypes) {
+    check_soundness({UInt(8), Int(8), UInt(16), Int(16), UInt(32), Int(32), Int(64)}, 4, 2500);
+}
+
+TEST(BoundsProperty, SymbolicEnds) {
+    RandomExpr random(5);
+    random.variables = {{"x", Int(32)}, {"y", Int(32)}, {"n", Int(32)}};
+    Scope<Interval> scope;
+    scope.push("x", {var("a"), var("b")});
+    scope.push("y", {Expr(0), var("n")});
+    for (int i = 0; i < 2000; i++) {
+        const Expr e = random.make(Int(32), 4);
+        const Interval ends = bounds_of_expr(e, scope);
+        for (int trial = 0; trial < 12; trial++) {
+            Interpreter interpreter;
+            const int a = random.below(20) - 10, b = a + random.below(8), n = random.below(8);
+            const std::pair<const char *, int> values[] = {
+                {"a", a}, {"b", b}, {"n", n}, {"x", a + random.below(b - a + 1)}, {"y", random.below(n + 1)}};
+            for (const auto &[name, value] : values) {
+                interpreter.variables[name] = Value::integer(Int(32), value);
+            }
+            ASSERT_NO_FATAL_FAILURE(expect_inside(interpreter, e, ends));
+        }
+    }
+}
+
+}  // namespace
