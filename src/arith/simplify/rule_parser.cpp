@@ -243,18 +243,18 @@ public:
             parent_[i] = int(i);
         }
         walk(rule.pattern);
+        // Before the replacement: a letter that only it shows to be a condition is to be checked.
+        for (int i = 0; i < Rule::type_of_root; i++) {
+            if (bound_in_pattern(i) && !condition(i)) {
+                rule_.value_slots.push_back(int16_t(i));
+            }
+        }
         walk(rule.replacement);
         join(node(rule.pattern), Rule::type_of_root);
         join(node(rule.replacement), Rule::type_of_root);
     }
 
     void annotate() {
-        for (int i = 0; i < slots; i++) {
-            const bool bound = i == Rule::type_of_root || bound_in_pattern(i);
-            if (bound && i != Rule::type_of_root && !condition(i)) {
-                rule_.value_slots.push_back(int16_t(i));
-            }
-        }
         annotate(rule_.replacement);
     }
 
@@ -323,8 +323,9 @@ private:
         default:
             break;
         }
-        is_condition_[node(n)] = is_condition_[node(n)] || is_logic(p.op) || is_comparison(p.op) ||
-                                 p.op == PatternOp::True || p.op == PatternOp::False;
+        const bool yields_condition = is_logic(p.op) || is_comparison(p.op) ||
+                                      p.op == PatternOp::True || p.op == PatternOp::False;
+        is_condition_[node(n)] = is_condition_[node(n)] || yields_condition;
     }
 
     bool bound_in_pattern(int source) const {
