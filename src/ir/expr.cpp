@@ -51,7 +51,9 @@ Expr::Expr(const std::string &s)
 
 Range::Range(const Expr &min, const Expr &extent)
     : min(min), extent(extent) {
-    internal_assert(min.type() == extent.type() && min.type().is_scalar())
+    // An undefined side leaves the range open.
+    const bool open = !min.defined() || !extent.defined();
+    internal_assert(open || (min.type() == extent.type() && min.type().is_scalar()))
         << "a range from a min of type " << min.type() << " and an extent of type " << extent.type();
 }
 
