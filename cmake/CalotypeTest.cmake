@@ -10,7 +10,8 @@ function(calotype_test NAME)
     target_include_directories(${NAME} PRIVATE
         "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${NAME} PRIVATE ${ARG_LINK} calotype_test_harness calotype_flags)
-    if(CALOTYPE_USE_PCH)
+    # The precompiled header is one of C++; CMake refuses it for targets with C sources.
+    if(CALOTYPE_USE_PCH AND NOT "${ARG_SOURCES};${ARG_UNPARSED_ARGUMENTS}" MATCHES "\\.c(;|$)")
         target_precompile_headers(${NAME} REUSE_FROM calotype_test_pch)
     endif()
     target_compile_definitions(${NAME} PRIVATE
