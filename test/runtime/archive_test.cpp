@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the runtime's archive needs and offers: libc, threads and dl alone; every public function
+// there, and weak, so that an application can replace it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace {
+
+std::string output_of(const std::string &command) {
+    std::unique_ptr<FILE, int (*)(FILE *)> pipe(popen(command.c_str(), "r"), pclose);
+    std::string text;
+    std::array<char, 4096> chunk;
+    while (size_t n = fread(chunk.data(), 1, chunk.size(), pipe.get())) {
+        text.append(chunk.data(), n);
+    }
+    return text;
+}
+
+struct Symbols {
+    std::set<std::string> defined, global, weak, needed;
+};
+
+Symbols symbols_of_archive() {
+    std::istringstream lines(output_of("nm '" CALOTYPE_RUNTIME_ARCHIVE "'"));
+    const std::regex pattern("^(?:[0-9a-f]+)? *([A-Za-z]) ([^ ]+)$");
+    Symbols symbols;
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+        if (std::regex_match(line, match, pattern)) {
+            const std::string kind = match[1], name = match[2];
+            if (kind == "U" || kind == "w" || kind == "v") {
+                symbols.needed.insert(name);
+            } else {
+                symbols.defined.insert(name);
+                if (kind < "a") {
+                    symbols.global.insert(name);
+                }
+                if (kind == "W" || kind == "V") {
+                    symbols.weak.insert(name);
+                }
+            }
+        }
+    }
+    for (const std::string &name : symbols.defined) {
+        symbols.needed.erase(name);
+    }
+    return symbols;
+}
+
+bool is_sanitizer_symbol(const std::string &name) {
+    for (const char *prefix : {"__asan_", "__ubsan_", "__tsan_", "__msan_", "__sanitizer_"}) {
+        if (name.rfind(prefix, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST(Archive, NeedsLibcThreadsAndDlAlone) {
+    const std::set<std::string> allowed = {
+        // libc
+        "__errno_location", "__sched_cpucount", "__tls_get_addr", "__stack_chk_fail", "calloc",
+        "clock_gettime", "close", "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getenv",
+        "malloc", "memcmp", "memcpy", "memmove", "memset", "open", "remove", "sched_getaffinity",
+        "snprintf", "strcasecmp", "strcmp", "strerror", "strlen", "strrchr", "strtod", "strtof",
+        "strtol", "syscall", "sysconf", "usleep", "write",
+        // their checked variants, which some distributions make the default
+        "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk",
+        // threads and dl
+        "pthread_create", "pthread_join", "dlopen", "dlsym",
+        // the linker
+        "_GLOBAL_OFFSET_TABLE_"};
+    const Symbols symbols = symbols_of_archive();
+    ASSERT_GT(symbols.defined.size(), 100u) << "is nm there?";
+    for (const std::string &name : symbols.needed) {
+        EXPECT_TRUE(allowed.count(name) || is_sanitizer_symbol(name)) << name;
+    }
+}
+
+/** Names of the functions that the public headers declare. */
+std::set<std::string> declared_functions() {
+    std::set<std::string> names;
+    const std::regex comment("/\\*[^]*?\\*/|//[^\n]*");
+    const std::regex declaration("(?:^|\n)extern [^;()]*?\\b(calotype_[a-z0-9_]+)\\(");
+    for (const auto &file :
+         std::filesystem::directory_iterator(CALOTYPE_SOURCE_DIR "/runtime/abi")) {
+        std::ifstream in(file.path());
+        std::string text(std::istreambuf_iterator<char>(in), {});
+        text = std::regex_replace(text, comment, "");
+        for (std::sregex_iterator i(text.begin(), text.end(), declaration), end; i != end; ++i) {
+            names.insert((*i)[1]);
+        }
+    }
+    return names;
+}
+
+TEST(Archive, DefinesEveryPublicFunctionWeakly) {
+    const Symbols symbols = symbols_of_archive();
+    const std::set<std::string> declared = declared_functions();
+    ASSERT_GT(declared.size(), 120u);
+    for (const std::string &name : declared) {
+        EXPECT_TRUE(symbols.weak.count(name)) << name;
+    }
+}
+
+TEST(Archive, KeepsItsOtherNamesInItsNamespace) {
+    const std::regex ours("calotype_.*|_ZN?K?8calotype7runtime.*");
+    for (const std::string &name : symbols_of_archive().global) {
+        EXPECT_TRUE(std::regex_match(name, ours) || is_sanitizer_symbol(name)) << name;
+    }
+}
+
+} // namespace
