@@ -32,6 +32,20 @@ Stmt without_body(const LetStmt *, const Expr &value) {
     return is_pure(value) ? Stmt() : Evaluate::make(value);
 }
 
+// `let v = ramp(b, 1, 8)` names b instead, so that what indexes by v is seen to be dense: v becomes ramp(v, 1, 8), the
+// inner v the scalar. The same for broadcasts. Undefined if the value is something else.
+Expr over_scalar(const Expr &value, const std::string &name, Expr *scalar) {
+    if (const auto *r = value.as<Ramp>(); r && is_const(r->stride) && r->base.type().is_scalar()) {
+        *scalar = r->base;
+        return Ramp::make(Variable::make(r->base.type(), name), r->stride, r->lanes);
+    }
+    if (const auto *b = value.as<Broadcast>(); b && b->value.type().is_scalar()) {
+        *scalar = b->value;
+        return Broadcast::make(Variable::make(b->value.type(), name), b->lanes);
+    }
+    return Expr();
+}
+
 }  // namespace
 
 Expr Simplifier::visit(const Variable *op) {
@@ -60,7 +74,7 @@ std::string Simplifier::unused_name(const std::string &name) {
 
 template<typename T>
 auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
-    const Expr value = mutate(op->value);
+    Expr value = mutate(op->value);
     std::string name = op->name;
     auto body = op->body;
     if (facts_.in_replacement(name)) {
@@ -69,7 +83,8 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
     }
     {
         Facts::Layer layer(facts_, name);
-        facts_.bind(name, info(value), is_repeatable(value) ? value : Expr());
+        Expr replacement = is_repeatable(value) ? value : over_scalar(value, name, &value);
+        facts_.bind(name, info(value), replacement);
         body = mutate(body);
     }
     if (!body.defined()) {

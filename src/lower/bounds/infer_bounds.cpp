@@ -90,6 +90,13 @@ public:
     }
 
 protected:
+    Stmt visit(const LetStmt *op) override {
+        bound_.push_back(op->name);
+        Stmt s = Mutator::visit(op);
+        bound_.pop_back();
+        return s;
+    }
+
     Stmt visit(const For *op) override {
         Contents contents(ctx_);
         contents(op->body);
@@ -98,8 +105,15 @@ protected:
         }
         auto it = ctx_.loops.find(op->name);
         internal_assert(it != ctx_.loops.end()) << "loop " << op->name << " belongs to no stage";
-        contents.stages.insert({it->second.func, it->second.stage});
-        Stmt body = define(mutate(op->body), contents, op);
+        StageKey stage{it->second.func, it->second.stage};
+        contents.stages.insert(stage);
+        if (it->second.var == outermost_name) {
+            stage_begin_[stage] = bound_.size();
+        }
+        bound_.push_back(op->name);
+        Stmt body = mutate(op->body);
+        body = define(body, contents, op);
+        bound_.pop_back();
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
     }
 
@@ -222,9 +236,19 @@ private:
         for (const PureVar &v : pure_vars(f, stage)) {
             internal_assert(box.size() > size_t(v.dimension)) << "loop of " << f.name() << " provides nothing";
             const Interval &range = box[v.dimension];
-            add_let(names::stage_min(f.name(), stage, v.name), range.min, f.name() + " computes", items);
-            add_let(names::stage_max(f.name(), stage, v.name), range.max, f.name() + " computes", items);
+            if (range.is_bounded() && !depends_on_iteration({f.name(), stage}, range)) {
+                continue;  // All of it is computed here: the region is the one required from outside.
+            }
+            std::string why = f.name() + " computes an unbounded range of coordinates in dimension " + v.name;
+            add_let(names::stage_min(f.name(), stage, v.name), range.min, why, items);
+            add_let(names::stage_max(f.name(), stage, v.name), range.max, why, items);
         }
+    }
+
+    /// Does the range vary with the stage's loops that are open here?
+    bool depends_on_iteration(const StageKey &stage, const Interval &range) const {
+        std::vector<std::string> open(bound_.begin() + long(stage_begin_.at(stage)), bound_.end());
+        return uses_any_var(range.min, open) || uses_any_var(range.max, open);
     }
 
     /// The union of what others read, of what later stages of f read, and of the output buffer.
@@ -346,6 +370,8 @@ private:
     LowerContext &ctx_;
     std::set<std::string> inlined_;
     std::map<StageKey, Reads> reads_;
+    std::vector<std::string> bound_;           ///< names of the loops and lets that are open, outermost first
+    std::map<StageKey, size_t> stage_begin_;   ///< where in bound_ the outermost loop of a stage stands
 };
 
 }  // namespace
