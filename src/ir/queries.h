@@ -27,6 +27,12 @@ Expr substitute(const std::string &name, const Expr &replacement, const Expr &e)
 Stmt substitute(const std::string &name, const Expr &replacement, const Stmt &s);
 Expr substitute(const std::map<std::string, Expr> &replacements, const Expr &e);
 Stmt substitute(const std::map<std::string, Expr> &replacements, const Stmt &s);
+inline Expr substitute(const char *name, const Expr &replacement, const Expr &e) {
+    return substitute(std::string(name), replacement, e);
+}
+inline Stmt substitute(const char *name, const Expr &replacement, const Stmt &s) {
+    return substitute(std::string(name), replacement, s);
+}
 /// Replace every subexpression that equals `find`.
 Expr substitute(const Expr &find, const Expr &replacement, const Expr &e);
 Stmt substitute(const Expr &find, const Expr &replacement, const Stmt &s);

@@ -2,6 +2,7 @@
 #include "harness/interpret.h"
 
 #include <cmath>
+#include <cstring>
 #include <sstream>
 
 #include "ir/float16.h"
@@ -390,11 +391,26 @@ private:
         return t.bits() == 32 ? double(float(x)) : double(x);
     }
 
-    // Same lanes and integer types only: what the tests use.
+    // Same lanes only, and of floats only float32: what the tests use.
     Value reinterpret(Type t, const Value &a) {
-        internal_assert(t.lanes() == a.type.lanes() && t.is_int_or_uint() && a.type.is_int_or_uint())
+        const auto known = [](Type u) { return u.is_int_or_uint() || u.element_of() == Float(32); };
+        internal_assert(t.lanes() == a.type.lanes() && known(t) && known(a.type))
             << "the interpreter cannot reinterpret " << a.type << " as " << t;
-        return map(t, a, [&](Lane x) { return Lane{wrap(t, x.i), 0}; });
+        return map(t, a, [&](Lane x) {
+            if (a.type.is_float()) {
+                const float f = float(x.f);
+                int32_t bits;
+                memcpy(&bits, &f, sizeof(bits));
+                x.i = bits;
+            }
+            if (!t.is_float()) {
+                return Lane{wrap(t, x.i), 0};
+            }
+            const uint32_t bits = uint32_t(x.i);
+            float f;
+            memcpy(&f, &bits, sizeof(f));
+            return Lane{0, double(f)};
+        });
     }
 
     Value saturate(Type t, const Value &a, const Value &b, int sign) {
