@@ -52,9 +52,10 @@ public:
     /// As in, but the new Func repeats this one's definition rather than calling it.
     Func clone_in(const Func &f);
     Func clone_in(const std::vector<Func> &fs);
-    /// A wrapper that is computed by copying to (from) the device.
-    Func copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU);
-    Func copy_to_host();
+    /// Carry this Func out as a copy of its source to the device (the host) by the runtime. Its only definition must be
+    /// a call of one Func, ImageParam or Buffer at the same coordinates, as that of a wrapper made by in().
+    Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU);
+    Func &copy_to_host();
 
     /// Inline the calls to these pure Funcs in all definitions of this one, now.
     Func &eager_inline(const Func &f);
@@ -99,7 +100,8 @@ public:
     Func &ring_buffer(Expr extent);
     /// Where the storage lives: heap, stack, registers, GPU shared memory, ...
     Func &store_in(MemoryType memory_type);
-    /// Compute in `type` instead of the type the definition has; callers see the conversion of the value back.
+    /// Store in `type` instead of the type that the definition has (one value only): what is stored and what is read is
+    /// converted. Calls made from now on have the new type.
     Func &change_type(const Type &type);
 
     /// Keep results across runs, keyed by all parameters that they depend on. `eviction_key` (an integer or a pointer

@@ -125,25 +125,33 @@ Environment find_direct_calls(const Function &f, const Environment &env) {
 
 namespace {
 
-using CopyOf = std::map<const FunctionContents *, IntrusivePtr<FunctionContents>>;
+struct Copies {
+    std::map<std::string, IntrusivePtr<FunctionContents>> by_name;
+    const IntrusivePtr<FunctionContents> &of(const IntrusivePtr<FunctionContents> &original) const {
+        return by_name.at(original->name);
+    }
+};
 
 class RedirectCalls : public GraphMutator {
 public:
-    explicit RedirectCalls(const CopyOf &copies)
+    explicit RedirectCalls(const Copies &copies)
         : copies_(copies) {
     }
 
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || !op->symbol.defined()) {
+        if (op->call_kind != CallKind::Func) {
             return GraphMutator::visit(op);
         }
-        return Call::make(op->type, op->name, Mutator::mutate(op->args), CallKind::Func,
-                          op->value_index,
-                          copies_.at(static_cast<const FunctionContents *>(op->symbol.get())));
+        const IntrusivePtr<FunctionContents> &callee = copies_.by_name.at(op->name);
+        const Type t = callee->output_types.at(size_t(op->value_index));
+        Expr call = Call::make(t, op->name, Mutator::mutate(op->args), CallKind::Func,
+                               op->value_index, op->symbol.defined() ? callee : nullptr);
+        // The type may have been changed after the call was made.
+        return t == op->type ? call : Cast::make(op->type, call);
     }
-    const CopyOf &copies_;
+    const Copies &copies_;
 };
 
 DefinitionPtr copy_definition(const DefinitionPtr &d) {
@@ -169,16 +177,9 @@ void copy_parts(FunctionContents *c) {
     for (LoopLevel *level : {&s.store_level, &s.compute_level, &s.hoist_storage_level}) {
         *level = level->lock().copy();
     }
-    // A level that was not given is that of the level inside of it.
-    if (s.store_level.is_inlined()) {
-        s.store_level = s.compute_level.copy();
-    }
-    if (s.hoist_storage_level.is_inlined()) {
-        s.hoist_storage_level = s.store_level.copy();
-    }
 }
 
-void redirect(FunctionContents *c, RedirectCalls &calls, const CopyOf &copies) {
+void redirect(FunctionContents *c, RedirectCalls &calls, const Copies &copies) {
     auto rewrite = [&](Expr &e) { e = calls(e); };
     auto rewritten = [&](const Expr &e) { return calls(e); };
     if (c->init.defined()) {
@@ -192,11 +193,11 @@ void redirect(FunctionContents *c, RedirectCalls &calls, const CopyOf &copies) {
     }
     for_each_schedule_expression(c->schedule, rewrite);
     for (auto &wrapper : c->schedule.wrappers) {
-        wrapper.second = copies.at(wrapper.second.get());
+        wrapper.second = copies.of(wrapper.second);
     }
     for (ExternFuncArgument &arg : c->extern_args) {
         if (arg.is_func()) {
-            arg.func = copies.at(arg.func.get());
+            arg.func = copies.of(arg.func);
         } else if (arg.is_expr()) {
             rewrite(arg.expr);
         }
@@ -204,23 +205,58 @@ void redirect(FunctionContents *c, RedirectCalls &calls, const CopyOf &copies) {
     rewrite(c->extern_proxy_expr);
 }
 
+// Calls of a Func to itself, by name, follow it to its new name.
+class RenameSelf : public GraphMutator {
+public:
+    RenameSelf(const std::string &from, const std::string &to)
+        : from_(from), to_(to) {
+    }
+
+private:
+    using GraphMutator::visit;
+    Expr visit(const Call *op) override {
+        if (op->call_kind != CallKind::Func || op->symbol.defined() || op->name != from_) {
+            return GraphMutator::visit(op);
+        }
+        return Call::make(op->type, to_, Mutator::mutate(op->args), CallKind::Func, op->value_index);
+    }
+    const std::string &from_, &to_;
+};
+
 }  // namespace
+
+Function Function::clone(const std::string &new_name) const {
+    IntrusivePtr<FunctionContents> copy(new FunctionContents(*contents_));
+    copy_parts(copy.get());
+    copy->name = new_name;
+    copy->frozen = false;
+    copy->schedule.wrappers.clear();
+    Function result(copy);
+    RenameSelf rename(name(), new_name);
+    for (int i = 0; i < result.stages(); i++) {
+        if (result.stage(i).defined()) {
+            mutate_expressions(*result.stage(i), [&](const Expr &e) { return rename.mutate(e); });
+        }
+    }
+    result.make_output_buffers();
+    return result;
+}
 
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,
                Environment *env_copy) {
-    CopyOf copies;
+    Copies copies;
     for (const auto &entry : build_environment(outputs)) {
         IntrusivePtr<FunctionContents> copy(new FunctionContents(*entry.second.contents()));
         copy_parts(copy.get());
-        copies[entry.second.contents().get()] = copy;
+        copies.by_name[entry.first] = copy;
         env_copy->emplace(entry.first, Function(copy));
     }
     RedirectCalls calls(copies);
-    for (const auto &entry : copies) {
+    for (const auto &entry : copies.by_name) {
         redirect(entry.second.get(), calls, copies);
     }
     for (const Function &f : outputs) {
-        outputs_copy->emplace_back(copies.at(f.contents().get()));
+        outputs_copy->emplace_back(copies.of(f.contents()));
     }
 }
 

@@ -96,18 +96,12 @@ void check_args_distinct(const std::string &name, const std::vector<std::string>
     }
 }
 
-void make_storage_and_output_buffers(const Function &f) {
+void make_storage_dims(const Function &f) {
     f->schedule.storage_dims.clear();
     for (const std::string &arg : f.args()) {
         StorageDim dim;
         dim.var = arg;
         f->schedule.storage_dims.push_back(dim);
-    }
-    f->output_buffers.clear();
-    for (int i = 0; i < f.outputs(); i++) {
-        Parameter p(f.output_types()[size_t(i)], true, f.dimensions(), f.buffer_name(i));
-        p->name_is_explicit = false;
-        f->output_buffers.push_back(p);
     }
 }
 
@@ -127,6 +121,15 @@ void freeze_calls(const DefinitionCheck &check, const Function &self) {
 }
 
 }  // namespace
+
+void Function::make_output_buffers() {
+    contents_->output_buffers.clear();
+    for (int i = 0; i < outputs(); i++) {
+        Parameter p(output_types()[size_t(i)], true, dimensions(), buffer_name(i));
+        p->name_is_explicit = false;
+        contents_->output_buffers.push_back(p);
+    }
+}
 
 void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {
     const std::string what = "definition of func " + name();
@@ -160,7 +163,8 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
     init->values = std::move(values);
     init->predicate = const_true();
     contents_->init = init;
-    make_storage_and_output_buffers(*this);
+    make_storage_dims(*this);
+    make_output_buffers();
 }
 
 namespace {
@@ -265,7 +269,8 @@ void Function::define_extern(const std::string &function_name,
     contents_->extern_args = args;
     contents_->extern_mangling = mangling;
     contents_->extern_device_api = device_api;
-    make_storage_and_output_buffers(*this);
+    make_storage_dims(*this);
+    make_output_buffers();
 
     // The definition of an extern stage holds its loops alone.
     DefinitionPtr init(new Definition);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ public:
     /// Of an extern stage: a definition without values that holds the loops around the call (dims of
     /// ForType::Extern are inside the call itself).
     DefinitionPtr extern_schedule;
+    /// The pure definition is a plain call of one source at the same coordinates, to be carried out by the runtime's
+    /// buffer copy, onto this device.
+    std::optional<DeviceAPI> copy_to;
 };
 
 /// A handle to a Func's data, undefined by default.
@@ -113,6 +117,10 @@ public:
     void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &args,
                        const std::vector<Type> &types, const std::vector<std::string> &dims,
                        NameMangling mangling, DeviceAPI device_api);
+    /// A Func of that name with the same definitions and schedule, which calls the same Funcs. Wrappers are not copied.
+    Function clone(const std::string &new_name) const;
+    /// Gives each value the parameter that stands for its buffer where the Func is an output.
+    void make_output_buffers();
 
 private:
     IntrusivePtr<FunctionContents> contents_;

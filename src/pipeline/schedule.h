@@ -124,7 +124,7 @@ inline const char *const outermost_name = "__outermost";
 
 /// What concerns a Func as a whole.
 struct FuncSchedule {
-    /// Inlined here means "as the next": deep_copy sets hoist_storage_level from store_level, that from compute_level.
+    /// Inlined storage levels mean "as the next one": lowering sets store_level from compute_level, hoist_storage_level from it.
     LoopLevel store_level = LoopLevel::inlined();
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel hoist_storage_level = LoopLevel::inlined();
@@ -137,6 +137,7 @@ struct FuncSchedule {
     Expr memoize_eviction_key;
     bool async = false;
     Expr ring_buffer;
+    bool stream_loads = false;  ///< all loads of it go around the cache
     bool trace_loads = false, trace_stores = false, trace_realizations = false, no_profiling = false;
     std::vector<std::string> trace_tags;
 };

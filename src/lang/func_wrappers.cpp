@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Directives that make another Func or rewrite definitions: in, clone_in, copy_to_device, eager_inline, change_type.
+//
+// A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by name alone, so that
+// the two do not keep each other alive.
+#include <map>
+#include <set>
+
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "lang/eager_inline.h"
+#include "lang/func.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype {
+
+namespace {
+
+Function make_plain_wrapper(const Function &f) {
+    Function wrapper(internal::unique_name(f.name() + "_wrapper"));
+    std::vector<Expr> args, values;
+    for (const std::string &arg : f.args()) {
+        args.push_back(Variable::make(Int(32), arg));
+    }
+    for (int i = 0; i < f.outputs(); i++) {
+        values.push_back(Call::make(f.output_types()[size_t(i)], f.name(), args, CallKind::Func, i));
+    }
+    wrapper.define(f.args(), values);
+    return wrapper;
+}
+
+std::string describe_consumers(const std::vector<std::string> &consumers) {
+    return consumers[0].empty() ? "all consumers" : internal::join(consumers, ", ");
+}
+
+}  // namespace
+
+// The wrapper for exactly these consumers ("" alone: all), made if there is none yet.
+Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, bool clone) {
+    invalidate_cache();
+    const char *directive = clone ? "clone_in" : "in";
+    user_assert(self().defined()) << directive << " of func " << func_.name()
+                                  << ", which is not defined yet";
+    std::set<std::string> distinct(consumers.begin(), consumers.end());
+    user_assert(!consumers.empty()) << directive << " of func " << func_.name() << " for no funcs";
+    user_assert(distinct.size() == consumers.size())
+        << directive << " of func " << func_.name() << " names a func twice: "
+        << describe_consumers(consumers);
+    user_assert(!distinct.count(func_.name()))
+        << directive << " of func " << func_.name() << ": it cannot be wrapped for itself";
+    auto &wrappers = schedule().wrappers;
+    auto first = wrappers.find(consumers[0]);
+    const auto existing = first == wrappers.end() ? nullptr : first->second;
+    for (const std::string &name : consumers) {
+        auto it = wrappers.find(name);
+        user_assert((it == wrappers.end() ? nullptr : it->second) == existing)
+            << directive << " of func " << func_.name() << " for " << describe_consumers(consumers)
+            << ": they already have different wrappers";
+    }
+    if (existing.defined()) {
+        return Func(Function(existing));
+    }
+    const Function made = clone ? func_.clone(internal::unique_name(func_.name() + "_clone"))
+                                : make_plain_wrapper(func_);
+    for (const std::string &name : consumers) {
+        wrappers[name] = made.contents();
+    }
+    return Func(made);
+}
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Func> &fs) {
+    std::vector<std::string> names;
+    for (const Func &f : fs) {
+        names.push_back(f.name());
+    }
+    return names;
+}
+
+}  // namespace
+
+Func FuncDirectives::in(const Func &f) {
+    return make_wrapper({f.name()}, false);
+}
+
+Func FuncDirectives::in(const std::vector<Func> &fs) {
+    return make_wrapper(names_of(fs), false);
+}
+
+Func FuncDirectives::in() {
+    return make_wrapper({""}, false);
+}
+
+Func FuncDirectives::clone_in(const Func &f) {
+    return make_wrapper({f.name()}, true);
+}
+
+Func FuncDirectives::clone_in(const std::vector<Func> &fs) {
+    return make_wrapper(names_of(fs), true);
+}
+
+namespace {
+
+// Whether e is value i of something at exactly the coordinates `args`.
+bool is_plain_call(const Expr &e, int value_index, const std::vector<std::string> &args) {
+    const Call *call = e.as<Call>();
+    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
+        call->value_index != value_index || call->args.size() != args.size()) {
+        return false;
+    }
+    for (size_t i = 0; i < args.size(); i++) {
+        const Variable *v = call->args[i].as<Variable>();
+        if (!v || v->symbol.defined() || v->name != args[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Func &FuncDirectives::copy_to_device(DeviceAPI api) {
+    invalidate_cache();
+    user_assert(func_.is_pure()) << "copy_to_device of func " << func_.name()
+                                 << ": it must have a pure definition and no updates";
+    const std::vector<Expr> &values = func_->init->values;
+    for (size_t i = 0; i < values.size(); i++) {
+        user_assert(is_plain_call(values[i], int(i), func_.args()))
+            << "copy_to_device of func " << func_.name()
+            << ": its definition must be a call of one func or buffer at the same coordinates";
+    }
+    func_->copy_to = api;
+    return self();
+}
+
+Func &FuncDirectives::copy_to_host() {
+    return copy_to_device(DeviceAPI::Host);
+}
+
+Func &FuncDirectives::change_type(const Type &type) {
+    invalidate_cache();
+    user_assert(func_.has_pure_definition())
+        << "change_type of func " << func_.name() << ", which has no pure definition";
+    user_assert(func_.outputs() == 1) << "change_type of func " << func_.name() << ", which has "
+                                      << func_.outputs() << " values";
+    for (int i = 0; i < func_.stages(); i++) {
+        Expr &value = func_.stage(i)->values[0];
+        value = cast(type, value);
+    }
+    func_->output_types[0] = type;
+    func_.make_output_buffers();
+    return self();
+}
+
+Func &FuncDirectives::eager_inline(const Func &f) {
+    return eager_inline(std::vector<Func>{f});
+}
+
+Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
+    invalidate_cache();
+    for (const Func &f : funcs) {
+        for (int i = 0; i < func_.stages(); i++) {
+            if (func_.stage(i).defined()) {
+                internal::inline_calls(f.function(), *func_.stage(i));
+            }
+        }
+    }
+    return self();
+}
+
+Func &FuncDirectives::stream_loads() {
+    invalidate_cache();
+    schedule().stream_loads = true;
+    return self();
+}
+
+Func &Func::stream_loads(const Func &f) {
+    stage_to_schedule().stream_loads(f);
+    return *this;
+}
+
+Stage &Stage::stream_loads(const Func &f) {
+    definition_->schedule.stream_loads.push_back(f.name());
+    return *this;
+}
+
+Stage &Stage::stream_loads(const Parameter &buffer) {
+    definition_->schedule.stream_loads.push_back(buffer.name());
+    return *this;
+}
+
+Stage &Stage::eager_inline(const Func &f) {
+    internal::inline_calls(f.function(), *definition_);
+    return *this;
+}
+
+Stage &Stage::eager_inline(const std::vector<Func> &funcs) {
+    for (const Func &f : funcs) {
+        eager_inline(f);
+    }
+    return *this;
+}
+
+// ---- compute_with
+
+Stage &Stage::compute_with(LoopLevel level,
+                           const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+    user_assert(level.defined() && !level.is_inlined() && !level.is_root())
+        << name() << " is computed with " << level.to_string() << ", must be with a loop";
+    user_assert(level.func_name() != function_.name())
+        << name() << " is computed with " << level.to_string() << ", which is of the same func";
+    user_assert(!function_.has_extern_definition())
+        << name() << " is computed with " << level.to_string()
+        << ", but it has an extern definition";
+    const Definition &whole = stage_index_ == 0 ? *function_->init
+                                                : *function_->updates[stage_index_ - 1];
+    user_assert(whole.specializations.empty())
+        << name() << " is computed with " << level.to_string() << ", but it has specializations";
+    FuseLoopLevel fuse;
+    fuse.level = std::move(level);
+    for (const auto &entry : align) {
+        fuse.align[entry.first.name()] = entry.second;
+    }
+    definition_->schedule.fuse_level = fuse;
+    definition_->schedule.touched = true;
+    return *this;
+}
+
+Stage &Stage::compute_with(LoopLevel level, LoopAlignStrategy align) {
+    std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> all;
+    for (const VarOrRVar &v : split_vars()) {
+        all.emplace_back(v, align);
+    }
+    return compute_with(std::move(level), all);
+}
+
+Stage &Stage::compute_with(const Stage &s, const VarOrRVar &var,
+                           const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+    return compute_with(LoopLevel(s.function(), var, int(s.stage_index())), align);
+}
+
+Stage &Stage::compute_with(const Stage &s, const VarOrRVar &var, LoopAlignStrategy align) {
+    return compute_with(LoopLevel(s.function(), var, int(s.stage_index())), align);
+}
+
+}  // namespace calotype

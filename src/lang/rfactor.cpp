@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// rfactor cuts an associative update f(args) = op(f(args), y) over RVars in two:
+//
+//     part(pure..., vs...) = identity
+//     part(args, vs...)    = op(part(args, vs...), y)          over the RVars that are not preserved
+//     f(pure...)           = op(f(pure...), part(pure..., preserved...))
+//
+// The RVars may be loops made by splits and fuses. The new Func knows nothing of those: the leaf loops become RVars of
+// its own domain, and the original RVars expressions of them:
+//
+//     split r -> ro, ri by 8:    r = min + ro * 8 + ri,  ro < ceil(extent / 8),  ri < 8,  and where r < min + extent
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/queries.h"
+#include "lang/func.h"
+#include "pipeline/associativity.h"
+#include "pipeline/pure_rvar.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype {
+
+namespace {
+
+// The loops that an update's RVars became, and what each original RVar is in terms of them.
+struct LeafLoops {
+    std::map<std::string, ReductionVariable> loops;
+    std::map<std::string, Expr> originals;
+    Expr predicate = const_true();
+
+    explicit LeafLoops(const Definition &d) {
+        for (const ReductionVariable &rv : d.schedule.rvars) {
+            loops[rv.var] = rv;
+            originals[rv.var] = loop(rv.var);
+        }
+        for (const Split &s : d.schedule.splits) {
+            apply(s);
+        }
+    }
+
+private:
+    static Expr loop(const std::string &name) {
+        return Variable::make(Int(32), name);
+    }
+    void replace(const std::string &name, const Expr &value) {
+        for (auto &entry : originals) {
+            entry.second = substitute(name, value, entry.second);
+        }
+        predicate = substitute(name, value, predicate);
+        loops.erase(name);
+    }
+    void apply(const Split &s) {
+        if (s.is_split() && loops.count(s.old_var)) {
+            split(s);
+        } else if (s.is_rename() && loops.count(s.old_var)) {
+            const ReductionVariable old = loops[s.old_var];
+            replace(s.old_var, loop(s.outer));
+            loops[s.outer] = {s.outer, old.min, old.extent};
+        } else if (s.is_fuse() && loops.count(s.inner) && loops.count(s.outer)) {
+            fuse(s);
+        } else {
+            user_assert(!s.is_fuse() || (!loops.count(s.inner) && !loops.count(s.outer)))
+                << "rfactor: RVar " << s.old_var << " is fused of an RVar and a Var";
+        }
+    }
+    void split(const Split &s) {
+        const ReductionVariable old = loops[s.old_var];
+        const Expr value = loop(s.outer) * s.factor + loop(s.inner);
+        const auto extent = as_const_int(old.extent), factor = as_const_int(s.factor);
+        replace(s.old_var, old.min + value);
+        if (!extent || !factor || *extent % *factor != 0) {
+            predicate = predicate && value < old.extent;
+        }
+        loops[s.outer] = {s.outer, 0, (old.extent + s.factor - 1) / s.factor};
+        loops[s.inner] = {s.inner, 0, s.factor};
+    }
+    void fuse(const Split &s) {
+        const ReductionVariable inner = loops[s.inner], outer = loops[s.outer];
+        const Expr fused = loop(s.old_var);
+        replace(s.inner, inner.min + fused % inner.extent);
+        replace(s.outer, outer.min + fused / inner.extent);
+        loops[s.old_var] = {s.old_var, 0, inner.extent * outer.extent};
+    }
+};
+
+std::vector<Expr> calls_of(const Function &f, const std::vector<Expr> &args, bool by_name) {
+    std::vector<Expr> calls;
+    for (int i = 0; i < f.outputs(); i++) {
+        calls.push_back(Call::make(f.output_types()[size_t(i)], f.name(), args, CallKind::Func, i,
+                                   by_name ? SymbolPtr() : SymbolPtr(f.contents())));
+    }
+    return calls;
+}
+
+class Factoring {
+public:
+    Factoring(const Stage &stage, const std::vector<std::pair<RVar, Var>> &preserved)
+        : stage_(stage),
+          definition_(*stage.definition()),
+          preserved_(preserved),
+          leaves_(definition_) {
+        check();
+        update_ = internal::prove_associative(function().name(), definition_);
+        user_assert(update_.associative())
+            << "rfactor of " << stage_.name() << ": the update could not be shown to be associative";
+    }
+
+    Func run() {
+        Function part = define_part();
+        merge(part);
+        return Func(part);
+    }
+
+private:
+    const Function &function() const {
+        return stage_.function();
+    }
+
+    void check() const {
+        const std::string what = "rfactor of " + stage_.name();
+        user_assert(!definition_.is_init) << what << ": only update definitions can be factored";
+        user_assert(definition_.specializations.empty()) << what << " comes after specialize";
+        user_assert(!preserved_.empty()) << what << " preserves no RVars";
+        std::set<std::string> rvars, vars(function().args().begin(), function().args().end());
+        for (const auto &entry : preserved_) {
+            user_assert(leaves_.loops.count(entry.first.name()))
+                << what << ": there is no reduction loop " << entry.first.name();
+            user_assert(rvars.insert(entry.first.name()).second)
+                << what << ": RVar " << entry.first.name() << " is preserved twice";
+            user_assert(vars.insert(entry.second.name()).second)
+                << what << ": Var " << entry.second.name() << " is already a dimension";
+        }
+    }
+
+    bool is_preserved(const std::string &rvar) const {
+        return std::any_of(preserved_.begin(), preserved_.end(),
+                           [&](const auto &entry) { return entry.first.name() == rvar; });
+    }
+
+    // The loops of the stage over RVars that are preserved, or over those that are not, innermost first.
+    std::vector<ReductionVariable> reduction_loops(bool preserved) const {
+        std::vector<ReductionVariable> result;
+        for (const Dim &d : definition_.schedule.dims) {
+            auto it = leaves_.loops.find(d.var);
+            if (it != leaves_.loops.end() && is_preserved(d.var) == preserved) {
+                result.push_back(it->second);
+            }
+        }
+        return result;
+    }
+
+    Function define_part() const {
+        Function part(internal::unique_name(function().name() + "_part"));
+        std::vector<std::string> args = function().args();
+        std::map<std::string, Expr> replacements;
+        for (const auto &entry : preserved_) {
+            args.push_back(entry.second.name());
+            replacements[entry.first.name()] = entry.second;
+        }
+        part.define(args, update_.identities);
+
+        const ReductionDomain domain(internal::unique_name('r'), reduction_loops(false));
+        for (const ReductionVariable &rv : domain.domain()) {
+            replacements[rv.var] = Variable::make(Int(32), rv.var, domain.symbol());
+        }
+        std::map<std::string, Expr> originals;
+        for (const auto &entry : leaves_.originals) {
+            originals[entry.first] = substitute(replacements, entry.second);
+        }
+        std::vector<Expr> update_args, ys;
+        for (const Expr &e : definition_.args) {
+            update_args.push_back(substitute(originals, e));
+        }
+        for (const auto &entry : preserved_) {
+            update_args.emplace_back(entry.second);
+        }
+        for (const Expr &e : update_.ys) {
+            ys.push_back(substitute(originals, e));
+        }
+        part.define_update(update_args, update_.apply(calls_of(part, update_args, true), ys));
+        set_loops_of_part(part, domain,
+                          substitute(originals, definition_.predicate) &&
+                              substitute(replacements, leaves_.predicate));
+        return part;
+    }
+
+    // The update reduces over the domain even where an RVar no longer occurs in it.
+    void set_loops_of_part(const Function &part, const ReductionDomain &domain,
+                           const Expr &predicate) const {
+        Definition &d = *part->updates[0];
+        d.predicate = predicate;
+        std::vector<Dim> &dims = d.schedule.dims;
+        dims.erase(std::remove_if(dims.begin(), dims.end(), [](const Dim &dim) { return dim.is_rvar(); }),
+                   dims.end());
+        d.schedule.rvars = domain.domain();
+        for (size_t i = 0; i < domain.domain().size(); i++) {
+            Dim dim = dim_of(domain.domain()[i].var);
+            dim.dim_type = internal::is_pure_rvar(d, part.name(), dim.var) ? DimType::PureRVar
+                                                                          : DimType::ImpureRVar;
+            dims.insert(dims.begin() + long(i), dim);
+        }
+    }
+
+    Dim dim_of(const std::string &var) const {
+        for (const Dim &d : definition_.schedule.dims) {
+            if (d.var == var) {
+                return d;
+            }
+        }
+        Dim dim;
+        dim.var = var;
+        return dim;
+    }
+
+    // Turns the stage into the reduction over what is preserved.
+    void merge(const Function &part) {
+        const ReductionDomain domain(internal::unique_name('r'), reduction_loops(true));
+        std::vector<Expr> args, part_args;
+        for (const std::string &arg : function().args()) {
+            args.push_back(Variable::make(Int(32), arg));
+        }
+        part_args = args;
+        for (const auto &entry : preserved_) {
+            part_args.push_back(Variable::make(Int(32), entry.first.name(), domain.symbol()));
+        }
+        definition_.values =
+            update_.apply(calls_of(function(), args, true), calls_of(part, part_args, false));
+        part->frozen = true;
+        set_loops_of_merge(args, domain);
+    }
+
+    void set_loops_of_merge(const std::vector<Expr> &args, const ReductionDomain &domain) {
+        StageSchedule &s = definition_.schedule;
+        std::vector<Dim> dims;
+        for (const Dim &d : s.dims) {
+            if (is_preserved(d.var) || (!d.is_rvar() && d.var != outermost_name)) {
+                dims.push_back(d);
+            }
+        }
+        // Where the old update stored to one place, the new one merges all of a dimension.
+        for (size_t i = 0; i < args.size(); i++) {
+            const Variable *v = definition_.args[i].as<Variable>();
+            if (!v || v->symbol.defined() || v->name != function().args()[i]) {
+                Dim dim;
+                dim.var = function().args()[i];
+                dims.push_back(dim);
+            }
+        }
+        dims.push_back(dim_of(outermost_name));
+        const auto concerns_rvar = [&](const Split &split) { return rvar_splits_.count(&split) > 0; };
+        mark_rvar_splits();
+        std::vector<Split> splits;
+        for (const Split &split : s.splits) {
+            if (!concerns_rvar(split)) {
+                splits.push_back(split);
+            }
+        }
+        s.splits = splits;
+        s.dims = dims;
+        s.rvars = domain.domain();
+        definition_.args = args;
+        definition_.predicate = const_true();
+        for (Dim &d : s.dims) {
+            if (d.is_rvar()) {
+                d.dim_type = internal::is_pure_rvar(definition_, function().name(), d.var)
+                                 ? DimType::PureRVar
+                                 : DimType::ImpureRVar;
+            }
+        }
+    }
+
+    // The splits of loops that come from RVars.
+    void mark_rvar_splits() {
+        std::set<std::string> rvars;
+        for (const ReductionVariable &rv : definition_.schedule.rvars) {
+            rvars.insert(rv.var);
+        }
+        for (const Split &s : definition_.schedule.splits) {
+            const std::string &from = s.is_fuse() ? s.inner : s.old_var;
+            if (rvars.count(from)) {
+                rvar_splits_.insert(&s);
+                rvars.insert({s.old_var, s.outer, s.inner});
+            }
+        }
+    }
+
+    const Stage stage_;
+    Definition &definition_;
+    const std::vector<std::pair<RVar, Var>> &preserved_;
+    LeafLoops leaves_;
+    internal::AssociativeUpdate update_;
+    std::set<const Split *> rvar_splits_;
+};
+
+}  // namespace
+
+Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved) {
+    definition_->schedule.touched = true;
+    return Factoring(*this, preserved).run();
+}
+
+Func Stage::rfactor(const RVar &r, const Var &v) {
+    return rfactor({{r, v}});
+}
+
+}  // namespace calotype
