@@ -18,15 +18,13 @@ set(headers FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc")
 set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/calotype")
 install(FILES "${calotype_staged}/runtime.h" "${calotype_staged}/buffer.h"
         DESTINATION "${include_dir}" COMPONENT calotype_runtime)
-foreach(part abi cpp)
+foreach(part abi cpp tools compat)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/${part}"
-            DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime ${headers})
+            DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime OPTIONAL ${headers})
 endforeach()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
         DESTINATION "${include_dir}/runtime" COMPONENT calotype_runtime
         FILES_MATCHING REGEX "/runtime/[^/]*\\.h$" REGEX "/runtime/.*/" EXCLUDE)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/"
-        DESTINATION "${include_dir}/tools" COMPONENT calotype_runtime OPTIONAL ${headers})
 
 install(FILES "${PROJECT_SOURCE_DIR}/src/calotype.h"
         DESTINATION "${include_dir}" COMPONENT calotype_compiler)
@@ -35,5 +33,7 @@ foreach(layer support target ir arith pipeline lang driver generator)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${layer}"
             DESTINATION "${include_dir}" COMPONENT calotype_compiler ${headers})
 endforeach()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/compat/"
-        DESTINATION "${include_dir}/compat" COMPONENT calotype_compiler OPTIONAL ${headers})
+install(FILES "${PROJECT_SOURCE_DIR}/src/codegen/output_type.h"
+        DESTINATION "${include_dir}/codegen" COMPONENT calotype_compiler)
+install(FILES "${PROJECT_SOURCE_DIR}/src/codegen/output/output_types.def"
+        DESTINATION "${include_dir}/codegen/output" COMPONENT calotype_compiler)

@@ -13,9 +13,7 @@ file(MAKE_DIRECTORY "${calotype_staged}")
 foreach(layer ${calotype_layers})
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${layer}" "${calotype_staged}/${layer}" SYMBOLIC)
 endforeach()
-foreach(folder runtime tools compat)
-    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}" "${calotype_staged}/${folder}" SYMBOLIC)
-endforeach()
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime" "${calotype_staged}/runtime" SYMBOLIC)
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/calotype.h" "${calotype_staged}/calotype.h" SYMBOLIC)
 # The short names of the two headers that users of generated code need.
 foreach(name runtime buffer)
@@ -41,9 +39,17 @@ calotype_public(calotype_runtime Runtime)
 add_library(calotype_tools INTERFACE)
 calotype_public(calotype_tools Tools)
 target_include_directories(calotype_tools INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tools>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/tools>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/tools>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/tools>)
 target_link_libraries(calotype_tools INTERFACE calotype_buffer)
+
+# HalideRuntime.h, HalideBuffer.h and the like, for applications that were written against them.
+add_library(calotype_halide_runtime INTERFACE)
+calotype_public(calotype_halide_runtime HalideRuntime)
+target_include_directories(calotype_halide_runtime INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/compat>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/compat>)
+target_link_libraries(calotype_halide_runtime INTERFACE calotype_buffer)
 
 # Its dependencies are looked up by CalotypeConfig.cmake where they are used, so that this target can
 # be made without them.
@@ -82,16 +88,16 @@ target_include_directories(calotype_generator_main PRIVATE ${PROJECT_SOURCE_DIR}
 add_library(calotype_halide INTERFACE)
 calotype_public(calotype_halide Halide)
 target_include_directories(calotype_halide INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/compat>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/compat>)
-target_link_libraries(calotype_halide INTERFACE Calotype)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/generator/compat>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/generator/compat>)
+target_link_libraries(calotype_halide INTERFACE Calotype calotype_halide_runtime)
 
 # All that a project that finds the package in the build tree needs.
 add_custom_target(calotype_package DEPENDS Calotype calotype_generator_main calotype_runtime)
 
 # ---- the package ----
 set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_tools
-    calotype_image_io)
+    calotype_image_io calotype_halide_runtime)
 set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeRuntime CalotypeTarget)
 list(TRANSFORM calotype_helpers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/cmake/package/\\1.cmake")

@@ -113,19 +113,30 @@ std::string UniqueNames::numbered(std::string_view prefix) {
 
 namespace {
 
-UniqueNames &names_of_process() {
-    static UniqueNames names;
-    return names;
+thread_local UniqueNames *names_of_scope = nullptr;
+
+UniqueNames &names_in_use() {
+    static UniqueNames names_of_process;
+    return names_of_scope ? *names_of_scope : names_of_process;
 }
 
 }  // namespace
 
+UniqueNameScope::UniqueNameScope()
+    : outer_(names_of_scope) {
+    names_of_scope = &names_;
+}
+
+UniqueNameScope::~UniqueNameScope() {
+    names_of_scope = outer_;
+}
+
 std::string unique_name(std::string_view prefix) {
-    return names_of_process().unique(prefix);
+    return names_in_use().unique(prefix);
 }
 
 std::string unique_name(char prefix) {
-    return names_of_process().numbered(std::string_view(&prefix, 1));
+    return names_in_use().numbered(std::string_view(&prefix, 1));
 }
 
 }  // namespace calotype::internal

@@ -59,4 +59,18 @@ std::string unique_name(std::string_view prefix);
 /// As UniqueNames::numbered, over the whole process: 'f' gives f0, f1, ...
 std::string unique_name(char prefix);
 
+/// While it lives, unique_name() on this thread begins anew: what is built inside gets the same names in every run of
+/// a process and on every thread. For whole pipelines that have no part made outside. Scopes nest.
+class UniqueNameScope {
+public:
+    UniqueNameScope();
+    ~UniqueNameScope();
+    UniqueNameScope(const UniqueNameScope &) = delete;
+    UniqueNameScope &operator=(const UniqueNameScope &) = delete;
+
+private:
+    UniqueNames names_;
+    UniqueNames *outer_;
+};
+
 }  // namespace calotype::internal

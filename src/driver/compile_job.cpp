@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/compile_job.h"
+
+#include <cstdlib>
+
+#include "driver/job_text.h"
+#include "support/hash.h"
+
+namespace calotype {
+
+namespace {
+
+using internal::JobText;
+
+JobKey finish(JobText &text, const CompileJob &job) {
+    JobKey key;
+    key.text = text.take();
+    key.hash = internal::hash_bytes(key.text.data(), key.text.size());
+    key.is_shareable = job.source.custom_passes.empty();
+    return key;
+}
+
+void put_front_half(JobText &text, const CompileJob &job) {
+    const Target target = front_half_target(job.target);
+    text.put(target.to_string());
+    const bool names_in_code = target.has_feature(Target::Profile) ||
+                               target.has_feature(Target::ProfileByTimer) ||
+                               target.has_feature(Target::TracePipeline) || job.source.trace_pipeline;
+    text.put(names_in_code ? job.source.name : "");
+    text.put_pipeline(job.source);
+}
+
+int environment_number(const char *name) {
+    const char *value = std::getenv(name);
+    return value ? std::atoi(value) : 0;
+}
+
+}  // namespace
+
+CompileOptions CompileOptions::from_environment() {
+    CompileOptions options;
+    options.print_pass_times = environment_number("CT_TIME_LOWERING_PASSES") != 0;
+    options.debug_level = environment_number("CT_DEBUG_CODEGEN");
+    if (options.debug_level > 1) {
+        options.print_after = "all";
+    }
+    return options;
+}
+
+bool CompileOptions::operator==(const CompileOptions &o) const {
+    return verify == o.verify && print_after == o.print_after && print_pass_times == o.print_pass_times &&
+           debug_level == o.debug_level;
+}
+
+Target front_half_target(const Target &target) {
+    Target t = target;
+    t.processor_tune = Target::ProcessorGeneric;
+    for (const Target::Feature f :
+         {Target::JIT, Target::NoRuntime, Target::CPlusPlusMangling, Target::EmbedBitcode,
+          Target::EnableLLVMLoopOpt, Target::LLVMLargeCodeModel, Target::SanitizerCoverage}) {
+        t.set_feature(f, false);
+    }
+    return t;
+}
+
+JobKey front_half_key(const CompileJob &job) {
+    JobText text;
+    put_front_half(text, job);
+    return finish(text, job);
+}
+
+JobKey artifact_key(const CompileJob &job) {
+    JobText text;
+    put_front_half(text, job);
+    text.put(job.source.name);
+    text.put(int64_t(job.source.linkage));
+    text.put(job.target.to_string());
+    text.put(job.options.debug_level);
+    for (const auto &[name, address] : job.jit_symbols) {
+        text.put(name);
+        text.put(int64_t(reinterpret_cast<intptr_t>(address)));
+    }
+    return finish(text, job);
+}
+
+}  // namespace calotype

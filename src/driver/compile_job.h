@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// CompileJob: one compilation as a value: what is compiled and how. Everything that compiles goes through it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "pipeline/source.h"
+#include "target/target.h"
+
+namespace calotype {
+
+/// What changes how a job is compiled, but not what it means.
+struct CompileOptions {
+    /// Verify the IR after every pass. By default in builds with assertions.
+    bool verify =
+#ifdef NDEBUG
+        false;
+#else
+        true;
+#endif
+    /// Pass after which the statement is printed on stderr; empty: none; "all": after every pass.
+    std::string print_after;
+    /// Print the time of each pass on stderr. The default is CT_TIME_LOWERING_PASSES=1.
+    bool print_pass_times = false;
+    /// Only with lowering: a function of the pipeline whose passes are shown; from CT_DEBUG_CODEGEN.
+    int debug_level = 0;
+
+    /// What the environment asks for: CT_TIME_LOWERING_PASSES, CT_DEBUG_CODEGEN.
+    static CompileOptions from_environment();
+    bool operator==(const CompileOptions &other) const;
+};
+
+struct CompileJob {
+    PipelineSource source;
+    Target target;
+    CompileOptions options;
+    /// Addresses that extern functions of a JIT job have; empty ahead of time.
+    std::map<std::string, const void *> jit_symbols;
+};
+
+/// The value of a job as text: equal keys mean the same result. The hash only finds the bucket.
+struct JobKey {
+    std::string text;
+    uint64_t hash = 0;
+    /// False if part of the job is opaque (a pass that the user added): then nothing is shared.
+    bool is_shareable = true;
+
+    bool operator==(const JobKey &other) const {
+        return hash == other.hash && text == other.text;
+    }
+    bool operator<(const JobKey &other) const {
+        return hash != other.hash ? hash < other.hash : text < other.text;
+    }
+};
+
+/// What lowering depends on: algorithm, schedule, arguments, and the target without those features that only code
+/// generation looks at. Names of the function and of the module are not part of it, unless lowering puts them into the
+/// code (profiling, tracing).
+JobKey front_half_key(const CompileJob &job);
+
+/// What the artifact depends on: the front half, the names, the linkage, the whole target and the options.
+JobKey artifact_key(const CompileJob &job);
+
+/// The target without the features that lowering does not look at.
+Target front_half_target(const Target &target);
+
+}  // namespace calotype

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/compiler.h"
+
+#include <cstdio>
+
+#include "codegen/emit.h"
+#include "codegen/module.h"
+#include "codegen/symbol_name.h"
+#include "driver/jit_runtime.h"
+#include "ir/printer.h"
+#include "lower/lower.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr size_t lowered_capacity = 64;
+constexpr size_t jit_capacity = 256;
+
+void check_pass_name(const std::string &name) {
+    if (name.empty() || name == "all") {
+        return;
+    }
+    std::vector<std::string> names = pass_names();
+    names.push_back("all");
+    for (const std::string &known : names) {
+        if (known == name) {
+            return;
+        }
+    }
+    user_error << "there is no pass '" << name << "'" << did_you_mean(name, names);
+}
+
+void print_times(const std::string &pipeline, const std::vector<PassReport> &reports) {
+    double total = 0;
+    std::fprintf(stderr, "lowering %s:\n", pipeline.c_str());
+    for (const PassReport &r : reports) {
+        std::fprintf(stderr, "%10.3f ms  %s\n", r.milliseconds, r.pass.c_str());
+        total += r.milliseconds;
+    }
+    std::fprintf(stderr, "%10.3f ms  in all\n", total);
+}
+
+LoweredModule run_lowering(const CompileJob &job) {
+    const CompileOptions &options = job.options;
+    check_pass_name(options.print_after);
+    std::vector<PassReport> reports;
+    LowerOptions lower_options;
+    lower_options.verify = options.verify;
+    if (options.print_pass_times) {
+        lower_options.reports = &reports;
+    }
+    if (!options.print_after.empty()) {
+        lower_options.after_pass = [&](const std::string &pass, const Stmt &s) {
+            if (options.print_after == "all" || options.print_after == pass) {
+                std::fprintf(stderr, "; after %s\n%s\n", pass.c_str(), to_string(s).c_str());
+            }
+        };
+    }
+    LoweredModule module = calotype::lower(job.source, job.target, lower_options);
+    if (options.print_pass_times) {
+        print_times(job.source.name, reports);
+    }
+    return module;
+}
+
+// What the front half does not depend on and its result still says.
+LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
+    internal_assert(module.functions.size() == 1) << "lowering gives one function";
+    module.name = job.source.name;
+    module.target = job.target.to_string();
+    module.functions[0].name = job.source.name;
+    module.functions[0].linkage = job.source.linkage;
+    return module;
+}
+
+std::shared_ptr<const JitCode> load(const LoweredModule &module, const CompileJob &job) {
+    auto code = std::make_shared<JitCode>();
+    const LoweredFunction &function = module.functions[0];
+    const CompiledModule compiled(module, job.target);
+    JitSymbols symbols = job.jit_symbols;
+    symbols.insert(jit_runtime_symbols().begin(), jit_runtime_symbols().end());
+    code->library = JitLibrary::load(compiled.object(), symbols);
+    code->args = function.args;
+    code->argv = code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
+    internal_assert(code->argv) << "compiled code has no " << argv_symbol_name(function, job.target);
+    return code;
+}
+
+}  // namespace
+
+Compiler::Compiler()
+    : lowered_(lowered_capacity), jit_(jit_capacity) {
+}
+
+Compiler &Compiler::of_process() {
+    static Compiler compiler;
+    return compiler;
+}
+
+LoweredModule Compiler::lower(const CompileJob &job) {
+    // A pass that is to be shown must run.
+    if (!job.options.print_after.empty() || job.options.print_pass_times) {
+        return run_lowering(job);
+    }
+    const auto lowered = lowered_.get(front_half_key(job), [&] {
+        return std::make_shared<const LoweredModule>(run_lowering(job));
+    });
+    return with_names_of(*lowered, job);
+}
+
+std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
+    return jit_.get(artifact_key(job), [&] { return load(lower(job), job); });
+}
+
+std::map<OutputFileType, std::string> Compiler::emit(const CompileJob &job,
+                                                     const std::set<OutputFileType> &types) {
+    return emit_outputs(lower(job), job.target, types);
+}
+
+CompileCounts Compiler::counts() const {
+    return {lowered_.made(), lowered_.found(), jit_.made(), jit_.found()};
+}
+
+}  // namespace calotype::internal

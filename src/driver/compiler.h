@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Compiler: carries out CompileJobs, and keeps what it made.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/jit.h"
+#include "codegen/output_type.h"
+#include "driver/compile_job.h"
+#include "driver/single_flight.h"
+#include "ir/module.h"
+
+namespace calotype::internal {
+
+/// Code of one pipeline in memory.
+struct JitCode {
+    std::shared_ptr<JitLibrary> library;
+    std::vector<LoweredArgument> args;        ///< __user_context first
+    int (*argv)(const void *const *) = nullptr;  ///< takes a pointer to each scalar's value, and the buffers
+};
+
+/// What was done so far, for tests and for CT_DEBUG_CODEGEN.
+struct CompileCounts {
+    int64_t lowered = 0;         ///< front halves that ran
+    int64_t lowered_found = 0;   ///< front halves found
+    int64_t jit_compiled = 0;
+    int64_t jit_found = 0;
+};
+
+/// All members may be called on any number of threads at once.
+class Compiler {
+public:
+    Compiler();
+    /// The one that everything in this process shares.
+    static Compiler &of_process();
+
+    /// The front half: lowered once for all jobs that differ in names and code generation alone.
+    LoweredModule lower(const CompileJob &job);
+    /// The job as code in this process. The target must be that of this machine.
+    std::shared_ptr<const JitCode> compile_jit(const CompileJob &job);
+    /// The contents of output files.
+    std::map<OutputFileType, std::string> emit(const CompileJob &job, const std::set<OutputFileType> &types);
+
+    CompileCounts counts() const;
+
+private:
+    SingleFlightCache<LoweredModule> lowered_;
+    SingleFlightCache<JitCode> jit_;
+};
+
+}  // namespace calotype::internal

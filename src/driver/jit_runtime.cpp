@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/jit_runtime.h"
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/hooks.h"
+#include "runtime/abi/memory.h"
+#include "runtime/abi/threads.h"
+#include "runtime/abi/tracing.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+// Defined in runtime_symbols.cpp, which is generated.
+JitSymbols runtime_symbols();
+
+namespace {
+
+JITUserContext *context_of(void *user_context) {
+    return static_cast<JITUserContext *>(user_context);
+}
+
+// Each looks whether the run has a handler of its own. Code that was compiled ahead of time and is linked to the same
+// copy of the runtime passes null and gets the defaults.
+
+void print(void *uc, const char *text) {
+    JITUserContext *c = context_of(uc);
+    c && c->handlers.custom_print ? c->handlers.custom_print(c, text) : calotype_default_print(uc, text);
+}
+
+void error(void *uc, const char *message) {
+    JITUserContext *c = context_of(uc);
+    if (c && c->handlers.custom_error) {
+        c->handlers.custom_error(c, message);
+    } else if (c && c->error_buffer) {
+        c->error_buffer->add(message);
+    } else {
+        calotype_default_error(uc, message);
+    }
+}
+
+void *allocate(void *uc, size_t size) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_malloc ? c->handlers.custom_malloc(c, size) : calotype_default_malloc(uc, size);
+}
+
+void release(void *uc, void *address) {
+    JITUserContext *c = context_of(uc);
+    c && c->handlers.custom_free ? c->handlers.custom_free(c, address) : calotype_default_free(uc, address);
+}
+
+using ContextTask = int (*)(JITUserContext *, int, uint8_t *);
+
+int do_task(void *uc, calotype_task_t task, int number, uint8_t *closure) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_do_task ?
+               c->handlers.custom_do_task(c, reinterpret_cast<ContextTask>(task), number, closure) :
+               calotype_default_do_task(uc, task, number, closure);
+}
+
+int do_par_for(void *uc, calotype_task_t task, int min, int size, uint8_t *closure) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_do_par_for ?
+               c->handlers.custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size, closure) :
+               calotype_default_do_par_for(uc, task, min, size, closure);
+}
+
+int32_t trace(void *uc, const calotype_trace_event_t *event) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_trace ? c->handlers.custom_trace(c, event) : calotype_default_trace(uc, event);
+}
+
+JitSymbols install() {
+    calotype_set_custom_print(print);
+    calotype_set_error_handler(error);
+    calotype_set_custom_malloc(allocate);
+    calotype_set_custom_free(release);
+    calotype_set_custom_do_task(do_task);
+    calotype_set_custom_do_par_for(do_par_for);
+    calotype_set_custom_trace(trace);
+    return runtime_symbols();
+}
+
+template<typename Handler>
+void fill(Handler &handler, Handler otherwise) {
+    if (!handler) {
+        handler = otherwise;
+    }
+}
+
+void fill_all(JITHandlers &h, const JITHandlers &o) {
+    fill(h.custom_print, o.custom_print);
+    fill(h.custom_malloc, o.custom_malloc);
+    fill(h.custom_free, o.custom_free);
+    fill(h.custom_do_task, o.custom_do_task);
+    fill(h.custom_do_par_for, o.custom_do_par_for);
+    fill(h.custom_error, o.custom_error);
+    fill(h.custom_trace, o.custom_trace);
+    fill(h.custom_get_symbol, o.custom_get_symbol);
+    fill(h.custom_load_library, o.custom_load_library);
+    fill(h.custom_get_library_symbol, o.custom_get_library_symbol);
+    fill(h.custom_cuda_acquire_context, o.custom_cuda_acquire_context);
+    fill(h.custom_cuda_release_context, o.custom_cuda_release_context);
+    fill(h.custom_cuda_get_stream, o.custom_cuda_get_stream);
+}
+
+}  // namespace
+
+const JitSymbols &jit_runtime_symbols() {
+    static const JitSymbols symbols = install();
+    return symbols;
+}
+
+void JitErrorBuffer::add(const char *message) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    text_ += (text_.empty() ? "" : "\n") + std::string(message);
+}
+
+std::string JitErrorBuffer::text() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return text_;
+}
+
+JitRun::JitRun(JITUserContext *given, const JITHandlers &of_pipeline)
+    : context_(given ? given : &own_), given_handlers_(context_->handlers) {
+    fill_all(context_->handlers, of_pipeline);
+    context_->error_buffer = &errors_;
+}
+
+JitRun::~JitRun() {
+    context_->handlers = given_handlers_;
+    context_->error_buffer = nullptr;
+}
+
+void JitRun::check(int code) const {
+    if (code == 0 || context_->handlers.custom_error) {
+        return;
+    }
+    const std::string text = errors_.text();
+    throw_runtime_error(text.empty() ? std::string("the pipeline failed: ") + calotype_error_code_summary(code) :
+                                       text);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// JobText: pipelines written down as text in which equal text means equal pipelines. For keys, not for people.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "ir/argument.h"
+#include "pipeline/parameters_used.h"
+#include "pipeline/source.h"
+
+namespace calotype::internal {
+
+/// Appends to a text. Every field is delimited, so that no two sequences of calls give the same text. Expressions are
+/// graphs: a node is written where it is first met and is a number from then on.
+class JobText {
+public:
+    void put(std::string_view text);
+    void put(const char *text) {
+        put(std::string_view(text));
+    }
+    void put(const std::string &text) {
+        put(std::string_view(text));
+    }
+    void put(int64_t number);
+    void put(const Type &type);
+    void put(const Expr &e);
+    void put(const Argument &argument);
+    /// Everything that lowering reads of these outputs and of all that they call.
+    void put_pipeline(const PipelineSource &source);
+
+    std::string take() {
+        return std::move(text_);
+    }
+
+private:
+    void put_node(const ExprNode *node);
+    void put(const Range &r);
+    void put(const LoopLevel &level);
+    void put(const std::vector<ReductionVariable> &domain);
+    void put(const StageSchedule &schedule);
+    void put(const FuncSchedule &schedule);
+    void put(const Bound &bound);
+    void put(const Definition *definition);
+    void put(const Function &function);
+    void put(const ExternFuncArgument &argument);
+    void put(const Parameter &parameter);
+    void put(const Image &image, bool with_contents);
+    template<typename T>
+    void put_all(const std::vector<T> &list);
+    void put_names(const std::vector<std::string> &names);
+
+    struct FieldWriter;
+    std::string text_;
+    std::map<const ExprNode *, int64_t> written_;
+};
+
+}  // namespace calotype::internal

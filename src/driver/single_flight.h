@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SingleFlightCache: results by job key, each made once, however many threads ask for it at the same time.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "driver/compile_job.h"
+
+namespace calotype::internal {
+
+/// Keeps the `capacity` results used last; a result that somebody holds lives on without the cache.
+template<typename Value>
+class SingleFlightCache {
+public:
+    using Result = std::shared_ptr<const Value>;
+
+    explicit SingleFlightCache(size_t capacity)
+        : capacity_(capacity) {
+    }
+
+    /// The result for the key: found, waited for, or made by `make` on this thread. Errors are thrown to all who wait,
+    /// and not kept. Keys that are not shareable are always made anew.
+    Result get(const JobKey &key, const std::function<Result()> &make) {
+        if (!key.is_shareable) {
+            made_++;
+            return make();
+        }
+        std::promise<Result> promise;
+        std::shared_future<Result> future;
+        bool is_maker = false;
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            auto it = entries_.find(key);
+            is_maker = it == entries_.end();
+            if (is_maker) {
+                used_.push_front(key);
+                it = entries_.emplace(key, Entry{promise.get_future().share(), used_.begin()}).first;
+            } else {
+                used_.splice(used_.begin(), used_, it->second.place);
+            }
+            future = it->second.future;
+            evict();
+        }
+        if (!is_maker) {
+            found_++;
+            return future.get();
+        }
+        try {
+            promise.set_value(make());
+            made_++;
+        } catch (...) {
+            promise.set_exception(std::current_exception());
+            forget(key);
+        }
+        return future.get();
+    }
+
+    /// How many results were made, and how many requests were served without making one.
+    int64_t made() const {
+        return made_;
+    }
+    int64_t found() const {
+        return found_;
+    }
+
+private:
+    struct Entry {
+        std::shared_future<Result> future;
+        typename std::list<JobKey>::iterator place;
+    };
+
+    void evict() {
+        while (entries_.size() > capacity_) {
+            entries_.erase(used_.back());
+            used_.pop_back();
+        }
+    }
+    void forget(const JobKey &key) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        auto it = entries_.find(key);
+        if (it != entries_.end()) {
+            used_.erase(it->second.place);
+            entries_.erase(it);
+        }
+    }
+
+    const size_t capacity_;
+    std::mutex mutex_;
+    std::map<JobKey, Entry> entries_;
+    std::list<JobKey> used_;  ///< the last used first
+    std::atomic<int64_t> made_{0}, found_{0};
+};
+
+}  // namespace calotype::internal

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "generator/cli/run.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <ostream>
+
+#include "driver/output_plan.h"
+#include "generator/registry.h"
+#include "support/error.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace calotype::internal {
+
+namespace {
+
+// An error in the form of the command line, rather than in what it asks for.
+class UsageError : public CompileError {
+public:
+    using CompileError::CompileError;
+};
+
+void load_plugins(const std::vector<std::string> &paths) {
+    for (const std::string &path : paths) {
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+        user_assert(library) << "cannot load " << path << ": " << dlerror();
+    }
+}
+
+void time_is_up(int) {
+    const char message[] = "error: the time given with -t is up\n";
+    (void)!write(STDERR_FILENO, message, sizeof(message) - 1);
+    _exit(1);
+}
+
+void start_clock(int seconds) {
+    if (seconds > 0) {
+        std::signal(SIGALRM, time_is_up);
+        alarm(unsigned(seconds));
+    }
+}
+
+std::vector<std::pair<std::string, Target>> targets_of(const GeneratorCommand &command) {
+    std::vector<std::pair<std::string, Target>> targets;
+    for (const std::string &text : command.targets) {
+        targets.emplace_back(text, Target(text));
+    }
+    if (targets.empty()) {
+        const Target target = get_target_from_environment();
+        targets.emplace_back(target.to_string(), target);
+    }
+    return targets;
+}
+
+// "a::b::f" must be identifiers with "::" between them.
+void check_function_name(const std::string &name) {
+    for (const std::string &part : split(name, "::")) {
+        bool is_good = !part.empty() && !std::isdigit(uint8_t(part[0]));
+        for (const char c : part) {
+            is_good = is_good && (std::isalnum(uint8_t(c)) || c == '_');
+        }
+        user_assert(is_good) << "function name '" << name << "' is no C or C++ name";
+    }
+}
+
+std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command, const Target &target) {
+    auto generator = create_generator(command.generator, GeneratorContext(target));
+    generator->set_params(command.params);
+    return generator;
+}
+
+FileContents generate(const GeneratorCommand &command) {
+    OutputPlan plan;
+    plan.function = command.function.empty() ? command.generator : command.function;
+    check_function_name(plan.function);
+    const std::string base =
+        command.base_name.empty() ? split(plan.function, "::").back() : command.base_name;
+    plan.path_base = command.output_dir + "/" + base;
+    plan.types = command.emit.empty() ?
+                     std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
+                                                 OutputFileType::static_library} :
+                     command.emit;
+    plan.targets = targets_of(command);
+    return compile_outputs(plan, [&](const std::string &function, const Target &target) {
+        // The names inside do not depend on what this process built before.
+        UniqueNameScope names;
+        CompileJob job;
+        job.source = make_generator(command, target)->build_source(function);
+        job.target = target;
+        job.options = CompileOptions::from_environment();
+        job.options.print_pass_times |= command.time_passes;
+        if (!command.print_after.empty()) {
+            job.options.print_after = command.print_after;
+        }
+        return job;
+    });
+}
+
+void check_command(const GeneratorCommand &command) {
+    if (command.generator.empty() && command.runtime.empty()) {
+        throw UsageError("-g GENERATOR is missing (--help says more)");
+    }
+    if (command.output_dir.empty()) {
+        throw UsageError("-o DIRECTORY is missing (--help says more)");
+    }
+    user_assert(!command.gradient) << "-d 1: gradients are not supported";
+}
+
+}  // namespace
+
+void run_generator_command(const GeneratorCommand &command, std::ostream &out) {
+    load_plugins(command.plugins);
+    if (command.help) {
+        out << generator_help(command.generator);
+        return;
+    }
+    check_command(command);
+    start_clock(command.timeout_seconds);
+    FileContents files;
+    if (!command.runtime.empty()) {
+        files[command.output_dir + "/" + command.runtime + ".a"] =
+            standalone_runtime(targets_of(command).back().second);
+    }
+    if (!command.generator.empty()) {
+        files.merge(generate(command));
+    }
+    make_directories(command.output_dir);
+    write_files_together(files);
+    if (command.verbose) {
+        for (const auto &file : files) {
+            out << "wrote " << file.first << "\n";
+        }
+    }
+}
+
+int generator_main(const std::vector<std::string> &args, std::ostream &out, std::ostream &err) {
+    GeneratorCommand command;
+    try {
+        command = parse_generator_command(args);
+    } catch (const std::exception &e) {
+        err << "error: " << e.what() << "\n";
+        return 2;
+    }
+    try {
+        run_generator_command(command, out);
+        return 0;
+    } catch (const UsageError &e) {
+        err << "error: " << e.what() << "\n";
+        return 2;
+    } catch (const std::exception &e) {
+        err << "error: " << e.what() << "\n";
+        return 1;
+    }
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// GeneratorContext: what a generator is told from outside: the target, and how to schedule what it leaves open.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "target/target.h"
+
+namespace calotype {
+
+/// The choice of an autoscheduler and its settings. No name: the generator schedules by itself.
+struct AutoschedulerParams {
+    std::string name;
+    std::map<std::string, std::string> extra;
+
+    AutoschedulerParams() = default;
+    explicit AutoschedulerParams(const std::string &name)
+        : name(name) {
+    }
+    AutoschedulerParams(const std::string &name, const std::map<std::string, std::string> &extra)
+        : name(name), extra(extra) {
+    }
+    /// "autoscheduler=NAME autoscheduler.KEY=VALUE ...".
+    std::string to_string() const;
+};
+
+class GeneratorContext {
+public:
+    GeneratorContext() = default;
+    explicit GeneratorContext(const Target &target)
+        : target_(target) {
+    }
+    GeneratorContext(const Target &target, const AutoschedulerParams &autoscheduler_params)
+        : target_(target), autoscheduler_(autoscheduler_params) {
+    }
+
+    const Target &target() const {
+        return target_;
+    }
+    const AutoschedulerParams &autoscheduler_params() const {
+        return autoscheduler_;
+    }
+    GeneratorContext with_target(const Target &target) const {
+        return GeneratorContext(target, autoscheduler_);
+    }
+
+    /// A generator of class T for this context.
+    template<typename T>
+    std::unique_ptr<T> create() const {
+        return T::create(*this);
+    }
+    /// The same, and its pipeline built with these inputs; its outputs can then be used as Funcs.
+    template<typename T, typename... Args>
+    std::unique_ptr<T> apply(const Args &...args) const {
+        std::unique_ptr<T> t = create<T>();
+        t->apply(args...);
+        return t;
+    }
+
+private:
+    Target target_;
+    AutoschedulerParams autoscheduler_;
+};
+
+}  // namespace calotype

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// GeneratorBase: what of a generator does not depend on its class: its members, and the steps from their values to a
+// pipeline.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generator/context.h"
+#include "generator/input.h"
+#include "generator/names.h"
+#include "generator/output.h"
+#include "generator/param.h"
+#include "lang/pipeline.h"
+
+namespace calotype {
+namespace internal {
+
+/// The steps, in order: construct, set parameters, configure(), inputs and outputs defined, generate(), schedule().
+/// A generator is used by one thread.
+class GeneratorBase : public NamesInterface {
+public:
+    virtual ~GeneratorBase();
+    GeneratorBase(const GeneratorBase &) = delete;
+    GeneratorBase &operator=(const GeneratorBase &) = delete;
+
+    /// While it lives, members that are constructed on this thread belong to the first GeneratorBase constructed after
+    /// it. C++ gives a member no way to find the object that it is a member of; this is the one place where the
+    /// framework hands something on beside arguments. Scopes nest.
+    class Construction {
+    public:
+        Construction();
+        ~Construction();
+        Construction(const Construction &) = delete;
+        Construction &operator=(const Construction &) = delete;
+
+    private:
+        friend class GeneratorBase;
+        GeneratorBase *generator_ = nullptr;
+        Construction *outer_;
+    };
+    static void add_to_current(GeneratorParamBase *param);
+    static void add_to_current(GeneratorIO *io);
+
+    /// Set a parameter, `target` and synthetic ones (INPUT.type, ...) included. An unknown name is a CompileError
+    /// with the nearest known one.
+    void set_param(const std::string &name, const std::string &value);
+    void set_param(const std::string &name, const LoopLevel &value);
+    void set_params(const std::map<std::string, std::string> &params);
+    const std::vector<GeneratorParamBase *> &params() const {
+        return params_;
+    }
+    const std::vector<InputBase *> &inputs() const {
+        return inputs_;
+    }
+    const std::vector<OutputBase *> &outputs() const {
+        return outputs_;
+    }
+    /// True once configure() or a later step has begun.
+    bool has_read_params() const {
+        return phase_ > Phase::Created;
+    }
+    const std::string &registered_name() const {
+        return registered_name_;
+    }
+
+    /// What generators ask about while they build.
+    Target get_target() const {
+        return target.value();
+    }
+    GeneratorContext context() const;
+    bool using_autoscheduler() const {
+        return !autoscheduler_.name.empty();
+    }
+    int natural_vector_size(const Type &t) const {
+        return get_target().natural_vector_size(t);
+    }
+    template<typename T>
+    int natural_vector_size() const {
+        return get_target().natural_vector_size<T>();
+    }
+    /// As Pipeline::add_requirement.
+    template<typename... Args>
+    void add_requirement(const Expr &condition, const Args &...error_args) {
+        requirements_.push_back({condition, {Expr(error_args)...}});
+    }
+    /// The pipeline of the outputs; for schedule() and later.
+    Pipeline get_pipeline();
+
+    /// Runs configure() alone: after it all inputs and outputs exist.
+    void configure_once();
+    /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a program; empty ahead
+    /// of time.
+    Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given = {});
+    /// build_pipeline as what is compiled: the inputs in order are the arguments.
+    PipelineSource build_source(const std::string &function_name);
+
+protected:
+    GeneratorBase();
+    virtual void call_configure() = 0;
+    virtual void call_generate() = 0;
+    virtual void call_schedule() = 0;
+
+    template<typename T>
+    GeneratorInput<T> *add_owned_input(std::unique_ptr<GeneratorInput<T>> input) {
+        GeneratorInput<T> *result = input.get();
+        owned_.push_back(std::move(input));
+        return result;
+    }
+    template<typename T>
+    GeneratorOutput<T> *add_owned_output(std::unique_ptr<GeneratorOutput<T>> output) {
+        GeneratorOutput<T> *result = output.get();
+        owned_.push_back(std::move(output));
+        return result;
+    }
+    /// Members made meanwhile belong to this generator. A CompileError outside of configure().
+    class Addition;
+    std::shared_ptr<Addition> begin_addition();
+
+private:
+    friend class GeneratorFactory;
+    enum class Phase { Created, Configuring, Configured, Generating, Generated, Scheduled };
+    void sort_members();
+    void check_names_are_unique();
+    void define_members(const std::vector<std::vector<StubInput>> &given);
+    std::vector<std::string> param_names() const;
+    static Phase begin(GeneratorBase *generator);
+
+    // First: it makes this the generator that members belong to.
+    Phase phase_;
+    std::string registered_name_;
+    AutoschedulerParams autoscheduler_;
+    std::vector<GeneratorParamBase *> params_;
+    std::vector<GeneratorIO *> members_;
+    size_t sorted_ = 0;  ///< so many of them are in inputs_ or outputs_
+    std::vector<InputBase *> inputs_;
+    std::vector<OutputBase *> outputs_;
+    std::vector<std::unique_ptr<GeneratorIO>> owned_;
+    std::vector<Requirement> requirements_;
+    Pipeline pipeline_;
+
+public:
+    GeneratorParam<Target> target{"target", Target()};
+};
+
+}  // namespace internal
+}  // namespace calotype

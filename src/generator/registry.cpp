@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "generator/registry.h"
+
+#include "support/text.h"
+
+namespace calotype {
+
+std::string AutoschedulerParams::to_string() const {
+    std::string text;
+    if (!name.empty()) {
+        text = "autoscheduler=" + name;
+    }
+    for (const auto &[key, value] : extra) {
+        text += (text.empty() ? "" : " ") + ("autoscheduler." + key + "=" + value);
+    }
+    return text;
+}
+
+namespace internal {
+
+namespace {
+
+// A list threaded through the static registrations themselves. It grows only while programs and shared libraries are
+// loaded, which run one initialisation at a time.
+constinit const GeneratorRegistration *first_registration = nullptr;
+
+}  // namespace
+
+GeneratorRegistration::GeneratorRegistration(const char *name, const char *stub_name,
+                                             GeneratorFactoryFunction factory)
+    : name_(name), stub_name_(stub_name), factory_(factory), next_(first_registration) {
+    first_registration = this;
+}
+
+std::map<std::string, const GeneratorRegistration *> registered_generators() {
+    std::map<std::string, const GeneratorRegistration *> result;
+    for (const GeneratorRegistration *r = first_registration; r; r = r->next()) {
+        check_generator_name("generator", r->name());
+        user_assert(result.emplace(r->name(), r).second)
+            << "two generators are registered as '" << r->name() << "'";
+    }
+    return result;
+}
+
+std::unique_ptr<GeneratorBase> create_generator(const std::string &name, const GeneratorContext &context) {
+    const auto known = registered_generators();
+    const auto it = known.find(name);
+    if (it != known.end()) {
+        return it->second->factory()(context);
+    }
+    std::vector<std::string> names;
+    for (const auto &entry : known) {
+        names.push_back(entry.first);
+    }
+    const std::string hint = did_you_mean(name, names);
+    user_error << "there is no generator '" << name << "'"
+               << (!hint.empty()   ? hint :
+                   names.empty() ? ", none is registered" :
+                                   ", there are: " + join(names, ", "));
+}
+
+void GeneratorFactory::finish(GeneratorBase &generator, const GeneratorContext &context,
+                              const std::string &registered_name) {
+    generator.target.set(context.target());
+    generator.autoscheduler_ = context.autoscheduler_params();
+    generator.registered_name_ = registered_name;
+    generator.check_names_are_unique();
+}
+
+}  // namespace internal
+}  // namespace calotype
