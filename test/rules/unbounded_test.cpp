@@ -192,6 +192,8 @@ private:
                     fixed[i] = 2 + int(random() % 3);
                 } else if (symbols_[i].op == PatternOp::Const) {
                     fixed[i] = symbols_[i].condition ? random() % 2 : values[random() % std::size(values)];
+                } else if (divides(rule_.pattern, symbols_[i].slot)) {
+                    fixed[i] = values[random() % std::size(values)];
                 }
                 assignment.set(i, double(fixed[i].value_or(0)));
             }
@@ -206,6 +208,18 @@ private:
             decided++;
         }
         EXPECT_GT(decided, 10) << rule_.text << "\n  too few constants meet the condition";
+    }
+
+    /// True if the letter is a divisor somewhere: too hard for Z3 as a symbol.
+    bool divides(int n, int slot) const {
+        const PatternNode &p = rule_.nodes[n];
+        if (p.op == PatternOp::Div || p.op == PatternOp::Mod) {
+            const PatternNode &divisor = rule_.nodes[p.child[1]];
+            if (divisor.op == PatternOp::Wild && divisor.slot == slot) {
+                return true;
+            }
+        }
+        return std::any_of(p.child, p.child + p.arity, [&](int c) { return divides(c, slot); });
     }
 
     Verdict decide(const std::vector<std::optional<int64_t>> &fixed, unsigned milliseconds) {
@@ -248,6 +262,7 @@ TEST_P(Unbounded, RulesAreTrue) {
     int whole = 0, by_samples = 0;
     for (const NamedRule &named : all_rules()) {
         if (named.file == GetParam() && (named.rule.types & internal::exact)) {
+            if (getenv("V")) std::cerr << named.rule.text << "\n";
             Prover(named.rule).run(&whole, &by_samples);
         }
     }

@@ -19,7 +19,6 @@ constexpr RuleText rules[] = {
     {any, "x && (!x || y) -> x && y"},
     {any, "(x || y) && (x || z) -> x || (y && z)"},
     {any, "(x && y) && (x && z) -> (x && y) && z"},
-    {any, "broadcast(x, l0) && broadcast(y, l0) -> broadcast(x && y, l0)"},
     // Two comparisons of the same things.
     {any, "x < y && y < x -> false"},
     {any, "x < y && y <= x -> false"},

@@ -19,7 +19,6 @@ constexpr RuleText rules[] = {
     {any, "x || (!x && y) -> x || y"},
     {any, "(x && y) || (x && z) -> x && (y || z)"},
     {any, "(x || y) || (x || z) -> (x || y) || z"},
-    {any, "broadcast(x, l0) || broadcast(y, l0) -> broadcast(x || y, l0)"},
     // Two comparisons of the same things.
     {integer, "x <= y || y <= x -> true"},
     {integer, "x < y || y <= x -> true"},

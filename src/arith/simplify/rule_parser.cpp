@@ -7,7 +7,6 @@
 //   primary    = number | letter | name "(" expression { "," expression } ")" | "(" expression ")"
 #include <algorithm>
 #include <cctype>
-#include <functional>
 #include <set>
 
 #include "arith/simplify/rule.h"
@@ -233,28 +232,46 @@ bool is_comparison(PatternOp op) {
     return op == PatternOp::EQ || op == PatternOp::NE || op == PatternOp::LT || op == PatternOp::LE;
 }
 
-// Which places of a rule have the same type, lanes apart from those that broadcasts and ramps
-// change: a union-find over nodes, letters and constants.
+// Sets that are joined until those in one set are known to be alike.
+class UnionFind {
+public:
+    explicit UnionFind(size_t size)
+        : parent_(size) {
+        for (size_t i = 0; i < size; i++) {
+            parent_[i] = int(i);
+        }
+    }
+    int find(int i) const {
+        while (parent_[i] != i) {
+            i = parent_[i];
+        }
+        return i;
+    }
+    void join(int a, int b) {
+        parent_[find(a)] = find(b);
+    }
+
+private:
+    std::vector<int> parent_;
+};
+
+// Which places of a rule (nodes, letters, constants, the root) have the same type, and which have the
+// same type but for the lanes; from the latter follows which are conditions.
 class TypeInference {
 public:
     explicit TypeInference(Rule &rule)
-        : rule_(rule), parent_(slots + rule.nodes.size()), is_condition_(parent_.size()) {
-        for (size_t i = 0; i < parent_.size(); i++) {
-            parent_[i] = int(i);
-        }
+        : rule_(rule), types_(slots + rule.nodes.size()), elements_(types_),
+          is_condition_(slots + rule.nodes.size()) {
         walk(rule.pattern);
         // Before the replacement: a letter that only it shows to be a condition is to be checked.
         for (int i = 0; i < Rule::type_of_root; i++) {
-            if (bound_in_pattern(i) && !condition(i)) {
+            if (bound_in_pattern(rule.pattern, i) && !condition(i)) {
                 rule_.value_slots.push_back(int16_t(i));
             }
         }
         walk(rule.replacement);
         join(node(rule.pattern), Rule::type_of_root);
         join(node(rule.replacement), Rule::type_of_root);
-    }
-
-    void annotate() {
         annotate(rule_.replacement);
     }
 
@@ -269,16 +286,9 @@ private:
         return p.op == PatternOp::Const ? Rule::type_of_const + p.slot : slots + n;
     }
 
-    int find(int i) const {
-        while (parent_[i] != i) {
-            i = parent_[i];
-        }
-        return i;
-    }
-
     bool condition(int i) const {
-        for (size_t k = 0; k < parent_.size(); k++) {
-            if (is_condition_[k] && find(int(k)) == find(i)) {
+        for (size_t k = 0; k < is_condition_.size(); k++) {
+            if (is_condition_[k] && elements_.find(int(k)) == elements_.find(i)) {
                 return true;
             }
         }
@@ -286,7 +296,8 @@ private:
     }
 
     void join(int a, int b) {
-        parent_[find(a)] = find(b);
+        types_.join(a, b);
+        elements_.join(a, b);
     }
 
     void walk(int n) {
@@ -294,18 +305,26 @@ private:
         if (p.op == PatternOp::Fold) {
             return;
         }
-        for (int i = 0; i < p.arity; i++) {
+        const bool lanes_last = p.op == PatternOp::Ramp || p.op == PatternOp::Broadcast;
+        for (int i = 0; i < p.arity - lanes_last; i++) {
             walk(p.child[i]);
         }
+        relate(n);
+        const bool yields_condition = is_logic(p.op) || is_comparison(p.op) ||
+                                      p.op == PatternOp::True || p.op == PatternOp::False;
+        is_condition_[node(n)] = is_condition_[node(n)] || yields_condition;
+    }
+
+    // Joins a node with its children as its operator says.
+    void relate(int n) {
+        const PatternNode &p = rule_.nodes[n];
         switch (p.op) {
         case PatternOp::Add: case PatternOp::Sub: case PatternOp::Mul: case PatternOp::Div:
         case PatternOp::Mod: case PatternOp::Min: case PatternOp::Max:
+        case PatternOp::And: case PatternOp::Or:
             join(node(p.child[0]), node(p.child[1]));
             join(node(p.child[0]), node(n));
             break;
-        case PatternOp::And: case PatternOp::Or:
-            join(node(p.child[0]), node(p.child[1]));
-            [[fallthrough]];
         case PatternOp::Not: case PatternOp::Likely:
             join(node(p.child[0]), node(n));
             break;
@@ -319,26 +338,26 @@ private:
             break;
         case PatternOp::Ramp:
             join(node(p.child[0]), node(p.child[1]));
+            elements_.join(node(p.child[0]), node(n));
+            break;
+        case PatternOp::Broadcast:
+            elements_.join(node(p.child[0]), node(n));
             break;
         default:
             break;
         }
-        const bool yields_condition = is_logic(p.op) || is_comparison(p.op) ||
-                                      p.op == PatternOp::True || p.op == PatternOp::False;
-        is_condition_[node(n)] = is_condition_[node(n)] || yields_condition;
     }
 
-    bool bound_in_pattern(int source) const {
-        std::function<bool(int)> uses = [&](int n) {
-            const PatternNode &p = rule_.nodes[n];
-            if (p.arity == 0) {
-                return node(n) == source;
-            }
-            return std::any_of(p.child, p.child + p.arity, uses);
-        };
-        return uses(rule_.pattern);
+    bool bound_in_pattern(int n, int source) const {
+        const PatternNode &p = rule_.nodes[n];
+        if (p.arity == 0) {
+            return node(n) == source;
+        }
+        return std::any_of(p.child, p.child + p.arity,
+                           [&](int c) { return bound_in_pattern(c, source); });
     }
 
+    // Gives each constant of the replacement something bound whose type it takes.
     void annotate(int n) {
         PatternNode &p = rule_.nodes[n];
         const bool constant = p.op == PatternOp::Fold || p.op == PatternOp::Literal ||
@@ -346,7 +365,8 @@ private:
                               p.op == PatternOp::False;
         if (constant) {
             for (int i = 0; i < slots && p.type_source < 0; i++) {
-                if (find(i) == find(node(n)) && (i == Rule::type_of_root || bound_in_pattern(i))) {
+                const bool bound = i == Rule::type_of_root || bound_in_pattern(rule_.pattern, i);
+                if (bound && types_.find(i) == types_.find(node(n))) {
                     p.type_source = int16_t(i);
                 }
             }
@@ -361,7 +381,7 @@ private:
     }
 
     Rule &rule_;
-    std::vector<int> parent_;
+    UnionFind types_, elements_;
     std::vector<bool> is_condition_;
 };
 
@@ -425,7 +445,7 @@ void mark_first_uses(Rule &r, int n, std::set<int> &seen) {
 
 Rule parse_rule(const RuleText &text) {
     Rule rule = RuleParser(text).parse();
-    TypeInference(rule).annotate();
+    TypeInference infer(rule);
     std::set<int> seen;
     mark_first_uses(rule, rule.pattern, seen);
     return rule;
