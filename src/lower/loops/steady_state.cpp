@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What counts as a choice with a likely outcome:
 //
-//     select(likely(c), t, f)   if likely(c)   if_then_else(likely(c), t, f)       c holds
+//     select(likely(c), t, f)   if likely(c)   if_then_else(likely(c), t, f)       c holds; each part of a conjunction counts
 //     min(likely(a), b)                                                            a <= b
 //     max(min(likely(a), b), c)                                                    a <= b, and a >= c
 //     select(c, likely(t), f)                                                      c holds
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -112,6 +113,24 @@ private:
     mutable std::unordered_map<const ExprNode *, bool> known_;  ///< of the loop's body, which outlives this
 };
 
+/// A choice: a node, and for those by a conjunction the part of it that is meant (null otherwise).
+using Choice = std::pair<const Node *, const ExprNode *>;
+
+/// The parts of a conjunction, tags and broadcasts around them taken off.
+void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f) {
+    if (const And *op = e.as<And>()) {
+        for_each_conjunct(op->a, f);
+        for_each_conjunct(op->b, f);
+    } else if (const Broadcast *op = e.as<Broadcast>()) {
+        for_each_conjunct(op->value, f);
+    } else if (const Call *op = e.as<Call>();
+               op && (op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost))) {
+        for_each_conjunct(op->args[0], f);
+    } else {
+        f(e);
+    }
+}
+
 /// Solves the conditions of all choices for the loop variable.
 class FindChoices : public Visitor {
 public:
@@ -120,8 +139,8 @@ public:
     }
 
     /// Choices that can be made, with the range of the loop variable in which they can; of shared ones every range.
-    std::unordered_map<const Node *, std::vector<Interval>> solved;
-    std::unordered_set<const Node *> unsolved;
+    std::map<Choice, std::vector<Interval>> solved;
+    std::set<Choice> unsolved;
 
     using Visitor::operator();
     void operator()(const Expr &e) override {
@@ -175,7 +194,7 @@ private:
 
     void visit(const IfThenElse *op) override {
         if (tags_.is_likely(op->condition)) {
-            note(op, op->condition);
+            note_conjuncts(op, op->condition);
         }
         Visitor::visit(op);
     }
@@ -183,9 +202,9 @@ private:
     void visit(const Select *op) override {
         const bool t = tags_.is_likely(op->true_value), f = tags_.is_likely(op->false_value);
         if (tags_.is_likely(op->condition) || (t && !f)) {
-            note(op, op->condition);
+            note_conjuncts(op, op->condition);
         } else if (f && !t) {
-            note(op, !op->condition);
+            note({op, nullptr}, !op->condition);
         }
         Visitor::visit(op);
     }
@@ -203,19 +222,23 @@ private:
         if (tags_.is_choice(op)) {
             const bool first = tags_.is_likely(op->a);
             const Expr chosen = tags_.likely_value(first ? op->a : op->b), other = first ? op->b : op->a;
-            note(op, is_min ? chosen <= other : chosen >= other);
+            note({op, nullptr}, is_min ? chosen <= other : chosen >= other);
         }
         Visitor::visit(op);
     }
 
     void visit(const Call *op) override {
         if (op->is_intrinsic(Intrinsic::if_then_else) && tags_.is_likely(op->args[0])) {
-            note(op, op->args[0]);
+            note_conjuncts(op, op->args[0]);
         }
         Visitor::visit(op);
     }
 
-    void note(const Node *choice, const Expr &tagged) {
+    void note_conjuncts(const Node *op, const Expr &condition) {
+        for_each_conjunct(condition, [&](const Expr &part) { note({op, part.get()}, part); });
+    }
+
+    void note(const Choice &choice, const Expr &tagged) {
         const Expr condition = all_lanes(substitute(lets_, remove_likelies(tagged)));
         if (!uses_var(condition, var_)) {
             return;
@@ -272,8 +295,8 @@ public:
 private:
     using GraphMutator::visit;
 
-    bool made(const Node *op) const {
-        return choices_.solved.count(op) && !choices_.unsolved.count(op);
+    bool made(const Choice &choice) const {
+        return choices_.solved.count(choice) && !choices_.unsolved.count(choice);
     }
 
     Expr chosen(const Expr &e) {
@@ -281,28 +304,61 @@ private:
         return mutate(tag ? tag->args[0] : e);
     }
 
+    /// The condition of `op` without the parts that are known to hold.
+    Expr remaining(const Node *op, const Expr &condition) {
+        if (const And *both = condition.as<And>()) {
+            return remaining(op, both->a) && remaining(op, both->b);
+        }
+        if (const Broadcast *same = condition.as<Broadcast>()) {
+            return Broadcast::make(remaining(op, same->value), same->lanes);
+        }
+        if (const Call *tag = condition.as<Call>(); tag && is_tag(tag)) {
+            const Expr rest = remaining(op, tag->args[0]);
+            return is_const_one(rest) ? rest : Call::make(rest.type(), tag->intrinsic, {rest});
+        }
+        return made({op, condition.get()}) ? const_true(condition.type().lanes()) : mutate(condition);
+    }
+
+    static bool is_tag(const Call *op) {
+        return op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost);
+    }
+
     Stmt visit(const IfThenElse *op) override {
-        return made(op) ? mutate(op->then_case) : GraphMutator::visit(op);
+        if (!tags_.is_likely(op->condition)) {
+            return GraphMutator::visit(op);
+        }
+        const Expr condition = remaining(op, op->condition);
+        const Stmt then_case = mutate(op->then_case);
+        return is_const_one(condition) ? then_case : IfThenElse::make(condition, then_case, mutate(op->else_case));
     }
 
     Expr visit(const Select *op) override {
-        if (!made(op)) {
-            return GraphMutator::visit(op);
+        const bool t = tags_.is_likely(op->true_value), f = tags_.is_likely(op->false_value);
+        if (tags_.is_likely(op->condition) || (t && !f)) {
+            const Expr condition = remaining(op, op->condition);
+            return is_const_one(condition) ? chosen(op->true_value) :
+                                             Select::make(condition, mutate(op->true_value), mutate(op->false_value));
         }
-        const bool other = !tags_.is_likely(op->condition) && tags_.is_likely(op->false_value);
-        return chosen(other ? op->false_value : op->true_value);
+        return f && !t && made({op, nullptr}) ? chosen(op->false_value) : GraphMutator::visit(op);
     }
 
     Expr visit(const Min *op) override {
-        return made(op) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
     }
 
     Expr visit(const Max *op) override {
-        return made(op) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
     }
 
     Expr visit(const Call *op) override {
-        return op->is_intrinsic(Intrinsic::if_then_else) && made(op) ? mutate(op->args[1]) : GraphMutator::visit(op);
+        if (!op->is_intrinsic(Intrinsic::if_then_else) || !tags_.is_likely(op->args[0])) {
+            return GraphMutator::visit(op);
+        }
+        std::vector<Expr> args = {remaining(op, op->args[0])};
+        for (size_t i = 1; i < op->args.size(); i++) {
+            args.push_back(mutate(op->args[i]));
+        }
+        return is_const_one(args[0]) ? args[1] : Call::make(op->type, Intrinsic::if_then_else, args);
     }
 
     const LikelyTags &tags_;

@@ -5,6 +5,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "lower/loops/widen.h"
 #include "support/scope.h"
 
@@ -39,7 +40,8 @@ private:
         }
         const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body) :
                                         internal::widen(op, int(*lanes), ctx_);
-        return mutate(body);
+        // Ramps that are whole are easier to widen once more.
+        return contains_kind(body, NodeKind::For) ? mutate(simplify(body)) : body;
     }
 
     LowerContext &ctx_;

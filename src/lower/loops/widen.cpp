@@ -96,7 +96,7 @@ private:
     Expr spilled(const Frame &frame, const Expr &number, std::vector<std::pair<std::string, Expr>> &spills) const {
         const bool is_bool = frame.wide.type().is_bool();
         const Expr wide = is_bool ? cast(UInt(8, frame.wide.type().lanes()), frame.wide) : frame.wide;
-        spills.emplace_back(ctx_.names.unique(frame.name.empty() ? "mask" : frame.name), wide);
+        spills.emplace_back(ctx_.names.unique((frame.name.empty() ? var_ + ".mask" : frame.name) + ".spill"), wide);
         const int copies = frame.scalar.type().lanes();
         Expr index = Broadcast::make(number, copies);
         if (copies > 1) {
@@ -277,7 +277,7 @@ private:
             return masked_branches(op, wide);
         }
         // Evaluate it once: what follows may change the memory that it reads.
-        const std::string name = ctx_.names.unique("mask");
+        const std::string name = ctx_.names.unique(var_ + ".mask");
         return LetStmt::make(name, wide, masked_branches(op, Variable::make(wide.type(), name)));
     }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/storage/bound_small_allocations.h"
+
+#include <optional>
+
+#include "arith/const_bounds.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "support/scope.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// What is put on the stack of itself.
+constexpr int64_t max_stack_bytes = 16 * 1024;
+
+class Bounder : public Mutator {
+private:
+    using Mutator::visit;
+
+    Stmt visit(const LetStmt *op) override {
+        const Type t = op->value.type();
+        const bool integer = t.is_int() && t.is_scalar();
+        ScopedBinding<Interval> bind(integer, ranges_, op->name,
+                                     integer ? make_interval(constant_bounds(op->value, ranges_), t) : Interval());
+        ScopedBinding<Expr> bind_value(integer, values_, op->name, op->value);
+        return Mutator::visit(op);
+    }
+
+    Stmt visit(const For *op) override {
+        const Type t = op->min.type();
+        const ConstantInterval first = constant_bounds(op->min, ranges_);
+        const ConstantInterval last = constant_bounds(op->min + op->extent - 1, ranges_);
+        ScopedBinding<Interval> bind(ranges_, op->name, make_interval(ConstantInterval(first.min, last.max), t));
+        return Mutator::visit(op);
+    }
+
+    Stmt visit(const Allocate *op) override {
+        const Stmt s = Mutator::visit(op);
+        op = s.as<Allocate>();
+        const bool must = op->memory_type == MemoryType::Register;
+        const bool may = must || op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Auto;
+        if (!may || op->new_expr.defined()) {
+            return s;
+        }
+        const std::optional<int64_t> elements = bound_elements(op);
+        user_assert(elements || !must) << "storage of " << op->name
+                                       << " cannot be in registers: its size has no constant bound";
+        if (!elements) {
+            return s;
+        }
+        const int64_t bytes = *elements * op->type.bytes();
+        if (op->memory_type == MemoryType::Auto && bytes > max_stack_bytes) {
+            return s;
+        }
+        const MemoryType where = op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
+        return Allocate::make(op->name, op->type, where, {Expr(int(*elements))}, op->condition, op->body, Expr(),
+                              op->free_function, op->padding);
+    }
+
+    std::optional<int64_t> bound_elements(const Allocate *op) const {
+        int64_t product = 1;
+        for (const Expr &extent : op->extents) {
+            const std::optional<int64_t> bound = bound_of(extent);
+            if (!bound || *bound < 0) {
+                return std::nullopt;
+            }
+            const std::optional<int64_t> next = checked_mul(product, *bound);
+            if (!next || *next > std::numeric_limits<int32_t>::max()) {
+                return std::nullopt;
+            }
+            product = *next;
+        }
+        return product;
+    }
+
+    std::optional<int64_t> bound_of(const Expr &extent) const {
+        if (const std::optional<int64_t> constant = as_const_int(extent)) {
+            return constant;
+        }
+        if (const std::optional<int64_t> direct = constant_bounds(extent, ranges_).max) {
+            return direct;
+        }
+        // Differences of lets may cancel.
+        const Expr expanded = simplify(expand(extent, 0));
+        const Expr bound = find_constant_bound(expanded, Direction::Upper, ranges_);
+        return bound.defined() ? as_const_int(bound) : std::nullopt;
+    }
+
+    /// Lets replaced by their values, a few levels deep.
+    Expr expand(Expr e, int depth) const {
+        constexpr int max_depth = 8;
+        std::map<std::string, Expr> replacements;
+        for (const std::string &name : free_variables(e)) {
+            if (const Expr *value = values_.find(name)) {
+                replacements[name] = *value;
+            }
+        }
+        if (replacements.empty() || depth == max_depth) {
+            return e;
+        }
+        return expand(substitute(replacements, e), depth + 1);
+    }
+
+    Scope<Interval> ranges_;
+    Scope<Expr> values_;
+};
+
+}  // namespace
+
+Stmt bound_small_allocations(const Stmt &s, LowerContext &) {
+    return Bounder().mutate(s);
+}
+
+}  // namespace calotype

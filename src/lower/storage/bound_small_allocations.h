@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// bound_small_allocations: small storage goes to the stack.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Storage whose size has a small constant bound gets that size.
+///
+///     let n = min(w, 6)                                 let n = min(w, 6)
+///     allocate f[float32, n, 4]                  ->     allocate f[float32, 24] in stack
+///
+/// Storage in MemoryType::Register must have a bound (CompileError else).
+///
+/// Requires: flat storage.
+/// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size is constant.
+/// Order: after loops have their final bounds, and before inject_early_frees, which only looks at the heap.
+Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
