@@ -1,20 +1,399 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Transcendental functions.
-#include "codegen/llvm/emitter.h"
+// exp, log, pow and the hyperbolic functions; the trigonometric ones are in math_trigonometric.cpp.
+//
+// Each function brings its argument into a small interval, where a polynomial (math_coefficients.h)
+// suffices. Everything is computed strictly: reassociation would undo the error terms that are
+// carried along.
+#include "codegen/llvm/math.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/llvm/math_coefficients.h"
 #include "ir/intrinsics.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
 using llvm::Value;
+namespace table = coefficients;
+
+namespace {
+
+constexpr double infinity = __builtin_inf();
+constexpr double log2_e = 0x1.71547652b82fep+0;
+
+/// log(2) in two parts, of which an integer multiple of the first is exact.
+struct SplitConstant {
+    double high, low;
+};
+constexpr SplitConstant ln2_32 = {0x1.62cp-1, 0x1.217f7d1cf79acp-12};
+constexpr SplitConstant ln2_64 = {0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
+
+}  // namespace
+
+MathEmitter::MathEmitter(FunctionEmitter &f, Type t)
+    : f_(f), b_(f.builder()), type_(t), float_type_(f.type(t)),
+      int_type_(f.type(t.with_code(Type::UInt))) {
+}
+
+Value *MathEmitter::constant(double x) const {
+    return llvm::ConstantFP::get(float_type_, x);
+}
+
+Value *MathEmitter::bits_constant(uint64_t x) const {
+    return llvm::ConstantInt::get(int_type_, x);
+}
+
+Value *MathEmitter::multiply_add(Value *a, Value *b, Value *c) {
+    if (f_.target().has_feature(Target::FMA)) {
+        return f_.call_llvm(llvm::Intrinsic::fma, {a, b, c});
+    }
+    return b_.CreateFAdd(b_.CreateFMul(a, b), c);
+}
+
+// Even and odd powers apart: two short chains instead of a long one.
+Value *MathEmitter::polynomial(Value *x, const double *c, int count) {
+    Value *square = b_.CreateFMul(x, x);
+    Value *sums[2] = {constant(c[count - 1]), count > 1 ? constant(c[count - 2]) : nullptr};
+    for (int i = count - 3; i >= 0; i--) {
+        Value *&sum = sums[(count - 1 - i) % 2];
+        sum = multiply_add(sum, square, constant(c[i]));
+    }
+    Value *even = sums[(count - 1) % 2], *odd = sums[count % 2];
+    return multiply_add(odd, x, even);
+}
+
+Value *MathEmitter::bits_of(Value *x) {
+    return b_.CreateBitCast(x, int_type_);
+}
+
+Value *MathEmitter::from_bits(Value *x) {
+    return b_.CreateBitCast(x, float_type_);
+}
+
+Value *MathEmitter::absolute(Value *x) {
+    return f_.call_llvm(llvm::Intrinsic::fabs, {x});
+}
+
+Value *MathEmitter::with_sign_of(Value *magnitude, Value *sign) {
+    return f_.call_llvm(llvm::Intrinsic::copysign, {magnitude, sign});
+}
+
+Value *MathEmitter::is_negative(Value *x) {
+    llvm::Type *t = f_.type(type_.with_code(Type::Int));
+    return b_.CreateICmpSLT(b_.CreateBitCast(x, t), llvm::Constant::getNullValue(t));
+}
+
+Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) {
+    std::string symbol = std::string(name) + (is_double() ? "" : "f");
+    llvm::Type *scalar = f_.type(type_.element_of());
+    return f_.by_lanes(args, type_.lanes(), [&](const std::vector<Value *> &lane) {
+        return f_.call_runtime(symbol, scalar, lane);
+    });
+}
+
+// Adding 1.5 * 2^23 (2^52) pushes the fraction out at the right end and leaves the integer in the
+// low bits.
+Value *MathEmitter::nearest(Value *x, Value **bits) {
+    Value *magic = constant(is_double() ? 0x1.8p52 : 0x1.8p23);
+    Value *moved = b_.CreateFAdd(x, magic);
+    if (bits) {
+        *bits = b_.CreateSub(bits_of(moved), bits_of(magic));
+    }
+    return b_.CreateFSub(moved, magic);
+}
+
+// x * 2^n, n from -2046 (-254) to 2046 (254): in two steps, each of which has a normal factor, so
+// that the only rounding is that of a subnormal result.
+Value *MathEmitter::scale(Value *x, Value *n) {
+    unsigned mantissa = is_double() ? 52 : 23, bias = is_double() ? 1023 : 127;
+    // Made positive first: there is no arithmetic shift of 64-bit lanes before AVX-512.
+    Value *half = b_.CreateLShr(b_.CreateAdd(n, bits_constant(4096)), 1);
+    half = b_.CreateSub(half, bits_constant(2048));
+    Value *rest = b_.CreateSub(n, half);
+    auto power = [&](Value *e) {
+        return from_bits(b_.CreateShl(b_.CreateAdd(e, bits_constant(bias)), mantissa));
+    };
+    return b_.CreateFMul(b_.CreateFMul(x, power(half)), power(rest));
+}
+
+// exp(x + low) * 2^exponent. x = n log(2) + r, exp(x) = 2^n exp(r).
+Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
+    // Beyond these limits the result is infinity or zero; NaN passes through.
+    double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
+    Value *clamped = b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high_limit)), constant(high_limit), x);
+    clamped = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(low_limit), clamped);
+    Value *n_bits;
+    Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
+    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
+    Value *r = multiply_add(n, constant(-ln2.high), clamped);
+    r = multiply_add(n, constant(-ln2.low), r);
+    if (low) {
+        r = b_.CreateFAdd(r, low);
+    }
+    Value *p = kernel(r, table::exp32, table::exp64);
+    p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
+    return scale(p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent)))) : n_bits);
+}
+
+Value *MathEmitter::exp(Value *x) {
+    return exp_scaled(x, nullptr, 0);
+}
+
+void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
+    bool d = is_double();
+    unsigned mantissa = d ? 52 : 23;
+    uint64_t one = d ? 0x3ff0000000000000 : 0x3f800000, root_half = d ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+    uint64_t mantissa_mask = (uint64_t(1) << mantissa) - 1;
+    double smallest = d ? 0x1p-1022 : 0x1p-126, up = d ? 0x1p54 : 0x1p25, down = d ? -54 : -25;
+    Value *subnormal = b_.CreateFCmpOLT(x, constant(smallest));
+    x = b_.CreateSelect(subnormal, b_.CreateFMul(x, constant(up)), x);
+    Value *shifted = b_.CreateAdd(bits_of(x), bits_constant(one - root_half));
+    Value *fraction = b_.CreateAnd(shifted, bits_constant(mantissa_mask));
+    *m = from_bits(b_.CreateAdd(fraction, bits_constant(root_half)));
+    // The biased exponent below the leading bit of 2^mantissa is that integer plus 2^mantissa.
+    Value *biased = b_.CreateLShr(shifted, mantissa);
+    double base = d ? 0x1p52 : 0x1p23;
+    Value *exponent = from_bits(b_.CreateOr(biased, bits_of(constant(base))));
+    exponent = b_.CreateFSub(exponent, constant(base + (d ? 1023 : 127)));
+    *e = b_.CreateFAdd(exponent, b_.CreateSelect(subnormal, constant(down), constant(0.0)));
+}
+
+// With f = m - 1 and s = f / (2 + f): log(m) = 2 s + s^3 P(s^2), written as f minus small terms, since
+// f is exact:  f - (h - s (h + s^2 P)), h = f^2 / 2.
+Value *MathEmitter::log(Value *x) {
+    Value *m, *e;
+    split_exponent(x, &m, &e);
+    Value *f = b_.CreateFSub(m, constant(1.0));
+    Value *s = b_.CreateFDiv(f, b_.CreateFAdd(constant(2.0), f));
+    Value *z = b_.CreateFMul(s, s);
+    Value *r = b_.CreateFMul(z, kernel(z, table::log32, table::log64));
+    Value *h = b_.CreateFMul(constant(0.5), b_.CreateFMul(f, f));
+    SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
+    Value *small = multiply_add(s, b_.CreateFAdd(h, r), b_.CreateFMul(e, constant(ln2.low)));
+    Value *log_m = b_.CreateFSub(b_.CreateFSub(h, small), f);
+    Value *result = b_.CreateFSub(b_.CreateFMul(e, constant(ln2.high)), log_m);
+    // Infinity and NaN are their own logarithms.
+    result = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(infinity)), result, x);
+    Value *zero = constant(0.0);
+    result = b_.CreateSelect(b_.CreateFCmpOLT(x, zero), constant(__builtin_nan("")), result);
+    return b_.CreateSelect(b_.CreateFCmpOEQ(x, zero), constant(-infinity), result);
+}
+
+// a * b exactly. Without a fused multiply-add the factors are cut in halves whose products are exact.
+MathEmitter::Pair MathEmitter::two_product(Value *a, Value *b) {
+    Value *high = b_.CreateFMul(a, b);
+    if (f_.target().has_feature(Target::FMA)) {
+        return {high, f_.call_llvm(llvm::Intrinsic::fma, {a, b, b_.CreateFNeg(high)})};
+    }
+    auto top = [&](Value *v) {
+        uint64_t mask = is_double() ? ~uint64_t(0x7ffffff) : ~uint64_t(0xfff);
+        return from_bits(b_.CreateAnd(bits_of(v), bits_constant(mask)));
+    };
+    Value *ah = top(a), *al = b_.CreateFSub(a, ah), *bh = top(b), *bl = b_.CreateFSub(b, bh);
+    Value *low = b_.CreateFSub(b_.CreateFMul(ah, bh), high);
+    low = b_.CreateFAdd(low, b_.CreateFMul(ah, bl));
+    low = b_.CreateFAdd(low, b_.CreateFMul(al, bh));
+    return {high, b_.CreateFAdd(low, b_.CreateFMul(al, bl))};
+}
+
+// log(x) of positive finite float64 to about 64 bits, as log() but with the errors of s and of the
+// sums kept.
+MathEmitter::Pair MathEmitter::log_pair(Value *x) {
+    Value *m, *e;
+    split_exponent(x, &m, &e);
+    Value *f = b_.CreateFSub(m, constant(1.0));
+    Value *d = b_.CreateFAdd(constant(2.0), f);
+    Value *d_low = b_.CreateFSub(f, b_.CreateFSub(d, constant(2.0)));
+    Value *s = b_.CreateFDiv(f, d);
+    Pair sd = two_product(s, d);
+    Value *rest = b_.CreateFSub(b_.CreateFSub(f, sd.high), sd.low);
+    rest = b_.CreateFSub(rest, b_.CreateFMul(s, d_low));
+    Value *s_low = b_.CreateFDiv(rest, d);
+    Value *z = b_.CreateFMul(s, s);
+    Value *cubic = b_.CreateFMul(b_.CreateFMul(s, z), kernel(z, table::log32, table::log64));
+    Value *two_s = b_.CreateFMul(constant(2.0), s);
+    // e log(2), then 2 s, then the small terms: each larger than the next.
+    Value *base = b_.CreateFMul(e, constant(ln2_64.high));
+    Value *high = b_.CreateFAdd(base, two_s);
+    Value *b_part = b_.CreateFSub(high, base);
+    Value *lost = b_.CreateFAdd(b_.CreateFSub(base, b_.CreateFSub(high, b_part)),
+                                b_.CreateFSub(two_s, b_part));
+    Value *low = multiply_add(s_low, constant(2.0), cubic);
+    low = b_.CreateFAdd(low, multiply_add(e, constant(ln2_64.low), lost));
+    Value *sum = b_.CreateFAdd(high, low);
+    return {sum, b_.CreateFAdd(b_.CreateFSub(high, sum), low)};
+}
+
+Value *MathEmitter::through_double(const std::function<Value *(MathEmitter &, Value *)> &f, Value *x) {
+    MathEmitter wide(f_, type_.with_bits(64));
+    return b_.CreateFPTrunc(f(wide, b_.CreateFPExt(x, wide.float_type_)), float_type_);
+}
+
+// The sign and the exceptions of x^y, given |x|^y.
+Value *MathEmitter::pow_specials(Value *magnitude, Value *x, Value *y) {
+    Value *one = constant(1.0);
+    Value *is_integer = b_.CreateFCmpOEQ(f_.call_llvm(llvm::Intrinsic::floor, {y}), y);
+    Value *half = b_.CreateFMul(y, constant(0.5));
+    Value *is_even = b_.CreateFCmpOEQ(f_.call_llvm(llvm::Intrinsic::floor, {half}), half);
+    Value *is_odd = b_.CreateAnd(is_integer, b_.CreateNot(is_even));
+    Value *result = b_.CreateSelect(b_.CreateAnd(is_odd, is_negative(x)), b_.CreateFNeg(magnitude), magnitude);
+    Value *below_zero = b_.CreateAnd(b_.CreateFCmpOLT(x, constant(0.0)), b_.CreateFCmpOGT(x, constant(-infinity)));
+    Value *no_value = b_.CreateAnd(below_zero, b_.CreateNot(is_integer));
+    result = b_.CreateSelect(no_value, constant(__builtin_nan("")), result);
+    Value *to_infinity = b_.CreateFCmpOEQ(absolute(y), constant(infinity));
+    Value *is_unit = b_.CreateFCmpOEQ(absolute(x), one);
+    result = b_.CreateSelect(b_.CreateAnd(is_unit, to_infinity), one, result);
+    Value *is_one = b_.CreateOr(b_.CreateFCmpOEQ(x, one), b_.CreateFCmpOEQ(y, constant(0.0)));
+    return b_.CreateSelect(is_one, one, result);
+}
+
+// |x|^y = exp(y log|x|), the product to twice the digits.
+Value *MathEmitter::pow_double(Value *x, Value *y) {
+    Value *ax = absolute(x);
+    Pair l = log_pair(ax);
+    Pair product = two_product(y, l.high);
+    Value *low = multiply_add(y, l.low, product.low);
+    // Where the product is out of range its low part may be no number.
+    Value *in_range = b_.CreateFCmpOLT(absolute(product.high), constant(1000.0));
+    low = b_.CreateSelect(in_range, low, constant(0.0));
+    Value *result = exp_scaled(product.high, low, 0);
+    Value *ordinary = b_.CreateAnd(b_.CreateFCmpOGT(ax, constant(0.0)), b_.CreateFCmpOLT(ax, constant(infinity)));
+    // Zero, infinity and NaN: their simple logarithms do.
+    return b_.CreateSelect(ordinary, result, exp(b_.CreateFMul(y, log(ax))));
+}
+
+Value *MathEmitter::pow(Value *x, Value *y) {
+    if (is_double()) {
+        return pow_specials(pow_double(x, y), x, y);
+    }
+    // float64 has the digits to spare.
+    MathEmitter wide(f_, type_.with_bits(64));
+    Value *wx = b_.CreateFPExt(absolute(x), wide.float_type_), *wy = b_.CreateFPExt(y, wide.float_type_);
+    Value *magnitude = b_.CreateFPTrunc(wide.exp(b_.CreateFMul(wy, wide.log(wx))), float_type_);
+    return pow_specials(magnitude, x, y);
+}
+
+// h - 1 / (4 h) with h = exp(|x|) / 2; near zero by its own polynomial.
+Value *MathEmitter::sinh(Value *x) {
+    Value *a = absolute(x);
+    Value *h = exp_scaled(a, nullptr, -1);
+    Value *large = b_.CreateFSub(h, b_.CreateFDiv(constant(0.25), h));
+    Value *small = odd_kernel(a, table::sinh32, table::sinh64);
+    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
+}
+
+Value *MathEmitter::cosh(Value *x) {
+    Value *h = exp_scaled(absolute(x), nullptr, -1);
+    return b_.CreateFAdd(h, b_.CreateFDiv(constant(0.25), h));
+}
+
+// 1 - 2 / (exp(2 |x|) + 1); near zero by its own polynomial.
+Value *MathEmitter::tanh(Value *x) {
+    Value *a = absolute(x);
+    Value *e = exp(b_.CreateFAdd(a, a));
+    Value *quotient = b_.CreateFDiv(constant(2.0), b_.CreateFAdd(e, constant(1.0)));
+    Value *large = b_.CreateFSub(constant(1.0), quotient);
+    Value *small = odd_kernel(a, table::tanh32, table::tanh64);
+    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0.625)), small, large), x);
+}
+
+// log(a + sqrt(a^2 + 1)) in float64; below 2^-13 it is x - x^3 / 6 and float64's digits run out.
+Value *MathEmitter::asinh(Value *x) {
+    Value *a = absolute(x);
+    Value *result = through_double(
+        [&](MathEmitter &wide, Value *v) {
+            Value *one = wide.constant(1.0);
+            Value *root = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {wide.multiply_add(v, v, one)});
+            return wide.log(b_.CreateFAdd(v, root));
+        },
+        a);
+    Value *cubic = b_.CreateFMul(b_.CreateFMul(a, a), b_.CreateFMul(a, constant(-1.0 / 6)));
+    Value *small = b_.CreateFAdd(a, cubic);
+    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0x1p-13)), small, result), x);
+}
+
+Value *MathEmitter::acosh(Value *x) {
+    return through_double(
+        [&](MathEmitter &wide, Value *v) {
+            Value *one = wide.constant(1.0);
+            // Two roots, so that below 1 there is none.
+            Value *below = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFSub(v, one)});
+            Value *above = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFAdd(v, one)});
+            return wide.log(b_.CreateFAdd(v, b_.CreateFMul(below, above)));
+        },
+        x);
+}
+
+// log((1 + x) / (1 - x)) / 2, below 2^-13 x + x^3 / 3.
+Value *MathEmitter::atanh(Value *x) {
+    Value *a = absolute(x);
+    Value *result = through_double(
+        [&](MathEmitter &wide, Value *v) {
+            Value *one = wide.constant(1.0);
+            Value *ratio = b_.CreateFDiv(b_.CreateFAdd(one, v), b_.CreateFSub(one, v));
+            return b_.CreateFMul(wide.constant(0.5), wide.log(ratio));
+        },
+        a);
+    Value *small = multiply_add(b_.CreateFMul(a, a), b_.CreateFMul(a, constant(1.0 / 3)), a);
+    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0x1p-13)), small, result), x);
+}
+
+// 1 - exp(P(|x|)) where |x| > 1, up to 4, from where on it is 1.
+Value *MathEmitter::erf(Value *x) {
+    Value *a = absolute(x);
+    Value *limited = b_.CreateSelect(b_.CreateFCmpOGT(a, constant(4.0)), constant(4.0), a);
+    Value *small = b_.CreateFMul(a, polynomial(b_.CreateFMul(a, a), table::erf32));
+    Value *tail = exp(polynomial(limited, table::erfc32));
+    Value *large = b_.CreateFSub(constant(1.0), tail);
+    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
+}
+
+namespace {
+
+struct MathRow {
+    Intrinsic id;
+    Value *(MathEmitter::*unary)(Value *);
+    const char *libm;      ///< its name in C
+    bool has_double;       ///< whether the method serves float64
+};
+
+const MathRow rows[] = {
+    {Intrinsic::exp, &MathEmitter::exp, "exp", true},
+    {Intrinsic::log, &MathEmitter::log, "log", true},
+    {Intrinsic::sin, &MathEmitter::sin, "sin", true},
+    {Intrinsic::cos, &MathEmitter::cos, "cos", true},
+    {Intrinsic::tan, &MathEmitter::tan, "tan", true},
+    {Intrinsic::asin, &MathEmitter::asin, "asin", true},
+    {Intrinsic::acos, &MathEmitter::acos, "acos", true},
+    {Intrinsic::atan, &MathEmitter::atan, "atan", true},
+    {Intrinsic::sinh, &MathEmitter::sinh, "sinh", true},
+    {Intrinsic::cosh, &MathEmitter::cosh, "cosh", true},
+    {Intrinsic::tanh, &MathEmitter::tanh, "tanh", true},
+    {Intrinsic::asinh, &MathEmitter::asinh, "asinh", false},
+    {Intrinsic::acosh, &MathEmitter::acosh, "acosh", false},
+    {Intrinsic::atanh, &MathEmitter::atanh, "atanh", false},
+    {Intrinsic::erf, &MathEmitter::erf, "erf", false},
+};
+
+}  // namespace
 
 Value *FunctionEmitter::emit_math(Intrinsic id, const std::vector<Value *> &args, Type t) {
-    std::string name = intrinsic_info(id).name;
-    if (t.bits() == 32) {
-        name += 'f';
-    }
-    llvm::Type *scalar = type(t.element_of());
-    return by_lanes(args, t.lanes(), [&](const std::vector<Value *> &scalars) {
-        return call_runtime(name, scalar, scalars);
+    return with_strict_float([&]() -> Value * {
+        MathEmitter math(*this, t);
+        if (id == Intrinsic::pow) {
+            return math.pow(args[0], args[1]);
+        }
+        if (id == Intrinsic::atan2) {
+            return math.atan2(args[0], args[1]);
+        }
+        for (const MathRow &row : rows) {
+            if (row.id == id) {
+                return t.bits() == 64 && !row.has_double ? math.by_libm(row.libm, args)
+                                                         : (math.*row.unary)(args[0]);
+            }
+        }
+        internal_error << "no code for " << intrinsic_info(id).name;
     });
 }
 

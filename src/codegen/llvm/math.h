@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// MathEmitter: exp, log, sin, ... of float32 and float64 scalars and vectors as straight-line code,
+// so that vectors stay vectors and give the same results as scalars.
+#pragma once
+
+#include "codegen/llvm/emitter.h"
+
+namespace calotype::internal {
+
+/// Errors: float32 at most 3 ulp; float64 at most 4 ulp (pow: 8 near overflow). Infinities, NaNs,
+/// signed zeros and subnormal numbers are treated as in C.
+class MathEmitter {
+public:
+    using Value = llvm::Value;
+
+    /// For values of the float type t, 32 or 64 bits.
+    MathEmitter(FunctionEmitter &f, Type t);
+
+    Value *exp(Value *x);
+    Value *log(Value *x);
+    Value *pow(Value *x, Value *y);
+    Value *sin(Value *x);
+    Value *cos(Value *x);
+    Value *tan(Value *x);
+    Value *atan(Value *x);
+    Value *atan2(Value *y, Value *x);
+    Value *asin(Value *x);
+    Value *acos(Value *x);
+    Value *sinh(Value *x);
+    Value *cosh(Value *x);
+    Value *tanh(Value *x);
+    /// float32 only.
+    Value *asinh(Value *x);
+    Value *acosh(Value *x);
+    Value *atanh(Value *x);
+    Value *erf(Value *x);
+
+    /// The C function of that name on each lane.
+    Value *by_libm(const char *name, const std::vector<Value *> &args);
+
+private:
+    /// A value as the sum of two, the second at most half an ulp of the first.
+    struct Pair {
+        Value *high, *low;
+    };
+
+    bool is_double() const {
+        return type_.bits() == 64;
+    }
+    Value *constant(double x) const;
+    Value *bits_constant(uint64_t x) const;
+    Value *multiply_add(Value *a, Value *b, Value *c);
+    Value *polynomial(Value *x, const double *coefficients, int count);
+    template<int N>
+    Value *polynomial(Value *x, const double (&c)[N]) {
+        return polynomial(x, c, N);
+    }
+    template<int N, int M>
+    Value *kernel(Value *x, const double (&c32)[N], const double (&c64)[M]) {
+        return is_double() ? polynomial(x, c64, M) : polynomial(x, c32, N);
+    }
+    template<int N, int M>
+    Value *odd_kernel(Value *x, const double (&c32)[N], const double (&c64)[M]) {
+        Value *z = b_.CreateFMul(x, x);
+        return multiply_add(b_.CreateFMul(x, z), kernel(z, c32, c64), x);
+    }
+    Value *bits_of(Value *x);
+    Value *from_bits(Value *x);
+    Value *absolute(Value *x);
+    Value *with_sign_of(Value *magnitude, Value *sign);
+    Value *is_negative(Value *x);
+    /// The nearest integer to x, |x| < 2^22 (2^51), as a float; its low bits in *bits if not null.
+    Value *nearest(Value *x, Value **bits);
+    Value *exp_scaled(Value *x, Value *low, int exponent);
+    Value *scale(Value *x, Value *n);
+    /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too.
+    void split_exponent(Value *x, Value **m, Value **e);
+    Pair log_pair(Value *x);
+    Pair two_product(Value *a, Value *b);
+    Value *pow_double(Value *x, Value *y);
+    Value *pow_specials(Value *magnitude, Value *x, Value *y);
+    void reduce_angle(Value *x, Value **r, Value **quadrant);
+    Value *sine_or_cosine(Value *x, int quadrants);
+    Value *sine_kernel(Value *r);
+    Value *cosine_kernel(Value *r);
+    Value *unless_large(Value *x, double limit, Value *fast, const char *name);
+    Value *arc_tangent_of_ratio(Value *small, Value *large);
+    /// This value computed in float64, and back.
+    Value *through_double(const std::function<Value *(MathEmitter &, Value *)> &f, Value *x);
+
+    FunctionEmitter &f_;
+    llvm::IRBuilder<> &b_;
+    Type type_;
+    llvm::Type *float_type_, *int_type_;
+};
+
+}  // namespace calotype::internal

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Transcendental functions against the C library's long double versions, in units of the last place.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "ir/math.h"
+#include "unit/codegen/kernel.h"
+
+namespace calotype::internal {
+namespace {
+
+template<typename T>
+double ulps(T got, long double expected) {
+    if (std::isnan(expected) || std::isnan(got)) {
+        return std::isnan(expected) && std::isnan(got) ? 0 : 1e30;
+    }
+    T rounded = T(expected);
+    if (got == rounded) {
+        return 0;
+    }
+    if (std::isinf(rounded) || std::isinf(got)) {
+        // One beyond the largest number may be either.
+        return std::abs(got) >= std::numeric_limits<T>::max() && std::abs(rounded) >= std::numeric_limits<T>::max() ? 1 : 1e30;
+    }
+    T unit = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity()) - std::abs(rounded);
+    return double(std::abs((long double)got - expected) / unit);
+}
+
+struct Function {
+    const char *name;
+    Expr (*make)(Expr);
+    long double (*expected)(long double);
+    double low, high;  ///< where to sample densely
+    double ulps32, ulps64;
+};
+
+const Function functions[] = {
+    {"exp", [](Expr x) { return exp(x); }, expl, -20, 20, 2, 2},
+    {"log", [](Expr x) { return log(x); }, logl, 0, 4, 2, 2},
+    {"sin", [](Expr x) { return sin(x); }, sinl, -40, 40, 2, 2},
+    {"cos", [](Expr x) { return cos(x); }, cosl, -40, 40, 2, 2},
+    {"tan", [](Expr x) { return tan(x); }, tanl, -10, 10, 3, 4},
+    {"asin", [](Expr x) { return asin(x); }, asinl, -1, 1, 3, 3},
+    {"acos", [](Expr x) { return acos(x); }, acosl, -1, 1, 3, 3},
+    {"atan", [](Expr x) { return atan(x); }, atanl, -4, 4, 3, 3},
+    {"sinh", [](Expr x) { return sinh(x); }, sinhl, -4, 4, 3, 3},
+    {"cosh", [](Expr x) { return cosh(x); }, coshl, -4, 4, 3, 3},
+    {"tanh", [](Expr x) { return tanh(x); }, tanhl, -4, 4, 3, 3},
+    {"asinh", [](Expr x) { return asinh(x); }, asinhl, -4, 4, 2, 2},
+    {"acosh", [](Expr x) { return acosh(x); }, acoshl, 1, 4, 2, 2},
+    {"atanh", [](Expr x) { return atanh(x); }, atanhl, -1, 1, 2, 2},
+    {"erf", [](Expr x) { return erf(x); }, erfl, -4, 4, 3, 2},
+};
+
+template<typename T>
+std::vector<T> samples(double low, double high) {
+    using L = std::numeric_limits<T>;
+    std::vector<T> x = {T(0), T(-0.0), T(1), T(-1), T(0.5), T(-0.5), T(2), L::infinity(), -L::infinity(), L::quiet_NaN(),
+                        L::min(), -L::min(), L::denorm_min(), L::max(), L::lowest(), T(1e-10), T(1e-4), T(88.7), T(-103.5), T(709.7),
+                        T(-740), T(M_PI), T(M_PI / 2), T(1e5), T(-3e5), T(1e7), T(1e15), T(0.9999999), T(1.0000001), T(0.70710678), T(0.625)};
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> uniform(low, high), exponent(-30, 7);
+    while (x.size() < 3000) {
+        x.push_back(T(uniform(random)));
+    }
+    while (x.size() < 4080) {
+        x.push_back(T((random() % 2 ? 1 : -1) * std::exp2(exponent(random))));
+    }
+    return x;
+}
+
+template<typename T>
+void check(const Target &target, int lanes, const Function &f) {
+    std::vector<T> x = samples<T>(f.low, f.high);
+    std::vector<T> out = map1<T, T>(target, lanes, x, [&](Expr e) { return f.make(e); });
+    double bound = sizeof(T) == 4 ? f.ulps32 : f.ulps64, worst = 0;
+    for (size_t i = 0; i < x.size(); i++) {
+        double error = ulps(out[i], f.expected(x[i]));
+        worst = std::max(worst, error);
+        EXPECT_LE(error, bound) << f.name << "(" << x[i] << ") = " << out[i] << " lanes " << lanes << " on " << target.to_string();
+    }
+    testing::Test::RecordProperty(std::string(f.name) + std::to_string(sizeof(T) * 8), std::to_string(worst));
+}
+
+TEST(Math, UnaryFunctions) {
+    for (const Target &target : runnable_targets()) {
+        for (const Function &f : functions) {
+            for (int lanes : {1, 8}) {
+                check<float>(target, lanes, f);
+                check<double>(target, lanes, f);
+            }
+        }
+    }
+}
+
+template<typename T>
+void check_binary(const Target &target, const char *name, Expr (*make)(Expr, Expr),
+                  long double (*expected)(long double, long double), double bound) {
+    std::vector<T> special = {T(0), T(-0.0), T(1), T(-1), T(2), T(-2), T(3), T(-3), T(0.5), T(-0.5), std::numeric_limits<T>::infinity(),
+                              -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::max(),
+                              std::numeric_limits<T>::min(), T(1e-3)};
+    std::vector<T> a, b;
+    for (T x : special) {
+        for (T y : special) {
+            a.push_back(x);
+            b.push_back(y);
+        }
+    }
+    std::mt19937_64 random(9);
+    std::uniform_real_distribution<double> uniform(-5, 5), base(0, 10);
+    while (a.size() < 4096) {
+        a.push_back(T(base(random)));
+        b.push_back(T(uniform(random)));
+    }
+    for (int lanes : {1, 8}) {
+        auto out = map2<T, T, T>(target, lanes, a, b, [&](Expr x, Expr y) { return make(x, y); });
+        for (size_t i = 0; i < a.size(); i++) {
+            EXPECT_LE(ulps(out[i], expected(a[i], b[i])), bound)
+                << name << "(" << a[i] << ", " << b[i] << ") = " << out[i] << " lanes " << lanes << " on " << target.to_string();
+        }
+    }
+}
+
+TEST(Math, BinaryFunctions) {
+    for (const Target &target : runnable_targets()) {
+        check_binary<float>(target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 2);
+        check_binary<double>(target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 4);
+        check_binary<float>(target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
+        check_binary<double>(target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
+    }
+}
+
+}  // namespace
+}  // namespace calotype::internal
