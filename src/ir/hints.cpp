@@ -129,56 +129,51 @@ Expr internal::memoize_tag_of(Expr result, const std::vector<Expr> &cache_key_va
 
 namespace {
 
-/// The values as one string: numbers apart by a space, `end` behind them.
-Expr text_of(const std::vector<Expr> &values, const char *end) {
-    std::vector<Expr> parts;
+void check_printable(const char *op, const std::vector<Expr> &values) {
+    user_assert(!values.empty()) << op << " of no values, must have at least 1";
     for (const Expr &value : values) {
-        if (!parts.empty()) {
-            parts.push_back(Expr(" "));
-        }
-        parts.push_back(value);
+        check_defined(op, value);
     }
-    if (*end) {
-        parts.push_back(Expr(end));
-    }
-    return Call::make(type_of<const char *>(), Intrinsic::stringify, std::move(parts));
 }
 
 }  // namespace
 
 Expr print(const std::vector<Expr> &values) {
-    user_assert(!values.empty()) << "print of no values, must have at least 1";
-    for (const Expr &value : values) {
-        check_defined("print", value);
-    }
-    Expr effect = Call::make(Int(32), Intrinsic::print, {text_of(values, "\n")});
-    return Call::make(values[0].type(), Intrinsic::return_second, {std::move(effect), values[0]});
+    check_printable("print", values);
+    const Type t = values[0].type();
+    Expr effect = Call::make(t, Intrinsic::print, values);
+    return Call::make(t, Intrinsic::return_second, {std::move(effect), values[0]});
 }
 
 Expr print_when(Expr condition, const std::vector<Expr> &values) {
     check_defined("print_when", condition);
     user_assert(condition.type().is_bool()) << "the condition of print_when has type " << condition.type()
                                             << ", must be bool";
-    Expr printing = print(values);
-    const Type t = printing.type();
-    return Call::make(t, Intrinsic::if_then_else, {std::move(condition), std::move(printing), values[0]});
+    check_printable("print_when", values);
+    const Type t = values[0].type();
+    std::vector<Expr> args = {std::move(condition)};
+    args.insert(args.end(), values.begin(), values.end());
+    Expr effect = Call::make(t, Intrinsic::print_when, std::move(args));
+    return Call::make(t, Intrinsic::return_second, {std::move(effect), values[0]});
 }
 
 Expr require(Expr condition, const std::vector<Expr> &values) {
     check_defined("require", condition);
     user_assert(condition.type().is_bool()) << "the condition of require has type " << condition.type()
                                             << ", must be bool";
-    user_assert(!values.empty()) << "require without a value";
-    for (const Expr &value : values) {
-        check_defined("require", value);
+    check_printable("require", values);
+    // The condition as it was written, and the rest of the values, are the text of the error.
+    std::vector<Expr> message = {Expr("")};
+    for (size_t i = 1; i < values.size(); i++) {
+        message.push_back(values[i]);
+        if (i + 1 < values.size()) {
+            message.push_back(Expr(" "));
+        }
     }
-    const std::vector<Expr> message(values.begin() + 1, values.end());
-    Expr condition_text = Expr(to_string(condition));
-    Expr message_text = message.empty() ? Expr("") : text_of(message, "");
-    Expr failure = Call::make(Int(32), "calotype_error_requirement_failed",
-                              {std::move(condition_text), std::move(message_text)}, CallKind::Extern);
+    Expr message_text = Call::make(type_of<const char *>(), Intrinsic::stringify, std::move(message));
+    Expr condition_text(to_string(condition));
     return Call::make(values[0].type(), Intrinsic::require,
-                      {likely(std::move(condition)), values[0], std::move(failure)});
+                      {likely(std::move(condition)), values[0], std::move(condition_text), std::move(message_text)});
 }
 
 namespace {

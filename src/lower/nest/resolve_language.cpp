@@ -4,6 +4,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "lower/checks/error_call.h"
 
 namespace calotype {
 
@@ -54,12 +55,24 @@ protected:
             return make_const(call->type, target_.bits);
         case Intrinsic::target_natural_vector_size:
             return make_const(call->type, target_.natural_lanes(call->args.at(0).type().bits()));
+        case Intrinsic::require:
+            return require(call);
         default:
             return e;
         }
     }
 
 private:
+    /// require(condition, value, condition's text, message) -> require(condition, value, call that reports)
+    static Expr require(const Call *call) {
+        if (call->args.size() != 4) {
+            return call;
+        }
+        return Call::make(call->type, Intrinsic::require,
+                          {call->args[0], call->args[1],
+                           error_call("requirement_failed", {call->args[2], call->args[3]})});
+    }
+
     bool has_feature(const Expr &e) const {
         if (const StringImm *name = e.as<StringImm>()) {
             return target_.has_feature(Target::feature_from_name(name->value));

@@ -121,10 +121,10 @@ TEST(Operators, FixedPoint) {
 TEST(Operators, HintsAndEffects) {
     EXPECT_EQ(to_string(likely(i32 < 3)), "likely(i < 3)");
     EXPECT_EQ(to_string(print(i32, " is", f32)),
-              "return_second(print(stringify(i, \" \", \" is\", \" \", f:float32, \"\\n\"):handle):int32, i)");
+              "return_second(print(i, \" is\", f:float32), i)");
+    EXPECT_EQ(to_string(print_when(p, u8, i32)), "return_second(print_when(p:bool, b:uint8, i):uint8, b:uint8)");
     EXPECT_EQ(to_string(require(i32 > 0, u8, "i is", i32)),
-              "require(likely(i > 0), b:uint8, extern calotype_error_requirement_failed(\"i > 0\", "
-              "stringify(\"i is\", \" \", i)):int32):uint8");
+              "require(likely(i > 0), b:uint8, \"i > 0\", stringify(\"\", \"i is\", \" \", i)):uint8");
     EXPECT_EQ(to_string(undef<float>()), "undef():float32");
     EXPECT_EQ(to_string(memoize_tag(u8, i32)), "memoize_expr(b:uint8, i)");
     EXPECT_EQ(to_string(unsafe_promise_clamped(u8, 1, 5)), "unsafe_promise_clamped(b:uint8, (uint8)1, (uint8)5)");
