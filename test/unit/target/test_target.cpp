@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/target.h"
+
+#include <cstdlib>
+
+#include "harness/expect_error.h"
+
+namespace calotype {
+namespace {
+
+/// Sets an environment variable for the length of a test.
+class ScopedEnvironment {
+public:
+    ScopedEnvironment(const char *name, const char *value)
+        : name_(name) {
+        setenv(name, value, 1);
+    }
+    ~ScopedEnvironment() {
+        unsetenv(name_);
+    }
+
+private:
+    const char *name_;
+};
+
+TEST(Target, TextBothWays) {
+    for (const char *text :
+         {"x86-64-linux", "x86-32-windows-sse41", "arm-64-osx-tune_generic", "x86-64-linux-tune_znver3-avx-avx2-cuda",
+          "riscv-64-linux-rvv-vector_bits_256", "arch_unknown-0-os_unknown", "wasm-32-wasmrt-wasm_simd128"}) {
+        const Target t(text);
+        EXPECT_EQ(Target(t.to_string()), t) << text;
+    }
+    EXPECT_EQ(Target("x86-64-linux-cuda-avx2-sse41").to_string(), "x86-64-linux-sse41-avx2-cuda");
+    EXPECT_EQ(Target("linux-x86-64"), Target("x86-64-linux"));
+    EXPECT_EQ(Target("x86-64-linux-trace_all").to_string(),
+              "x86-64-linux-trace_loads-trace_stores-trace_realizations");
+    EXPECT_EQ(Target().to_string(), "arch_unknown-0-os_unknown");
+    EXPECT_TRUE(Target().has_unknowns());
+}
+
+TEST(Target, EveryFeatureHasASpelling) {
+    for (int i = 0; i < Target::FeatureEnd; i++) {
+        const auto f = Target::Feature(i);
+        EXPECT_EQ(Target::feature_from_name(Target::feature_to_name(f)), f);
+        const Target t(Target::Linux, Target::X86, 64, {f});
+        EXPECT_EQ(Target(t.to_string()), t);
+    }
+    EXPECT_EQ(Target::feature_from_name("no_such"), Target::FeatureEnd);
+}
+
+TEST(Target, Host) {
+    const Target host = get_host_target();
+    EXPECT_FALSE(host.has_unknowns());
+    EXPECT_EQ(Target("host"), host);
+    EXPECT_EQ(Target("host-profile"), host.with_feature(Target::Profile));
+    // What the processor has is closed under implication.
+    EXPECT_EQ(host.with_implied_features(), host);
+}
+
+TEST(Target, Errors) {
+    EXPECT_COMPILE_ERROR(Target("x86-64-lnux"),
+                         "target 'x86-64-lnux': 'lnux' is not a known architecture, bits, system, processor or "
+                         "feature, did you mean 'linux'?");
+    EXPECT_COMPILE_ERROR(Target("x86-64-linux-avx3"),
+                         "target 'x86-64-linux-avx3': 'avx3' is not a known architecture, bits, system, processor or "
+                         "feature, did you mean 'avx'?");
+    EXPECT_COMPILE_ERROR(Target("x86-linux"),
+                         "target 'x86-linux': it lacks its bits (arch-bits-os, as x86-64-linux, or host)");
+    EXPECT_COMPILE_ERROR(Target("x86-64"),
+                         "target 'x86-64': it lacks a system (arch-bits-os, as x86-64-linux, or host)");
+    EXPECT_COMPILE_ERROR(Target("x86-64-linux-arm"), "target 'x86-64-linux-arm': 'arm' is a second architecture");
+    EXPECT_COMPILE_ERROR(Target(""), "target '': there is an empty word");
+    EXPECT_COMPILE_ERROR(Target("riscv-64-linux-rvv-vector_bits_100"),
+                         "target 'riscv-64-linux-rvv-vector_bits_100': 'vector_bits_100' must end in a power of two");
+    EXPECT_COMPILE_ERROR(Target("x86-64-linux-vector_bits_256"),
+                         "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
+    EXPECT_FALSE(Target::validate_target_string("x86-64"));
+    EXPECT_TRUE(Target::validate_target_string("host-cuda"));
+}
+
+TEST(Target, ImpliedFeatures) {
+    const Target t = Target("x86-64-linux-avx512_sapphirerapids").with_implied_features();
+    EXPECT_TRUE(t.features_all_of({Target::AVX512_Zen4, Target::AVX512_Cannonlake, Target::AVX512_Skylake,
+                                   Target::AVX512, Target::AVXVNNI, Target::AVX2, Target::FMA, Target::F16C,
+                                   Target::AVX, Target::SSE41}));
+    EXPECT_FALSE(t.has_feature(Target::AVX512_Zen5));
+    EXPECT_EQ(t.without_implied_features(), Target("x86-64-linux-avx512_sapphirerapids"));
+    EXPECT_EQ(Target("x86-64-linux-cuda_capability_80").with_implied_features().get_cuda_capability_lower_bound(), 30);
+    EXPECT_EQ(Target("x86-64-linux-fma-avx2").without_implied_features(), Target("x86-64-linux-fma-avx2"));
+}
+
+TEST(Target, Queries) {
+    Target t("x86-64-linux-cuda-cuda_capability_75");
+    EXPECT_EQ(t.get_cuda_capability_lower_bound(), 75);
+    EXPECT_EQ(Target("x86-64-linux-cuda").get_cuda_capability_lower_bound(), 20);
+    EXPECT_EQ(Target("x86-64-linux").get_cuda_capability_lower_bound(), -1);
+    EXPECT_EQ(Target("arm-64-linux-armv84a").get_arm_v8_lower_bound(), 84);
+    EXPECT_EQ(Target("arm-64-linux").get_arm_v8_lower_bound(), -1);
+    EXPECT_EQ(Target("x86-64-linux-vulkan-vk_v12").get_vulkan_capability_lower_bound(), 12);
+    EXPECT_TRUE(t.has_gpu_feature());
+    EXPECT_FALSE(t.without_feature(Target::CUDA).has_gpu_feature());
+    EXPECT_TRUE(t.features_any_of({Target::OpenCL, Target::CUDA}));
+    EXPECT_EQ(t.maximum_buffer_size(), INT32_MAX);
+    EXPECT_EQ(t.with_feature(Target::LargeBuffers).maximum_buffer_size(), INT64_MAX);
+    EXPECT_TRUE(t.supported());
+    EXPECT_FALSE(Target("powerpc-64-linux").supported());
+}
+
+TEST(Target, NaturalLanes) {
+    EXPECT_EQ(Target("x86-64-linux").natural_lanes(32), 4);
+    EXPECT_EQ(Target("x86-64-linux-sse41").natural_vector_size<uint8_t>(), 16);
+    EXPECT_EQ(Target("x86-64-linux-avx").natural_vector_size<float>(), 8);
+    EXPECT_EQ(Target("x86-64-linux-avx").natural_vector_size<int32_t>(), 4);
+    EXPECT_EQ(Target("x86-64-linux-avx2").natural_vector_size<int16_t>(), 16);
+    EXPECT_EQ(Target("x86-64-linux-avx512_skylake").natural_lanes(64), 8);
+    EXPECT_EQ(Target("x86-64-linux-avx512_zen4").natural_lanes(8), 64);
+    EXPECT_EQ(Target("arm-64-linux").natural_lanes(16), 8);
+    EXPECT_EQ(Target("riscv-64-linux-rvv-vector_bits_256").natural_lanes(32), 8);
+    EXPECT_EQ(Target("riscv-64-linux").natural_lanes(32), 1);
+    EXPECT_COMPILE_ERROR(Target().natural_lanes(32),
+                         "the natural vector size of target 'arch_unknown-0-os_unknown' is not known");
+}
+
+TEST(Target, RuntimeForTwoTargets) {
+    Target shared;
+    const Target a("x86-64-linux-avx2-fma-cuda-user_context-cuda_capability_75");
+    const Target b("x86-64-linux-avx512-profile");
+    ASSERT_TRUE(a.get_runtime_compatible_target(b, shared));
+    EXPECT_EQ(shared.to_string(), "x86-64-linux-sse41-avx-avx2-fma-cuda");
+    Target other;
+    ASSERT_TRUE(b.get_runtime_compatible_target(a, other));
+    EXPECT_EQ(shared, other);
+    const Target before = shared;
+    EXPECT_FALSE(a.get_runtime_compatible_target(Target("x86-32-linux"), shared));
+    EXPECT_FALSE(a.get_runtime_compatible_target(Target("x86-64-linux-debug"), shared));
+    EXPECT_EQ(shared, before);
+}
+
+TEST(Target, FromEnvironment) {
+    EXPECT_EQ(get_target_from_environment(), get_host_target());
+    EXPECT_EQ(get_jit_target_from_environment(), get_host_target().with_feature(Target::JIT));
+    {
+        const ScopedEnvironment set("CT_TARGET", "arm-64-linux");
+        EXPECT_EQ(get_target_from_environment(), Target("arm-64-linux"));
+    }
+    const std::string host = get_host_target().to_string();
+    {
+        const ScopedEnvironment set("CT_JIT_TARGET", "riscv-64-linux");
+        EXPECT_COMPILE_ERROR(get_jit_target_from_environment(),
+                             "CT_JIT_TARGET is 'riscv-64-linux-jit', must be for this machine, '" + host + "'");
+    }
+    {
+        const ScopedEnvironment set("CT_JIT_TARGET", "host-no_bounds_query");
+        const std::string error =
+            test::error_of<CompileError>([] { get_jit_target_from_environment(); });
+        EXPECT_NE(error.find(", must not have no_bounds_query"), std::string::npos) << error;
+    }
+}
+
+}  // namespace
+}  // namespace calotype
