@@ -102,6 +102,41 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const
     return s;
 }
 
+/// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y), in `splits` and `dims`.
+/// The plain names of the dims are returned.
+std::vector<std::string> name_loops(const Function &f, StageSchedule *schedule) {
+    std::map<std::string, std::string> now;  // what a plain name means after the splits seen so far
+    std::set<std::string> used(f.args().begin(), f.args().end());
+    for (const ReductionVariable &rv : schedule->rvars) {
+        used.insert(rv.var);
+    }
+    auto current = [&](const std::string &name) { return now.count(name) ? now[name] : name; };
+    auto fresh = [&](const std::string &name) {
+        std::string candidate = name;
+        for (int i = 1; !used.insert(candidate).second; i++) {
+            candidate = name + "." + std::to_string(i);
+        }
+        return now[name] = candidate;
+    };
+    for (Split &s : schedule->splits) {
+        if (s.is_fuse()) {
+            s.inner = current(s.inner);
+            s.outer = current(s.outer);
+            s.old_var = fresh(s.old_var);
+        } else {
+            s.old_var = current(s.old_var);
+            s.outer = fresh(s.outer);
+            s.inner = s.is_rename() ? s.inner : fresh(s.inner);
+        }
+    }
+    std::vector<std::string> plain;
+    for (Dim &d : schedule->dims) {
+        plain.push_back(d.var);
+        d.var = current(d.var);
+    }
+    return plain;
+}
+
 /// One construct around the innermost statement.
 struct Enclosing {
     enum Kind { Loop, Let, If } kind;
@@ -113,7 +148,7 @@ struct Enclosing {
 class StageNest {
 public:
     StageNest(const Function &f, int stage, const Definition &def, LowerContext &ctx)
-        : f_(f), stage_(stage), def_(def), ctx_(ctx) {
+        : f_(f), stage_(stage), def_(def), schedule_(def.schedule), plain_names_(name_loops(f, &schedule_)), ctx_(ctx) {
     }
 
     Stmt build() {
@@ -152,7 +187,7 @@ private:
                 extents_[b.var] = b.modulus * names::var(loop_name(b.var) + ".blocks");
             }
         }
-        for (const ReductionVariable &rv : def_.schedule.rvars) {
+        for (const ReductionVariable &rv : schedule_.rvars) {
             extents_[rv.var] = rv.extent;
         }
     }
@@ -162,12 +197,12 @@ private:
             add_base_range(v.name, names::var(names::stage_min(f_.name(), stage_, v.name)),
                            names::var(names::stage_max(f_.name(), stage_, v.name)));
         }
-        for (const ReductionVariable &rv : def_.schedule.rvars) {
+        for (const ReductionVariable &rv : schedule_.rvars) {
             Expr min = qualify(rv.min, f_, stage_), extent = qualify(rv.extent, f_, stage_);
             add_base_range(rv.var, min, min + extent - 1);
         }
         add_base_range(outermost_name, 0, 0);
-        for (const Split &split : def_.schedule.splits) {
+        for (const Split &split : schedule_.splits) {
             SplitEffect effect = split_loops(f_.name(), stage_, split, &extents_);
             ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
             lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
@@ -209,7 +244,7 @@ private:
             values.push_back(value);
         }
         Stmt s = provide_all(f_.name(), values, args);
-        if (def_.schedule.atomic) {
+        if (schedule_.atomic) {
             s = Atomic::make(f_.name(), "", s);
         }
         return s;
@@ -217,7 +252,7 @@ private:
 
     /// Puts lets and guards as far out as what they use allows.
     std::vector<Enclosing> arrange() {
-        const std::vector<Dim> &dims = def_.schedule.dims;
+        const std::vector<Dim> &dims = schedule_.dims;
         std::vector<std::vector<Enclosing>> at(dims.size() + 1);  // constructs inside of the first n loops
         std::map<std::string, size_t> depth;                      // of loops and lets, by name
         for (size_t i = 0; i < dims.size(); i++) {
@@ -241,6 +276,7 @@ private:
         std::vector<Enclosing> nest = at[0];
         for (size_t i = 0; i < dims.size(); i++) {
             const Dim &dim = dims[dims.size() - 1 - i];
+            ctx_.loops[loop_name(dim.var)] = {f_.name(), stage_, plain_names_[dims.size() - 1 - i]};
             nest.push_back({Enclosing::Loop, loop_name(dim.var), Expr(), dim});
             nest.insert(nest.end(), at[i + 1].begin(), at[i + 1].end());
         }
@@ -256,7 +292,6 @@ private:
         case Enclosing::Loop:
             break;
         }
-        ctx_.loops[e.name] = {f_.name(), stage_, e.dim.var};
         Stmt loop = For::make(e.name, names::var(names::loop_min(e.name)), names::var(names::loop_extent(e.name)),
                               e.dim.for_type, e.dim.partition, e.dim.device_api, std::move(body));
         if (e.dim.var == outermost_name) {
@@ -270,6 +305,8 @@ private:
     const Function &f_;
     int stage_;
     const Definition &def_;
+    StageSchedule schedule_;                ///< a copy in which every loop has its own name
+    std::vector<std::string> plain_names_;  ///< of schedule_.dims, as the user wrote them
     LowerContext &ctx_;
     std::map<std::string, Expr> extents_;
     std::vector<NamedValue> ranges_;  ///< outside of all loops
