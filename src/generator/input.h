@@ -129,7 +129,7 @@ protected:
 class FuncInput : public InputBase, public Func {
 public:
     explicit FuncInput(IODeclaration d)
-        : InputBase(IOKind::Function, std::move(d)), Func(Function()) {
+        : InputBase(IOKind::Function, std::move(d)), Func(Function("undefined")) {
     }
     const std::string &name() const {
         return io_name();

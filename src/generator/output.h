@@ -34,7 +34,7 @@ protected:
 class FuncOutput : public OutputBase, public Func {
 public:
     FuncOutput(IOKind kind, IODeclaration d)
-        : OutputBase(kind, std::move(d)), Func(Function()) {
+        : OutputBase(kind, std::move(d)), Func(Function("undefined")) {
     }
     const std::string &name() const {
         return io_name();
