@@ -22,7 +22,7 @@ CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
     (void)user_context;
     // In front: up to one alignment lost to aligning, and a whole one to be read. Behind: one.
     constexpr size_t extra = 3 * alignment;
-    if (size > SIZE_MAX - extra) {
+    if (size > PTRDIFF_MAX - extra) {
         return nullptr;
     }
     void *block = malloc(size + extra);
