@@ -2,7 +2,7 @@
 // The expression nodes. Each has `make`, which checks its operands (InternalError otherwise), and `fields()`, the tuple
 // of everything that makes two nodes equal: visitors, mutators, equality, hash and verifier are written over it.
 //
-// Lanes: operands of one node have equal lanes unless said otherwise. Arithmetic follows docs/language.md: signed 32 and
+// Lanes: operands of one node have equal lanes unless said otherwise. Arithmetic follows docs/ir.md: signed 32 and
 // 64 bits do not overflow, other integers wrap, division rounds so that the remainder is not negative, x / 0 == 0.
 #pragma once
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
-#include "ir/bits.h"
+#include "ir/language/bits.h"
 #include "ir/constants.h"
-#include "ir/fixed_point.h"
+#include "ir/language/fixed_point.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "ir/math.h"
+#include "ir/language/math.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {

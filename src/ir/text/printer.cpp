@@ -6,7 +6,7 @@
 
 #include "ir/constants.h"
 #include "ir/equality.h"
-#include "ir/syntax.h"
+#include "ir/text/syntax.h"
 #include "ir/visitor.h"
 
 namespace calotype {

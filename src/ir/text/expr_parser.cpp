@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/expr_parser.h"
+#include "ir/text/expr_parser.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ir/expr_nodes.h"
-#include "ir/lexer.h"
-#include "ir/syntax.h"
+#include "ir/text/lexer.h"
+#include "ir/text/syntax.h"
 #include "support/error.h"
 
 namespace calotype::internal {

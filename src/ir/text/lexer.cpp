@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/lexer.h"
+#include "ir/text/lexer.h"
 
-#include "ir/syntax.h"
+#include "ir/text/syntax.h"
 #include "support/error.h"
 
 namespace calotype::internal {

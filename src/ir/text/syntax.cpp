@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/syntax.h"
+#include "ir/text/syntax.h"
 
 #include <charconv>
 #include <cmath>

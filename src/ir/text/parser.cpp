@@ -2,7 +2,7 @@
 #include "ir/parser.h"
 
 #include "ir/constants.h"
-#include "ir/expr_parser.h"
+#include "ir/text/expr_parser.h"
 
 namespace calotype {
 

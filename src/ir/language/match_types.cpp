@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/match_types.h"
+#include "ir/language/match_types.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/hints.h"
+#include "ir/language/hints.h"
 
 #include <atomic>
 
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
-#include "ir/match_types.h"
+#include "ir/language/match_types.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"

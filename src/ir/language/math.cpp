@@ -2,13 +2,13 @@
 //
 // The fast_ functions reduce their operand to a small interval and evaluate a polynomial there. The coefficients were
 // fitted to minimise the largest relative error over that interval and then rounded to float32.
-#include "ir/math.h"
+#include "ir/language/math.h"
 
 #include <initializer_list>
 
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
-#include "ir/match_types.h"
+#include "ir/language/match_types.h"
 #include "ir/operators.h"
 #include "support/error.h"
 

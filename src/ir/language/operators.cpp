@@ -6,7 +6,7 @@
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "ir/fold_constants.h"
-#include "ir/match_types.h"
+#include "ir/language/match_types.h"
 #include "support/error.h"
 
 namespace calotype {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ir/bits.h"
+#include "ir/language/bits.h"
 
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
-#include "ir/match_types.h"
+#include "ir/language/match_types.h"
 #include "ir/operators.h"
 #include "support/error.h"
 
