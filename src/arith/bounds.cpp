@@ -27,11 +27,6 @@ namespace {
 /// A larger end gets a name. Ends of real index expressions stay below.
 constexpr int largest_end = 96;
 
-/// The value of a range's end that tells nothing beyond the type, for types without overflow.
-bool says_nothing(std::optional<int64_t> end, std::optional<int64_t> end_of_type, Type t) {
-    return !end || (!t.can_overflow() && end == end_of_type);
-}
-
 }  // namespace
 
 Expr EndNames::keep_small(const Expr &e) {
@@ -110,13 +105,33 @@ Bounded BoundsEngine::compute(const Expr &e) {
     return dispatch(e.get(), [this](const auto *op) { return visit(op); });
 }
 
+ConstantInterval BoundsEngine::fit(const ConstantInterval &r, Type t) {
+    if (!t.is_int_or_uint()) {
+        return ConstantInterval::everything();
+    }
+    if (t.can_overflow()) {
+        return fit_type(r, t);
+    }
+    ConstantInterval result = r;
+    if (r.min && *r.min <= t.imin()) {
+        result.min.reset();
+    }
+    if (r.max && *r.max >= t.imax()) {
+        result.max.reset();
+    }
+    // Beyond the type, or empty: where such code is, it does not run.
+    const bool impossible = result.is_empty() || (r.min && *r.min > t.imax()) ||
+                            (r.max && *r.max < t.imin());
+    return impossible ? ConstantInterval::everything() : result;
+}
+
 Bounded BoundsEngine::of_type(Type t) const {
     t = t.element_of();
-    return {bounds_of_type(t), ConstantInterval::of_type(t)};
+    return {bounds_of_type(t), fit(ConstantInterval::of_type(t), t)};
 }
 
 Bounded BoundsEngine::of_range(const ConstantInterval &r, Type t) const {
-    return {Interval::everything(), fit_type(r, t.element_of())};
+    return {Interval::everything(), fit(r, t.element_of())};
 }
 
 Bounded BoundsEngine::of_point(const Expr &e, const ConstantInterval &r) const {
@@ -154,15 +169,11 @@ Bounded BoundsEngine::finish(Bounded b, Type t) {
         b.ends = names_.keep_small(b.ends);
         return b;
     }
-    const ConstantInterval whole = ConstantInterval::of_type(t);
-    b.range = intersection(b.range, whole);
+    b.range = fit(b.range, t);
     if (b.range.is_empty()) {
-        b.range = whole;
+        b.range = of_type(t).range;
     }
-    const Interval constants =
-        make_interval({says_nothing(b.range.min, whole.min, t) ? std::nullopt : b.range.min,
-                       says_nothing(b.range.max, whole.max, t) ? std::nullopt : b.range.max},
-                      t);
+    const Interval constants = make_interval(b.range, t);
     if (const_bound_) {
         b.ends = constants;
     } else if (b.range.is_single()) {
@@ -193,7 +204,7 @@ Bounded BoundsEngine::visit(const IntImm *op) {
 Bounded BoundsEngine::visit(const UIntImm *op) {
     const bool fits_int64 = op->value <= uint64_t(INT64_MAX);
     return of_point(op, fits_int64 ? ConstantInterval::single(int64_t(op->value))
-                                   : ConstantInterval::of_type(op->type));
+                                   : of_type(op->type).range);
 }
 
 Bounded BoundsEngine::visit(const FloatImm *op) {
@@ -219,7 +230,7 @@ Bounded BoundsEngine::visit(const Reinterpret *op) {
         return of_type(op->type);
     }
     const Type t = op->type.element_of();
-    return of_point(Reinterpret::make(t, value.ends.min), ConstantInterval::of_type(t));
+    return of_point(Reinterpret::make(t, value.ends.min), of_type(t).range);
 }
 
 Bounded BoundsEngine::visit(const Variable *op) {
@@ -232,7 +243,7 @@ Bounded BoundsEngine::visit(const Variable *op) {
     if (const_bound_ || op->type.is_vector()) {
         return of_type(op->type);
     }
-    return of_point(op, ConstantInterval::of_type(op->type));
+    return of_point(op, of_type(op->type).range);
 }
 
 Bounded BoundsEngine::visit(const Load *op) {
@@ -346,9 +357,9 @@ Bounded BoundsEngine::under_condition(const Expr &condition, const Expr &e) {
     for (const std::string &name : free_variables(condition)) {
         const Bounded *let = lets_.find(name);
         const Interval *var = let ? &let->ends : vars_.find(name);
-        if (var && !var->is_single_point()) {
+        if (var) {
             mentioned.push(name, *var);
-            any = true;
+            any = any || !var->is_single_point();
         }
     }
     const auto narrowed = any ? narrow_by_condition(condition, mentioned, funcs_)

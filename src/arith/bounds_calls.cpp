@@ -90,7 +90,7 @@ Bounded BoundsEngine::pure_call(const Call *op) {
     const Expr call = op->is_intrinsic() ? Call::make(t, op->intrinsic, std::move(args))
                                          : Call::make(t, op->name, std::move(args), op->call_kind,
                                                       op->value_index, op->symbol);
-    return of_point(call, ConstantInterval::of_type(t));
+    return of_point(call, of_type(t).range);
 }
 
 Bounded BoundsEngine::intrinsic(const Call *op) {
@@ -273,7 +273,7 @@ Bounded BoundsEngine::shift(const Call *op, bool left) {
     if (t.can_overflow() || !divisor.is_bounded()) {
         return of_range(range, t);
     }
-    return {int_div(a, {divisor, powers}), fit_type(range, t)};
+    return {int_div(a, {divisor, powers}), fit(range, t)};
 }
 
 Bounded BoundsEngine::bitwise(const Call *op) {

@@ -65,16 +65,16 @@ Bounded BoundsEngine::cast_to_int(const Bounded &value, Type from, Type to) {
         if (to.can_overflow()) {
             return ends.is_bounded() ? of_range(ends, to) : of_type(to);
         }
-        return {converted, fit_type(ends, to)};
+        return {converted, fit(ends, to)};
     }
     if (!from.is_int_or_uint()) {
         return of_type(to);
     }
+    const ConstantInterval known = intersection(value.range, ConstantInterval::of_type(from));
     if (to.can_represent(from)) {
-        return {converted, value.range};
+        return {converted, known};
     }
-    const ConstantInterval range =
-        fits(value.range, to) ? value.range : ConstantInterval::of_type(to);
+    const ConstantInterval range = fits(known, to) ? known : ConstantInterval::of_type(to);
     if (to.can_overflow() || !value.ends.is_bounded()) {
         return of_range(range, to);
     }

@@ -56,6 +56,10 @@ private:
     };
     using Memo = std::unordered_map<const ExprNode *, Known>;
 
+    /// The range of values of type t whose exact range is r: what leaves a type that wraps may be
+    /// anything in it; of other types, an end outside of the type says nothing.
+    static ConstantInterval fit(const ConstantInterval &r, Type t);
+
     // What is known without looking into an expression.
     Bounded of_type(Type t) const;
     Bounded of_range(const ConstantInterval &r, Type t) const;

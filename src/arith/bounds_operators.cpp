@@ -110,7 +110,7 @@ Bounded BoundsEngine::arithmetic(const ConstantInterval &range, const Interval &
     }
     // The value of a symbolic end may lie outside of the range, so that where the type wraps, the
     // range alone can be trusted.
-    return {t.can_overflow() ? Interval::everything() : ends, fit_type(range, t)};
+    return {t.can_overflow() ? Interval::everything() : ends, fit(range, t)};
 }
 
 Bounded BoundsEngine::add(const Bounded &a, const Bounded &b, Type t) {
@@ -118,7 +118,7 @@ Bounded BoundsEngine::add(const Bounded &a, const Bounded &b, Type t) {
     if (both_points(a, b)) {
         // Where a constant would overflow, there is no constant: the operator stays.
         const Expr sum = ends::add(a.ends.min, b.ends.min);
-        return of_point(sum.defined() ? sum : point<Add>(a, b), fit_type(range, t));
+        return of_point(sum.defined() ? sum : point<Add>(a, b), fit(range, t));
     }
     return arithmetic(range, {ends::add(a.ends.min, b.ends.min), ends::add(a.ends.max, b.ends.max)},
                       t);
@@ -128,7 +128,7 @@ Bounded BoundsEngine::sub(const Bounded &a, const Bounded &b, Type t) {
     const ConstantInterval range = a.range - b.range;
     if (both_points(a, b)) {
         const Expr difference = ends::sub(a.ends.min, b.ends.min);
-        return of_point(difference.defined() ? difference : point<Sub>(a, b), fit_type(range, t));
+        return of_point(difference.defined() ? difference : point<Sub>(a, b), fit(range, t));
     }
     return arithmetic(range, {ends::sub(a.ends.min, b.ends.max), ends::sub(a.ends.max, b.ends.min)},
                       t);
@@ -138,7 +138,7 @@ Bounded BoundsEngine::mul(const Bounded &a, const Bounded &b, Type t) {
     const ConstantInterval range = a.range * b.range;
     if (both_points(a, b)) {
         const Expr product = ends::mul(a.ends.min, b.ends.min);
-        return of_point(product.defined() ? product : point<Mul>(a, b), fit_type(range, t));
+        return of_point(product.defined() ? product : point<Mul>(a, b), fit(range, t));
     }
     Interval ends;
     if (b.is_point()) {
@@ -225,7 +225,7 @@ Bounded BoundsEngine::div(const Bounded &a, const Bounded &b, Type t) {
     // Only the smallest value over -1 leaves the type.
     const ConstantInterval range = a.range / b.range;
     if (both_points(a, b)) {
-        return of_point(point<Div>(a, b), fit_type(range, t));
+        return of_point(point<Div>(a, b), fit(range, t));
     }
     const bool ends_needed = a.ends.min.defined() || b.ends.min.defined();
     return arithmetic(range, ends_needed ? int_div(a, b) : Interval::everything(), t);
@@ -253,7 +253,7 @@ Bounded BoundsEngine::mod(const Bounded &a, const Bounded &b, Type t) {
     if (t.is_float()) {
         return both_points(a, b) ? of_point(point<Mod>(a, b), {}) : of_type(t);
     }
-    const ConstantInterval range = fit_type(a.range % b.range, t);
+    const ConstantInterval range = fit(a.range % b.range, t);
     if (both_points(a, b)) {
         return of_point(point<Mod>(a, b), range);
     }

@@ -13,6 +13,9 @@ namespace calotype::internal {
 
 namespace {
 
+/// Up to this many nodes, the union of two ends is a choice by which of them is used.
+constexpr int largest_choice = 40;
+
 bool is_condition(const Expr &used) {
     return used.defined() && !is_trivially_true(used);
 }
@@ -32,6 +35,10 @@ Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_u
         return a;
     }
     Expr both = simplify(combine(a, b));
+    // A choice repeats an end. Of large ones that would add up, and the plain union is right, too.
+    if (ends::tree_size(a, largest_choice) + ends::tree_size(b, largest_choice) >= largest_choice) {
+        return both;
+    }
     if (is_condition(b_used) && !equal(both, a)) {
         both = ends::select(b_used, both, a);
     }
@@ -42,7 +49,12 @@ Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_u
 }
 
 Expr either_used(const Expr &a, const Expr &b) {
-    return is_condition(a) && is_condition(b) ? simplify(ends::logical_or(a, b)) : Expr();
+    constexpr int largest = 200;
+    if (!is_condition(a) || !is_condition(b) ||
+        ends::tree_size(a, largest) + ends::tree_size(b, largest) >= largest) {
+        return Expr();
+    }
+    return simplify(ends::logical_or(a, b));
 }
 
 Expr both_used(const Expr &a, const Expr &b) {

@@ -233,6 +233,7 @@ private:
         std::vector<Expr> conjuncts;
         collect_conjuncts(condition, holds, &conjuncts);
         const Expr outer_used = used_;
+        const std::set<std::string> outer_limited = limited_;
         std::vector<std::string> narrowed;
         bool reachable = true;
         for (const Expr &c : conjuncts) {
@@ -245,6 +246,7 @@ private:
             pop(narrowed[i]);
         }
         used_ = outer_used;
+        limited_ = outer_limited;
     }
 
     /// Take one condition for true. False if it cannot be.
@@ -280,6 +282,7 @@ private:
             push(name, i);
             narrowed->push_back(name);
             changed.insert(name);
+            limited_.insert(name);
         }
         if (!changed.empty() && !shadowed_) {
             recompute_lets(changed, narrowed);
@@ -344,8 +347,16 @@ private:
         if (!has_repeated_variable(expanded, scope_)) {
             return plain;
         }
-        const Interval correlated = bounds_of_correlated(expanded, scope_, funcs_);
-        return simplify(make_intersection(plain, correlated));
+        return tighter(simplify(bounds_of_correlated(expanded, scope_, funcs_)), plain);
+    }
+
+    /// The ends of a, but those of b where they are provably tighter; both hold.
+    static Interval tighter(const Interval &a, const Interval &b) {
+        const auto provable = [](const Expr &x, const Expr &y) {
+            return x.defined() && y.defined() && can_prove(ends::less(x, y));
+        };
+        return {!a.min.defined() || provable(a.min, b.min) ? b.min : a.min,
+                !a.max.defined() || provable(b.max, a.max) ? b.max : a.max};
     }
 
     void touch(const std::string &name, const std::vector<Expr> &args) {
@@ -380,6 +391,9 @@ private:
         auto [it, is_new] = boxes_.emplace(name, box);
         if (!is_new) {
             merge_boxes(it->second, box);
+            for (Interval &i : it->second.bounds) {
+                i = names_.keep_small(i);
+            }
         }
     }
 
@@ -393,6 +407,7 @@ private:
     std::vector<Definition> definitions_;
     std::unordered_set<std::string> free_in_definitions_;
     int shadowed_ = 0;  ///< bindings around the walk that hide a name which a definition may mean
+    std::set<std::string> limited_;  ///< variables of which a condition around the walk says something
     Expr used_;  ///< under what condition the walk is, as far as it is the same for all of it
     std::vector<Seen> seen_;
 };
