@@ -7,7 +7,7 @@
 //     select(c, likely(t), f)                                                      c holds
 //
 // A condition is rewritten in terms of the loop variable and of what is defined outside of the loop (lets inside are
-// replaced by their values, inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
+// replaced by their values, with the choices in them made where those are solved, inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
 // condition cannot be solved stays as it is. One expression may be shared by several places with different
 // lets round them: its choice is made only if it is solved in all of them.
 #include "lower/loops/steady_state.h"
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -131,11 +132,45 @@ void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f
     }
 }
 
-/// Solves the conditions of all choices for the loop variable.
+/// The value with the choices of min and max that `made` accepts.
+class AsChosen : public GraphMutator {
+public:
+    AsChosen(const LikelyTags &tags, const std::function<bool(const Choice &)> &made)
+        : tags_(tags), made_(made) {
+    }
+
+private:
+    using GraphMutator::visit;
+    template<typename T>
+    Expr choose(const T *op) {
+        if (!tags_.is_choice(op) || !made_({op, nullptr})) {
+            return GraphMutator::visit(op);
+        }
+        const Expr side = tags_.is_likely(op->a) ? op->a : op->b;
+        const Call *tag = tags_.as_tag(side);
+        return mutate(tag ? tag->args[0] : side);
+    }
+    Expr visit(const Min *op) override {
+        return choose(op);
+    }
+    Expr visit(const Max *op) override {
+        return choose(op);
+    }
+
+    const LikelyTags &tags_;
+    const std::function<bool(const Choice &)> &made_;
+};
+
+/// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions take for granted that
+/// the choices made in lets before them hold: the result counts only if none of `assumed` is unsolved in the end.
 class FindChoices : public Visitor {
 public:
-    FindChoices(const For *loop, const LikelyTags &tags)
-        : tags_(tags), var_(loop->name) {
+    FindChoices(const For *loop, const LikelyTags &tags, bool assume_lets)
+        : tags_(tags), var_(loop->name), assume_lets_(assume_lets) {
+    }
+
+    bool is_sound() const {
+        return std::none_of(assumed_.begin(), assumed_.end(), [&](const Choice &c) { return unsolved.count(c) != 0; });
     }
 
     /// Choices that can be made, with the range of the loop variable in which they can; of shared ones every range.
@@ -157,7 +192,7 @@ private:
         // What was seen was seen with other lets.
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
-        const Expr expanded = substitute(lets_, value);
+        const Expr expanded = substitute(lets_, assume_lets_ ? as_chosen(value) : value);
         auto outer = lets_.find(name);
         const Expr outer_value = outer == lets_.end() ? Expr() : outer->second;
         lets_[name] = expanded;
@@ -168,6 +203,17 @@ private:
             lets_.erase(name);
         }
         std::swap(seen_, outer_seen);
+    }
+
+    Expr as_chosen(const Expr &value) {
+        const std::function<bool(const Choice &)> made = [&](const Choice &choice) {
+            const bool holds = solved.count(choice) && !unsolved.count(choice);
+            if (holds) {
+                assumed_.insert(choice);
+            }
+            return holds;
+        };
+        return AsChosen(tags_, made).mutate(value);
     }
 
     void visit(const LetStmt *op) override {
@@ -280,6 +326,8 @@ private:
 
     const LikelyTags &tags_;
     const std::string &var_;
+    const bool assume_lets_;
+    std::set<Choice> assumed_;          ///< choices that conditions of others rely on
     std::map<std::string, Expr> lets_;  ///< inside of the loop, in terms of what is outside and of loop variables
     Scope<Interval> inner_;             ///< loops inside
     std::unordered_set<const ExprNode *> seen_;
@@ -369,8 +417,16 @@ private:
 
 SteadyState find_steady_state(const For *loop) {
     const LikelyTags tags(!has_inner_loop(loop->body));
-    FindChoices choices(loop, tags);
-    choices(loop->body);
+    auto find = [&](bool assume_lets) {
+        auto found = std::make_unique<FindChoices>(loop, tags, assume_lets);
+        (*found)(loop->body);
+        return found;
+    };
+    std::unique_ptr<FindChoices> found = find(true);
+    if (!found->is_sound()) {
+        found = find(false);
+    }
+    const FindChoices &choices = *found;
     SteadyState state;
     std::vector<Interval> ranges;
     for (const auto &[choice, found] : choices.solved) {
