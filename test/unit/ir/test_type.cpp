@@ -6,7 +6,7 @@
 #include "ir/expr.h"
 
 struct TypeTestStruct;
-CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE(TypeTestStruct)
+CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE(TypeTestStruct);
 
 namespace calotype {
 namespace {
