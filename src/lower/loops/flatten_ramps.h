@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// flatten_ramps: accesses by ramps of vectors become accesses by plain ramps.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// A load or store of several rows becomes one for each row.
+///
+///     f[ramp(ramp(x, 1, 8), x8(s), 2)]           ->      concat(f[ramp(x, 1, 8)], f[ramp(x + s, 1, 8)])
+///
+///     f[ramp(ramp(x, 1, 8), x8(s), 2)] = v       ->      let t = v
+///                                                        f[ramp(x, 1, 8)] = slice(t, 0, 1, 8)
+///                                                        f[ramp(x + s, 1, 8)] = slice(t, 8, 1, 8)
+///
+///     f[ramp(x8(x), x8(s), 2)]                   ->      f[ramp(x, s, 2)], each lane 8 times
+///
+/// Requires: vector code, simplified, so that ramps are seen as such.
+/// Establishes: no load or store by a ramp of vectors, but for updates within `atomic`.
+/// Order: after vectorize_loops makes them; before rewrite_interleaving, which knows plain ramps only.
+Stmt flatten_ramps(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
