@@ -195,7 +195,8 @@ private:
         owner_.undefined_ = owner_.undefined_ || (must_fit && !fits(t, x));
         return {wrap(t, x), 0};
     }
-    static Lane real(Type t, double x) {
+    Lane real(Type t, double x) {
+        owner_.met_nan_ = owner_.met_nan_ || std::isnan(x);
         return {0, round_to(t, x)};
     }
     static Lane boolean(bool x) {

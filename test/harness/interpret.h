@@ -52,10 +52,17 @@ public:
     bool undefined() const {
         return undefined_;
     }
+    /// True if an operator on floats gave NaN.
+    bool met_nan() const {
+        return met_nan_;
+    }
+    void forget() {
+        undefined_ = met_nan_ = false;
+    }
 
 private:
     class Evaluation;
-    bool undefined_ = false;
+    bool undefined_ = false, met_nan_ = false;
 };
 
 /// The value of e with these int32 variables, for short tests.

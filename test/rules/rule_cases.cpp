@@ -44,7 +44,7 @@ std::string Domain::name() const {
 }
 
 std::string Symbol::name() const {
-    return op == PatternOp::Wild ? std::string(1, "xyzwuv"[slot]) :
+    return op == PatternOp::Wild ? std::string(1, "xyzwuvab"[slot]) :
                                    (op == PatternOp::Const ? "c" : "l") + std::to_string(slot);
 }
 

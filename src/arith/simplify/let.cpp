@@ -24,16 +24,27 @@ bool is_repeatable(const Expr &e) {
     return e.as<Variable>() || (is_const(e) && !e.as<StringImm>());
 }
 
+// A let in an expression goes at once if it can, so that what is around sees its body; the others wait
+// for dead_code.cpp, which decides them all in one walk.
+bool can_drop(const Let *, const std::string &name, const Expr &value, const Expr &body) {
+    return is_pure(value) && !uses_var(body, name);
+}
+
+bool can_drop(const LetStmt *, const std::string &, const Expr &value, const Stmt &body) {
+    return !body.defined() && is_pure(value);
+}
+
 Expr without_body(const Let *, const Expr &) {
     internal_error << "let without a body";
 }
 
 Stmt without_body(const LetStmt *, const Expr &value) {
-    return is_pure(value) ? Stmt() : Evaluate::make(value);
+    return Evaluate::make(value);
 }
 
-// `let v = ramp(b, 1, 8)` names b instead, so that what indexes by v is seen to be dense: v becomes ramp(v, 1, 8), the
-// inner v the scalar. The same for broadcasts. Undefined if the value is something else.
+// `let v = ramp(b, 1, 8)` names b instead, so that what indexes by v is seen to be dense: v becomes
+// ramp(v, 1, 8), the inner v the scalar. The same for broadcasts. Undefined if the value is something
+// else.
 Expr over_scalar(const Expr &value, const std::string &name, Expr *scalar) {
     if (const auto *r = value.as<Ramp>(); r && is_const(r->stride) && r->base.type().is_scalar()) {
         *scalar = r->base;
@@ -83,9 +94,14 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
     }
     {
         Facts::Layer layer(facts_, name);
-        Expr replacement = is_repeatable(value) ? value : over_scalar(value, name, &value);
+        Expr scalar = value;
+        const Expr replacement = is_repeatable(value) ? value : over_scalar(value, name, &scalar);
+        value = scalar;
         facts_.bind(name, info(value), replacement);
         body = mutate(body);
+    }
+    if (can_drop(op, name, value, body)) {
+        return body;
     }
     if (!body.defined()) {
         return without_body(op, value);

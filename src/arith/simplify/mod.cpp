@@ -16,7 +16,7 @@ constexpr RuleText rules[] = {
     {integer, "(x % c0) % c1 -> x % c1 if c0 != 0 && c0 % c1 == 0"},
     {exact, "(x * c0) % c1 -> 0 if c0 % c1 == 0"},
     {exact, "(x * c0) % c1 -> (x % fold(c1 / c0)) * c0 if c0 > 0 && c1 > 0 && c1 % c0 == 0"},
-    {exact, "(x * y) % x -> 0"},
+    {exact, "(a * y) % a -> 0"},
     // Multiples of the modulus go, constants are reduced.
     {exact, "(x + c0) % c1 -> x % c1 if c0 % c1 == 0"},
     {exact, "(x + c0) % c1 -> (x + fold(c0 % c1)) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)"},
@@ -30,8 +30,8 @@ constexpr RuleText rules[] = {
     {exact, "(x % c0 + y) % c0 -> (x + y) % c0"},
     {exact, "(y - x % c0) % c0 -> (y - x) % c0"},
     {exact, "(x % c0 - y) % c0 -> (x - y) % c0"},
-    {exact, "(x + y) % x -> y % x"},
-    {exact, "(x + y * z) % y -> x % y"},
+    {exact, "(a + y) % a -> y % a"},
+    {exact, "(x + a * z) % a -> x % a"},
     {integer, "select(x, c0, c1) % c2 -> select(x, fold(c0 % c2), fold(c1 % c2))"},
     // Vectors.
     {exact, "ramp(x, c0, l0) % c1 -> broadcast(x % c1, l0) if c0 % c1 == 0"},

@@ -26,7 +26,9 @@ Alignment wrapped(const Alignment &a, Type t) {
 IntegerInfo fitted(const ConstRange &r, const Alignment &a, Type t) {
     IntegerInfo info;
     info.range = fit_type(r, t);
-    const bool exact_value = !t.can_overflow() || ConstRange::of_type(t).contains(r);
+    // Without an upper end, unsigned 64 bits may have wrapped.
+    const bool told = t.bits() < 64 || r.max;
+    const bool exact_value = !t.can_overflow() || (told && ConstRange::of_type(t).contains(r));
     info.alignment = exact_value ? a : wrapped(a, t);
     if (info.range.is_single()) {
         info.alignment = {0, *info.range.min};

@@ -4,6 +4,7 @@
 //
 // A rule is one line,   "pattern -> replacement"   or   "pattern -> replacement if condition".
 //   x y z w u v        any expression; the same letter twice means equal expressions
+//   a b                the same, but not a constant
 //   c0 c1 ...          an integer constant that fits 64 bits, or a float constant (maybe broadcast)
 //   l0 l1              the lane count of a ramp or broadcast
 //   0 1 -1 true false  that constant, in the type of its place
@@ -76,7 +77,7 @@ enum class PatternOp : uint8_t {
     Fold, Lo, Hi, Rem, Negate,
 };
 
-constexpr int max_wilds = 6, max_consts = 6, max_lanes = 2;
+constexpr int max_wilds = 8, first_nonconstant_wild = 6, max_consts = 6, max_lanes = 2;
 
 /// A node of a compiled pattern. Children are indices into Rule::nodes.
 struct PatternNode {

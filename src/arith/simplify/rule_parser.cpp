@@ -204,7 +204,7 @@ private:
     }
 
     int leaf(const std::string &name) {
-        static constexpr std::string_view letters = "xyzwuv";
+        static constexpr std::string_view letters = "xyzwuvab";
         if (name.size() == 1 && letters.find(name[0]) != std::string_view::npos) {
             return add(PatternOp::Wild, {}, int(letters.find(name[0])));
         }

@@ -106,7 +106,7 @@ private:
     bool wild(const PatternNode &p, const Expr &e) {
         if (p.first_use) {
             bind_.wild[p.slot] = e.get();
-            return true;
+            return p.slot < first_nonconstant_wild || !number_of(e.get());
         }
         const ExprNode *other = bind_.wild[p.slot];
         if (other == e.get()) {

@@ -43,9 +43,9 @@ constexpr RuleText rules[] = {
     {integer, "x * c0 - x -> x * fold(c0 - 1)"},
     {integer, "x - x * c0 -> x * fold(1 - c0)"},
     {integer, "x * c0 - x * c1 -> x * fold(c0 - c1)"},
-    {integer, "x * y - x * z -> x * (y - z)"},
-    {integer, "x * y - x -> x * (y - 1)"},
-    {integer, "x - x * y -> x * (1 - y)"},
+    {integer, "a * y - a * z -> a * (y - z)"},
+    {integer, "a * y - a -> a * (y - 1)"},
+    {integer, "a - a * y -> a * (1 - y)"},
     // Minima and maxima with a common term.
     {exact, "x - min(x, y) -> max(x - y, 0)"},
     {exact, "x - max(x, y) -> min(x - y, 0)"},
