@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What users write on Exprs: casts, arithmetic, comparisons, logic, choice. It brings with it, from ir/language/: bit
-// operations (bits.h), floating-point functions (math.h), fixed-point operations (fixed_point.h), and hints, promises and
-// printing (hints.h).
+// operations (bits.h), floating-point functions (math.h), fixed-point operations (fixed_point.h), division by a uint8
+// (fast_divide.h), and hints, promises and printing (hints.h).
 //
 // Operands of different types are brought to one:
 //   - a C++ int takes the type of the other operand; it is an error if that type cannot hold it
@@ -162,6 +162,7 @@ Expr mux(const Expr &id, const std::initializer_list<Expr> &values);
 }  // namespace calotype
 
 #include "ir/language/bits.h"
+#include "ir/language/fast_divide.h"
 #include "ir/language/fixed_point.h"
 #include "ir/language/hints.h"
 #include "ir/language/math.h"
