@@ -305,12 +305,7 @@ private:
                 continue;
             }
             // What a condition said of the let itself still holds.
-            const Interval both =
-                changed.count(d.name) ? simplify(make_intersection(i, before)) : i;
-            if (both.is_empty()) {
-                continue;
-            }
-            push(d.name, both);
+            push(d.name, limited_.count(d.name) ? tighter(before, i) : i);
             narrowed->push_back(d.name);
             changed.insert(d.name);
         }
