@@ -99,13 +99,14 @@ Func &FuncDirectives::hoist_storage_root() {
 
 namespace {
 
-Expr int32_or_undefined(const char *directive, const std::string &func, const Expr &e) {
+Expr int32_or_undefined(const char *directive, const std::string &func, const Var &var,
+                        const Expr &e) {
     if (!e.defined() || e.type() == Int(32)) {
         return e;
     }
     user_assert(Int(32).can_represent(e.type()) || is_const(e))
-        << directive << " of func " << func << ": " << e << " has type " << e.type()
-        << ", must fit in int32";
+        << directive << " of func " << func << ": a bound of " << var.name() << " has type "
+        << e.type() << ", must fit in int32";
     return cast(Int(32), e);
 }
 
@@ -117,7 +118,7 @@ Func &FuncDirectives::add_bound(const char *directive, std::vector<Bound> *list,
     check_dimension(directive, var.name());
     b.var = var.name();
     for (Expr *e : {&b.min, &b.extent, &b.modulus, &b.remainder}) {
-        *e = int32_or_undefined(directive, func_.name(), *e);
+        *e = int32_or_undefined(directive, func_.name(), var, *e);
     }
     const auto extent = b.extent.defined() ? as_const_int(b.extent) : std::nullopt;
     user_assert(!extent || *extent >= 0) << directive << " of func " << func_.name()

@@ -27,6 +27,14 @@ namespace calotype {
 
 namespace {
 
+Expr both(const Expr &a, const Expr &b) {
+    return is_trivially_true(a) ? b : is_trivially_true(b) ? a : a && b;
+}
+
+Expr offset(const Expr &min, const Expr &e) {
+    return is_const_zero(min) ? e : min + e;
+}
+
 // The loops that an update's RVars became, and what each original RVar is in terms of them.
 struct LeafLoops {
     std::map<std::string, ReductionVariable> loops;
@@ -72,9 +80,9 @@ private:
         const ReductionVariable old = loops[s.old_var];
         const Expr value = loop(s.outer) * s.factor + loop(s.inner);
         const auto extent = as_const_int(old.extent), factor = as_const_int(s.factor);
-        replace(s.old_var, old.min + value);
+        replace(s.old_var, offset(old.min, value));
         if (!extent || !factor || *extent % *factor != 0) {
-            predicate = predicate && value < old.extent;
+            predicate = both(predicate, value < old.extent);
         }
         loops[s.outer] = {s.outer, 0, (old.extent + s.factor - 1) / s.factor};
         loops[s.inner] = {s.inner, 0, s.factor};
@@ -82,8 +90,8 @@ private:
     void fuse(const Split &s) {
         const ReductionVariable inner = loops[s.inner], outer = loops[s.outer];
         const Expr fused = loop(s.old_var);
-        replace(s.inner, inner.min + fused % inner.extent);
-        replace(s.outer, outer.min + fused / inner.extent);
+        replace(s.inner, offset(inner.min, fused % inner.extent));
+        replace(s.outer, offset(outer.min, fused / inner.extent));
         loops[s.old_var] = {s.old_var, 0, inner.extent * outer.extent};
     }
 };
@@ -184,8 +192,8 @@ private:
         }
         part.define_update(update_args, update_.apply(calls_of(part, update_args, true), ys));
         set_loops_of_part(part, domain,
-                          substitute(originals, definition_.predicate) &&
-                              substitute(replacements, leaves_.predicate));
+                          both(substitute(originals, definition_.predicate),
+                               substitute(replacements, leaves_.predicate)));
         return part;
     }
 

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Directives on whole Funcs, parameters and buffers that cannot be followed.
+#include "harness/expect_error.h"
+#include "lang/language.h"
+
+namespace calotype {
+namespace {
+
+Var x("x"), y("y"), u("u");
+
+Func two_dimensional(const std::string &name) {
+    Func f(name);
+    f(x, y) = x + y;
+    return f;
+}
+
+TEST(Funcs, bounds) {
+    Func f = two_dimensional("bounded");
+    EXPECT_COMPILE_ERROR(f.bound(u, 0, 10),
+                         "bound of func bounded: u is none of its dimensions, which are x, y");
+    EXPECT_COMPILE_ERROR(f.bound(x, 0, -1),
+                         "bound of func bounded: the extent of x is -1, must not be negative");
+    EXPECT_COMPILE_ERROR(f.bound(x, 0, Expr()),
+                         "bound of func bounded: the extent of x is undefined");
+    EXPECT_COMPILE_ERROR(f.align_bounds(x, 0),
+                         "align_bounds of func bounded: the modulus of x is 0, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.bound_extent(x, Param<float>("float_extent")),
+                         "bound_extent of func bounded: a bound of x has type float32, must fit in "
+                         "int32");
+    EXPECT_COMPILE_ERROR(f.set_estimates({{0, 10}}),
+                         "set_estimates of func bounded: 1 estimates for 2 dimensions");
+}
+
+TEST(Funcs, storage) {
+    Func f = two_dimensional("stored");
+    EXPECT_COMPILE_ERROR(f.reorder_storage(x, x),
+                         "reorder_storage of func stored: x is named twice");
+    EXPECT_COMPILE_ERROR(f.reorder_storage(y, u),
+                         "reorder_storage of func stored: u is none of its dimensions, which are x, y");
+    EXPECT_COMPILE_ERROR(f.fold_storage(y, 0),
+                         "fold_storage of func stored: the extent of y is 0, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.memoize(EvictionKey(Expr(1.0f))),
+                         "memoize of func stored: the eviction key has type float32, must be an "
+                         "integer or a pointer");
+}
+
+TEST(Funcs, wrappers) {
+    Func f = two_dimensional("wrapped"), g("wrap_a"), h("wrap_b");
+    g(x, y) = f(x, y);
+    h(x, y) = f(x, y);
+    EXPECT_COMPILE_ERROR(f.in(f), "in of func wrapped: it cannot be wrapped for itself");
+    EXPECT_COMPILE_ERROR(f.in({g, g}), "in of func wrapped names a func twice: wrap_a, wrap_a");
+    EXPECT_COMPILE_ERROR(f.in(std::vector<Func>()), "in of func wrapped for no funcs");
+    f.in(g);
+    EXPECT_COMPILE_ERROR(f.in({g, h}),
+                         "in of func wrapped for wrap_a, wrap_b: they already have different wrappers");
+}
+
+TEST(Funcs, copy_to_device) {
+    Func f = two_dimensional("copied");
+    EXPECT_COMPILE_ERROR(f.copy_to_device(),
+                         "copy_to_device of func copied: its definition must be a call of one func "
+                         "or buffer at the same coordinates");
+}
+
+TEST(Funcs, eager_inline) {
+    Func f("has_update"), g("inlines");
+    f(x) = 0;
+    f(x) += 1;
+    g(x) = f(x);
+    EXPECT_COMPILE_ERROR(g.eager_inline(f),
+                         "func has_update cannot be inlined: it must have a pure definition, no "
+                         "updates and no specializations");
+}
+
+TEST(Funcs, compute_with) {
+    Func f = two_dimensional("fused_f"), g = two_dimensional("fused_g");
+    EXPECT_COMPILE_ERROR(f.compute_with(f, x),
+                         "fused_f is computed with fused_f.s0.x, which is of the same func");
+    EXPECT_COMPILE_ERROR(f.compute_with(LoopLevel::root()),
+                         "fused_f is computed with root, must be with a loop");
+    f.specialize(Param<bool>());
+    EXPECT_COMPILE_ERROR(f.compute_with(g, x),
+                         "fused_f is computed with fused_g.s0.x, but it has specializations");
+}
+
+TEST(Funcs, loop_level) {
+    LoopLevel level;
+    EXPECT_COMPILE_ERROR(level.func_name(), "loop level is used before it was set");
+    LoopLevel locked = LoopLevel::root();
+    locked.lock();
+    EXPECT_COMPILE_ERROR(locked.set(LoopLevel::inlined()),
+                         "cannot set loop level root, it is locked: the pipeline has been lowered");
+}
+
+TEST(Funcs, boundary_conditions) {
+    Func f("bounded_once");
+    f(x) = x;
+    EXPECT_COMPILE_ERROR(BoundaryConditions::repeat_edge(f, {{0, 10}, {0, 10}}),
+                         "repeat_edge of func bounded_once: 2 bounds for 1 dimensions");
+    EXPECT_COMPILE_ERROR(BoundaryConditions::constant_exterior(f, Tuple(1, 2), {{0, 10}}),
+                         "constant_exterior of func bounded_once: 2 values for a func of 1");
+}
+
+TEST(Parameters, scalar) {
+    Param<uint8_t> p("small_param");
+    Param<> q(Float(32), "dynamic_param");
+    EXPECT_COMPILE_ERROR(Param<int>(p.parameter().name()).parameter().set_host_alignment(8),
+                         "parameter small_param is a scalar, it has no host alignment");
+    EXPECT_COMPILE_ERROR(Param<int>{Param<uint8_t>("as_uint8")},
+                         "parameter as_uint8 has type uint8 and is used as one of type int32");
+    EXPECT_COMPILE_ERROR(q.get<int>(),
+                         "parameter dynamic_param has type float32 and is used as one of type int32");
+    EXPECT_COMPILE_ERROR(Param<void>(UInt(8), "dynamic_small").set(300),
+                         "parameter dynamic_small has type uint8 and cannot hold the value 300");
+    EXPECT_COMPILE_ERROR(Param<int>("__user_context"),
+                         "the name __user_context of a Param is reserved");
+}
+
+TEST(Parameters, image) {
+    ImageParam im(UInt(8), 2, "image_param");
+    EXPECT_COMPILE_ERROR(im.set(Buffer<float>(3, 4)),
+                         "ImageParam image_param has element type uint8 and is set to a buffer of "
+                         "float32");
+    EXPECT_COMPILE_ERROR(im.set(Buffer<uint8_t>(3)),
+                         "ImageParam image_param has 2 dimensions and is set to a buffer of 1");
+    EXPECT_COMPILE_ERROR(im(x),
+                         "ImageParam image_param is called with 1 coordinates, it has 2 dimensions");
+    EXPECT_COMPILE_ERROR(im.dim(2), "buffer image_param has no dimension 2, it has 2");
+    EXPECT_COMPILE_ERROR(im.dim(0).set_extent(x),
+                         "extent of dimension 0 of buffer image_param depends on variable x, only "
+                         "parameters are allowed");
+    EXPECT_COMPILE_ERROR(im.set_host_alignment(12),
+                         "host alignment of image_param is 12, must be a power of two");
+    EXPECT_COMPILE_ERROR(ImageParam()(x), "an undefined ImageParam is used");
+}
+
+TEST(Parameters, buffers) {
+    Buffer<> b = Buffer<uint8_t>(3, 4, "bytes");
+    EXPECT_COMPILE_ERROR(Buffer<float>{b},
+                         "buffer bytes has element type uint8 and is used as a buffer of float32");
+    EXPECT_COMPILE_ERROR((Buffer<uint8_t, 3>{b}),
+                         "buffer bytes has 2 dimensions and is used as a buffer of 3");
+    EXPECT_COMPILE_ERROR(b(x), "buffer bytes is called with 1 coordinates, it has 2 dimensions");
+    EXPECT_COMPILE_ERROR(Buffer<uint8_t>().width(), "an undefined buffer is used");
+}
+
+TEST(Parameters, two_of_one_name) {
+    Func f("two_parameters");
+    f(x) = Param<int>("same_name") + Param<int>("same_name");
+    EXPECT_COMPILE_ERROR(f.infer_arguments(),
+                         "two different parameters of the pipeline are named same_name");
+}
+
+TEST(Pipelines, requirement) {
+    Func f("required");
+    f(x) = x;
+    EXPECT_COMPILE_ERROR(Pipeline(f).add_requirement(Expr(1), "text"),
+                         "condition of a requirement has type int32, must be bool");
+}
+
+TEST(Pipelines, extern_call_of_another_type) {
+    EXPECT_COMPILE_ERROR(internal::make_extern_call("c_function", Int(32), {Float(32)}, {Expr(1)},
+                                                    CallKind::Extern),
+                         "argument 0 of extern function c_function has type int32, must be float32");
+}
+
+}  // namespace
+}  // namespace calotype

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Directives on loops that cannot be followed.
+#include "harness/expect_error.h"
+#include "lang/language.h"
+
+namespace calotype {
+namespace {
+
+Var x("x"), y("y"), xo("xo"), xi("xi"), u("u");
+
+Func two_dimensional(const std::string &name) {
+    Func f(name);
+    f(x, y) = x + y;
+    return f;
+}
+
+TEST(Loops, unknown_loop) {
+    Func f = two_dimensional("unknown_loop");
+    EXPECT_COMPILE_ERROR(f.vectorize(u),
+                         "vectorized of unknown_loop: there is no loop u, the loops are x, y");
+    EXPECT_COMPILE_ERROR(f.split(u, xo, xi, 4),
+                         "split of unknown_loop: there is no loop u, the loops are x, y");
+    f.split(x, xo, xi, 4);
+    EXPECT_COMPILE_ERROR(f.parallel(x),
+                         "parallel of unknown_loop: there is no loop x, the loops are xi, xo, y");
+}
+
+TEST(Loops, name_already_taken) {
+    Func f = two_dimensional("taken");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, y, 4), "split of taken: there is already a loop y");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xo, 4), "split of taken: both new loops are named xo");
+    f.split(x, xo, xi, 4);
+    EXPECT_COMPILE_ERROR(f.rename(y, x),
+                         "rename of taken: the name x was already used by an earlier directive");
+}
+
+TEST(Loops, factor) {
+    Func f = two_dimensional("factor");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, 0),
+                         "split of factor: the factor of x is 0, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.vectorize(x, -4),
+                         "split of factor: the factor of x is -4, must be at least 1");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, Expr()),
+                         "split of factor: the factor of x is undefined");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, y),
+                         "split of factor: the factor of x depends on variable y, only parameters "
+                         "are allowed");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, Param<float>()),
+                         "split of factor: the factor of x has type float32, must fit in int32");
+}
+
+TEST(Loops, vars_and_rvars_do_not_mix) {
+    Func f("mixed");
+    RDom r(0, 10, "r_mixed");
+    f(x) = 0;
+    f(x) += r;
+    EXPECT_COMPILE_ERROR(f.update().split(r, xo, xi, 4),
+                         "split of mixed.update(0): r_mixed$x is an RVar and xo is a Var, both must "
+                         "be of one kind");
+    EXPECT_COMPILE_ERROR(f.update().split(x, RVar("ro"), RVar("ri"), 4),
+                         "split of mixed.update(0): x is a Var and ro is an RVar, both must be of "
+                         "one kind");
+    EXPECT_COMPILE_ERROR(f.update().fuse(x, r, u),
+                         "fuse of mixed.update(0): u must be an RVar, as one of the loops is");
+}
+
+TEST(Loops, tail_strategies) {
+    Func f("tails");
+    RDom r(0, 10, "r_tails");
+    RVar ro("ro"), ri("ri");
+    f(x) = 0;
+    f(x) += r;
+    EXPECT_COMPILE_ERROR(f.update().split(r, ro, ri, 4, TailStrategy::RoundUp),
+                         "split of tails.update(0): tail strategy round_up on RVar r_tails$x would "
+                         "change the result, only guard_with_if and the predicate strategies are "
+                         "allowed");
+    EXPECT_COMPILE_ERROR(f.update().split(x, xo, xi, 4, TailStrategy::ShiftInwards),
+                         "split of tails.update(0): tail strategy shift_inwards computes some "
+                         "values twice, so it is allowed for pure definitions alone");
+    f.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend);
+    EXPECT_COMPILE_ERROR(f.parallel(xo),
+                         "tails: loop xo cannot be parallel, it is split with tail strategy "
+                         "shift_inwards_and_blend, which reads and writes back what the next "
+                         "iteration computes");
+}
+
+TEST(Loops, fuse_with_itself) {
+    Func f = two_dimensional("self_fused");
+    EXPECT_COMPILE_ERROR(f.fuse(x, x, u), "fuse of self_fused: loop x cannot be fused with itself");
+}
+
+TEST(Loops, reorder) {
+    Func f = two_dimensional("reordered");
+    EXPECT_COMPILE_ERROR(f.reorder(x, x), "reorder of reordered: loop x is named twice");
+    EXPECT_COMPILE_ERROR(f.reorder(y, u),
+                         "reorder of reordered: there is no loop u, the loops are x, y");
+}
+
+TEST(Loops, reorder_of_dependent_rvars) {
+    Func f("dependent");
+    RDom r(0, 10, 0, 10, "r_dependent");
+    f(x) = 0;
+    f(x) = f(x) * 2 + r.x + r.y;
+    EXPECT_COMPILE_ERROR(f.update().reorder(r.y, r.x),
+                         "reorder of dependent.update(0): RVars r_dependent$y and r_dependent$x "
+                         "cannot change places, because that may change the result");
+}
+
+TEST(Loops, races) {
+    Func f("racing");
+    RDom r(0, 10, "r_racing");
+    f(x) = 0;
+    f(x) = f(x) * 2 + r;
+    EXPECT_COMPILE_ERROR(f.update().parallel(r),
+                         "racing.update(0): making RVar r_racing$x parallel may make iterations "
+                         "race; use atomic() if the update is associative, or "
+                         "allow_race_conditions() if races do no harm");
+    EXPECT_COMPILE_ERROR(f.update().vectorize(r, 4),
+                         "racing.update(0): making RVar r_racing$x$i vectorized may make iterations "
+                         "race; use atomic() if the update is associative, or "
+                         "allow_race_conditions() if races do no harm");
+}
+
+TEST(Loops, atomic_of_what_is_not_associative) {
+    Func f("not_atomic");
+    RDom r(0, 10, "r_not_atomic");
+    f(x) = 0;
+    f(x) = f(x) * 2 + r;
+    EXPECT_COMPILE_ERROR(f.update().atomic().parallel(r),
+                         "not_atomic.update(0): making RVar r_not_atomic$x parallel with atomic() "
+                         "needs an associative update, which this one could not be shown to be; "
+                         "atomic(true) skips the test");
+}
+
+TEST(Loops, tile_of_uneven_lists) {
+    Func f = two_dimensional("uneven");
+    EXPECT_COMPILE_ERROR(f.tile({x, y}, {xo}, {xi}, {4}),
+                         "tile of uneven: lists of 2 loops, 1 outer names, 1 inner names, 1 factors "
+                         "and 2 tail strategies, all must have one length above 0");
+}
+
+TEST(Loops, specialize) {
+    Func f = two_dimensional("special");
+    Param<bool> p("p_special");
+    EXPECT_COMPILE_ERROR(f.specialize(x + 1),
+                         "specialize of special: the condition has type int32, must be bool");
+    EXPECT_COMPILE_ERROR(f.specialize(x > 1),
+                         "specialize of special: the condition depends on loop x, it must be known "
+                         "before the loops");
+    EXPECT_COMPILE_ERROR(f.specialize_fail(""), "specialize_fail of special has no message");
+    f.specialize(p);
+    f.specialize_fail("no other case");
+    EXPECT_COMPILE_ERROR(f.specialize(!p),
+                         "specialize of special comes after specialize_fail, which takes all cases");
+    EXPECT_COMPILE_ERROR(f.specialize_fail("twice"), "specialize_fail of special is given twice");
+}
+
+TEST(Loops, prefetch) {
+    Func f = two_dimensional("prefetches"), g = two_dimensional("prefetched");
+    EXPECT_COMPILE_ERROR(f.prefetch(g, y, x),
+                         "prefetch in prefetches: loop x is inside of loop y, it must be the same "
+                         "or further outside");
+}
+
+TEST(Loops, loops_of_an_extern_stage) {
+    Func f("extern_loops");
+    f.define_extern("c_function", {}, Int(32), {x, y});
+    EXPECT_COMPILE_ERROR(f.vectorize(x),
+                         "extern_loops: loop x of an extern stage cannot be vectorized, only serial "
+                         "or parallel");
+    EXPECT_COMPILE_ERROR(f.split(x, xo, xi, 4),
+                         "split of extern_loops: loop x is inside of an extern stage");
+}
+
+TEST(Loops, unscheduled_after_scheduled) {
+    Func f("scheduled");
+    f(x) = 0;
+    f(x) += 1;
+    f.update().vectorize(x, 4);
+    EXPECT_COMPILE_ERROR(f.update().unscheduled(),
+                         "scheduled.update(0) is said to be unscheduled after it was scheduled");
+}
+
+}  // namespace
+}  // namespace calotype

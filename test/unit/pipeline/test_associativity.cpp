@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/associativity.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/equality.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+
+namespace calotype::internal {
+namespace {
+
+const Expr x = Variable::make(Int(32), "x");
+
+Expr self(Type t, const Expr &at = x, int index = 0) {
+    return Call::make(t, "f", {at}, CallKind::Func, index);
+}
+
+Expr input(Type t) {
+    return Variable::make(t, "g");
+}
+
+AssociativeUpdate prove(const std::vector<Expr> &values) {
+    Definition d;
+    d.args = {x};
+    d.values = values;
+    return prove_associative("f", d);
+}
+
+// "op / identity / y" of a single value.
+std::string described(const Expr &value) {
+    const AssociativeUpdate a = prove({value});
+    if (!a.associative()) {
+        return "no";
+    }
+    return to_string(a.apply({Variable::make(value.type(), "a")}, {Variable::make(value.type(), "b")})[0]) +
+           " / " + to_string(a.identities[0]) + " / " + to_string(a.ys[0]);
+}
+
+TEST(Associativity, plain_operators) {
+    const Expr f = self(Int(32)), g = input(Int(32));
+    EXPECT_EQ(described(f + g), "a + b / 0 / g");
+    EXPECT_EQ(described(g + f), "a + b / 0 / g");
+    EXPECT_EQ(described(f * g), "a * b / 1 / g");
+    EXPECT_EQ(described(f - g), "a + b / 0 / 0 - g");
+    EXPECT_EQ(described(min(f, g)), "min(a, b) / 2147483647 / g");
+    EXPECT_EQ(described(f | g), "bitwise_or(a, b) / 0 / g");
+    EXPECT_EQ(described(f ^ g), "bitwise_xor(a, b) / 0 / g");
+    EXPECT_EQ(described(f & g), "bitwise_and(a, b) / -1 / g");
+}
+
+TEST(Associativity, chains) {
+    const Expr f = self(Int(32)), g = input(Int(32));
+    EXPECT_EQ(described((f + g) + x), "a + b / 0 / g + x");
+    EXPECT_EQ(described(g * (x * f)), "a * b / 1 / x * g");
+}
+
+TEST(Associativity, selects) {
+    const Expr f = self(Int(32)), g = input(Int(32));
+    EXPECT_EQ(described(select(g < f, g, f)), "min(a, b) / 2147483647 / g");
+    EXPECT_EQ(described(select(f < g, g, f)), "max(a, b) / -2147483648 / g");
+    EXPECT_EQ(described(select(x > 3, f + g, f)), "a + b / 0 / select(3 < x, g, 0)");
+}
+
+TEST(Associativity, what_is_not) {
+    const Expr f = self(Int(32)), g = input(Int(32));
+    EXPECT_EQ(described(g - f), "no");
+    EXPECT_EQ(described(f * 2 + g), "no");
+    EXPECT_EQ(described(f + f), "no");
+    EXPECT_EQ(described(g), "no");
+    EXPECT_EQ(described(self(Int(32), x + 1) + g), "no");
+    EXPECT_EQ(described(select(f > 3, f + g, f)), "no");
+    EXPECT_EQ(described(saturating_add(f, g)), "no");
+    EXPECT_EQ(described(saturating_add(self(UInt(8)), input(UInt(8)))).substr(0, 4), "satu");
+}
+
+TEST(Associativity, tuples_of_independent_values) {
+    const Expr f0 = self(Int(32), x, 0), f1 = self(Float(32), x, 1);
+    const AssociativeUpdate a = prove({f0 + input(Int(32)), max(f1, input(Float(32)))});
+    ASSERT_TRUE(a.associative());
+    EXPECT_TRUE(a.commutative);
+    EXPECT_EQ(a.ops.size(), 2u);
+}
+
+TEST(Associativity, argmin) {
+    const Expr index = self(Int(32), x, 0), best = self(Float(32), x, 1), g = input(Float(32));
+    const AssociativeUpdate a = prove({select(g < best, x, index), select(g < best, g, best)});
+    ASSERT_TRUE(a.associative());
+    EXPECT_FALSE(a.commutative);
+    EXPECT_TRUE(equal(a.identities[1], Float(32).max()));
+    EXPECT_TRUE(equal(a.ys[0], x));
+    const Type i = Int(32), t = Float(32);
+    EXPECT_TRUE(equal(a.ops[0], select(AssociativeUpdate::new_value(t, 1) < AssociativeUpdate::old_value(t, 1),
+                                       AssociativeUpdate::new_value(i, 0), AssociativeUpdate::old_value(i, 0))));
+    const AssociativeUpdate largest = prove({select(best < g, x, index), max(best, g)});
+    ASSERT_TRUE(largest.associative());
+    EXPECT_TRUE(equal(largest.identities[1], Float(32).min()));
+}
+
+TEST(Associativity, tuple_that_crosses) {
+    const Expr a = self(Int(32), x, 0), b = self(Int(32), x, 1), g = input(Int(32));
+    EXPECT_FALSE(prove({b + g, a + g}).associative());
+}
+
+}  // namespace
+}  // namespace calotype::internal

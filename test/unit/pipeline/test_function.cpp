@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/function.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "pipeline/pure_rvar.h"
+
+namespace calotype {
+namespace {
+
+const Expr x = Variable::make(Int(32), "x");
+
+Expr call(const Function &f, const Expr &at) {
+    return Call::make(f.output_types()[0], f.name(), {at}, CallKind::Func, 0, f.contents());
+}
+
+Expr call_by_name(const std::string &name, const Expr &at) {
+    return Call::make(Int(32), name, {at}, CallKind::Func);
+}
+
+// a and b = a + 1; b owns a wrapper of a's by name.
+struct Chain {
+    Function a{"a"}, b{"b"};
+    Chain() {
+        a.define({"x"}, {x * 2});
+        b.define({"x"}, {call(a, x) + 1});
+    }
+};
+
+TEST(Environment, holds_all_callees) {
+    Chain c;
+    const Environment env = build_environment({c.b});
+    EXPECT_EQ(env.size(), 2u);
+    EXPECT_TRUE(env.at("a").same_as(c.a));
+    EXPECT_EQ(find_direct_calls(c.b).size(), 1u);
+    EXPECT_TRUE(find_direct_calls(c.a).empty());
+}
+
+TEST(Environment, wrappers_are_reached_and_find_what_they_wrap) {
+    Chain c;
+    Function w("w");
+    w.define({"x"}, {call_by_name("a", x)});
+    c.a.schedule().wrappers["b"] = w.contents();
+    const Environment env = build_environment({c.b});
+    EXPECT_EQ(env.size(), 3u);
+    EXPECT_TRUE(find_direct_calls(w).empty());
+    EXPECT_EQ(find_direct_calls(w, env).count("a"), 1u);
+}
+
+TEST(DeepCopy, shares_nothing_with_the_original) {
+    Chain c;
+    c.b.schedule().compute_level = LoopLevel::root();
+    std::vector<Function> outputs;
+    Environment env;
+    deep_copy({c.b}, &outputs, &env);
+    ASSERT_EQ(outputs.size(), 1u);
+    EXPECT_FALSE(outputs[0].same_as(c.b));
+    EXPECT_TRUE(outputs[0].same_as(env.at("b")));
+    const Environment called = find_direct_calls(outputs[0]);
+    EXPECT_TRUE(called.at("a").same_as(env.at("a")));
+    EXPECT_FALSE(called.at("a").same_as(c.a));
+    outputs[0].stage(0)->values[0] = Expr(7);
+    EXPECT_EQ(to_string(c.b.stage(0)->values[0]), "a(x) + 1");
+    EXPECT_TRUE(outputs[0].schedule().compute_level.locked());
+}
+
+TEST(DeepCopy, converts_calls_of_a_func_whose_type_changed) {
+    Chain c;
+    c.a->output_types[0] = Float(32);
+    c.a.stage(0)->values[0] = cast<float>(c.a.stage(0)->values[0]);
+    std::vector<Function> outputs;
+    Environment env;
+    deep_copy({c.b}, &outputs, &env);
+    EXPECT_EQ(to_string(outputs[0].stage(0)->values[0]), "int32(a(x):float32) + 1");
+}
+
+TEST(DeepCopy, gives_everything_back) {
+    int alive = 0;
+    struct Counted : BufferStorage {
+        explicit Counted(int &count)
+            : count(count) {
+            count++;
+        }
+        ~Counted() override {
+            count--;
+        }
+        calotype_buffer_t *raw() override {
+            return nullptr;
+        }
+        int &count;
+    };
+    {
+        Function f("f"), w("w");
+        const Image image(new ImageContents("im", new Counted(alive)));
+        f.define({"x"}, {Call::make(Int(32), "im", {x}, CallKind::Image, 0, image)});
+        f.define_update({x}, {call(f, x) + 1});
+        w.define({"x"}, {call_by_name("f", x)});
+        f.schedule().wrappers[""] = w.contents();
+        std::vector<Function> outputs;
+        Environment env;
+        deep_copy({f}, &outputs, &env);
+        EXPECT_EQ(alive, 1);
+    }
+    EXPECT_EQ(alive, 0);
+}
+
+TEST(LoopLevel, copies_of_a_handle_share) {
+    LoopLevel level, same = level;
+    level.set(LoopLevel("f", "x", false, 1));
+    EXPECT_EQ(same.to_string(), "f.s1.x");
+    LoopLevel apart = level.copy();
+    level.set(LoopLevel::root());
+    EXPECT_EQ(apart.to_string(), "f.s1.x");
+    EXPECT_TRUE(same == LoopLevel::root());
+}
+
+// An update of f with these coordinates that reads f at others.
+bool pure_in_r(const Expr &store_at, const Expr &load_at) {
+    Definition d;
+    d.args = {store_at};
+    d.values = {call_by_name("f", load_at) + 1};
+    d.predicate = const_true();
+    return internal::is_pure_rvar(d, "f", "r");
+}
+
+TEST(PureRvar, needs_one_place_an_iteration) {
+    const Expr r = Variable::make(Int(32), "r"), s = Variable::make(Int(32), "s");
+    EXPECT_TRUE(pure_in_r(r, r));
+    EXPECT_TRUE(pure_in_r(r * 2 + 1, r * 2 + 1));
+    EXPECT_TRUE(pure_in_r(5 - r, 5 - r));
+    EXPECT_FALSE(pure_in_r(r, r - 1));
+    EXPECT_FALSE(pure_in_r(r + s, r + s));
+    EXPECT_FALSE(pure_in_r(r / 2, r / 2));
+    EXPECT_FALSE(pure_in_r(x, x));
+}
+
+}  // namespace
+}  // namespace calotype
