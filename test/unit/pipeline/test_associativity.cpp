@@ -59,7 +59,7 @@ TEST(Associativity, selects) {
     const Expr f = self(Int(32)), g = input(Int(32));
     EXPECT_EQ(described(select(g < f, g, f)), "min(a, b) / 2147483647 / g");
     EXPECT_EQ(described(select(f < g, g, f)), "max(a, b) / -2147483648 / g");
-    EXPECT_EQ(described(select(x > 3, f + g, f)), "a + b / 0 / select(3 < x, g, 0)");
+    EXPECT_EQ(described(select(x > 3, f + g, f)), "a + b / 0 / select(x > 3, g, 0)");
 }
 
 TEST(Associativity, what_is_not) {
