@@ -40,8 +40,9 @@ Expr fast_integer_divide_round_to_zero(const Expr &numerator, const Expr &denomi
     if (t.is_uint()) {
         return cast(t, floor(quotient(numerator, denominator)));
     }
-    const Expr magnitude = cast(t, floor(quotient(abs(numerator), denominator)));
-    return select(numerator < 0, -magnitude, magnitude);
+    // The sign is put back before the cast: the magnitude of the smallest numerator does not fit its type.
+    const Expr magnitude = floor(quotient(abs(numerator), denominator));
+    return cast(t, select(numerator < 0, -magnitude, magnitude));
 }
 
 Expr fast_integer_modulo(const Expr &numerator, const Expr &denominator) {
