@@ -91,6 +91,9 @@ Value *FunctionEmitter::safe_quotient(Value *a, Value *b, Type t) {
 
 void FunctionEmitter::euclidean(Value *a, Value *b, Type t, Value **quotient, Value **remainder) {
     llvm::Type *lt = a->getType();
+    // Overflow is undefined, but must not become a division that traps.
+    b = b_.CreateFreeze(b);
+    a = t.is_int() ? b_.CreateFreeze(a) : a;
     Value *zero = llvm::Constant::getNullValue(lt), *one = int_constant(lt, 1);
     Value *by_zero = b_.CreateICmpEQ(b, zero);
     if (t.is_uint()) {

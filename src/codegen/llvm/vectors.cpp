@@ -164,6 +164,11 @@ Value *FunctionEmitter::emit_node(const Broadcast *op) {
 }
 
 Value *FunctionEmitter::emit_node(const Ramp *op) {
+    if (is_small_float(op->type)) {
+        Type wide = Float(32, op->base.type().lanes());
+        Expr ramp = Ramp::make(Cast::make(wide, op->base), Cast::make(wide, op->stride), op->lanes);
+        return emit(Cast::make(op->type, ramp));
+    }
     Value *base = emit(op->base), *stride = emit(op->stride);
     Type t = op->base.type();
     if (t.is_vector()) {
