@@ -11,7 +11,7 @@ namespace calotype {
 Expr fast_integer_divide(const Expr &numerator, const Expr &denominator);
 /// The same rounded to zero, as div_round_to_zero.
 Expr fast_integer_divide_round_to_zero(const Expr &numerator, const Expr &denominator);
-/// numerator % denominator
+/// numerator % denominator, modulo 2^bits where it does not fit an int8.
 Expr fast_integer_modulo(const Expr &numerator, const Expr &denominator);
 
 }  // namespace calotype
