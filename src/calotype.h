@@ -3,13 +3,8 @@
 // need. Programs that only call generated code include <calotype/buffer.h> or <calotype/runtime.h>.
 #pragma once
 
+#include "driver/callable.h"
+#include "driver/jit_handlers.h"
+#include "driver/module.h"
 #include "generator/generator.h"
-#include "ir/operators.h"
-#include "lang/buffer.h"
-#include "lang/func.h"
-#include "lang/image_param.h"
-#include "lang/param.h"
-#include "lang/pipeline.h"
-#include "lang/rdom.h"
-#include "lang/tuple.h"
-#include "lang/var.h"
+#include "lang/language.h"

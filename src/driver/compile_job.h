@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "pipeline/source.h"
 #include "target/target.h"
@@ -38,6 +40,8 @@ struct CompileJob {
     CompileOptions options;
     /// Addresses that extern functions of a JIT job have; empty ahead of time.
     std::map<std::string, const void *> jit_symbols;
+    /// What these addresses need to stay good.
+    std::vector<std::shared_ptr<const void>> keep_alive;
 };
 
 /// The value of a job as text: equal keys mean the same result. The hash only finds the bucket.

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 
-#include "codegen/emit.h"
 #include "codegen/module.h"
 #include "codegen/symbol_name.h"
 #include "driver/jit_runtime.h"
@@ -85,7 +84,9 @@ std::shared_ptr<const JitCode> load(const LoweredModule &module, const CompileJo
     code->library = JitLibrary::load(compiled.object(), symbols);
     code->args = function.args;
     code->argv = code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
-    internal_assert(code->argv) << "compiled code has no " << argv_symbol_name(function, job.target);
+    code->function = code->library->find(symbol_name(function, job.target));
+    code->keep_alive = job.keep_alive;
+    internal_assert(code->argv && code->function) << "compiled code has no " << argv_symbol_name(function, job.target);
     return code;
 }
 
@@ -113,11 +114,6 @@ LoweredModule Compiler::lower(const CompileJob &job) {
 
 std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
     return jit_.get(artifact_key(job), [&] { return load(lower(job), job); });
-}
-
-std::map<OutputFileType, std::string> Compiler::emit(const CompileJob &job,
-                                                     const std::set<OutputFileType> &types) {
-    return emit_outputs(lower(job), job.target, types);
 }
 
 CompileCounts Compiler::counts() const {

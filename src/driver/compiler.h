@@ -2,14 +2,11 @@
 // Compiler: carries out CompileJobs, and keeps what it made.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "codegen/jit.h"
-#include "codegen/output_type.h"
 #include "driver/compile_job.h"
 #include "driver/single_flight.h"
 #include "ir/module.h"
@@ -21,6 +18,8 @@ struct JitCode {
     std::shared_ptr<JitLibrary> library;
     std::vector<LoweredArgument> args;        ///< __user_context first
     int (*argv)(const void *const *) = nullptr;  ///< takes a pointer to each scalar's value, and the buffers
+    const void *function = nullptr;           ///< the function itself
+    std::vector<std::shared_ptr<const void>> keep_alive;
 };
 
 /// What was done so far, for tests and for CT_DEBUG_CODEGEN.
@@ -42,8 +41,6 @@ public:
     LoweredModule lower(const CompileJob &job);
     /// The job as code in this process. The target must be that of this machine.
     std::shared_ptr<const JitCode> compile_jit(const CompileJob &job);
-    /// The contents of output files.
-    std::map<OutputFileType, std::string> emit(const CompileJob &job, const std::set<OutputFileType> &types);
 
     CompileCounts counts() const;
 

@@ -1,126 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/output_plan.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
 #include "driver/archive.h"
-#include "driver/compiler.h"
 #include "driver/dispatch.h"
 #include "support/error.h"
 #include "support/file.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
 namespace {
 
-void check_types(const std::vector<OutputFileType> &types) {
-    for (const OutputFileType type : types) {
-        user_assert(can_emit(type)) << "emit type '" << output_type_info(type).name
-                                    << "' cannot be made by this build of the compiler";
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+void check_types(const OutputPaths &paths) {
+    for (const auto &entry : paths) {
+        user_assert(can_emit(entry.first)) << "emit type '" << output_type_info(entry.first).name
+                                           << "' cannot be made by this build of the compiler";
     }
 }
 
-void check_targets(const std::vector<std::pair<std::string, Target>> &targets) {
+void check_targets(const NamedTargets &targets) {
     user_assert(!targets.empty()) << "there is no target";
-    const Target &first = targets[0].second;
+    const auto &[first_text, first] = targets[0];
     std::set<std::string> seen;
     for (const auto &[text, target] : targets) {
         user_assert(seen.insert(target.to_string()).second) << "target " << text << " is given twice";
         user_assert(target.os == first.os && target.arch == first.arch && target.bits == first.bits)
-            << "targets " << targets[0].first << " and " << text
+            << "targets " << first_text << " and " << text
             << " differ in architecture, bits or system, so that no machine can run both";
     }
 }
 
-// The members of the runtime, for a library that stands alone.
-void add_runtime(std::vector<std::pair<std::string, std::string>> &members, const Target &target) {
-    if (target.has_feature(Target::NoRuntime)) {
-        return;
-    }
-    for (auto &member : read_static_library(standalone_runtime(target))) {
-        members.push_back(std::move(member));
-    }
-}
-
-FileContents compile_for_one(const OutputPlan &plan, const JobFactory &job_of) {
-    const Target &target = plan.targets[0].second;
-    std::set<OutputFileType> types(plan.types.begin(), plan.types.end());
-    const bool with_library = types.count(OutputFileType::static_library);
-    if (with_library) {
-        types.insert(OutputFileType::object);
-    }
-    auto contents = Compiler::of_process().emit(job_of(plan.function, target), types);
-    if (with_library) {
-        std::vector<std::pair<std::string, std::string>> members = {
-            {c_identifier(plan.function) + ".o", contents[OutputFileType::object]}};
-        add_runtime(members, target);
-        contents[OutputFileType::static_library] = make_static_library(members);
-    }
-    FileContents files;
-    for (const OutputFileType type : plan.types) {
-        files[plan.path_base + output_type_info(type).extension] = contents[type];
-    }
-    return files;
-}
-
-FileContents compile_for_several(const OutputPlan &plan, const JobFactory &job_of) {
-    std::set<OutputFileType> types_each = {OutputFileType::object}, types_once;
-    for (const OutputFileType type : plan.types) {
-        if (output_type_info(type).per_target) {
-            types_each.insert(type);
-        } else if (type != OutputFileType::static_library) {
-            types_once.insert(type);
+std::string library_of(Members members, const Target &target) {
+    if (!target.has_feature(Target::NoRuntime)) {
+        for (auto &member : read_static_library(standalone_runtime(target))) {
+            members.push_back(std::move(member));
         }
     }
-    const bool with_objects = std::count(plan.types.begin(), plan.types.end(), OutputFileType::object) > 0;
+    return make_static_library(members);
+}
 
-    FileContents files;
-    Dispatch dispatch;
-    std::vector<std::pair<std::string, std::string>> members;
-    for (const auto &[text, target] : plan.targets) {
-        const std::string name = c_identifier(plan.function) + "_" + c_identifier(text);
-        CompileJob job = job_of(name, target.without_feature(Target::CPlusPlusMangling));
-        job.source.linkage = LinkageType::External;
-        dispatch.add(Compiler::of_process().lower(job), target);
-        auto contents = Compiler::of_process().emit(job, types_each);
-        for (const OutputFileType type : types_each) {
-            if (type != OutputFileType::object || with_objects) {
-                files[plan.path_base + "-" + text + output_type_info(type).extension] = contents[type];
+// "dir/out.o" with "-text" in front of the extension.
+std::string path_for_target(const std::string &path, OutputFileType type, const std::string &text) {
+    const std::string extension = output_type_info(type).extension;
+    const bool has_it = ends_with(path, extension);
+    return path.substr(0, path.size() - (has_it ? extension.size() : 0)) + "-" + text + extension;
+}
+
+// The parts of a build for several targets, from what each target gives.
+class MultitargetBuild {
+public:
+    MultitargetBuild(const std::string &function, const OutputPaths &paths)
+        : function_(function), paths_(paths) {
+        for (const auto &entry : paths) {
+            if (output_type_info(entry.first).per_target) {
+                types_each_.insert(entry.first);
+            } else if (entry.first != OutputFileType::static_library) {
+                types_once_.insert(entry.first);
             }
         }
-        members.emplace_back(name + ".o", std::move(contents[OutputFileType::object]));
+        types_each_.insert(OutputFileType::object);
+        types_once_.insert(OutputFileType::object);
     }
 
-    const Target &last = plan.targets.back().second;
-    const LoweredModule wrapper = dispatch.module(plan.function, last);
-    types_once.insert(OutputFileType::object);
-    auto contents = emit_outputs(wrapper, last, types_once);
-    members.emplace_back(c_identifier(plan.function) + "_dispatch.o", contents[OutputFileType::object]);
-    if (with_objects) {
-        files[plan.path_base + "-dispatch" + output_type_info(OutputFileType::object).extension] =
-            contents[OutputFileType::object];
+    void add(const std::string &text, const Target &target, const LoweredModuleFactory &module_of) {
+        const std::string name = c_identifier(function_) + "_" + c_identifier(text);
+        // C names, which cannot meet the user's.
+        const Target plain = target.without_feature(Target::CPlusPlusMangling);
+        LoweredModule module = module_of(name, plain);
+        internal_assert(module.functions.size() == 1) << "a choice between targets is one function";
+        module.functions[0].linkage = LinkageType::External;
+        dispatch_.add(module, target);
+        auto contents = emit_outputs(module, plain, types_each_);
+        for (const OutputFileType type : types_each_) {
+            keep_if_asked(type, text, contents[type]);
+        }
+        members_.emplace_back(name + ".o", std::move(contents[OutputFileType::object]));
     }
-    types_once.erase(OutputFileType::object);
-    add_runtime(members, last);
-    for (const OutputFileType type : types_once) {
-        files[plan.path_base + output_type_info(type).extension] = contents[type];
+
+    FileContents finish(const Target &last) {
+        const LoweredModule wrapper = dispatch_.module(function_, last);
+        auto contents = emit_outputs(wrapper, last, types_once_);
+        keep_if_asked(OutputFileType::object, "dispatch", contents[OutputFileType::object]);
+        members_.emplace_back(c_identifier(function_) + "_dispatch.o", contents[OutputFileType::object]);
+        for (const auto &[type, path] : paths_) {
+            if (type == OutputFileType::static_library) {
+                files_[path] = library_of(members_, last);
+            } else if (!output_type_info(type).per_target) {
+                files_[path] = contents[type];
+            }
+        }
+        return std::move(files_);
     }
-    if (std::count(plan.types.begin(), plan.types.end(), OutputFileType::static_library)) {
-        files[plan.path_base + output_type_info(OutputFileType::static_library).extension] =
-            make_static_library(members);
+
+private:
+    void keep_if_asked(OutputFileType type, const std::string &text, const std::string &contents) {
+        const auto path = paths_.find(type);
+        if (path != paths_.end()) {
+            files_[path_for_target(path->second, type, text)] = contents;
+        }
     }
-    return files;
-}
+
+    std::string function_;
+    const OutputPaths &paths_;
+    std::set<OutputFileType> types_each_, types_once_;
+    Dispatch dispatch_;
+    Members members_;
+    FileContents files_;
+};
 
 }  // namespace
 
-FileContents compile_outputs(const OutputPlan &plan, const JobFactory &job_of) {
-    check_types(plan.types);
-    check_targets(plan.targets);
-    return plan.targets.size() == 1 ? compile_for_one(plan, job_of) : compile_for_several(plan, job_of);
+OutputPaths output_paths(const std::string &path_base, const std::vector<OutputFileType> &types) {
+    OutputPaths paths;
+    for (const OutputFileType type : types) {
+        paths[type] = path_base + output_type_info(type).extension;
+    }
+    return paths;
+}
+
+FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths) {
+    check_types(paths);
+    std::set<OutputFileType> types;
+    for (const auto &entry : paths) {
+        // A library is made of the object here, where the runtime is at hand.
+        types.insert(entry.first == OutputFileType::static_library ? OutputFileType::object : entry.first);
+    }
+    auto contents = emit_outputs(module, target, types);
+    FileContents files;
+    for (const auto &[type, path] : paths) {
+        files[path] = type == OutputFileType::static_library ?
+                          library_of({{c_identifier(module.name) + ".o", contents[OutputFileType::object]}}, target) :
+                          contents[type];
+    }
+    return files;
+}
+
+FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths, const NamedTargets &targets,
+                                 const LoweredModuleFactory &module_of) {
+    check_types(paths);
+    check_targets(targets);
+    MultitargetBuild build(function, paths);
+    for (const auto &[text, target] : targets) {
+        build.add(text, target, module_of);
+    }
+    return build.finish(targets.back().second);
 }
 
 void write_files_together(const FileContents &files) {

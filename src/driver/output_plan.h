@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From one pipeline and one or several targets to the contents of all output files.
+// From modules for one or several targets to the contents of all output files, and those to disk.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,25 @@ namespace calotype::internal {
 
 /// Contents by path.
 using FileContents = std::map<std::string, std::string>;
+/// Where each type of output goes.
+using OutputPaths = std::map<OutputFileType, std::string>;
+/// Targets with the text that stands for each in the names of files and functions.
+using NamedTargets = std::vector<std::pair<std::string, Target>>;
+/// The module of a function for a target; called once a target. It holds one function.
+using LoweredModuleFactory = std::function<LoweredModule(const std::string &function, const Target &target)>;
 
-/// What is to be made.
-struct OutputPlan {
-    std::string function;   ///< as the user calls it, may hold namespaces
-    std::string path_base;  ///< folder and name of all files, without an extension
-    std::vector<OutputFileType> types;
-    /// Several give one function that chooses as it runs; the first that the machine can run is taken, the last
-    /// without a look. The texts are those in the names of files.
-    std::vector<std::pair<std::string, Target>> targets;
-};
+/// The paths that these types have, each `path_base` and its extension.
+OutputPaths output_paths(const std::string &path_base, const std::vector<OutputFileType> &types);
 
-/// The job of a function for a target; called once a target.
-using JobFactory = std::function<CompileJob(const std::string &function, const Target &target)>;
+/// The files of one module. A CompileError if a type cannot be made. Without the feature no_runtime, a static library
+/// holds the runtime too.
+FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths);
 
-/// All files of the plan. A CompileError if a type cannot be made, or the targets do not go together.
-FileContents compile_outputs(const OutputPlan &plan, const JobFactory &job_of);
+/// One function that chooses as it runs: the first target that the machine can run is taken, the last without a look.
+/// Types of which there is one file a target get the target's text into their names: out.o gives out-TEXT.o. A
+/// CompileError if the targets do not go together.
+FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths, const NamedTargets &targets,
+                                 const LoweredModuleFactory &module_of);
 
 /// Writes all files or none: into temporary files beside their places, which are then renamed.
 void write_files_together(const FileContents &files);

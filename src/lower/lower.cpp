@@ -81,14 +81,20 @@ std::vector<LoweredArgument> signature(const LowerContext &ctx) {
     return args;
 }
 
+/// Images may be arguments too: in process they are passed rather than copied into the code.
+bool is_argument(const LowerContext &ctx, const std::string &name) {
+    for (const Argument &a : ctx.args) {
+        if (a.name == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Every parameter that the code uses must be an argument: a missing one cannot be passed in.
 void check_arguments(const LowerContext &ctx) {
     for (const auto &entry : ctx.used.parameters) {
-        bool found = false;
-        for (const Argument &a : ctx.args) {
-            found = found || a.name == entry.first;
-        }
-        user_assert(found) << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
+        user_assert(is_argument(ctx, entry.first)) << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
                            << ", which is not in its list of arguments";
     }
 }
@@ -134,7 +140,9 @@ LoweredModule lower(const PipelineSource &source, const Target &target, const Lo
     module.target = target.to_string();
     module.functions.push_back(std::move(f));
     for (const auto &image : ctx->used.images) {
-        module.buffers.push_back(embed(image.first, image.second));
+        if (!is_argument(*ctx, image.first)) {
+            module.buffers.push_back(embed(image.first, image.second));
+        }
     }
     return module;
 }

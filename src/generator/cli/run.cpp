@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "driver/compiler.h"
 #include "driver/output_plan.h"
 #include "generator/registry.h"
 #include "support/error.h"
@@ -45,8 +46,8 @@ void start_clock(int seconds) {
     }
 }
 
-std::vector<std::pair<std::string, Target>> targets_of(const GeneratorCommand &command) {
-    std::vector<std::pair<std::string, Target>> targets;
+NamedTargets targets_of(const GeneratorCommand &command) {
+    NamedTargets targets;
     for (const std::string &text : command.targets) {
         targets.emplace_back(text, Target(text));
     }
@@ -74,31 +75,38 @@ std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command, c
     return generator;
 }
 
+CompileJob make_job(const GeneratorCommand &command, const std::string &function, const Target &target) {
+    // The names inside do not depend on what this process built before.
+    UniqueNameScope names;
+    CompileJob job;
+    job.source = make_generator(command, target)->build_source(function);
+    job.target = target;
+    job.options = CompileOptions::from_environment();
+    job.options.print_pass_times |= command.time_passes;
+    if (!command.print_after.empty()) {
+        job.options.print_after = command.print_after;
+    }
+    return job;
+}
+
 FileContents generate(const GeneratorCommand &command) {
-    OutputPlan plan;
-    plan.function = command.function.empty() ? command.generator : command.function;
-    check_function_name(plan.function);
-    const std::string base =
-        command.base_name.empty() ? split(plan.function, "::").back() : command.base_name;
-    plan.path_base = command.output_dir + "/" + base;
-    plan.types = command.emit.empty() ?
-                     std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
-                                                 OutputFileType::static_library} :
-                     command.emit;
-    plan.targets = targets_of(command);
-    return compile_outputs(plan, [&](const std::string &function, const Target &target) {
-        // The names inside do not depend on what this process built before.
-        UniqueNameScope names;
-        CompileJob job;
-        job.source = make_generator(command, target)->build_source(function);
-        job.target = target;
-        job.options = CompileOptions::from_environment();
-        job.options.print_pass_times |= command.time_passes;
-        if (!command.print_after.empty()) {
-            job.options.print_after = command.print_after;
-        }
-        return job;
-    });
+    const std::string function = command.function.empty() ? command.generator : command.function;
+    check_function_name(function);
+    const std::string base = command.base_name.empty() ? split(function, "::").back() : command.base_name;
+    const std::vector<OutputFileType> types =
+        command.emit.empty() ? std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
+                                                           OutputFileType::static_library} :
+                               command.emit;
+    const OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
+    const auto module_of = [&](const std::string &name, const Target &target) {
+        return Compiler::of_process().lower(make_job(command, name, target));
+    };
+    const NamedTargets targets = targets_of(command);
+    if (targets.size() > 1) {
+        return multitarget_outputs(function, paths, targets, module_of);
+    }
+    const Target &target = targets[0].second;
+    return module_outputs(module_of(function, target), target, paths);
 }
 
 void check_command(const GeneratorCommand &command) {

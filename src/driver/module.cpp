@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/module.h"
+
+#include "codegen/emit.h"
+#include "driver/output_plan.h"
+#include "support/error.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace calotype {
+
+struct Module::Contents {
+    LoweredModule module;
+    Target target;
+    std::vector<Module> submodules;
+};
+
+Module::Module(const std::string &name, const Target &target, const MetadataNameMap &metadata_names)
+    : Module(LoweredModule(), target) {
+    contents_->module.name = name;
+    contents_->module.target = target.to_string();
+    contents_->module.metadata_names = metadata_names;
+}
+
+Module::Module(LoweredModule module, const Target &target)
+    : contents_(std::make_shared<Contents>()) {
+    contents_->module = std::move(module);
+    contents_->target = target;
+}
+
+const Target &Module::target() const {
+    return contents_->target;
+}
+
+const std::string &Module::name() const {
+    return contents_->module.name;
+}
+
+bool Module::any_strict_float() const {
+    return contents_->module.any_strict_float;
+}
+
+void Module::set_any_strict_float(bool any) {
+    contents_->module.any_strict_float = any;
+}
+
+const std::vector<LoweredBuffer> &Module::buffers() const {
+    return contents_->module.buffers;
+}
+
+const std::vector<LoweredFunction> &Module::functions() const {
+    return contents_->module.functions;
+}
+
+std::vector<LoweredFunction> &Module::functions() {
+    return contents_->module.functions;
+}
+
+LoweredFunction Module::get_function_by_name(const std::string &name) const {
+    const LoweredFunction *f = contents_->module.find_function(name);
+    if (!f) {
+        std::vector<std::string> names;
+        for (const LoweredFunction &known : functions()) {
+            names.push_back(known.name);
+        }
+        user_error << "module " << this->name() << " has no function " << name
+                   << internal::did_you_mean(name, names);
+    }
+    return *f;
+}
+
+const std::vector<Module> &Module::submodules() const {
+    return contents_->submodules;
+}
+
+void Module::append(const LoweredBuffer &buffer) {
+    contents_->module.buffers.push_back(buffer);
+}
+
+void Module::append(const LoweredFunction &function) {
+    contents_->module.functions.push_back(function);
+}
+
+void Module::append(const Module &module) {
+    contents_->submodules.push_back(module);
+}
+
+Module Module::resolve_submodules() const {
+    Module all(contents_->module, contents_->target);
+    for (const Module &submodule : contents_->submodules) {
+        const Module resolved = submodule.resolve_submodules();
+        for (const LoweredFunction &f : resolved.functions()) {
+            all.append(f);
+        }
+        for (const LoweredBuffer &b : resolved.buffers()) {
+            all.append(b);
+        }
+        all.set_any_strict_float(all.any_strict_float() || resolved.any_strict_float());
+    }
+    return all;
+}
+
+void Module::remap_metadata_name(const std::string &from, const std::string &to) const {
+    contents_->module.metadata_names[from] = to;
+}
+
+MetadataNameMap Module::get_metadata_name_map() const {
+    return contents_->module.metadata_names;
+}
+
+void Module::compile(const std::map<OutputFileType, std::string> &output_files) const {
+    const Module all = submodules().empty() ? *this : resolve_submodules();
+    internal::write_files_together(internal::module_outputs(all.lowered(), all.target(), output_files));
+}
+
+std::string Module::compile_to_object_bytes() const {
+    const Module all = resolve_submodules();
+    return internal::emit_outputs(all.lowered(), target(), {OutputFileType::object})[OutputFileType::object];
+}
+
+const LoweredModule &Module::lowered() const {
+    return contents_->module;
+}
+
+Module link_modules(const std::string &name, const std::vector<Module> &modules) {
+    user_assert(!modules.empty()) << "no modules to link";
+    Module result(name, modules[0].target());
+    for (const Module &m : modules) {
+        user_assert(m.target() == result.target())
+            << "module " << m.name() << " is for target " << m.target().to_string() << ", module "
+            << modules[0].name() << " for " << result.target().to_string();
+        result.append(m);
+    }
+    return result.resolve_submodules();
+}
+
+void compile_standalone_runtime(const std::string &filename, const Target &target) {
+    internal::write_file_atomically(filename, internal::standalone_runtime(target));
+}
+
+std::map<OutputFileType, std::string> compile_standalone_runtime(
+    const std::map<OutputFileType, std::string> &output_files, const Target &target) {
+    std::map<OutputFileType, std::string> written;
+    for (const auto &[type, path] : output_files) {
+        if (type == OutputFileType::static_library) {
+            compile_standalone_runtime(path, target);
+            written[type] = path;
+        }
+    }
+    return written;
+}
+
+void compile_multitarget(const std::string &fn_name, const std::map<OutputFileType, std::string> &output_files,
+                         const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
+                         const ModuleFactory &module_factory) {
+    user_assert(suffixes.empty() || suffixes.size() == targets.size())
+        << targets.size() << " targets have " << suffixes.size() << " suffixes";
+    std::vector<std::pair<std::string, Target>> named;
+    for (size_t i = 0; i < targets.size(); i++) {
+        named.emplace_back(suffixes.empty() ? targets[i].to_string() : suffixes[i], targets[i]);
+    }
+    internal::write_files_together(internal::multitarget_outputs(
+        fn_name, output_files, named,
+        [&](const std::string &name, const Target &target) { return module_factory(name, target).lowered(); }));
+}
+
+}  // namespace calotype

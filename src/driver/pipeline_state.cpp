@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/pipeline_state.h"
+
+#include "ir/type_of.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+JitState &JitState::of(const Pipeline &pipeline) {
+    user_assert(pipeline.defined()) << "an undefined pipeline is used";
+    PipelineContents &contents = *pipeline.contents();
+    if (!contents.driver_state.defined()) {
+        contents.driver_state = new JitState;
+    }
+    return static_cast<JitState &>(*contents.driver_state);
+}
+
+Target resolve_jit_target(const Target &target) {
+    if (target == Target() || target.has_unknowns()) {
+        return get_jit_target_from_environment();
+    }
+    const Target host = get_host_target();
+    user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
+        << "target " << target.to_string() << " cannot run on this machine, which is " << host.to_string();
+    return target.with_feature(Target::JIT);
+}
+
+Argument user_context_argument() {
+    return Argument(user_context_name, Argument::InputScalar, type_of<void *>(), 0, ArgumentEstimates());
+}
+
+namespace {
+
+std::vector<Argument> arguments_of(const std::vector<InferredArgument> &inputs) {
+    std::vector<Argument> args;
+    for (const InferredArgument &input : inputs) {
+        args.push_back(input.arg);
+    }
+    return args;
+}
+
+std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
+    const PipelineContents &contents = *pipeline.contents();
+    std::vector<InferredArgument> inputs;
+    for (InferredArgument &a : infer_arguments(contents.outputs, contents.requirements)) {
+        if (a.arg.name != user_context_name) {
+            inputs.push_back(std::move(a));
+        }
+    }
+    return inputs;
+}
+
+CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std::vector<Argument> &args,
+                    const Target &target);
+
+// What names of extern functions stand for: C functions by address, pipelines as functions compiled now, which take
+// their inputs as infer_arguments() lists them, then their outputs.
+void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs) {
+    for (const auto &[name, e] : externs) {
+        if (!e.pipeline().defined()) {
+            job.jit_symbols[name] = e.extern_c_function().address();
+            continue;
+        }
+        const std::vector<Argument> args = arguments_of(inputs_of(e.pipeline()));
+        const auto code =
+            Compiler::of_process().compile_jit(make_job(e.pipeline(), name, args, job.target));
+        job.jit_symbols[name] = code->function;
+        job.keep_alive.push_back(code);
+    }
+}
+
+CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std::vector<Argument> &args,
+                    const Target &target) {
+    CompileJob job;
+    job.target = target;
+    job.options = CompileOptions::from_environment();
+    job.source = pipeline.source(name, args);
+    job.source.linkage = LinkageType::ExternalPlusArgv;
+    link_externs(job, JitState::of(pipeline).externs);
+    return job;
+}
+
+}  // namespace
+
+std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const std::vector<Argument> &args,
+                                                 const Target &target) {
+    std::vector<Argument> all = {user_context_argument()};
+    for (const Argument &a : args) {
+        if (a.name != user_context_name) {
+            all.push_back(a);
+        }
+    }
+    const std::string name = pipeline.contents()->outputs[0].name();
+    return Compiler::of_process().compile_jit(make_job(pipeline, name, all, target));
+}
+
+CompiledPipeline compile_inferred(const Pipeline &pipeline, const Target &target) {
+    CompiledPipeline result;
+    result.inputs = inputs_of(pipeline);
+    result.code = compile_with_args(pipeline, arguments_of(result.inputs), target);
+    return result;
+}
+
+}  // namespace calotype::internal

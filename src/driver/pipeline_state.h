@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// JitState: what the driver keeps with a Pipeline: handlers and extern functions.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/compiler.h"
+#include "driver/jit_handlers.h"
+#include "driver/jit_runtime.h"
+#include "lang/pipeline.h"
+#include "pipeline/infer_arguments.h"
+
+namespace calotype::internal {
+
+struct JitState : PipelineDriverState {
+    JITHandlers handlers;
+    std::map<std::string, JITExtern> externs;
+
+    /// Nothing to forget: code is found by the value of the pipeline, so that a changed one is never served old code.
+    void invalidate() override {
+    }
+    /// The state of a pipeline, made when first needed.
+    static JitState &of(const Pipeline &pipeline);
+};
+
+/// A pipeline compiled for this process, with what it takes its values from.
+struct CompiledPipeline {
+    std::shared_ptr<const JitCode> code;
+    std::vector<InferredArgument> inputs;  ///< without __user_context
+};
+
+/// The JIT target that `target` stands for: an empty one is that of the environment.
+Target resolve_jit_target(const Target &target);
+
+/// Compiles with the arguments that the pipeline depends on, or finds the code of an equal pipeline.
+CompiledPipeline compile_inferred(const Pipeline &pipeline, const Target &target);
+/// Compiles with these arguments. A CompileError if one is missing.
+std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const std::vector<Argument> &args,
+                                                 const Target &target);
+
+/// Name of the context in generated code.
+inline const char *const user_context_name = "__user_context";
+/// The argument that stands for it.
+Argument user_context_argument();
+
+}  // namespace calotype::internal

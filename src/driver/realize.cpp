@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running pipelines in this process.
+#include "driver/callable.h"
+#include "driver/pipeline_state.h"
+#include "lang/func.h"
+#include "lang/pipeline.h"
+#include "support/error.h"
+
+namespace calotype {
+
+namespace {
+
+using internal::compile_inferred;
+using internal::CompiledPipeline;
+using internal::JitRun;
+using internal::JitState;
+
+// The arguments of one call, in the form that the argv function takes.
+class CallArguments {
+public:
+    explicit CallArguments(const JitRun &run)
+        : context_(run.context()) {
+        argv_.push_back(&context_);
+    }
+    void add(const void *address) {
+        argv_.push_back(address);
+    }
+    int call(const internal::JitCode &code) const {
+        internal_assert(argv_.size() == code.args.size())
+            << argv_.size() << " arguments for a function of " << code.args.size();
+        return code.argv(argv_.data());
+    }
+
+private:
+    void *context_;
+    std::vector<const void *> argv_;
+};
+
+// Address of the value, or the buffer, that an input has now.
+const void *address_of_input(const InferredArgument &input) {
+    if (input.image.defined()) {
+        return input.image->buffer->raw();
+    }
+    const Parameter &p = input.parameter;
+    if (p.is_buffer()) {
+        user_assert(p->buffer.defined()) << "no buffer is set for input " << p.name();
+        return p->buffer->raw();
+    }
+    user_assert(p->value.has_value()) << "no value is set for parameter " << p.name();
+    return &*p->value;
+}
+
+std::vector<Function> outputs_of(const Pipeline &pipeline) {
+    user_assert(pipeline.defined()) << "an undefined pipeline is used";
+    return pipeline.contents()->outputs;
+}
+
+// One buffer a value of each output; without memory if `with_memory` is false.
+Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &sizes, bool with_memory) {
+    std::vector<Buffer<>> buffers;
+    for (const Function &f : outputs_of(pipeline)) {
+        user_assert(size_t(f.dimensions()) == sizes.size())
+            << "output func " << f.name() << " has " << f.dimensions() << " dimensions, but " << sizes.size()
+            << " sizes are given";
+        for (const Type &t : f.output_types()) {
+            if (with_memory) {
+                buffers.emplace_back(t, sizes);
+            } else {
+                buffers.emplace_back(Runtime::Buffer<>(t.to_abi(), nullptr, sizes));
+            }
+        }
+    }
+    return Realization(std::move(buffers));
+}
+
+std::vector<calotype_buffer_t *> raw_buffers(const Pipeline::RealizationArg &arg) {
+    std::vector<calotype_buffer_t *> result;
+    if (arg.buf) {
+        result.push_back(arg.buf);
+    } else if (arg.r) {
+        for (size_t i = 0; i < arg.r->size(); i++) {
+            result.push_back((*arg.r)[i].raw_buffer());
+        }
+    } else {
+        for (Buffer<> &b : *arg.buffer_list) {
+            result.push_back(b.raw_buffer());
+        }
+    }
+    return result;
+}
+
+void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t *> &buffers) {
+    size_t i = 0;
+    for (const Function &f : outputs_of(pipeline)) {
+        for (const Type &t : f.output_types()) {
+            if (i < buffers.size()) {
+                const calotype_buffer_t &b = *buffers[i];
+                user_assert(Type(b.type) == t) << "buffer " << i << " for output func " << f.name() << " has type "
+                                               << Type(b.type) << ", must have " << t;
+                user_assert(b.dimensions == f.dimensions())
+                    << "buffer " << i << " for output func " << f.name() << " has " << b.dimensions
+                    << " dimensions, must have " << f.dimensions();
+            }
+            i++;
+        }
+    }
+    user_assert(i == buffers.size()) << "the pipeline has " << i << " outputs, but " << buffers.size()
+                                     << " buffers are given";
+}
+
+}  // namespace
+
+// ---- realize ----
+
+Realization Pipeline::realize(std::vector<int32_t> sizes, const Target &target) {
+    return realize(nullptr, std::move(sizes), target);
+}
+
+Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> sizes, const Target &target) {
+    Realization r = make_outputs(*this, sizes, true);
+    realize(context, RealizationArg(r), target);
+    return r;
+}
+
+void Pipeline::realize(RealizationArg output, const Target &target) {
+    realize(nullptr, std::move(output), target);
+}
+
+void Pipeline::realize(JITUserContext *context, RealizationArg output, const Target &target) {
+    const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
+    check_outputs(*this, outputs);
+    const CompiledPipeline compiled = compile_inferred(*this, internal::resolve_jit_target(target));
+    JitRun run(context, JitState::of(*this).handlers);
+    CallArguments args(run);
+    for (const InferredArgument &input : compiled.inputs) {
+        args.add(address_of_input(input));
+    }
+    for (calotype_buffer_t *b : outputs) {
+        args.add(b);
+    }
+    run.check(args.call(*compiled.code));
+}
+
+// ---- infer_input_bounds ----
+
+namespace {
+
+// A buffer that asks which region the pipeline needs.
+class Query {
+public:
+    Query(const Parameter &p)
+        : parameter_(p), buffer_(p.type().to_abi(), nullptr, std::vector<int>(size_t(p.dimensions()), 0)) {
+        remember();
+    }
+    calotype_buffer_t *raw() {
+        return buffer_.raw_buffer();
+    }
+    /// True if the last run changed the answer.
+    bool remember() {
+        std::vector<calotype_dimension_t> now;
+        for (int i = 0; i < buffer_.dimensions(); i++) {
+            now.push_back(buffer_.raw_buffer()->dim[i]);
+        }
+        const bool changed = now != last_;
+        last_ = now;
+        return changed;
+    }
+    /// Memory for the answer becomes the parameter's buffer.
+    void finish() {
+        std::vector<int> sizes;
+        std::vector<int> mins;
+        for (const calotype_dimension_t &d : last_) {
+            sizes.push_back(d.extent);
+            mins.push_back(d.min);
+        }
+        Buffer<> b(parameter_.type(), sizes);
+        b.set_min(mins);
+        parameter_->buffer = b.image()->buffer;
+    }
+
+private:
+    Parameter parameter_;
+    Runtime::Buffer<> buffer_;
+    std::vector<calotype_dimension_t> last_;
+};
+
+constexpr int max_queries = 16;
+
+}  // namespace
+
+void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target) {
+    infer_input_bounds(nullptr, sizes, target);
+}
+
+void Pipeline::infer_input_bounds(RealizationArg output, const Target &target) {
+    infer_input_bounds(nullptr, std::move(output), target);
+}
+
+void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                                  const Target &target) {
+    Realization r = make_outputs(*this, sizes, false);
+    infer_input_bounds(context, RealizationArg(r), target);
+}
+
+// Constraints may make an answer change what is asked elsewhere, so that it takes several rounds.
+void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output, const Target &target) {
+    const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
+    check_outputs(*this, outputs);
+    const CompiledPipeline compiled = compile_inferred(*this, internal::resolve_jit_target(target));
+    JitRun run(context, JitState::of(*this).handlers);
+    CallArguments args(run);
+    std::vector<std::unique_ptr<Query>> queries;
+    for (const InferredArgument &input : compiled.inputs) {
+        if (input.parameter.defined() && input.parameter.is_buffer() && !input.parameter->buffer.defined()) {
+            queries.push_back(std::make_unique<Query>(input.parameter));
+            args.add(queries.back()->raw());
+        } else {
+            args.add(address_of_input(input));
+        }
+    }
+    for (calotype_buffer_t *b : outputs) {
+        args.add(b);
+    }
+    if (queries.empty()) {
+        return;
+    }
+    bool changed = true;
+    for (int i = 0; changed; i++) {
+        user_assert(i < max_queries) << "the bounds of the inputs do not settle after " << max_queries << " rounds";
+        run.check(args.call(*compiled.code));
+        changed = false;
+        for (const auto &query : queries) {
+            changed = query->remember() || changed;
+        }
+    }
+    for (const auto &query : queries) {
+        query->finish();
+    }
+}
+
+// ---- compiling ----
+
+void Pipeline::compile_jit(const Target &target) {
+    compile_inferred(*this, internal::resolve_jit_target(target));
+}
+
+JITHandlers &Pipeline::jit_handlers() {
+    return JitState::of(*this).handlers;
+}
+
+void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
+    JitState::of(*this).externs = externs;
+}
+
+const std::map<std::string, JITExtern> &Pipeline::get_jit_externs() {
+    return JitState::of(*this).externs;
+}
+
+Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
+    return Callable(internal::compile_with_args(*this, args, internal::resolve_jit_target(target)),
+                    JitState::of(*this).handlers);
+}
+
+}  // namespace calotype

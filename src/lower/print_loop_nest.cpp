@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The first pass's result, reduced to what a person wants to see of a schedule:
+//
+//     produce f:
+//       parallel y:
+//         produce g:
+//           for x:
+//             g(...) = ...
+//         consume g:
+//           vectorized x in [0, 7]:
+//             f(...) = ...
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "lower/lower.h"
+#include "lower/nest/build_nest.h"
+#include "lower/nest/prepare.h"
+
+namespace calotype {
+
+namespace {
+
+class NestPrinter : public Visitor {
+public:
+    explicit NestPrinter(const LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+    std::string take() {
+        return std::move(text_);
+    }
+
+private:
+    using Visitor::visit;
+    void line(const std::string &text) {
+        text_ += std::string(size_t(2 * depth_), ' ') + text + "\n";
+    }
+    void inside(const Stmt &body) {
+        depth_++;
+        (*this)(body);
+        depth_--;
+    }
+    void visit(const ProducerConsumer *op) override {
+        line((op->is_producer ? "produce " : "consume ") + op->name + ":");
+        inside(op->body);
+    }
+    void visit(const For *op) override {
+        const auto known = ctx_.loops.find(op->name);
+        const std::string var = known == ctx_.loops.end() ? op->name : known->second.var;
+        if (var == outermost_name) {
+            (*this)(op->body);
+            return;
+        }
+        std::string text = op->for_type == ForType::Serial ? "for " : std::string(to_string(op->for_type)) + " ";
+        text += var;
+        const auto *min = op->min.as<IntImm>(), *extent = op->extent.as<IntImm>();
+        if (min && extent) {
+            text += " in [" + std::to_string(min->value) + ", " + std::to_string(min->value + extent->value - 1) + "]";
+        }
+        line(text + ":");
+        inside(op->body);
+    }
+    void visit(const Realize *op) override {
+        if (op->memory_type == MemoryType::Auto || op->memory_type == MemoryType::Heap) {
+            (*this)(op->body);
+            return;
+        }
+        line("store " + op->name + " in " + to_string(op->memory_type) + ":");
+        inside(op->body);
+    }
+    void visit(const Provide *op) override {
+        line(op->name + (op->args.empty() ? "() = ..." : "(...) = ..."));
+    }
+    void visit(const IfThenElse *op) override {
+        (*this)(op->then_case);
+        (*this)(op->else_case);
+    }
+
+    const LowerContext &ctx_;
+    std::string text_;
+    int depth_ = 0;
+};
+
+}  // namespace
+
+std::string print_loop_nest(const PipelineSource &source, const Target &target) {
+    const std::unique_ptr<LowerContext> ctx = prepare(source, target);
+    const Stmt nest = build_nest(Stmt(), *ctx);
+    NestPrinter printer(*ctx);
+    printer(nest);
+    return printer.take();
+}
+
+}  // namespace calotype

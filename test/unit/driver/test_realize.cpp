@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Running pipelines in this process, and how often they are compiled.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "driver/callable.h"
+#include "driver/compiler.h"
+#include "driver/jit_handlers.h"
+#include "harness/expect_error.h"
+#include "lang/language.h"
+
+namespace calotype {
+namespace {
+
+using internal::CompileCounts;
+using internal::Compiler;
+
+Var x("x"), y("y");
+
+TEST(Realize, AllocatesTheOutput) {
+    Func f("sum");
+    f(x, y) = x + 10 * y;
+    Buffer<int32_t> out = f.realize({5, 4});
+    EXPECT_EQ(out.width(), 5);
+    EXPECT_EQ(out.height(), 4);
+    EXPECT_EQ(out(3, 2), 23);
+}
+
+TEST(Realize, FillsAGivenBuffer) {
+    Func f;
+    f(x) = x * x;
+    Buffer<int32_t, 1> out(4);
+    out.set_min(3);
+    f.realize(out);
+    EXPECT_EQ(out(6), 36);
+}
+
+TEST(Realize, SeveralOutputs) {
+    Func f, g;
+    f(x) = x;
+    g(x) = Tuple(cast<float>(x) / 2, x + 1);
+    Realization r = Pipeline({f, g}).realize({4});
+    ASSERT_EQ(r.size(), 3u);
+    EXPECT_EQ(Buffer<int32_t>(r[0])(3), 3);
+    EXPECT_EQ(Buffer<float>(r[1])(3), 1.5f);
+    EXPECT_EQ(Buffer<int32_t>(r[2])(3), 4);
+}
+
+TEST(Realize, ParamsAndImageParams) {
+    Param<int> scale("scale");
+    ImageParam input(Int(32), 1, "input");
+    Func f;
+    f(x) = input(x) * scale;
+    Buffer<int32_t, 1> in(4);
+    in.fill(5);
+    input.set(in);
+    scale.set(3);
+    Buffer<int32_t> out = f.realize({4});
+    EXPECT_EQ(out(2), 15);
+    scale.set(4);
+    out = f.realize({4});
+    EXPECT_EQ(out(2), 20);
+}
+
+TEST(Realize, SeesWhatABufferHoldsNow) {
+    Buffer<int32_t, 1> in(4);
+    in.fill(1);
+    Func f;
+    f(x) = in(x) + 1;
+    Buffer<int32_t> out = f.realize({4});
+    EXPECT_EQ(out(0), 2);
+    in.fill(7);
+    out = f.realize({4});
+    EXPECT_EQ(out(0), 8);
+}
+
+TEST(Realize, ErrorsAtRunTimeAreThrown) {
+    ImageParam input(Int(32), 1, "input");
+    Func f("shifted");
+    f(x) = input(x + 2);
+    Buffer<int32_t, 1> in(4);
+    input.set(in);
+    EXPECT_RUNTIME_ERROR(
+        f.realize({4}),
+        "input buffer input is accessed at 5 in dimension 0, beyond the maximum 3");
+}
+
+TEST(Realize, MistakesOfTheCaller) {
+    Func f("f"), undefined("undefined");
+    f(x, y) = x;
+    EXPECT_COMPILE_ERROR(f.realize({4}), "output func " + f.name() + " has 2 dimensions, but 1 sizes are given");
+    Buffer<float, 2> wrong(2, 2);
+    EXPECT_COMPILE_ERROR(f.realize(wrong), "buffer 0 for output func " + f.name() +
+                                               " has type float32, must have int32");
+    EXPECT_COMPILE_ERROR(Pipeline().realize({4}), "an undefined pipeline is used");
+    ImageParam input(Int(32), 1, "never_set");
+    Func g;
+    g(x) = input(x);
+    EXPECT_COMPILE_ERROR(g.realize({4}), "no buffer is set for input never_set");
+}
+
+TEST(Realize, InfersTheBoundsOfInputs) {
+    ImageParam input(UInt(8), 2, "input");
+    Func f;
+    f(x, y) = input(x - 1, y) + input(x + 2, y + 1);
+    f.infer_input_bounds({10, 20});
+    Buffer<> in = input.get();
+    EXPECT_EQ(in.dim(0).min(), -1);
+    EXPECT_EQ(in.dim(0).extent(), 13);
+    EXPECT_EQ(in.dim(1).min(), 0);
+    EXPECT_EQ(in.dim(1).extent(), 21);
+}
+
+TEST(Realize, SecondTimeCompilesNothing) {
+    Func f;
+    f(x) = x + 1;
+    f.realize({4});
+    const CompileCounts before = Compiler::of_process().counts();
+    f.realize({9});
+    const CompileCounts after = Compiler::of_process().counts();
+    EXPECT_EQ(after.lowered, before.lowered);
+    EXPECT_EQ(after.jit_compiled, before.jit_compiled);
+    EXPECT_EQ(after.jit_found, before.jit_found + 1);
+}
+
+TEST(Realize, AChangedScheduleIsCompiledAnew) {
+    Func f, g;
+    g(x) = x;
+    f(x) = g(x) + g(x + 1);
+    f.realize({4});
+    const CompileCounts before = Compiler::of_process().counts();
+    g.compute_root();
+    f.realize({4});
+    EXPECT_EQ(Compiler::of_process().counts().jit_compiled, before.jit_compiled + 1);
+}
+
+TEST(Realize, ManyThreadsCompileOnce) {
+    Func f;
+    f(x) = x * 3 + 1;
+    const CompileCounts before = Compiler::of_process().counts();
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int i = 0; i < 8; i++) {
+        threads.emplace_back([&] {
+            Pipeline p(f);
+            Buffer<int32_t> out = p.realize({8});
+            wrong += out(7) != 22;
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(Compiler::of_process().counts().jit_compiled, before.jit_compiled + 1);
+}
+
+// ---- handlers ----
+
+struct Recorder : JITUserContext {
+    std::string errors, printed;
+    std::atomic<int> allocations{0};
+};
+
+TEST(Handlers, ErrorsOfARunGoToItsContext) {
+    Param<int> p("p");
+    p.set_range(0, 10);
+    Func f;
+    f(x) = x + p;
+    p.set(12);
+    Recorder context;
+    context.handlers.custom_error = [](JITUserContext *c, const char *message) {
+        static_cast<Recorder *>(c)->errors += message;
+    };
+    EXPECT_NO_THROW(f.realize(&context, {4}));
+    EXPECT_EQ(context.errors, "parameter p is 12, must be at most 10");
+}
+
+TEST(Handlers, MemoryAndPrinting) {
+    Func f, g;
+    g(x) = x;
+    f(x) = print(g(x), "at", x);
+    g.compute_root();
+    Recorder context;
+    context.handlers.custom_malloc = [](JITUserContext *c, size_t size) {
+        static_cast<Recorder *>(c)->allocations++;
+        void *p = nullptr;
+        return posix_memalign(&p, 128, size) == 0 ? p : nullptr;
+    };
+    context.handlers.custom_free = [](JITUserContext *, void *p) { std::free(p); };
+    context.handlers.custom_print = [](JITUserContext *c, const char *text) {
+        static_cast<Recorder *>(c)->printed += text;
+    };
+    g.store_in(MemoryType::Heap);
+    f.realize(&context, {2});
+    EXPECT_EQ(context.printed, "0 at 0\n1 at 1\n");
+    EXPECT_EQ(context.allocations, 1);
+    // The caller's handlers are as before: those of the run are gone.
+    EXPECT_EQ(context.error_buffer, nullptr);
+    EXPECT_EQ(context.handlers.custom_trace, nullptr);
+}
+
+TEST(Handlers, OfThePipeline) {
+    static std::atomic<int> tasks;
+    tasks = 0;
+    Func f;
+    f(x) = x;
+    f.parallel(x);
+    f.jit_handlers().custom_do_par_for = [](JITUserContext *c, int (*task)(JITUserContext *, int, uint8_t *),
+                                            int min, int size, uint8_t *closure) {
+        for (int i = min; i < min + size; i++) {
+            tasks++;
+            if (const int error = task(c, i, closure)) {
+                return error;
+            }
+        }
+        return 0;
+    };
+    f.realize({6});
+    EXPECT_EQ(tasks, 6);
+}
+
+// ---- Callable ----
+
+TEST(Callable, TakesWhatItWasCompiledFor) {
+    Param<float> gain("gain");
+    ImageParam input(Float(32), 1, "input");
+    Func f("scaled");
+    f(x) = input(x) * gain;
+    Callable scaled = f.compile_to_callable({input, gain});
+    Buffer<float, 1> in(4), out(4);
+    in.fill(2.0f);
+    EXPECT_EQ(scaled(in, 1.5f, out), 0);
+    EXPECT_EQ(out(3), 3.0f);
+    auto function = scaled.make_std_function<Buffer<float, 1>, float, Buffer<float, 1>>();
+    EXPECT_EQ(function(in, 4.0f, out), 0);
+    EXPECT_EQ(out(3), 8.0f);
+    EXPECT_COMPILE_ERROR(scaled(in, 2, out), "argument 1 (gain) has type int32, must have float32");
+    EXPECT_COMPILE_ERROR(scaled(in, out), "a Callable takes 3 arguments, not 2");
+    EXPECT_COMPILE_ERROR(scaled(1.0f, 1.0f, out), "argument 0 (input) is a scalar, must be a buffer");
+    Buffer<float, 2> flat(2, 2);
+    EXPECT_COMPILE_ERROR(scaled(flat, 1.0f, out), "argument 0 (input) has 2 dimensions, must have 1");
+}
+
+TEST(Callable, WithoutChecks) {
+    Param<int> p("p");
+    Func f;
+    f(x) = x + p;
+    Callable c = f.compile_to_callable({p});
+    Buffer<int32_t, 1> out(3);
+    JITUserContext context;
+    JITUserContext *address = &context;
+    const int value = 40;
+    const void *argv[] = {&address, &value, out.raw_buffer()};
+    EXPECT_EQ(c.call_argv_fast(3, argv), 0);
+    EXPECT_EQ(out(2), 42);
+}
+
+// ---- extern functions ----
+
+int triple(int v) {
+    return 3 * v;
+}
+
+TEST(Externs, CFunctionByAddress) {
+    Func f;
+    f(x) = Call::make(Int(32), "triple_of", {x}, CallKind::PureExtern);
+    Pipeline p(f);
+    p.set_jit_externs({{"triple_of", JITExtern(triple)}});
+    Buffer<int32_t> out = p.realize({5});
+    EXPECT_EQ(out(4), 12);
+}
+
+TEST(Externs, APipelineAsAnExternStage) {
+    Func inner;
+    Param<int> base("base");
+    inner(x) = x * 2 + base;
+    Func f, g;
+    g.define_extern("inner_stage", {Expr(100)}, Int(32), 1);
+    f(x) = g(x) + 1;
+    g.compute_root();
+    Pipeline p(f);
+    p.set_jit_externs({{"inner_stage", JITExtern(inner)}});
+    Buffer<int32_t> out = p.realize({5});
+    EXPECT_EQ(out(4), 109);
+}
+
+TEST(Evaluate, Values) {
+    EXPECT_EQ(evaluate<int>(Expr(3) * 4), 12);
+    float a = 0;
+    int b = 0;
+    evaluate(Tuple(Expr(1.5f), Expr(7)), a, b);
+    EXPECT_EQ(a, 1.5f);
+    EXPECT_EQ(b, 7);
+}
+
+}  // namespace
+}  // namespace calotype
