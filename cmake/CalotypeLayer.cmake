@@ -11,7 +11,7 @@ endfunction()
 # calotype_layer(NAME LINK <target>... [PRIVATE_LINK <target>...] [WITHOUT <source>])
 #
 # Makes the static library calotype_NAME of all sources in the current folder and those below it.
-# LINK lists the layers that this one may include (ARCHITECTURE.md, section 2), no others.
+# LINK lists the layers that this one may include (docs/architecture.md, section 2), no others.
 # WITHOUT leaves one source out, for a target of its own.
 # New files are picked up by the next build; a folder without sources is an empty library.
 function(calotype_layer NAME)
