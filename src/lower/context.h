@@ -14,11 +14,15 @@
 
 namespace calotype {
 
+/// A stage: its Func's name and its number.
+using StageKey = std::pair<std::string, int>;
+
 /// Which loop of which stage a For is; keyed by the For's name in LowerContext::loops.
 struct LoopInfo {
     std::string func;
     int stage = 0;
     std::string var;  ///< plain name, as in the stage's dims
+    std::vector<StageKey> fused;  ///< stages that run inside of this loop because they are computed with this one
 };
 
 /// Facts of one lowering. Passes add to `loops` and `names`; the rest is fixed once the nest is built.

@@ -21,6 +21,14 @@ std::string loop_extent(const std::string &loop) {
     return loop + ".loop_extent";
 }
 
+std::string fused_min(const std::string &loop) {
+    return loop + ".fused_min";
+}
+
+std::string fused_extent(const std::string &loop) {
+    return loop + ".fused_extent";
+}
+
 std::string stage_min(const std::string &func, int stage, const std::string &v) {
     return loop(func, stage, v) + ".min";
 }

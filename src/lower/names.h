@@ -15,6 +15,9 @@ std::string loop(const std::string &func, int stage, const std::string &var);
 std::string loop_min(const std::string &loop);
 std::string loop_max(const std::string &loop);
 std::string loop_extent(const std::string &loop);
+/// "f.s1.x.fused_min", ".fused_extent": the range of a loop that other stages share.
+std::string fused_min(const std::string &loop);
+std::string fused_extent(const std::string &loop);
 /// "f.s1.x.min", ".max": the region of the stage required at this point of the nest.
 std::string stage_min(const std::string &func, int stage, const std::string &var);
 std::string stage_max(const std::string &func, int stage, const std::string &var);

@@ -30,8 +30,6 @@ using namespace internal;
 
 namespace {
 
-using StageKey = std::pair<std::string, int>;
-
 /// The stages whose loops occur in a piece of code, and the Funcs produced there.
 class Contents : public Visitor {
 public:
@@ -46,6 +44,7 @@ protected:
         auto it = ctx_.loops.find(op->name);
         if (it != ctx_.loops.end()) {
             stages.insert({it->second.func, it->second.stage});
+            stages.insert(it->second.fused.begin(), it->second.fused.end());
         }
         (*this)(op->body);
     }
@@ -106,9 +105,13 @@ protected:
         auto it = ctx_.loops.find(op->name);
         internal_assert(it != ctx_.loops.end()) << "loop " << op->name << " belongs to no stage";
         StageKey stage{it->second.func, it->second.stage};
-        contents.stages.insert(stage);
-        if (it->second.var == outermost_name) {
-            stage_begin_[stage] = bound_.size();
+        std::vector<StageKey> open = it->second.fused;
+        open.push_back(stage);
+        contents.stages.insert(open.begin(), open.end());
+        for (const StageKey &key : open) {
+            if (it->second.var == outermost_name) {
+                stage_begin_[key] = bound_.size();
+            }
         }
         bound_.push_back(op->name);
         Stmt body = mutate(op->body);
@@ -212,6 +215,9 @@ private:
         if (loop) {
             const LoopInfo &own = ctx_.loops.at(loop->name);
             region_in_progress(ctx_.env.at(own.func), own.stage, loop->body, &items);
+            for (const StageKey &key : own.fused) {
+                region_in_progress(ctx_.env.at(key.first), key.second, loop->body, &items);
+            }
         }
         for (size_t i = ctx_.order.size(); i-- > 0;) {
             const Function &f = ctx_.env.at(ctx_.order[i]);

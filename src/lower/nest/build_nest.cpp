@@ -28,80 +28,102 @@ bool matches(const LoopLevel &level, const std::string &loop, const LowerContext
            (level.stage_index() < 0 || level.stage_index() == info.stage);
 }
 
-/// All stages of f, one after the other, in its produce node.
-Stmt make_producer(const Function &f, LowerContext &ctx) {
-    std::vector<Stmt> stages;
-    if (f.has_extern_definition()) {
-        stages.push_back(make_extern_stage(f, ctx));
-    } else {
-        stages.push_back(make_stage_loops(f, 0, ctx));
-    }
+bool is_fused_with_itself(const Function &f) {
     for (int i = 1; i < f.stages(); i++) {
-        stages.push_back(make_stage_loops(f, i, ctx));
+        if (fused_with(*f.stage(i))) {
+            return true;
+        }
     }
-    return ProducerConsumer::make_produce(f.name(), Block::make(stages));
+    return false;
 }
 
-Stmt produce_and_consume(const Function &f, const Stmt &consumer, LowerContext &ctx) {
-    Stmt produce = make_producer(f, ctx);
+/// Funcs that are computed together: all but one are computed with another of them. Most groups are a single Func.
+using Group = std::vector<std::string>;
+
+/// All stages of the group, in their produce nodes.
+Stmt make_producers(const Group &group, LowerContext &ctx) {
+    const Function &first = ctx.env.at(group[0]);
+    Stmt s;
+    if (group.size() > 1 || is_fused_with_itself(first)) {
+        s = make_group_loops(group, ctx);
+    } else {
+        std::vector<Stmt> stages;
+        for (int i = 0; i < first.stages(); i++) {
+            bool is_extern = i == 0 && first.has_extern_definition();
+            stages.push_back(is_extern ? make_extern_stage(first, ctx) : make_stage_loops(first, i, ctx));
+        }
+        s = Block::make(stages);
+    }
+    for (const std::string &name : group) {
+        s = ProducerConsumer::make_produce(name, s);
+    }
+    return s;
+}
+
+Stmt produce_and_consume(const Group &group, Stmt consumer, LowerContext &ctx) {
+    Stmt produce = make_producers(group, ctx);
     if (!consumer.defined()) {
         return produce;
     }
-    return Block::make(produce, ProducerConsumer::make_consume(f.name(), consumer));
-}
-
-Stmt realize(const Function &f, const Stmt &body) {
-    Region bounds;
-    for (int i = 0; i < f.dimensions(); i++) {
-        bounds.emplace_back(names::var(names::realized_min(f.name(), i)),
-                            names::var(names::realized_extent(f.name(), i)));
+    for (const std::string &name : group) {
+        consumer = ProducerConsumer::make_consume(name, consumer);
     }
-    return Realize::make(f.name(), f.output_types(), f.schedule().memory_type, bounds, const_true(), body);
+    return Block::make(produce, consumer);
 }
 
-/// Puts the production of f at its compute level, its storage at its store level.
+Stmt realize(const Group &group, Stmt body, LowerContext &ctx) {
+    for (const std::string &name : group) {
+        const Function &f = ctx.env.at(name);
+        if (ctx.is_output(name)) {
+            continue;
+        }
+        Region bounds;
+        for (int i = 0; i < f.dimensions(); i++) {
+            bounds.emplace_back(names::var(names::realized_min(name, i)), names::var(names::realized_extent(name, i)));
+        }
+        body = Realize::make(name, f.output_types(), f.schedule().memory_type, bounds, const_true(), body);
+    }
+    return body;
+}
+
+/// Puts the production of a group at its compute level, its storage at its store level.
 class Inject : public Mutator {
 public:
-    Inject(const Function &f, LowerContext &ctx)
-        : f_(f), ctx_(ctx) {
+    Inject(const Group &group, LowerContext &ctx)
+        : group_(group), sched_(ctx.env.at(group[0]).schedule()), ctx_(ctx) {
     }
 
     Stmt at_root(const Stmt &s) {
-        const FuncSchedule &sched = f_.schedule();
-        Stmt result = mutate(s);
-        if (sched.compute_level.is_root()) {
-            result = produce_and_consume(f_, result, ctx_);
+        Stmt result = s.defined() ? mutate(s) : s;
+        if (sched_.compute_level.is_root()) {
+            result = produce_and_consume(group_, result, ctx_);
         }
-        if (sched.store_level.is_root()) {
-            result = realize(f_, result);
+        if (sched_.store_level.is_root()) {
+            result = realize(group_, result, ctx_);
         }
-        if (sched.hoist_storage_level.is_root() && !sched.store_level.is_root()) {
-            result = HoistedStorage::make(f_.name(), result);
-        }
-        return result;
+        return sched_.hoist_storage_level.is_root() && !sched_.store_level.is_root() ? hoist(result) : result;
     }
 
 protected:
     /// Not inlined although scheduled so (it has updates): computed just before the statement that uses it.
     Stmt visit(const Provide *op) override {
-        if (f_.schedule().compute_level.is_inlined() && uses_buffer(Stmt(op), f_.name())) {
-            return realize(f_, produce_and_consume(f_, op, ctx_));
+        if (sched_.compute_level.is_inlined() && is_used(op)) {
+            return realize(group_, produce_and_consume(group_, op, ctx_), ctx_);
         }
         return op;
     }
 
     Stmt visit(const For *op) override {
         Stmt body = mutate(op->body);
-        const FuncSchedule &sched = f_.schedule();
-        if (matches(sched.compute_level, op->name, ctx_) && uses_buffer(body, f_.name())) {
-            body = produce_and_consume(f_, body, ctx_);
+        if (matches(sched_.compute_level, op->name, ctx_) && is_used(body)) {
+            body = produce_and_consume(group_, body, ctx_);
         }
-        if (matches(sched.store_level, op->name, ctx_) && uses_buffer(body, f_.name())) {
-            body = realize(f_, body);
+        if (matches(sched_.store_level, op->name, ctx_) && is_used(body)) {
+            body = realize(group_, body, ctx_);
         }
-        if (matches(sched.hoist_storage_level, op->name, ctx_) &&
-            !(sched.hoist_storage_level == sched.store_level) && uses_buffer(body, f_.name())) {
-            body = HoistedStorage::make(f_.name(), body);
+        if (matches(sched_.hoist_storage_level, op->name, ctx_) &&
+            sched_.hoist_storage_level != sched_.store_level && is_used(body)) {
+            body = hoist(body);
         }
         if (body.same_as(op->body)) {
             return op;
@@ -110,7 +132,24 @@ protected:
     }
 
 private:
-    const Function &f_;
+    bool is_used(const Stmt &s) const {
+        for (const std::string &name : group_) {
+            if (uses_buffer(s, name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    Stmt hoist(Stmt s) const {
+        for (const std::string &name : group_) {
+            s = HoistedStorage::make(name, s);
+        }
+        return s;
+    }
+
+    const Group &group_;
+    const FuncSchedule &sched_;
     LowerContext &ctx_;
 };
 
@@ -118,15 +157,26 @@ private:
 
 Stmt build_nest(const Stmt &, LowerContext &ctx) {
     Stmt s;
-    for (size_t i = ctx.order.size(); i-- > 0;) {
-        const Function &f = ctx.env.at(ctx.order[i]);
-        if (ctx.is_output(f.name())) {
-            s = produce_and_consume(f, s, ctx);
-        } else if (f.schedule().compute_level.is_inlined() && f.can_be_inlined()) {
+    for (size_t i = ctx.fused_groups.size(); i-- > 0;) {
+        const Group &group = ctx.fused_groups[i];
+        bool needed = false;
+        for (const std::string &name : group) {
+            needed = needed || ctx.is_output(name) || (s.defined() && uses_buffer(s, name));
+        }
+        const Function &f = ctx.env.at(group[0]);
+        if (!needed) {
+            continue;
+        }
+        if (group.size() == 1 && !ctx.is_output(f.name()) && f.schedule().compute_level.is_inlined() &&
+            f.can_be_inlined()) {
             s = inline_function(s, f);
-        } else if (uses_buffer(s, f.name())) {
-            s = Inject(f, ctx).at_root(s);
-            validate_levels(s, f, ctx);
+            continue;
+        }
+        s = Inject(group, ctx).at_root(s);
+        for (const std::string &name : group) {
+            if (!ctx.is_output(name)) {
+                validate_levels(s, ctx.env.at(name), ctx);
+            }
         }
     }
     return s;

@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "lower/bounds/func_value_bounds.h"
 #include "lower/nest/resolve_language.h"
+#include "lower/nest/stage_loops.h"
 
 namespace calotype {
 
@@ -101,29 +102,72 @@ void apply_wrappers(const Environment &env) {
     }
 }
 
-/// Producers before consumers, depth first, siblings by name.
+/// Producers before consumers, depth first, siblings by name; Funcs that are computed together stand together.
 class Order {
 public:
     explicit Order(const Environment &env)
         : env_(env) {
+        for (const auto &entry : env) {
+            group_of_[entry.first] = entry.first;
+        }
+        for (const auto &entry : env) {
+            join_fused(entry.second);
+        }
     }
-    std::vector<std::string> order;
+    std::vector<std::vector<std::string>> groups;
 
     void visit(const Function &f) {
-        if (!seen_.insert(f.name()).second) {
+        const std::string group = group_of_.at(f.name());
+        State &state = states_[group];
+        if (state == Done) {
             return;
         }
-        for (const auto &callee : find_direct_calls(f, env_)) {
-            auto it = env_.find(callee.first);
-            internal_assert(it != env_.end()) << "call of " << callee.first << ", which is not in the pipeline";
-            visit(it->second);
+        user_assert(state != Open) << "func " << f.name() << " is computed with " << group
+                                   << ", but one of them depends on the other";
+        state = Open;
+        std::vector<std::string> members;
+        for (const auto &entry : group_of_) {
+            if (entry.second == group) {
+                members.push_back(entry.first);
+            }
         }
-        order.push_back(f.name());
+        for (const std::string &name : members) {
+            for (const auto &callee : find_direct_calls(env_.at(name), env_)) {
+                internal_assert(env_.count(callee.first)) << callee.first << " is not in the pipeline";
+                if (callee.first != name) {
+                    visit(env_.at(callee.first));
+                }
+            }
+        }
+        states_[group] = Done;
+        groups.push_back(members);
     }
 
 private:
+    enum State { New, Open, Done };
+
+    void join_fused(const Function &f) {
+        for (int i = 0; i < f.stages(); i++) {
+            std::optional<StageKey> parent = f.stage(i) ? fused_with(*f.stage(i)) : std::nullopt;
+            if (!parent) {
+                continue;
+            }
+            user_assert(env_.count(parent->first)) << "func " << f.name() << " is computed with " << parent->first
+                                                   << ", which is not in the pipeline";
+            user_assert(env_.at(parent->first).schedule().compute_level == f.schedule().compute_level)
+                << "func " << f.name() << " is computed with " << parent->first << ", but one is computed at "
+                << f.schedule().compute_level.to_string() << " and the other at "
+                << env_.at(parent->first).schedule().compute_level.to_string();
+            const std::string from = group_of_[f.name()], to = group_of_[parent->first];
+            for (auto &entry : group_of_) {
+                entry.second = entry.second == from ? to : entry.second;
+            }
+        }
+    }
+
     const Environment &env_;
-    std::set<std::string> seen_;
+    std::map<std::string, std::string> group_of_;
+    std::map<std::string, State> states_;
 };
 
 /// Outputs are computed and stored at root, whatever their default says.
@@ -162,9 +206,9 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     for (const Function &f : ctx->outputs) {
         order.visit(f);
     }
-    ctx->order = std::move(order.order);
-    for (const std::string &name : ctx->order) {
-        ctx->fused_groups.push_back({name});
+    ctx->fused_groups = std::move(order.groups);
+    for (const auto &group : ctx->fused_groups) {
+        ctx->order.insert(ctx->order.end(), group.begin(), group.end());
     }
     ctx->used = parameters_used(ctx->env, ctx->requirements);
     ctx->func_bounds = func_value_bounds(*ctx);

@@ -4,6 +4,7 @@
 // the lets that define split variables and the conditions that guard them, each as far out as what it uses allows.
 #include "lower/nest/stage_loops.h"
 
+#include <memory>
 #include <set>
 
 #include "arith/simplify.h"
@@ -137,35 +138,166 @@ std::vector<std::string> name_loops(const Function &f, StageSchedule *schedule) 
     return plain;
 }
 
-/// One construct around the innermost statement.
+/// A let between two loops, or, without a name, a condition.
 struct Enclosing {
-    enum Kind { Loop, Let, If } kind;
-    std::string name;  ///< of the loop or let
-    Expr value;        ///< of the let, or the condition
-    Dim dim;
+    std::string name;
+    Expr value;
 };
 
 class StageNest {
 public:
     StageNest(const Function &f, int stage, const Definition &def, LowerContext &ctx)
         : f_(f), stage_(stage), def_(def), schedule_(def.schedule), plain_names_(name_loops(f, &schedule_)), ctx_(ctx) {
+        for (size_t i = 0; i < loops(); i++) {
+            ctx_.loops[loop_name(dim(i).var)] = {f_.name(), stage_, plain_name(i), {}};
+        }
+        collect_extents();
+        apply_splits();
+    }
+
+    /// The outer loops of `child`, down to the one called `var`, become those of this nest.
+    void fuse(std::unique_ptr<StageNest> child, const std::string &var) {
+        size_t depth = depth_of_loop(var), child_depth = child->depth_of_loop(var);
+        std::string what = "func " + child->f_.name() + " is computed with " + f_.name() + " at " + var;
+        user_assert(depth && child_depth) << what << ", but " << (depth ? child->f_.name() : f_.name())
+                                          << " has no loop over " << var;
+        user_assert(depth == child_depth) << what << ", but that is loop " << depth - 1 << " of " << f_.name()
+                                          << " and loop " << child_depth - 1 << " of " << child->f_.name();
+        for (size_t i = 0; i < depth; i++) {
+            user_assert(dim(i).for_type == child->dim(i).for_type)
+                << what << ", but the loops over " << plain_name(i) << " are " << to_string(dim(i).for_type) << " and "
+                << to_string(child->dim(i).for_type);
+            ctx_.loops[loop_name(dim(i).var)].fused.emplace_back(child->f_.name(), child->stage_);
+        }
+        shared_ = std::max(shared_, depth);
+        child->shared_ = std::max(child->shared_, depth);
+        children_.push_back({std::move(child), depth});
     }
 
     Stmt build() {
-        collect_extents();
-        apply_splits();
-        Stmt s = make_provide();
-        std::vector<Enclosing> nest = arrange();
-        for (size_t i = nest.size(); i-- > 0;) {
-            s = wrap(nest[i], std::move(s));
-        }
-        for (size_t i = ranges_.size(); i-- > 0;) {
-            s = LetStmt::make(ranges_[i].first, ranges_[i].second, s);
+        arrange();
+        Stmt s = inside(0);
+        std::vector<NamedValue> ranges;
+        collect_ranges(&ranges);
+        for (size_t i = ranges.size(); i-- > 0;) {
+            s = LetStmt::make(ranges[i].first, ranges[i].second, s);
         }
         return s;
     }
 
 private:
+    struct Child {
+        std::unique_ptr<StageNest> nest;
+        size_t depth;  ///< how many loops it shares with this nest
+    };
+
+    size_t loops() const {
+        return schedule_.dims.size();
+    }
+    /// Loop i, outermost first.
+    const Dim &dim(size_t i) const {
+        return schedule_.dims[loops() - 1 - i];
+    }
+    const std::string &plain_name(size_t i) const {
+        return plain_names_[loops() - 1 - i];
+    }
+    /// How many loops there are down to and with the one of that name; 0 if there is none.
+    size_t depth_of_loop(const std::string &var) const {
+        for (size_t i = loops(); i-- > 0;) {
+            if (plain_name(i) == var) {
+                return i + 1;
+            }
+        }
+        return 0;
+    }
+
+    /// What stands inside of the first `depth` loops.
+    Stmt inside(size_t depth) {
+        Stmt s = depth == loops() ? make_provide() : make_loop(depth, inside(depth + 1));
+        for (size_t i = at_[depth].size(); i-- > 0;) {
+            s = wrap(at_[depth][i], std::move(s));
+        }
+        if (!children_.empty() && depth == shared_) {
+            s = IfThenElse::make(in_own_range(depth), s);
+        }
+        for (const Child &child : children_) {
+            if (child.depth == depth) {
+                s = Block::make(s, child.nest->as_child(*this, depth));
+            }
+        }
+        return s;
+    }
+
+    /// The rest of this nest inside of the first `depth` loops of its parent.
+    Stmt as_child(const StageNest &parent, size_t depth) {
+        arrange();
+        Stmt s = IfThenElse::make(in_own_range(depth), inside(depth));
+        for (size_t i = depth; i-- > 0;) {
+            std::string loop = loop_name(dim(i).var);
+            s = LetStmt::make(loop, names::var(parent.loop_name(parent.dim(i).var)) + shift(parent, i), s);
+        }
+        return s;
+    }
+
+    /// What to add to the parent's loop variable i to get ours.
+    Expr shift(const StageNest &parent, size_t i) const {
+        const auto &align = schedule_.fuse_level.align;
+        auto it = align.find(plain_name(i));
+        std::string own = loop_name(dim(i).var), theirs = parent.loop_name(parent.dim(i).var);
+        if (it != align.end() && it->second == LoopAlignStrategy::AlignStart) {
+            return names::var(names::loop_min(own)) - names::var(names::loop_min(theirs));
+        }
+        if (it != align.end() && it->second == LoopAlignStrategy::AlignEnd) {
+            return names::var(names::loop_max(own)) - names::var(names::loop_max(theirs));
+        }
+        return 0;
+    }
+
+    Expr in_own_range(size_t depth) const {
+        Expr result = const_true();
+        for (size_t i = 0; i < depth; i++) {
+            std::string loop = loop_name(dim(i).var);
+            Expr v = names::var(loop);
+            result = result && likely(v >= names::var(names::loop_min(loop))) &&
+                     likely(v <= names::var(names::loop_max(loop)));
+        }
+        return result;
+    }
+
+    /// Of the loops that children share: what they and this nest run over together.
+    void collect_ranges(std::vector<NamedValue> *ranges) const {
+        ranges->insert(ranges->end(), ranges_.begin(), ranges_.end());
+        for (const Child &child : children_) {
+            child.nest->collect_ranges(ranges);
+        }
+        for (size_t i = 0; !children_.empty() && i < shared_; i++) {
+            std::string loop = loop_name(dim(i).var);
+            Expr first = names::var(names::loop_min(loop)), last = names::var(names::loop_max(loop));
+            for (const Child &child : children_) {
+                if (child.depth > i) {
+                    std::string theirs = child.nest->loop_name(child.nest->dim(i).var);
+                    Expr offset = child.nest->shift(*this, i);
+                    first = min(first, names::var(names::loop_min(theirs)) - offset);
+                    last = max(last, names::var(names::loop_max(theirs)) - offset);
+                }
+            }
+            ranges->emplace_back(names::fused_min(loop), first);
+            ranges->emplace_back(names::fused_extent(loop), last + 1 - names::var(names::fused_min(loop)));
+        }
+    }
+
+    Stmt make_loop(size_t i, Stmt body) {
+        std::string loop = loop_name(dim(i).var);
+        bool fused = !children_.empty() && i < shared_;
+        Expr min = names::var(fused ? names::fused_min(loop) : names::loop_min(loop));
+        Expr extent = names::var(fused ? names::fused_extent(loop) : names::loop_extent(loop));
+        Stmt s = For::make(loop, min, extent, dim(i).for_type, dim(i).partition, dim(i).device_api, std::move(body));
+        for (size_t c = factor_checks_.size(); i == 0 && c-- > 0;) {
+            s = Block::make(factor_checks_[c], s);
+        }
+        return s;
+    }
+
     std::string loop_name(const std::string &var) const {
         return names::loop(f_.name(), stage_, var);
     }
@@ -250,56 +382,33 @@ private:
         return s;
     }
 
-    /// Puts lets and guards as far out as what they use allows.
-    std::vector<Enclosing> arrange() {
-        const std::vector<Dim> &dims = schedule_.dims;
-        std::vector<std::vector<Enclosing>> at(dims.size() + 1);  // constructs inside of the first n loops
-        std::map<std::string, size_t> depth;                      // of loops and lets, by name
-        for (size_t i = 0; i < dims.size(); i++) {
-            depth[loop_name(dims[dims.size() - 1 - i].var)] = i + 1;
+    /// Puts lets and guards as far out as what they use allows, but inside of all loops that are shared.
+    void arrange() {
+        std::map<std::string, size_t> depth;  // of loops and lets, by name
+        for (size_t i = 0; i < loops(); i++) {
+            depth[loop_name(dim(i).var)] = i + 1;
         }
         auto depth_of = [&](const Expr &e) {
-            size_t d = 0;
+            size_t d = shared_;
             for (const std::string &v : free_variables(e)) {
                 auto it = depth.find(v);
                 d = it == depth.end() ? d : std::max(d, it->second);
             }
             return d;
         };
+        at_.assign(loops() + 1, {});
         for (const NamedValue &let : lets_) {
             size_t d = depth[let.first] = depth_of(let.second);
-            at[d].push_back({Enclosing::Let, let.first, let.second, {}});
+            at_[d].push_back({let.first, let.second});
         }
         for (const Expr &guard : guards_) {
-            at[depth_of(guard)].push_back({Enclosing::If, "", guard, {}});
+            at_[depth_of(guard)].push_back({"", guard});
         }
-        std::vector<Enclosing> nest = at[0];
-        for (size_t i = 0; i < dims.size(); i++) {
-            const Dim &dim = dims[dims.size() - 1 - i];
-            ctx_.loops[loop_name(dim.var)] = {f_.name(), stage_, plain_names_[dims.size() - 1 - i]};
-            nest.push_back({Enclosing::Loop, loop_name(dim.var), Expr(), dim});
-            nest.insert(nest.end(), at[i + 1].begin(), at[i + 1].end());
-        }
-        return nest;
     }
 
-    Stmt wrap(const Enclosing &e, Stmt body) {
-        switch (e.kind) {
-        case Enclosing::Let:
-            return LetStmt::make(e.name, e.value, std::move(body));
-        case Enclosing::If:
-            return IfThenElse::make(e.value, std::move(body));
-        case Enclosing::Loop:
-            break;
-        }
-        Stmt loop = For::make(e.name, names::var(names::loop_min(e.name)), names::var(names::loop_extent(e.name)),
-                              e.dim.for_type, e.dim.partition, e.dim.device_api, std::move(body));
-        if (e.dim.var == outermost_name) {
-            for (size_t i = factor_checks_.size(); i-- > 0;) {
-                loop = Block::make(factor_checks_[i], loop);
-            }
-        }
-        return loop;
+    static Stmt wrap(const Enclosing &e, Stmt body) {
+        return e.name.empty() ? IfThenElse::make(e.value, std::move(body)) :
+                                LetStmt::make(e.name, e.value, std::move(body));
     }
 
     const Function &f_;
@@ -314,6 +423,9 @@ private:
     std::vector<Expr> guards_;
     std::vector<Stmt> factor_checks_;
     Expr blend_;
+    std::vector<std::vector<Enclosing>> at_;  ///< inside of the first n loops
+    std::vector<Child> children_;
+    size_t shared_ = 0;  ///< outer loops that this nest shares with children or parent
 };
 
 Stmt make_definition(const Function &f, int stage, const Definition &def, LowerContext &ctx) {
@@ -329,6 +441,24 @@ Stmt make_definition(const Function &f, int stage, const Definition &def, LowerC
         }
     }
     return s;
+}
+
+/// Stage -> the stages that are computed with it.
+using FusedStages = std::map<StageKey, std::vector<StageKey>>;
+
+/// The stage with all those fused into it, and into those.
+std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fused, LowerContext &ctx) {
+    const Function &f = ctx.env.at(key.first);
+    auto nest = std::make_unique<StageNest>(f, key.second, *f.stage(key.second), ctx);
+    auto it = fused.find(key);
+    for (size_t i = 0; it != fused.end() && i < it->second.size(); i++) {
+        const StageKey &child = it->second[i];
+        const Definition &def = *ctx.env.at(child.first).stage(child.second);
+        user_assert(def.specializations.empty() && f.stage(key.second)->specializations.empty())
+            << "func " << child.first << " is computed with " << key.first << ", so neither can be specialized";
+        nest->fuse(make_fused(child, fused, ctx), def.schedule.fuse_level.level.var_name());
+    }
+    return nest;
 }
 
 }  // namespace
@@ -354,6 +484,56 @@ std::vector<PureVar> pure_vars(const Function &f, int stage) {
 
 Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx) {
     return make_definition(f, stage, *f.stage(stage), ctx);
+}
+
+std::optional<StageKey> fused_with(const Definition &def) {
+    const LoopLevel &level = def.schedule.fuse_level.level;
+    if (level.is_inlined() || level.is_root()) {
+        return std::nullopt;
+    }
+    return StageKey(level.func_name(), std::max(level.stage_index(), 0));
+}
+
+Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) {
+    FusedStages fused;
+    std::vector<StageKey> roots;
+    std::map<StageKey, StageKey> root_of;
+    for (const std::string &name : group) {
+        const Function &f = ctx.env.at(name);
+        for (int i = 0; i < f.stages(); i++) {
+            std::optional<StageKey> parent = f.stage(i) ? fused_with(*f.stage(i)) : std::nullopt;
+            StageKey key(name, i);
+            parent ? fused[*parent].push_back(key) : roots.push_back(key);
+            root_of[key] = key;
+        }
+    }
+    for (auto &entry : root_of) {
+        for (size_t steps = 0; steps < root_of.size(); steps++) {
+            std::optional<StageKey> up = fused_with(*ctx.env.at(entry.second.first).stage(entry.second.second));
+            entry.second = up ? *up : entry.second;
+        }
+    }
+    // A nest comes after those of all earlier stages of the Funcs in it.
+    std::vector<Stmt> nests;
+    std::set<StageKey> done;
+    while (done.size() < roots.size()) {
+        size_t before = done.size();
+        for (const StageKey &root : roots) {
+            bool ready = !done.count(root);
+            for (const auto &entry : root_of) {
+                StageKey earlier(entry.first.first, entry.first.second - 1);
+                bool mine = entry.second == root && earlier.second >= 0 && root_of.at(earlier) != root;
+                ready = ready && (!mine || done.count(root_of.at(earlier)));
+            }
+            if (ready) {
+                nests.push_back(make_fused(root, fused, ctx)->build());
+                done.insert(root);
+            }
+        }
+        user_assert(done.size() > before) << "the stages of func " << group[0]
+                                          << " and those computed with it cannot be put in order";
+    }
+    return Block::make(nests);
 }
 
 }  // namespace calotype

@@ -2,6 +2,8 @@
 // The loop nest of one stage, from its definition and schedule.
 #pragma once
 
+#include <optional>
+
 #include "lower/context.h"
 
 namespace calotype {
@@ -14,6 +16,15 @@ namespace calotype {
 ///
 /// Free Variables of the result: names::stage_min/max of the pure variables, and parameters. Adds its loops to ctx.loops.
 Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx);
+
+/// The stage that this one shares its outer loops with (compute_with), if any.
+std::optional<StageKey> fused_with(const Definition &def);
+
+/// The loops of all stages of Funcs that are computed together. A stage that is computed with another runs inside of that
+/// one's outer loops, which then cover what both need:
+///
+///     f.compute_with(g, y)   ->   for g.s0.y over both:  if (y is g's) for g.s0.x: g(..) = ..  if (y is f's) for f.s0.x: f(..) = ..
+Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx);
 
 /// The definition's expressions with its variables named as loops of the stage ("x" -> "f.s0.x").
 Expr qualify(const Expr &e, const Function &f, int stage);
