@@ -2,12 +2,10 @@
 // calotype::Buffer<T, Dims>: a shared handle to a Runtime::Buffer that can also be used inside pipelines.
 #pragma once
 
-#include "lang/buffer_base.h"
+#include "lang/buffer_views.h"
 #include "lang/var.h"
 
 namespace calotype {
-
-constexpr int AnyDims = Runtime::AnyDims;
 
 namespace internal {
 /// True for a list of ints, perhaps with a name behind it.
@@ -47,10 +45,15 @@ private:
 ///     f(x, y) = im(x, y) + 1;           // coordinates that are Exprs: a load inside the pipeline
 ///
 /// A Buffer used in a pipeline that is compiled ahead of time is embedded in the object file.
-template<typename T = void, int Dims = AnyDims>
-class Buffer : public internal::BufferBase {
+template<typename T, int Dims>
+class Buffer : public internal::BufferViews<T, Dims> {
     template<typename T2, int D2>
     friend class Buffer;
+    template<typename T2, int D2>
+    friend class internal::BufferViews;
+    using Base = internal::BufferViews<T, Dims>;
+    using Base::check_convertible;
+    using Base::untyped;
     using Typed = Runtime::Buffer<T, Dims, 4>;
     using Untyped = Runtime::Buffer<>;
     using Shape = internal::SizesAndName;
@@ -59,11 +62,6 @@ class Buffer : public internal::BufferBase {
     template<typename... Args>
     static constexpr bool all_ints = (std::is_convertible<Args, int>::value && ...);
 
-    // The const of T is kept by this class alone.
-    template<typename T2, int D2, int S2>
-    static Untyped untyped_copy(const Runtime::Buffer<T2, D2, S2> &b) {
-        return Untyped(reinterpret_cast<const Runtime::Buffer<std::remove_const_t<T2>, D2, S2> &>(b));
-    }
     static void *mutable_data(const void *data) {
         return const_cast<void *>(data);
     }
@@ -71,7 +69,7 @@ class Buffer : public internal::BufferBase {
         return Type(static_calotype_type());
     }
     Buffer(Untyped &&b, const std::string &name)
-        : BufferBase(std::move(b), name) {
+        : Base(std::move(b), name) {
         check_convertible(runtime_type(), Dims);
     }
     // With no bits where T is void: any type will do.
@@ -95,7 +93,7 @@ public:
     /// A CompileError if the type or the number of dimensions differs.
     template<typename T2, int D2>
     Buffer(const Buffer<T2, D2> &other)
-        : BufferBase(other) {
+        : Base(other) {
         static_assert(std::is_const<T>::value || !std::is_const<T2>::value,
                       "a buffer of const elements cannot become one of elements to be written");
         check_convertible(runtime_type(), Dims);
@@ -103,11 +101,11 @@ public:
     /// Shares the memory of a Runtime::Buffer.
     template<typename T2, int D2, int S2>
     Buffer(const Runtime::Buffer<T2, D2, S2> &b, const std::string &name = "")
-        : Buffer(untyped_copy(b), name) {
+        : Buffer(internal::untyped_copy(b), name) {
     }
     /// A handle to an existing image, as the data of a parameter.
     explicit Buffer(const Image &image)
-        : BufferBase(image) {
+        : Base(image) {
         check_convertible(runtime_type(), Dims);
     }
 
@@ -145,7 +143,7 @@ public:
     }
     template<typename Array, size_t N>
     explicit Buffer(Array (&values)[N], const std::string &name = "")
-        : Buffer(untyped_copy(Runtime::Buffer<std::remove_all_extents_t<Array>>(values)), name) {
+        : Buffer(internal::untyped_copy(Runtime::Buffer<std::remove_all_extents_t<Array>>(values)), name) {
     }
     template<typename... Args, typename = IfShape<Args...>>
     explicit Buffer(const Type &t, T *data, int first, Args... rest)
@@ -215,88 +213,13 @@ public:
         return reinterpret_cast<Typed *>(&untyped());
     }
     T *data() const {
-        return static_cast<T *>(static_cast<void *>(raw_buffer()->host));
+        return static_cast<T *>(static_cast<void *>(this->raw_buffer()->host));
     }
     T *begin() const {
-        return static_cast<T *>(static_cast<void *>(raw_buffer()->begin()));
+        return static_cast<T *>(static_cast<void *>(this->raw_buffer()->begin()));
     }
     T *end() const {
-        return static_cast<T *>(static_cast<void *>(raw_buffer()->end()));
-    }
-
-    /// Views of the same memory as new handles.
-    Buffer cropped(int d, int min, int extent) const {
-        return Buffer(untyped().cropped(d, min, extent), "");
-    }
-    Buffer cropped(const std::vector<std::pair<int, int>> &rect) const {
-        return Buffer(untyped().cropped(rect), "");
-    }
-    Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1> sliced(int d, int pos) const {
-        return {untyped().sliced(d, pos), ""};
-    }
-    Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1> sliced(int d) const {
-        return sliced(d, min(d));
-    }
-    Buffer<T, Dims == AnyDims ? AnyDims : Dims + 1> embedded(int d, int pos = 0) const {
-        return {untyped().embedded(d, pos), ""};
-    }
-    Buffer translated(int d, int delta) const {
-        return Buffer(untyped().translated(d, delta), "");
-    }
-    Buffer translated(const std::vector<int> &delta) const {
-        return Buffer(untyped().translated(delta), "");
-    }
-    Buffer transposed(int d1, int d2) const {
-        return Buffer(untyped().transposed(d1, d2), "");
-    }
-    Buffer transposed(const std::vector<int> &order) const {
-        return Buffer(untyped().transposed(order), "");
-    }
-    void slice(int d, int pos) {
-        static_assert(Dims == AnyDims, "the number of dimensions is fixed: use sliced()");
-        untyped().slice(d, pos);
-    }
-    void slice(int d) {
-        slice(d, min(d));
-    }
-    void embed(int d, int pos = 0) {
-        static_assert(Dims == AnyDims, "the number of dimensions is fixed: use embedded()");
-        untyped().embed(d, pos);
-    }
-    void add_dimension() {
-        static_assert(Dims == AnyDims, "the number of dimensions is fixed");
-        untyped().add_dimension();
-    }
-
-    /// New memory with the same elements.
-    Buffer<std::remove_const_t<T>, Dims> copy() const {
-        return {untyped().copy(), ""};
-    }
-    template<typename T2, int D2>
-    void copy_from(const Buffer<T2, D2> &other) {
-        untyped().copy_from(*Buffer<>(Buffer<std::remove_const_t<T2>, D2>(other.image())).get());
-    }
-    template<typename T2, int D2, int S2>
-    void copy_from(const Runtime::Buffer<T2, D2, S2> &other) {
-        untyped().copy_from(untyped_copy(other));
-    }
-    template<typename... Args>
-    auto fill(Args &&...args) -> decltype(std::declval<Typed>().fill(args...)) {
-        return get()->fill(std::forward<Args>(args)...);
-    }
-    template<typename V>
-    bool all_equal(V value) const {
-        return get()->all_equal(value);
-    }
-    template<typename Fn, typename... Others>
-    const Buffer &for_each_value(Fn &&f, Others &&...others) const {
-        get()->for_each_value(std::forward<Fn>(f), *others.get()...);
-        return *this;
-    }
-    template<typename Fn>
-    const Buffer &for_each_element(Fn &&f) const {
-        get()->for_each_element(std::forward<Fn>(f));
-        return *this;
+        return static_cast<T *>(static_cast<void *>(this->raw_buffer()->end()));
     }
 
     /// The same buffer as one of another type; a CompileError where it is not.
@@ -322,18 +245,16 @@ public:
     /// The element inside of a pipeline.
     template<typename... Args, typename = std::enable_if_t<!all_ints<Args...>>>
     Expr operator()(Args &&...coords) const {
-        return call({Expr(std::forward<Args>(coords))...});
+        return this->call({Expr(std::forward<Args>(coords))...});
     }
     Expr operator()(const std::vector<Expr> &coords) const {
-        return call(coords);
+        return this->call(coords);
     }
     Expr operator()(const std::vector<Var> &coords) const {
-        return call(std::vector<Expr>(coords.begin(), coords.end()));
+        return this->call(std::vector<Expr>(coords.begin(), coords.end()));
     }
 
 private:
-    template<typename, int>
-    friend class Buffer;
     Buffer(const Type &t, const Shape &shape)
         : Buffer(t, shape.sizes, shape.name) {
     }

@@ -181,6 +181,10 @@ public:
         untyped().device_deallocate();
     }
 
+    /// The Runtime::Buffer behind all handles, its element type known at run time alone.
+    const Runtime::Buffer<> &shared_storage() const {
+        return untyped();
+    }
     /// The element at these coordinates as an Expr, for use in a pipeline.
     Expr call(const std::vector<Expr> &args) const;
 
