@@ -120,8 +120,8 @@ ConstantInterval BoundsEngine::fit(const ConstantInterval &r, Type t) {
         result.max.reset();
     }
     // Beyond the type, or empty: where such code is, it does not run.
-    const bool impossible = result.is_empty() || (r.min && *r.min > t.imax()) ||
-                            (r.max && *r.max < t.imin());
+    const bool impossible =
+        result.is_empty() || (r.min && *r.min > t.imax()) || (r.max && *r.max < t.imin());
     return impossible ? ConstantInterval::everything() : result;
 }
 

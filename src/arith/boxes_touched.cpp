@@ -402,8 +402,9 @@ private:
     std::vector<Definition> definitions_;
     std::unordered_set<std::string> free_in_definitions_;
     int shadowed_ = 0;  ///< bindings around the walk that hide a name which a definition may mean
-    std::set<std::string> limited_;  ///< variables of which a condition around the walk says something
-    Expr used_;  ///< under what condition the walk is, as far as it is the same for all of it
+    std::set<std::string>
+        limited_;  ///< variables of which a condition around the walk says something
+    Expr used_;    ///< under what condition the walk is, as far as it is the same for all of it
     std::vector<Seen> seen_;
 };
 

@@ -2,6 +2,7 @@
 #include "arith/correlated_differences.h"
 
 #include <map>
+#include <set>
 
 #include "arith/ends.h"
 #include "arith/monotonic.h"
@@ -123,27 +124,27 @@ protected:
 
     Expr visit(const Let *op) override {
         const Expr value = mutate(op->value);
-        const auto hidden = bind(op->name, value);
+        auto hidden = bind(op->name, value);
         const Expr body = mutate(op->body);
-        unbind(op->name, hidden);
+        unbind(op->name, std::move(hidden));
         const bool same = value.same_as(op->value) && body.same_as(op->body);
         return same ? Expr(op) : Let::make(op->name, value, body);
     }
 
     Stmt visit(const LetStmt *op) override {
         const Expr value = mutate(op->value);
-        const auto hidden = bind(op->name, value);
+        auto hidden = bind(op->name, value);
         const Stmt body = mutate(op->body);
-        unbind(op->name, hidden);
+        unbind(op->name, std::move(hidden));
         const bool same = value.same_as(op->value) && body.same_as(op->body);
         return same ? Stmt(op) : LetStmt::make(op->name, value, body);
     }
 
     Stmt visit(const For *op) override {
         const Expr min = mutate(op->min), extent = mutate(op->extent);
-        const auto hidden = bind(op->name, Expr());
+        auto hidden = bind(op->name, Expr());
         const Stmt body = mutate(op->body);
-        unbind(op->name, hidden);
+        unbind(op->name, std::move(hidden));
         const bool same =
             min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
         return same ? Stmt(op)
@@ -154,24 +155,38 @@ protected:
 private:
     using Values = std::map<std::string, Expr>;
 
+    /// What to put back when a binding ends: all values, if some had to be forgotten.
+    struct Hidden {
+        bool is_all = false;
+        Values values;
+    };
+
     /// Make `name` known (with a value, if it can be put in place of the name), and forget the
-    /// values that mean another variable of this name. Returns what was known before.
-    Values bind(const std::string &name, const Expr &value) {
-        Values before = values_;
-        for (auto it = values_.begin(); it != values_.end();) {
-            const bool stale = it->first == name || uses_var(it->second, name);
-            it = stale ? values_.erase(it) : std::next(it);
+    /// values that mean another variable of this name.
+    Hidden bind(const std::string &name, const Expr &value) {
+        Hidden hidden;
+        if (values_.count(name) || mentioned_.count(name)) {
+            hidden = {true, values_};
+            for (auto it = values_.begin(); it != values_.end();) {
+                const bool stale = it->first == name || uses_var(it->second, name);
+                it = stale ? values_.erase(it) : std::next(it);
+            }
         }
-        if (value.defined() && is_exact_int(value.type()) && is_pure(value) &&
-            !uses_var(value, name) && !contains_kind(value, NodeKind::Load) &&
-            ends::tree_size(value, 32) < 32) {
+        if (value.defined() && is_exact_int(value.type()) && ends::tree_size(value, 32) < 32 &&
+            is_pure(value) && !uses_var(value, name) && !contains_kind(value, NodeKind::Load)) {
             values_.emplace(name, value);
+            for (const std::string &used : free_variables(value)) {
+                mentioned_.insert(used);
+            }
         }
-        return before;
+        return hidden;
     }
 
-    void unbind(const std::string &, const Values &before) {
-        values_ = before;
+    void unbind(const std::string &name, Hidden hidden) {
+        values_.erase(name);
+        if (hidden.is_all) {
+            values_ = std::move(hidden.values);
+        }
     }
 
     template<typename T>
@@ -216,6 +231,7 @@ private:
     }
 
     Values values_;
+    std::set<std::string> mentioned_;  ///< free in some value so far
 };
 
 }  // namespace

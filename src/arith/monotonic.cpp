@@ -356,7 +356,7 @@ private:
         default:
             break;
         }
-        bool all_constant = op->is_pure() || op->call_kind == CallKind::Image;
+        bool all_constant = op->call_kind != CallKind::Func && op->is_pure();
         for (const Expr &arg : op->args) {
             all_constant = all_constant && (!arg.defined() || constant(arg));
         }

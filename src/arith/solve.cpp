@@ -261,7 +261,7 @@ private:
     /// Only a has the variable: undo its outermost operation.
     Expr peel(Cmp c, const Expr &a, const Expr &b) {
         if (const Variable *op = a.as<Variable>(); op && op->name == var_) {
-            return make(c, a, b);
+            return make(c, a, simplify(b));
         }
         if (const Let *op = a.as<Let>()) {
             return uses_var(b, op->name)

@@ -15,8 +15,7 @@ namespace calotype::test {
 
 class RandomExpr {
 public:
-    explicit RandomExpr(uint32_t seed)
-        : random_(seed) {
+    explicit RandomExpr(uint32_t seed) : random_(seed) {
     }
 
     /// Leaves, by type. Types without one get constants or casts.
@@ -123,8 +122,12 @@ private:
     }
 
     Expr intrinsic(Type t, int depth) {
-        const auto arg = [&] { return make(t, depth - 1); };
-        const auto bits = [&] { return make_const(t, below(t.bits())); };
+        const auto arg = [&] {
+            return make(t, depth - 1);
+        };
+        const auto bits = [&] {
+            return make_const(t, below(t.bits()));
+        };
         const auto call = [&](Intrinsic id, std::vector<Expr> args) {
             return Call::make(t, id, std::move(args));
         };
@@ -147,7 +150,8 @@ private:
         case 7:
             return call(Intrinsic::likely, {arg()});
         case 8:
-            return t.is_uint() ? call(Intrinsic::abs, {make(t.with_code(Type::Int), depth - 1)}) : arg();
+            return t.is_uint() ? call(Intrinsic::abs, {make(t.with_code(Type::Int), depth - 1)})
+                               : arg();
         case 9:
             return t.is_uint() ? call(Intrinsic::absd, {arg(), arg()}) : arg();
         case 10:
@@ -161,7 +165,8 @@ private:
         case 14:
             return call(Intrinsic::saturating_sub, {arg(), arg()});
         case 15:
-            return call(Intrinsic::saturating_cast, {make(types[below(int(types.size()))], depth - 1)});
+            return call(Intrinsic::saturating_cast,
+                        {make(types[below(int(types.size()))], depth - 1)});
         default: {
             const Type half = t.narrow();
             if (half.bits() < 8) {
@@ -169,7 +174,7 @@ private:
             }
             const Expr a = make(half, depth - 1), b = make(half, depth - 1);
             const int which = below(3);
-            return which == 0 ? call(Intrinsic::widening_add, {a, b})
+            return which == 0                  ? call(Intrinsic::widening_add, {a, b})
                    : which == 1 || t.is_uint() ? call(Intrinsic::widening_mul, {a, b})
                                                : call(Intrinsic::widening_sub, {a, b});
         }

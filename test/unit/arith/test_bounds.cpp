@@ -55,10 +55,12 @@ void expect_inside(Interpreter &interpreter, const Expr &e, const Interval &i) {
             variables << " " << name << " = " << to_string(value);
         }
         if (low) {
-            ASSERT_LE(int64_t(*low), int64_t(lane.i)) << e << "\nis not in " << i << variables.str();
+            ASSERT_LE(int64_t(*low), int64_t(lane.i))
+                << e << "\nis not in " << i << variables.str();
         }
         if (high) {
-            ASSERT_LE(int64_t(lane.i), int64_t(*high)) << e << "\nis not in " << i << variables.str();
+            ASSERT_LE(int64_t(lane.i), int64_t(*high))
+                << e << "\nis not in " << i << variables.str();
         }
     }
 }
@@ -119,14 +121,16 @@ TEST(Bounds, OfVectorsCoverAllLanes) {
     EXPECT_EQ(bounds_text(Broadcast::make(x, 4)), "[0, 10]");
     EXPECT_EQ(bounds_text(Shuffle::make_concat({Broadcast::make(x, 4), Ramp::make(20, -1, 4)})),
               "[0, 20]");
-    EXPECT_EQ(bounds_text(VectorReduce::make(VectorReduce::Add, Ramp::make(x, 1, 4), 1)), "[0, 52]");
+    EXPECT_EQ(bounds_text(VectorReduce::make(VectorReduce::Add, Ramp::make(x, 1, 4), 1)),
+              "[0, 52]");
 }
 
 TEST(Bounds, SelectNarrowsItsBranches) {
     const Expr x = var("x");
     EXPECT_EQ(bounds_text(select(x < 5, x, 0)), "[0, 4]");
     EXPECT_EQ(bounds_text(select(x < 5, 5, x)), "[5, 10]");
-    EXPECT_EQ(bounds_text(select(var("n") < 5, x, x + 1)), "[select(n < 5, 0, 1), select(n < 5, 10, 11)]");
+    EXPECT_EQ(bounds_text(select(var("n") < 5, x, x + 1)),
+              "[select(n < 5, 0, 1), select(n < 5, 10, 11)]");
 }
 
 TEST(Bounds, ConstBoundsHaveNoVariables) {
@@ -173,7 +177,8 @@ void check_soundness(const std::vector<Type> &types, uint32_t seed, int count) {
             Interpreter interpreter;
             for (const auto &[name, range] : ranges) {
                 const Type t = range.min.type();
-                interpreter.variables[name] = Value::integer(t, *as_const_int(range.min) + random.below(4));
+                interpreter.variables[name] =
+                    Value::integer(t, *as_const_int(range.min) + random.below(4));
                 const int64_t n = random.below(2) ? random.below(12) : random.below(256) - 128;
                 interpreter.variables["n_" + to_string(t)] = Value::integer(t, n);
             }
@@ -211,8 +216,11 @@ TEST(BoundsProperty, SymbolicEnds) {
         for (int trial = 0; trial < 12; trial++) {
             Interpreter interpreter;
             const int a = random.below(20) - 10, b = a + random.below(8), n = random.below(8);
-            const std::pair<const char *, int> values[] = {
-                {"a", a}, {"b", b}, {"n", n}, {"x", a + random.below(b - a + 1)}, {"y", random.below(n + 1)}};
+            const std::pair<const char *, int> values[] = {{"a", a},
+                                                           {"b", b},
+                                                           {"n", n},
+                                                           {"x", a + random.below(b - a + 1)},
+                                                           {"y", random.below(n + 1)}};
             for (const auto &[name, value] : values) {
                 interpreter.variables[name] = Value::integer(Int(32), value);
             }

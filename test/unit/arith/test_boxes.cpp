@@ -42,9 +42,10 @@ std::string text(const Box &b) {
 
 TEST(Boxes, OfStencilInLoops) {
     const Expr x = var("x"), y = var("y");
-    const Stmt s = loop("y", var("y0"), var("h"),
-                        loop("x", 0, var("w"),
-                             provide("f", func("g", {x - 1, y}) + func("g", {x + 1, y + 2}), {x, y})));
+    const Stmt s =
+        loop("y", var("y0"), var("h"),
+             loop("x", 0, var("w"),
+                  provide("f", func("g", {x - 1, y}) + func("g", {x + 1, y + 2}), {x, y})));
     EXPECT_EQ(text(box_required(s, "g")), "{[-1, w], [y0, h + y0 + 1]}");
     EXPECT_EQ(text(box_provided(s, "f")), "{[0, w + -1], [y0, h + y0 + -1]}");
     EXPECT_TRUE(box_provided(s, "g").empty());
@@ -71,8 +72,8 @@ TEST(Boxes, ACommonConditionIsKept) {
 
 TEST(Boxes, LetsThatMoveTogetherCancel) {
     const Expr x = var("x"), t = var("t");
-    const Stmt s = loop("x", 0, var("n"),
-                        LetStmt::make("t", x + 5, provide("f", func("g", {t - x}), {x})));
+    const Stmt s =
+        loop("x", 0, var("n"), LetStmt::make("t", x + 5, provide("f", func("g", {t - x}), {x})));
     EXPECT_EQ(text(box_required(s, "g")), "{[5, 5]}");
     const Stmt half = loop("x", 0, 100, provide("f", func("g", {x - x / 2}), {x}));
     EXPECT_EQ(text(box_required(half, "g")), "{[0, 50]}");
@@ -115,7 +116,8 @@ TEST(Boxes, OverlapAndContainment) {
 class Executor {
 public:
     Interpreter interpreter;
-    std::function<void(const std::string &name, bool provided, const std::vector<int64_t> &)> touched;
+    std::function<void(const std::string &name, bool provided, const std::vector<int64_t> &)>
+        touched;
 
     void run(const Stmt &s) {
         if (const Block *op = s.as<Block>()) {
@@ -191,8 +193,7 @@ private:
 
 class RandomStmt {
 public:
-    explicit RandomStmt(uint32_t seed)
-        : random(seed) {
+    explicit RandomStmt(uint32_t seed) : random(seed) {
         random.variables = {{"n", Int(32)}, {"m", Int(32)}};
         random.with_intrinsics = false;
     }
@@ -304,7 +305,8 @@ TEST(BoxesProperty, EveryTouchedCoordinateIsInTheBox) {
                     Value::integer(Int(32), random.random.below(16) - 5);
             }
             const Interpreter outside = executor.interpreter;
-            executor.touched = [&](const std::string &name, bool writes, const std::vector<int64_t> &at) {
+            executor.touched = [&](const std::string &name, bool writes,
+                                   const std::vector<int64_t> &at) {
                 const auto &boxes = writes ? provided : required;
                 const auto it = boxes.find(name);
                 ASSERT_TRUE(it != boxes.end()) << name << " has no box in\n" << s;

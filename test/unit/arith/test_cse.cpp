@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/cse.h"
+
+#include <gtest/gtest.h>
+
+#include "harness/interpret.h"
+#include "ir/equality.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "random_expr.h"
+
+using namespace calotype;
+using namespace calotype::internal;
+using namespace calotype::test;
+
+namespace {
+
+const Expr x = Variable::make(Int(32), "x"), y = Variable::make(Int(32), "y");
+
+std::string cse(const Expr &e, bool lift_all = false) {
+    return to_string(common_subexpression_elimination(e, lift_all));
+}
+
+Expr load(const Expr &index) {
+    return Load::make(Int(32), "buf", index, const_true(), Alignment());
+}
+
+TEST(CSE, NamesWhatOccursTwice) {
+    EXPECT_EQ(cse(x * y + x * y), "let t0 = x * y in t0 + t0");
+    EXPECT_EQ(cse((x * y + 1) * (x * y + 2)), "let t0 = x * y in (t0 + 1) * (t0 + 2)");
+    EXPECT_EQ(cse(x * y + y * x), "x * y + y * x");
+}
+
+TEST(CSE, LeavesCheapThings) {
+    EXPECT_EQ(cse((x + 1) * (x + 1)), "(x + 1) * (x + 1)");
+    EXPECT_EQ(cse((x + 1) * (x + 1), true), "let t0 = x + 1 in t0 * t0");
+    // What a cheap thing is made of is named if it is used twice through it.
+    EXPECT_EQ(cse((x * y + 1) / (x * y + 1)), "let t0 = x * y in (t0 + 1) / (t0 + 1)");
+}
+
+TEST(CSE, DefinitionsUseEarlierOnes) {
+    const Expr a = x * y, b = a * a + x;
+    EXPECT_EQ(cse(b % b), "let t0 = x * y in let t1 = t0 * t0 + x in t1 % t1");
+}
+
+TEST(CSE, DissolvesLets) {
+    const Expr t = Variable::make(Int(32), "t");
+    EXPECT_EQ(cse(Let::make("t", x + y, t * 2)), "(x + y) * 2");
+    EXPECT_EQ(cse(Let::make("t", x + y, t * t)), "let t0 = x + y in t0 * t0");
+    // Two lets of one name, and a free variable of that name.
+    const Expr inner = Let::make("x", y, x + 1);
+    EXPECT_EQ(cse(inner * x), "(y + 1) * x");
+    EXPECT_EQ(cse(Let::make("x", x + y, x % (x + 5))), "let t0 = x + y in t0 % (t0 + 5)");
+}
+
+TEST(CSE, NewNamesDifferFromThoseInUse) {
+    const Expr t0 = Variable::make(Int(32), "t0");
+    EXPECT_EQ(cse(t0 * y + t0 * y), "let t1 = t0 * y in t1 + t1");
+}
+
+TEST(CSE, MemoryIsReadOnlyWhereItWas) {
+    const Expr twice = load(x) * load(x);
+    EXPECT_EQ(cse(twice), "let t0 = " + to_string(load(x)) + " in t0 * t0");
+    const Expr guarded = Call::make(Int(32), Intrinsic::if_then_else, {x < y, twice, x});
+    EXPECT_EQ(cse(guarded), to_string(guarded)) << "the read must not leave the branch";
+    EXPECT_NE(cse(guarded + load(x)), to_string(guarded + load(x))) << "read outside anyway";
+}
+
+TEST(CSE, EffectsStayApart) {
+    const auto effect = [] {
+        return Call::make(Int(32), "put", {x * y}, CallKind::Extern);
+    };
+    const std::string put =
+        to_string(Call::make(Int(32), "put", {Variable::make(Int(32), "t0")}, CallKind::Extern));
+    EXPECT_EQ(cse(effect() + effect()), "let t0 = x * y in " + put + " + " + put);
+}
+
+TEST(CSE, PartsOfAStoreShareTheirLets) {
+    const Expr index = x * y + x;
+    const Stmt s = Store::make("out", load(index), index, const_true(), Alignment());
+    const Stmt result = common_subexpression_elimination(s);
+    const LetStmt *let = result.as<LetStmt>();
+    ASSERT_TRUE(let) << result;
+    EXPECT_EQ(to_string(let->value), "x * y + x");
+    EXPECT_TRUE(let->body.as<Store>()) << result;
+}
+
+TEST(CSE, IsLinearInTheDag) {
+    Expr e = x * y;
+    for (int i = 0; i < 200; i++) {
+        e = e * e - Variable::make(Int(32), "v" + std::to_string(i));
+    }
+    const Expr result = common_subexpression_elimination(e);
+    int lets = 0;
+    for (Expr r = result; const Let *let = r.as<Let>(); r = let->body) {
+        lets++;
+    }
+    EXPECT_EQ(lets, 200);
+    EXPECT_TRUE(equal(result, common_subexpression_elimination(e))) << "deterministic";
+}
+
+TEST(CSEProperty, KeepsTheValue) {
+    const std::vector<Type> types = {Int(32), UInt(8), Int(16), UInt(32)};
+    RandomExpr random(41);
+    random.types = types;
+    for (const Type &t : types) {
+        random.variables.emplace_back("x_" + to_string(t), t);
+        random.variables.emplace_back("y_" + to_string(t), t);
+    }
+    for (int i = 0; i < 2000; i++) {
+        const Expr part = random.make(types[random.below(4)], 3);
+        const Expr e = Select::make(random.make(Bool(), 3), part, part * part);
+        const bool lift_all = random.below(2);
+        const Expr result = common_subexpression_elimination(e, lift_all);
+        for (int trial = 0; trial < 5; trial++) {
+            Interpreter before, after;
+            for (const auto &[name, t] : random.variables) {
+                before.variables[name] = Value::integer(t, random.below(40) - 20);
+            }
+            after.variables = before.variables;
+            const Value a = before.evaluate(e), b = after.evaluate(result);
+            ASSERT_EQ(before.undefined(), after.undefined()) << e << "\n" << result;
+            ASSERT_TRUE(a == b) << e << "\nis " << to_string(a) << ", but\n"
+                                << result << "\nis " << to_string(b);
+        }
+    }
+}
+
+}  // namespace
