@@ -1,25 +1,225 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A pattern is a row: what is reduced, which types the operands must fit into, which features it
+// needs, and the instruction for 128, 256 and 512 bits. The operands are cut into registers, each
+// goes through the instruction, and what is left to be reduced is reduced in the usual way.
 #include "codegen/x86/patterns.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
+
+#include "codegen/x86/features.h"
+#include "ir/constants.h"
+#include "ir/language/match_types.h"
 
 namespace calotype::internal {
 
 using llvm::Value;
 
-llvm::Value *match_x86_call(FunctionEmitter &, const Call *) {
-    return nullptr;
+namespace {
+
+namespace X = llvm::Intrinsic;
+
+/// The instruction for each width, and the feature that the widest needs.
+struct Instruction {
+    X::ID bits128, bits256, bits512;
+};
+
+enum class Operands : uint8_t { Product, Difference, Single };
+
+/// sum (or saturating sum) over groups of `factor` lanes of a * b, |a - b| or a.
+struct ReductionRow {
+    VectorReduce::Operator op;
+    Operands operands;
+    Type a, b;             ///< element types that the operands must fit into without loss
+    Type result;           ///< element type that the instruction gives
+    int factor;            ///< how many lanes it adds up
+    bool accumulates;      ///< it takes an accumulator first
+    Target::Feature feature;
+    Instruction instruction;
+};
+
+const ReductionRow reduction_rows[] = {
+    // u8 * s8, four at a time
+    {VectorReduce::Add, Operands::Product, UInt(8), Int(8), Int(32), 4, true, Target::AVX512_Zen4,
+     {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::x86_avx512_vpdpbusd_512}},
+    {VectorReduce::Add, Operands::Product, UInt(8), Int(8), Int(32), 4, true, Target::AVXVNNI,
+     {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::not_intrinsic}},
+    // s16 * s16, two at a time
+    {VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false, Target::SSE41,
+     {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
+    // s16, two at a time, as products with 1
+    {VectorReduce::Add, Operands::Single, Int(16), Int(16), Int(32), 2, false, Target::SSE41,
+     {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
+    // u8 * s8 with saturation to s16, two at a time
+    {VectorReduce::SaturatingAdd, Operands::Product, UInt(8), Int(8), Int(16), 2, false, Target::SSE41,
+     {X::x86_ssse3_pmadd_ub_sw_128, X::x86_avx2_pmadd_ub_sw, X::x86_avx512_pmaddubs_w_512}},
+};
+
+/// |a - b| of u8 (b zero for a plain sum), eight at a time into 64 bits.
+const Instruction sum_of_differences = {X::x86_sse2_psad_bw, X::x86_avx2_psad_bw, X::x86_avx512_psad_bw_512};
+
+/// Widest registers for integers of few bits: 512 needs the byte and word instructions.
+int integer_register_bits(const Target &target) {
+    if (target.has_feature(Target::AVX512_Skylake)) {
+        return 512;
+    }
+    return target.has_feature(Target::AVX2) ? 256 : 128;
 }
 
-llvm::Value *match_x86_reduction(FunctionEmitter &, const VectorReduce *) {
+/// The instruction for the fewest registers that hold `bits` bits, and its width.
+X::ID choose(const Instruction &i, const Target &target, int bits, int *width) {
+    int limit = integer_register_bits(target);
+    if (limit >= 512 && bits >= 512 && i.bits512 != X::not_intrinsic) {
+        *width = 512;
+        return i.bits512;
+    }
+    if (limit >= 256 && bits >= 256) {
+        *width = 256;
+        return i.bits256;
+    }
+    *width = 128;
+    return i.bits128;
+}
+
+/// Operands of types that fit without loss.
+struct Pair {
+    Expr a, b;
+};
+
+bool fits(const Expr &a, const Expr &b, const ReductionRow &row, Pair *result) {
+    int lanes = a.type().lanes();
+    Expr x = lossless_cast(row.a.with_lanes(lanes), a), y = lossless_cast(row.b.with_lanes(lanes), b);
+    if (!x.defined() || !y.defined()) {
+        return false;
+    }
+    *result = {x, y};
+    return true;
+}
+
+bool match_operands(const Expr &value, const ReductionRow &row, Pair *result) {
+    if (row.operands == Operands::Single) {
+        return fits(value, make_one(value.type()), row, result);
+    }
+    Expr a, b;
+    if (const Mul *product = value.as<Mul>()) {
+        a = product->a;
+        b = product->b;
+    } else if (const Call *call = Call::as_intrinsic(value, Intrinsic::widening_mul)) {
+        a = call->args[0];
+        b = call->args[1];
+    } else {
+        return false;
+    }
+    return fits(a, b, row, result) || fits(b, a, row, result);
+}
+
+Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *x = f.emit(operands.a), *y = f.emit(operands.b);
+    int bits = row.a.bits(), width;
+    X::ID id = choose(row.instruction, f.target(), lanes_of(x->getType()) * bits, &width);
+    return f.by_pieces({x, y}, width / bits, [&](const std::vector<Value *> &piece) -> Value * {
+        if (!row.accumulates) {
+            return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
+        }
+        // Four bytes are one lane of the accumulator, and are given as such.
+        llvm::Type *words = f.type(row.result.with_lanes(width / row.result.bits()));
+        return b.CreateIntrinsic(id, {}, {llvm::Constant::getNullValue(words), b.CreateBitCast(piece[0], words),
+                                          b.CreateBitCast(piece[1], words)});
+    });
+}
+
+/// The widest element that the sum of differences can be of without loss, by the number of addends.
+Value *match_sum_of_bytes(FunctionEmitter &f, const VectorReduce *op, int factor) {
+    Type t = op->value.type();
+    if (op->op != VectorReduce::Add || !t.is_int_or_uint() || t.bits() < 16 || factor % 8 != 0 ||
+        !f.target().has_feature(Target::SSE41)) {
+        return nullptr;
+    }
+    Type bytes = UInt(8, t.lanes());
+    Expr narrow = lossless_cast(bytes, op->value);
+    if (!narrow.defined()) {
+        return nullptr;
+    }
+    Expr a = narrow, b = make_zero(bytes);
+    if (const Call *difference = Call::as_intrinsic(narrow, Intrinsic::absd)) {
+        if (difference->args[0].type() == bytes) {
+            a = difference->args[0];
+            b = difference->args[1];
+        }
+    }
+    Value *x = f.emit(a), *y = f.emit(b);
+    int width;
+    X::ID id = choose(sum_of_differences, f.target(), t.lanes() * 8, &width);
+    Value *sums = f.by_pieces({x, y}, width / 8, [&](const std::vector<Value *> &piece) {
+        return f.builder().CreateIntrinsic(id, {}, {piece[0], piece[1]});
+    });
+    Type result = t.with_lanes(t.lanes() / 8);
+    sums = f.convert(sums, UInt(64, result.lanes()), result);
+    return f.reduce_groups(sums, op->type.lanes(), op->op, t.element_of());
+}
+
+/// Rounded high half of s16 products. The instruction wraps where the product is exactly 1.
+Value *match_rounding_product(FunctionEmitter &f, const Call *op) {
+    static const Instruction instruction = {X::x86_ssse3_pmul_hr_sw_128, X::x86_avx2_pmul_hr_sw,
+                                            X::x86_avx512_pmul_hr_sw_512};
+    Type t = op->type;
+    auto shift = as_const_uint(op->args[2]);
+    bool matches = t.element_of() == Int(16) && t.lanes() >= 8 && shift == 15u &&
+                   op->args[0].type() == t && op->args[1].type() == t;
+    if (!matches || !f.target().has_feature(Target::SSE41)) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> &b = f.builder();
+    int width;
+    X::ID id = choose(instruction, f.target(), t.lanes() * 16, &width);
+    Value *product = f.by_pieces({f.emit(op->args[0]), f.emit(op->args[1])}, width / 16,
+                                 [&](const std::vector<Value *> &piece) {
+                                     return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
+                                 });
+    Value *wrapped = b.CreateICmpEQ(product, f.int_constant(product->getType(), INT16_MIN));
+    return b.CreateXor(product, b.CreateSExt(wrapped, product->getType()));
+}
+
+}  // namespace
+
+Value *match_x86_call(FunctionEmitter &f, const Call *op) {
+    if (f.target().arch != Target::X86) {
+        return nullptr;
+    }
+    return op->is_intrinsic(Intrinsic::rounding_mul_shift_right) ? match_rounding_product(f, op) : nullptr;
+}
+
+Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
+    if (f.target().arch != Target::X86) {
+        return nullptr;
+    }
+    int factor = op->value.type().lanes() / op->type.lanes();
+    if (Value *v = match_sum_of_bytes(f, op, factor)) {
+        return v;
+    }
+    for (const ReductionRow &row : reduction_rows) {
+        bool matches = op->op == row.op && factor % row.factor == 0 && f.target().has_feature(row.feature) &&
+                       op->type.element_of() == row.result &&
+                       op->value.type().lanes() * row.a.bits() >= 64;
+        Pair operands;
+        if (matches && match_operands(op->value, row, &operands)) {
+            Value *sums = apply(f, row, operands);
+            return f.reduce_groups(sums, op->type.lanes(), op->op, row.result);
+        }
+    }
     return nullptr;
 }
 
 // The hardware's 12-bit estimate and one step of Newton's method on it.
 Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     llvm::IRBuilder<> &b = f.builder();
-    auto id = square_root ? llvm::Intrinsic::x86_sse_rsqrt_ps : llvm::Intrinsic::x86_sse_rcp_ps;
-    Value *y = f.by_pieces({v}, 4, [&](const std::vector<Value *> &piece) {
+    auto id = square_root ? X::x86_sse_rsqrt_ps : X::x86_sse_rcp_ps;
+    int lanes = 4;
+    if (f.target().has_feature(Target::AVX) && lanes_of(v->getType()) >= 8) {
+        id = square_root ? X::x86_avx_rsqrt_ps_256 : X::x86_avx_rcp_ps_256;
+        lanes = 8;
+    }
+    Value *y = f.by_pieces({v}, lanes, [&](const std::vector<Value *> &piece) {
         return b.CreateIntrinsic(id, {}, {piece[0]});
     });
     auto constant = [&](double x) { return llvm::ConstantFP::get(v->getType(), x); };
