@@ -12,7 +12,7 @@ namespace calotype::internal {
 namespace {
 
 /// Expressions nested deeper than this are refused, before the stack ends.
-constexpr int max_depth = 2000;
+constexpr int max_depth = 1000;
 
 bool is_type_name(const Token &token) {
     Type ignored;

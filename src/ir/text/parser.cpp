@@ -52,8 +52,8 @@ private:
     }
 
     Stmt braced() {
-        if (++nesting_ > 1000) {
-            syntax_error(peek(), "statements are nested more than 1000 deep");
+        if (++nesting_ > 500) {
+            syntax_error(peek(), "statements are nested more than 500 deep");
         }
         expect("{");
         Stmt s = sequence(Token::Symbol, "}");

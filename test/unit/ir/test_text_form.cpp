@@ -161,7 +161,12 @@ TEST(ParseErrors, Types) {
 
 TEST(ParseErrors, DeepNesting) {
     EXPECT_COMPILE_ERROR(parse_expr(std::string(5000, '(') + "1" + std::string(5000, ')')),
-                         "line 1, column 2001: expressions are nested more than 2000 deep");
+                         "line 1, column 1001: expressions are nested more than 1000 deep");
+    std::string loops;
+    for (int i = 0; i < 600; i++) {
+        loops += "for (x, 0, 1) {\n";
+    }
+    EXPECT_COMPILE_ERROR(parse_stmt(loops), "line 501, column 15: statements are nested more than 500 deep");
 }
 
 }  // namespace
