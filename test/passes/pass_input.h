@@ -11,6 +11,7 @@
 //     fold x 4 [backward] fold_storage
 //     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: store and hoist as compute, compute inline)
 //     async, memoize, output, trace, extern
+//     prefetch g y y 2    prefetch(g, at, from, offset)
 //     ring 2              ring_buffer
 //     debug "file"        debug_to_file
 // A For named f.s1.x is the loop over x of stage 1 of f.

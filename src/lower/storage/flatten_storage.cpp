@@ -7,6 +7,7 @@
 // where extent' is the extent rounded up to the alignment that align_storage asks for.
 #include "lower/storage/flatten_storage.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "arith/bounds.h"
@@ -27,6 +28,8 @@ using internal::Scope;
 using internal::ScopedBinding;
 
 namespace {
+
+constexpr int cache_line_bytes = 64;
 
 /// Bools take a byte.
 Type storage_type(const Type &t) {
@@ -136,6 +139,46 @@ private:
         }
         return Store::make(op->name, value, index, mutate(op->predicate), Alignment(),
                            internal ? SymbolPtr() : output_symbol(op->name));
+    }
+
+    /// One access a cache line, where the strategy allows it.
+    Stmt visit(const Prefetch *op) override {
+        const Stmt body = mutate(op->body);
+        const Region bounds = mutate(op->bounds);
+        const Type t = storage_type(op->types[0]);
+        std::vector<Expr> mins, maxes, args;
+        Expr inside = mutate(op->condition);
+        for (int d = 0; d < int(bounds.size()); d++) {
+            const Expr buffer_min = shape_var(names::buffer_min(op->name, d));
+            const Expr buffer_max = buffer_min + shape_var(names::buffer_extent(op->name, d)) - 1;
+            Expr first = bounds[d].min, last = bounds[d].min + bounds[d].extent - 1;
+            if (op->strategy == PrefetchBoundStrategy::Clamp) {
+                first = clamp(first, buffer_min, buffer_max);
+                last = clamp(last, buffer_min, buffer_max);
+            } else if (op->strategy == PrefetchBoundStrategy::GuardWithIf) {
+                inside = inside && first >= buffer_min && last <= buffer_max;
+            }
+            mins.push_back(first);
+            maxes.push_back(last);
+        }
+        const int step = std::max(1, cache_line_bytes / t.bytes());
+        std::vector<std::string> loops;
+        for (size_t d = 0; d < bounds.size(); d++) {
+            loops.push_back(ctx_.names.unique(op->name + ".prefetch." + std::to_string(d)));
+            args.push_back(mins[d] + Variable::make(Int(32), loops[d]) * (d == 0 ? step : 1));
+        }
+        const Expr index = flat_index(op->name, args, realized_.contains(op->name));
+        Stmt fetch = Evaluate::make(
+            Call::make(t, Intrinsic::prefetch, {Variable::make(Handle(), op->name), index}));
+        for (size_t d = 0; d < bounds.size(); d++) {
+            const Expr extent = maxes[d] - mins[d] + 1;
+            fetch = For::make(loops[d], 0, d == 0 ? (extent + (step - 1)) / step : extent, ForType::Serial,
+                              Partition::Never, DeviceAPI::None, fetch);
+        }
+        if (!is_trivially_true(inside)) {
+            fetch = IfThenElse::make(inside, fetch);
+        }
+        return Block::make(fetch, body);
     }
 
     // Storage.
