@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "lang/func_directives.h"
+#include "lang/schedule/func_directives.h"
 #include "lang/func_ref.h"
 #include "lang/image_param.h"
-#include "lang/loop_directives.h"
+#include "lang/schedule/loop_directives.h"
 #include "lang/stage.h"
 
 namespace calotype {

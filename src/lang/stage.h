@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lang/loop_directives.h"
+#include "lang/schedule/loop_directives.h"
 #include "lang/var_or_rvar.h"
 #include "pipeline/function.h"
 

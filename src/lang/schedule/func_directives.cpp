@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lang/func_directives.h"
+#include "lang/schedule/func_directives.h"
 
 #include <algorithm>
 

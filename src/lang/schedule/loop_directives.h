@@ -8,7 +8,7 @@
 
 #include "ir/enums.h"
 #include "ir/expr.h"
-#include "lang/gpu_directives.h"
+#include "lang/schedule/gpu_directives.h"
 #include "pipeline/parameter.h"
 
 namespace calotype {

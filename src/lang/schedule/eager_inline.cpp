@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lang/eager_inline.h"
+#include "lang/schedule/eager_inline.h"
 
 #include <map>
 

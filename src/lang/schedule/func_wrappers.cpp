@@ -9,7 +9,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "lang/eager_inline.h"
+#include "lang/schedule/eager_inline.h"
 #include "lang/func.h"
 #include "support/error.h"
 #include "support/text.h"

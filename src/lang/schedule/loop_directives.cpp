@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lang/loop_directives.h"
+#include "lang/schedule/loop_directives.h"
 
 #include "lang/func.h"
-#include "lang/loop_editor.h"
+#include "lang/schedule/loop_editor.h"
 #include "support/error.h"
 
 namespace calotype {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lang/loop_editor.h"
+#include "lang/schedule/loop_editor.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/stage.h"
 
-#include "lang/loop_editor.h"
+#include "lang/schedule/loop_editor.h"
 #include "support/error.h"
 
 namespace calotype {

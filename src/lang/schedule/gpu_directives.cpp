@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lang/gpu_directives.h"
+#include "lang/schedule/gpu_directives.h"
 
 #include "lang/func.h"
-#include "lang/loop_editor.h"
+#include "lang/schedule/loop_editor.h"
 
 namespace calotype {
 
