@@ -77,6 +77,8 @@ public:
     Value *call_llvm(unsigned intrinsic_id, llvm::Type *overload, const std::vector<Value *> &args);
     /// Calls the C function. Bools and small integers are extended as the ABI wants.
     Value *call_runtime(const std::string &name, llvm::Type *result, const std::vector<Value *> &args);
+    /// `groups` results, each of that many neighbours.
+    Value *reduce_groups(Value *v, int groups, VectorReduce::Operator op, Type element);
     Value *divide(Value *a, Value *b, Type t);
     Value *modulo(Value *a, Value *b, Type t);
     Value *min_or_max(Value *a, Value *b, Type t, bool is_max);
@@ -147,7 +149,6 @@ private:
 
     // vectors.cpp
     Value *reduce_pair(Value *a, Value *b, VectorReduce::Operator op, Type t);
-    Value *reduce_groups(Value *v, int groups, VectorReduce::Operator op, Type element);
 
     // calls.cpp
     Value *emit_extern_call(const Call *op);

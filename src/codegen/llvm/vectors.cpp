@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/emitter.h"
+#include "codegen/x86/patterns.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -289,6 +290,9 @@ Value *FunctionEmitter::emit_node(const VectorReduce *op) {
         Type wide = Float(32, from.lanes());
         Expr reduced = VectorReduce::make(op->op, Cast::make(wide, op->value), op->type.lanes());
         return emit(Cast::make(op->type, reduced));
+    }
+    if (Value *v = match_x86_reduction(*this, op)) {
+        return v;
     }
     Value *v = emit(op->value);
     return from.lanes() == op->type.lanes()
