@@ -15,10 +15,12 @@ foreach(layer ${calotype_layers})
 endforeach()
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime" "${calotype_staged}/runtime" SYMBOLIC)
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/calotype.h" "${calotype_staged}/calotype.h" SYMBOLIC)
-# The short names of the two headers that users of generated code need.
-foreach(name runtime buffer)
+# The short names of the headers that users of generated code need.
+foreach(name runtime buffer tools/image_io tools/benchmark)
+    string(REGEX REPLACE "[^/]+$" "" up "${name}")
+    string(REGEX REPLACE "[^/]+/" "../" up "${up}")
     file(CONFIGURE OUTPUT "${calotype_staged}/${name}.h" CONTENT
-"// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n#pragma once\n#include \"runtime/${name}.h\"\n")
+"// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n#pragma once\n#include \"${up}runtime/${name}.h\"\n")
 endforeach()
 
 # calotype_public(TARGET NAME): TARGET is Calotype::NAME to users, with the folder of the headers.

@@ -43,6 +43,8 @@ const std::map<std::string, Layers> &include_table() {
         {"runtime/cuda", {"runtime/device", "runtime/host", "runtime/abi"}},
         {"runtime/opencl", {"runtime/device", "runtime/host", "runtime/abi"}},
         {"runtime/cpp", {"runtime/abi"}},
+        {"runtime/tools", {"runtime/cpp", "runtime/abi"}},
+        {"runtime/compat", {"runtime/tools", "runtime/cpp", "runtime/abi", "public"}},
         {"apps", {"public"}},
         {"generators", {"public"}},
         {"python_bindings", {"public"}},
