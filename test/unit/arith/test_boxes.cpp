@@ -156,9 +156,10 @@ private:
     template<typename F>
     void with(const std::string &name, std::optional<int64_t> x, F f) {
         if (x) {
+            const auto hidden = interpreter.variables;
             interpreter.variables[name] = Value::integer(Int(32), *x);
             f();
-            interpreter.variables.erase(name);
+            interpreter.variables = hidden;
         }
     }
 
