@@ -15,6 +15,7 @@
 #include "arith/ends.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 
@@ -365,20 +366,18 @@ private:
         add(name, box);
     }
 
-    /// declare_box_touched(name, min_0, max_0, min_1, max_1, ...)
+    /// declare_box_touched(f(corner), f(other corner), ...): what lies between the corners may be
+    /// both read and written.
     void declared(const Call *op) {
-        const Variable *v = op->args[0].as<Variable>();
-        const StringImm *s = op->args[0].as<StringImm>();
-        internal_assert(v || s) << "a declared box needs a name";
-        const std::string &name = v ? v->name : s->value;
-        if (only_ && name != *only_) {
-            return;
+        for (const Expr &arg : op->args) {
+            const Call *corner = arg.as<Call>();
+            internal_assert(corner && corner->call_kind == CallKind::Func)
+                << "declare_box_touched of " << arg << ", which is not a call of a Func";
+            for (const Expr &coordinate : corner->args) {
+                (*this)(coordinate);
+            }
+            touch(corner->name, corner->args);
         }
-        Box box;
-        for (size_t i = 1; i + 1 < op->args.size(); i += 2) {
-            box.push_back({bounds(op->args[i]).min, bounds(op->args[i + 1]).max});
-        }
-        add(name, box);
     }
 
     void add(const std::string &name, Box &box) {
