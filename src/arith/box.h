@@ -73,6 +73,8 @@ Box simplify(const Box &b);
 /// the if_then_else intrinsic, predicates of Provide) narrow them, and a condition that is the same
 /// for all of the code becomes the box's `used`. Ends are simplified. They are missing where the
 /// code touches coordinates without a bound.
+/// An extern stage says what it touches by declare_box_touched(f(corner), f(other corner), ...),
+/// which counts as read and written.
 std::map<std::string, Box> boxes_required(const Expr &e,
                                           const Scope<Interval> &vars = Scope<Interval>(),
                                           const FuncValueBounds &funcs = {});
