@@ -119,7 +119,10 @@ TEST(CSEProperty, KeepsTheValue) {
             }
             after.variables = before.variables;
             const Value a = before.evaluate(e), b = after.evaluate(result);
-            ASSERT_EQ(before.undefined(), after.undefined()) << e << "\n" << result;
+            if (before.undefined()) {
+                continue;  // A let that is not used may be dropped.
+            }
+            ASSERT_FALSE(after.undefined()) << e << "\n" << result;
             ASSERT_TRUE(a == b) << e << "\nis " << to_string(a) << ", but\n"
                                 << result << "\nis " << to_string(b);
         }
