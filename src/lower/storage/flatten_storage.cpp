@@ -18,6 +18,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
+#include "lower/instrument/memoization.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -252,15 +253,39 @@ private:
 
         ScopedBinding<> bind(realized_, op->name);
         Stmt body = mutate(op->body);
-        if (handles_.count(names::buffer(op->name))) {
-            body = make_header(op, body);
+        const Function *f = ctx_.function_of_buffer(op->name);
+        if (f && f->schedule().memoized) {
+            body = memoized(*f, op, layout.extents, body);
+        } else {
+            if (handles_.count(names::buffer(op->name))) {
+                body = make_header(op, body);
+            }
+            body = allocate(op, layout.extents, condition, body);
         }
-        body = allocate(op, layout.extents, condition, body);
         for (size_t i = lets.size(); i-- > 0;) {
             body = LetStmt::make(lets[i].first, lets[i].second, body);
             forget_range(lets[i].first);
         }
         return body;
+    }
+
+    /// The cache has the storage. All values of a Func are looked up at once, inside of the shapes of all.
+    Stmt memoized(const Function &f, const Realize *op, const std::vector<Expr> &extents, const Stmt &body) const {
+        if (op->name != f.buffer_name(f.outputs() - 1)) {
+            return body;
+        }
+        internal::MemoizedStorage storage;
+        for (int i = 0; i < f.outputs(); i++) {
+            storage.buffers.push_back(f.buffer_name(i));
+            storage.types.push_back(storage_type(f.output_types()[i]));
+        }
+        for (int d = 0; d < int(op->bounds.size()); d++) {
+            storage.mins.push_back(shape_var(names::buffer_min(op->name, d)));
+            storage.sizes.push_back(shape_var(names::buffer_extent(op->name, d)));
+            storage.strides.push_back(shape_var(names::buffer_stride(op->name, d)));
+        }
+        storage.extents = extents;
+        return internal::look_up_memoized(f, storage, body, ctx_);
     }
 
     /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation left to the hoisting.

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The key is a struct: a digest of everything that the values of f are made of (the definitions of f and of all Funcs that it
+// needs), then the values of the parameters that occur in them. What is marked by memoize_tag is represented by its tags.
+// Larger values come first, so that there is no padding, whose bytes would not be defined.
+#include "lower/instrument/memoization.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/buffer_header.h"
+#include "lower/checks/error_call.h"
+#include "support/hash.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Collects what values depend on, and what they are, over all Funcs needed.
+class KeyFinder : public GraphVisitor {
+public:
+    KeyFinder(const Function &f, const LowerContext &ctx)
+        : memoized_(f), ctx_(ctx) {
+        enter(f.name());
+    }
+
+    std::vector<Expr> key() {
+        std::vector<Expr> key;
+        const Sha256::Digest digest = digest_.finish();
+        for (size_t i = 0; i < digest.size(); i += 8) {
+            uint64_t word;
+            std::memcpy(&word, digest.data() + i, 8);
+            key.push_back(make_const(UInt(64), word));
+        }
+        std::stable_sort(values_.begin(), values_.end(), [](const Expr &a, const Expr &b) {
+            return a.type().bytes() > b.type().bytes();
+        });
+        key.insert(key.end(), values_.begin(), values_.end());
+        return key;
+    }
+
+private:
+    void add_text(const std::string &text) {
+        digest_.update_field(text);
+    }
+
+    void add(const Expr &e) {
+        if (e.defined()) {
+            add_text(std::to_string(hash(e)));
+            (*this)(e);
+        }
+    }
+
+    void add_value(const Expr &e) {
+        for (const Expr &known : values_) {
+            if (equal(known, e)) {
+                return;
+            }
+        }
+        values_.push_back(e);
+    }
+
+    void enter(const std::string &name) {
+        auto it = ctx_.env.find(name);
+        if (it == ctx_.env.end() || !entered_.insert(name).second) {
+            return;
+        }
+        const Function &f = it->second;
+        add_text(name);
+        for (int stage = 0; stage < f.stages(); stage++) {
+            if (!f.stage(stage)) {
+                continue;
+            }
+            const Definition &def = *f.stage(stage);
+            for (const Expr &e : def.args) {
+                add(e);
+            }
+            for (const Expr &e : def.values) {
+                add(e);
+            }
+            add(def.predicate);
+            for (const ReductionVariable &rv : def.schedule.rvars) {
+                add_text(rv.var);
+                add(rv.min);
+                add(rv.extent);
+            }
+        }
+        enter_extern(f);
+    }
+
+    void enter_extern(const Function &f) {
+        if (!f.has_extern_definition()) {
+            return;
+        }
+        add_text(f->extern_name);
+        for (const ExternFuncArgument &arg : f->extern_args) {
+            if (arg.is_func()) {
+                enter(Function(arg.func).name());
+            } else if (arg.is_expr()) {
+                add(arg.expr);
+            } else if (arg.is_image_param()) {
+                refuse(arg.image_param.name());
+            }
+        }
+    }
+
+    void refuse(const std::string &image) const {
+        user_error << "func " << memoized_.name() << " is memoized, but its values depend on image parameter " << image
+                   << ": mark what reads it with memoize_tag";
+    }
+
+    using GraphVisitor::visit;
+
+    void visit(const Call *op) override {
+        if (op->is_intrinsic(Intrinsic::memoize_expr)) {
+            for (size_t i = 1; i < op->args.size(); i++) {
+                add_value(op->args[i]);
+            }
+            return;
+        }
+        if (op->call_kind == CallKind::Image && op->symbol && op->symbol->kind == SymbolKind::Parameter) {
+            refuse(op->name);
+        }
+        if (op->call_kind == CallKind::Func) {
+            enter(op->name);
+        }
+        GraphVisitor::visit(op);
+    }
+
+    void visit(const Variable *op) override {
+        if (op->symbol && op->symbol->kind == SymbolKind::Parameter && !Parameter(op->symbol).is_buffer()) {
+            add_value(op);
+        }
+    }
+
+    const Function &memoized_;
+    const LowerContext &ctx_;
+    std::set<std::string> entered_;
+    std::vector<Expr> values_;
+    Sha256 digest_;
+};
+
+/// The parts of the lookup, each a variable of this name.
+std::string part(const Function &f, const char *what) {
+    return f.name() + ".memoized." + what;
+}
+
+Expr handle_part(const Function &f, const char *what) {
+    return Variable::make(Handle(), part(f, what));
+}
+
+Expr int_part(const Function &f, const char *what) {
+    return Variable::make(Int(32), part(f, what));
+}
+
+/// The arguments that lookup and store share.
+std::vector<Expr> common_arguments(const Function &f) {
+    return {user_context(), handle_part(f, "key"), int_part(f, "key_size"), handle_part(f, "bounds"), f.outputs(),
+            handle_part(f, "buffers")};
+}
+
+}  // namespace
+
+Expr memoized_is_missing(const Function &f) {
+    return int_part(f, "lookup") == 1;
+}
+
+Stmt store_memoized(const Function &f) {
+    const Expr eviction_key = f.schedule().memoize_eviction_key;
+    std::vector<Expr> args = common_arguments(f);
+    args.push_back(make_const(Bool(), eviction_key.defined()));
+    args.push_back(!eviction_key.defined()             ? make_zero(UInt(64)) :
+                   eviction_key.type().is_handle() ? reinterpret(UInt(64), eviction_key) :
+                                                         cast(UInt(64), eviction_key));
+    const Expr result = int_part(f, "store");
+    const Expr call = Call::make(Int(32), "calotype_memoization_cache_store", args, CallKind::Extern);
+    return LetStmt::make(part(f, "store"), call, AssertStmt::make(result == 0, result));
+}
+
+Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const Stmt &body, const LowerContext &ctx) {
+    std::vector<HeaderDimension> shape;
+    for (size_t d = 0; d < storage.mins.size(); d++) {
+        shape.push_back({storage.mins[d], storage.sizes[d], storage.strides[d]});
+    }
+    Stmt s = body;
+    std::vector<Expr> headers;
+    for (size_t i = storage.buffers.size(); i-- > 0;) {
+        const Expr header = Variable::make(header_type(), names::buffer(storage.buffers[i]));
+        headers.insert(headers.begin(), header);
+        const Expr host = Call::make(Handle(), Intrinsic::buffer_get_host, {header});
+        s = Allocate::make(storage.buffers[i], storage.types[i], MemoryType::Heap, storage.extents, const_true(), s, host,
+                           "calotype_memoization_cache_release");
+    }
+    const Expr result = int_part(f, "lookup");
+    s = Block::make(AssertStmt::make(result >= 0, result), s);
+    s = LetStmt::make(part(f, "lookup"),
+                      Call::make(Int(32), "calotype_memoization_cache_lookup", common_arguments(f), CallKind::Extern), s);
+    s = LetStmt::make(part(f, "buffers"), Call::make(Handle(), Intrinsic::make_struct, headers), s);
+    for (size_t i = storage.buffers.size(); i-- > 0;) {
+        s = LetStmt::make(names::buffer(storage.buffers[i]), make_buffer_header(Expr(), storage.types[i], shape), s);
+    }
+    s = LetStmt::make(part(f, "bounds"), make_buffer_header(Expr(), storage.types[0], shape), s);
+    const std::vector<Expr> key = KeyFinder(f, ctx).key();
+    int bytes = 0;
+    for (const Expr &e : key) {
+        bytes += e.type().bytes();
+    }
+    s = LetStmt::make(part(f, "key_size"), bytes, s);
+    return LetStmt::make(part(f, "key"), Call::make(Handle(), Intrinsic::make_struct, key), s);
+}
+
+}  // namespace calotype::internal
