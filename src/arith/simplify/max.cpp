@@ -20,7 +20,7 @@ constexpr RuleText rules[] = {
     // Constants fold and move outwards; a clamp is max(min(x, high), low).
     {any, "max(max(x, c0), c1) -> max(x, fold(max(c0, c1)))"},
     {any, "max(min(x, c0), c1) -> c1 if c1 >= c0"},
-    {any, "max(max(x, c0), y) -> max(max(x, y), c0)"},
+    {any, "max(max(x, c0), a) -> max(max(x, a), c0)"},
     {exact, "max(x + c0, c1) -> max(x, fold(c1 - c0)) + c0"},
     {exact, "max(c0 - x, c1) -> c0 - min(x, fold(c0 - c1))"},
     {exact, "max(x + c0, x) -> x + fold(max(c0, 0))"},
@@ -53,8 +53,8 @@ constexpr RuleText rules[] = {
     {exact, "max(((x + c0) / c1) * c1 + c2, x) -> x if c1 > 0 && c0 + c2 <= 0"},
     {any, "max(select(x, y, z), select(x, u, v)) -> select(x, max(y, u), max(z, v))"},
     {any, "max(select(x, c0, c1), c2) -> select(x, fold(max(c0, c2)), fold(max(c1, c2)))"},
-    {any, "max(select(x, y, z), y) -> select(x, y, max(z, y))"},
-    {any, "max(select(x, y, z), z) -> select(x, max(y, z), z)"},
+    {any, "max(select(x, a, z), a) -> select(x, a, max(z, a))"},
+    {any, "max(select(x, y, a), a) -> select(x, max(y, a), a)"},
     // Vectors.
     {exact, "max(ramp(x, y, l0), ramp(z, y, l0)) -> ramp(max(x, z), y, l0)"},
 };

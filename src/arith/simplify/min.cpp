@@ -20,7 +20,7 @@ constexpr RuleText rules[] = {
     // Constants fold and move outwards; a clamp is max(min(x, high), low).
     {any, "min(min(x, c0), c1) -> min(x, fold(min(c0, c1)))"},
     {any, "min(max(x, c0), c1) -> c1 if c1 <= c0"},
-    {any, "min(min(x, c0), y) -> min(min(x, y), c0)"},
+    {any, "min(min(x, c0), a) -> min(min(x, a), c0)"},
     {any, "min(max(x, c0), c1) -> max(min(x, c1), c0) if c0 < c1"},
     {any, "min(max(min(x, c0), c1), c2) -> max(min(x, c2), c1) if c1 < c2 && c2 <= c0"},
     {exact, "min(x + c0, c1) -> min(x, fold(c1 - c0)) + c0"},
@@ -55,8 +55,8 @@ constexpr RuleText rules[] = {
     {exact, "min(((x + c0) / c1) * c1 + c2, x) -> ((x + c0) / c1) * c1 + c2 if c1 > 0 && c0 + c2 <= 0"},
     {any, "min(select(x, y, z), select(x, u, v)) -> select(x, min(y, u), min(z, v))"},
     {any, "min(select(x, c0, c1), c2) -> select(x, fold(min(c0, c2)), fold(min(c1, c2)))"},
-    {any, "min(select(x, y, z), y) -> select(x, y, min(z, y))"},
-    {any, "min(select(x, y, z), z) -> select(x, min(y, z), z)"},
+    {any, "min(select(x, a, z), a) -> select(x, a, min(z, a))"},
+    {any, "min(select(x, y, a), a) -> select(x, min(y, a), a)"},
     // Vectors.
     {exact, "min(ramp(x, y, l0), ramp(z, y, l0)) -> ramp(min(x, z), y, l0)"},
 };

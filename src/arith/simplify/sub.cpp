@@ -25,7 +25,7 @@ constexpr RuleText rules[] = {
     {integer, "(x + c0) - (c1 - y) -> (x + y) + fold(c0 - c1)"},
     {integer, "(c0 - x) - y -> c0 - (x + y)"},
     {integer, "(x + c0) - y -> (x - y) + c0"},
-    {wrapping, "(x - c0) - y -> (x - y) - c0"},
+    {wrapping, "(x - c0) - a -> (x - a) - c0"},
     {signed_int, "x - (y + c0) -> (x - y) + fold(-c0)"},
     {wrapping, "x - (y + c0) -> (x - y) - c0"},
     {integer, "x - (c0 - y) -> (x + y) - c0"},
@@ -48,10 +48,10 @@ constexpr RuleText rules[] = {
     {integer, "a * y - a -> a * (y - 1)"},
     {integer, "a - a * y -> a * (1 - y)"},
     // Minima and maxima with a common term.
-    {exact, "x - min(x, y) -> max(x - y, 0)"},
-    {exact, "x - max(x, y) -> min(x - y, 0)"},
-    {exact, "min(x, y) - x -> min(y - x, 0)"},
-    {exact, "max(x, y) - x -> max(y - x, 0)"},
+    {exact, "a - min(a, y) -> max(a - y, 0)"},
+    {exact, "a - max(a, y) -> min(a - y, 0)"},
+    {exact, "min(a, y) - a -> min(y - a, 0)"},
+    {exact, "max(a, y) - a -> max(y - a, 0)"},
     {exact, "x - min(x + c0, y) -> max(x - y, fold(-c0))"},
     {exact, "x - max(x + c0, y) -> min(x - y, fold(-c0))"},
     {exact, "x - min(x - y, z) -> max(x - z, y)"},
@@ -61,10 +61,10 @@ constexpr RuleText rules[] = {
     {exact, "min(x + c0, y + c1) - min(x, y) -> c0 if c0 == c1"},
     {exact, "max(x + c0, y + c1) - max(x, y) -> c0 if c0 == c1"},
     {any, "select(x, y, z) - select(x, u, v) -> select(x, y - u, z - v)"},
-    {integer, "select(x, y, z) - y -> select(x, 0, z - y)"},
-    {integer, "select(x, y, z) - z -> select(x, y - z, 0)"},
-    {integer, "y - select(x, y, z) -> select(x, 0, y - z)"},
-    {integer, "z - select(x, y, z) -> select(x, z - y, 0)"},
+    {integer, "select(x, a, z) - a -> select(x, 0, z - a)"},
+    {integer, "select(x, y, a) - a -> select(x, y - a, 0)"},
+    {integer, "a - select(x, a, z) -> select(x, 0, a - z)"},
+    {integer, "a - select(x, y, a) -> select(x, a - y, 0)"},
     {integer, "select(x, y + w, z) - y -> select(x, w, z - y)"},
     {integer, "select(x, z, y + w) - y -> select(x, z - y, w)"},
     // Quotient and remainder.
@@ -79,7 +79,8 @@ constexpr RuleText rules[] = {
     // Vectors.
     {integer, "ramp(x, y, l0) - ramp(z, w, l0) -> ramp(x - z, y - w, l0)"},
     {integer, "ramp(x, y, l0) - broadcast(z, l0) -> ramp(x - z, y, l0)"},
-    {integer, "broadcast(x, l0) - ramp(y, z, l0) -> ramp(x - y, 0 - z, l0)"},
+    {integer, "broadcast(a, l0) - ramp(y, z, l0) -> ramp(a - y, 0 - z, l0)"},
+    {integer, "c0 - ramp(y, z, l0) -> ramp(c0 - y, 0 - z, l0)"},
 };
 
 }  // namespace
