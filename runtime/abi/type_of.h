@@ -12,6 +12,10 @@
 #define CALOTYPE_CPP_COMPILER_HAS_FLOAT16
 #endif
 
+/** For programs that describe the C++ types behind their handles; the runtime does not use it. */
+template<typename T>
+struct calotype_handle_traits;
+
 /** What calotype_type_of says of a class type that stands for a number, by specialisation:
  * give a `static constexpr calotype_type_t value`. */
 template<typename T>

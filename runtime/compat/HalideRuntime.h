@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The runtime's C interface under the names that Halide gives it, for programs that were written
+ * against those: every halide_NAME is calotype_NAME. Include this or <calotype/runtime.h>, as you
+ * like; they may be mixed.
+ */
+#pragma once
+
+#include "../runtime.h"
+#include "runtime_errors.h"
+#include "runtime_functions.h"
+#include "runtime_types.h"
+
+#ifdef __cplusplus
+#include "../cpp/function_info.h"
+#define HalideFunctionInfo CalotypeFunctionInfo
+#endif
+
+#ifndef HALIDE_ALWAYS_INLINE
+#define HALIDE_ALWAYS_INLINE CALOTYPE_ALWAYS_INLINE
+#define HALIDE_MUST_USE_RESULT CALOTYPE_MUST_USE_RESULT
+#define HALIDE_ATTRIBUTE_ALIGN CALOTYPE_ATTRIBUTE_ALIGN
+#endif
+#ifdef CALOTYPE_CPP_COMPILER_HAS_FLOAT16
+#define HALIDE_CPP_COMPILER_HAS_FLOAT16
+#endif

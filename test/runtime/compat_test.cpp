@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Programs written with Halide's names: that this compiles is most of the test.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "runtime/compat/HalideBuffer.h"
+#include "runtime/compat/halide_benchmark.h"
+#include "runtime/compat/halide_image.h"
+#include "runtime/compat/halide_image_io.h"
+
+namespace {
+
+using Halide::Runtime::Buffer;
+
+int blur_like(halide_buffer_t *in, struct halide_buffer_t *out) {
+    if (in->is_bounds_query()) {
+        in->dim[0].extent = out->dim[0].extent + 2;
+        return halide_error_code_success;
+    }
+    if (in->type != halide_type_of<uint8_t>()) {
+        return halide_error_bad_type(nullptr, "input buffer in", in->type.as_u32(),
+                                     halide_type_t(halide_type_uint, 8).as_u32());
+    }
+    return 0;
+}
+
+int errors;
+
+TEST(Compat, RunsAProgramWithTheOldNames) {
+    Buffer<uint8_t> in(nullptr, 1), out(10);
+    EXPECT_EQ(0, blur_like(in, out));
+    EXPECT_EQ(12, in.dim(0).extent());
+    in.allocate();
+    in.fill(1);
+    EXPECT_EQ(0, blur_like(in, out));
+    Buffer<float, 1> wrong(10);
+    auto old = halide_set_error_handler([](void *, const char *) { errors++; });
+    EXPECT_EQ(halide_error_code_bad_type, blur_like(wrong, out));
+    halide_set_error_handler(old);
+    EXPECT_EQ(1, errors);
+    EXPECT_EQ(halide_type_of<float>(), wrong.static_halide_type());
+    EXPECT_TRUE(decltype(wrong)::has_static_halide_type);
+    EXPECT_GT(halide_get_num_threads(), 0);
+    void *p = halide_malloc(nullptr, 10);
+    halide_free(nullptr, p);
+    halide_mutex mutex = {};
+    halide_mutex_lock(&mutex);
+    halide_mutex_unlock(&mutex);
+    const halide_dimension_t dim(0, 4, 1);
+    EXPECT_EQ(4, dim.extent);
+    halide_filter_metadata_t metadata = {};
+    EXPECT_EQ(nullptr, metadata.arguments);
+    const HalideFunctionInfo::ArgumentInfo info = {"in", HalideFunctionInfo::InputBuffer, 2,
+                                                   halide_type_of<int>()};
+    EXPECT_EQ("in", info.name);
+}
+
+TEST(Compat, HasTheTools) {
+    const double t = Halide::Tools::benchmark(2, 2, [] {});
+    EXPECT_GE(t, 0);
+    Halide::Tools::BenchmarkConfig config;
+    config.max_time = config.min_time = 0.01;
+    EXPECT_GE(Halide::Tools::benchmark([] {}, config).wall_time, 0);
+    const std::string name = (std::filesystem::temp_directory_path() / "calotype_compat.png").string();
+    Halide::Tools::Image<uint8_t> image(4, 4, 3);
+    image.fill(7);
+    Halide::Tools::convert_and_save_image(image, name);
+    Buffer<uint8_t> back = Halide::Tools::load_image(name);
+    EXPECT_TRUE(back.all_equal(7));
+    Buffer<float> converted = Halide::Tools::load_and_convert_image(name);
+    EXPECT_EQ(3, converted.channels());
+    std::filesystem::remove(name);
+}
+
+std::string contents(const std::filesystem::path &path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+/** All that a pattern's first group finds in a text. */
+std::set<std::string> find_all(const std::string &text, const char *pattern) {
+    std::set<std::string> found;
+    const std::regex regex(pattern);
+    for (std::sregex_iterator i(text.begin(), text.end(), regex), end; i != end; ++i) {
+        found.insert((*i)[1]);
+    }
+    return found;
+}
+
+TEST(Compat, HasEveryFunctionErrorAndFeature) {
+    const std::filesystem::path runtime = CALOTYPE_SOURCE_DIR "/runtime";
+    std::string aliases, declared;
+    for (const auto &file : std::filesystem::directory_iterator(runtime / "compat")) {
+        aliases += contents(file.path());
+    }
+    for (const auto &file : std::filesystem::directory_iterator(runtime / "abi")) {
+        declared += contents(file.path());
+    }
+    std::set<std::string> expected =
+        find_all(declared, "\nextern [^;(]*\\bcalotype_([a-z0-9_]+)\\(");
+    for (const std::string &name : find_all(declared, "CALOTYPE_ERROR_CODE\\(([a-z_]+), -?[0-9]")) {
+        expected.insert("error_code_" + name);
+    }
+    for (const std::string &name :
+         find_all(declared, "CALOTYPE_TARGET_FEATURE\\(([a-z0-9_]+), [0-9]")) {
+        expected.insert("target_feature_" + name);
+    }
+    ASSERT_GT(expected.size(), 200u);
+    const std::set<std::string> defined =
+        find_all(aliases, "#define halide_([a-z0-9_]+) calotype_[a-z0-9_]+\n");
+    for (const std::string &name : expected) {
+        EXPECT_TRUE(defined.count(name)) << "halide_" << name;
+    }
+    for (const std::string &line : find_all(aliases, "(#define halide_[^\n]+)\n")) {
+        EXPECT_TRUE(std::regex_match(line, std::regex("#define halide_(\\w+) calotype_\\1")))
+            << line;
+    }
+}
+
+} // namespace
