@@ -87,7 +87,69 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
     }
 }
 
+/// A piece of work that can run beside others: a loop, and what each of its iterations waits for.
+struct FunctionEmitter::Task {
+    std::string name;
+    std::string loop_variable;  ///< empty: one iteration
+    Expr min = 0, extent = 1;
+    bool serial = false;
+    std::vector<std::pair<Expr, Expr>> acquires;  ///< semaphore, count
+    Stmt body;
+};
+
+namespace {
+
+/// Threads that a statement needs to be sure to come to its end: one, or one for each task of a fork
+/// in it.
+int threads_needed(const Stmt &s) {
+    class Count : public Visitor {
+    public:
+        int needed = 1;
+
+    protected:
+        using Visitor::visit;
+        void visit(const Fork *op) override {
+            needed = std::max(needed, threads_needed(op->first) + threads_needed(op->rest));
+        }
+    } count;
+    count(s);
+    return count.needed;
+}
+
+}  // namespace
+
+void FunctionEmitter::collect_tasks(const Stmt &s, std::vector<Task> *tasks) {
+    if (const Fork *fork = s.as<Fork>()) {
+        collect_tasks(fork->first, tasks);
+        collect_tasks(fork->rest, tasks);
+        return;
+    }
+    Task task;
+    task.name = function_->getName().str() + ".task" + std::to_string(tasks->size());
+    task.body = s;
+    const For *loop = s.as<For>();
+    bool is_parallel = loop && loop->for_type == ForType::Parallel;
+    if (is_parallel || (loop && loop->for_type == ForType::Serial && loop->body.as<Acquire>())) {
+        task.loop_variable = loop->name;
+        task.min = loop->min;
+        task.extent = loop->extent;
+        task.serial = !is_parallel;
+        task.body = loop->body;
+    }
+    while (const Acquire *acquire = task.body.as<Acquire>()) {
+        task.acquires.emplace_back(acquire->semaphore, acquire->count);
+        task.body = acquire->body;
+    }
+    tasks->push_back(std::move(task));
+}
+
 void FunctionEmitter::emit_parallel_loop(const For *op) {
+    std::vector<Task> tasks;
+    collect_tasks(op, &tasks);
+    if (task_parent_ || !tasks[0].acquires.empty()) {
+        emit_parallel_tasks(tasks);
+        return;
+    }
     Value *min = emit(op->min), *extent = emit(op->extent);
     Closure closure = make_closure(op->body, {op->name});
     llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
@@ -105,20 +167,65 @@ void FunctionEmitter::emit_parallel_loop(const For *op) {
                                    {user_context(), task, min, extent, closure.address}));
 }
 
+// int task(user_context, min, extent, closure, task_parent): iterations min .. min + extent - 1.
+llvm::Function *FunctionEmitter::emit_task_function(const Task &task, const Closure &closure) {
+    llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
+    auto *type = llvm::FunctionType::get(i32, {p, i32, i32, p, p}, false);
+    llvm::Function *function = module_.internal_function(task.name, type);
+    FunctionEmitter inner(module_, function);
+    inner.bind("__user_context", function->getArg(0));
+    inner.bind(".task.min", function->getArg(1));
+    inner.bind(".task.extent", function->getArg(2));
+    inner.task_parent_ = function->getArg(4);
+    unpack_closure(closure, function->getArg(3), inner);
+    std::string variable = task.loop_variable.empty() ? ".task.once" : task.loop_variable;
+    inner.emit_body(For::make(variable, Variable::make(Int(32), ".task.min"),
+                              Variable::make(Int(32), ".task.extent"), ForType::Serial,
+                              Partition::Never, DeviceAPI::None, task.body));
+    return function;
+}
+
+// Fills an array of calotype_parallel_task_t and runs them.
+void FunctionEmitter::emit_parallel_tasks(const std::vector<Task> &tasks) {
+    llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
+    auto *acquire_type = llvm::StructType::get(module_.context(), {p, i32});
+    auto *task_type = llvm::StructType::get(
+        module_.context(), {p, p, p, p, i32, i32, i32, i32, b_.getInt8Ty()});
+    Value *array = frame_slot(llvm::ArrayType::get(task_type, tasks.size()), "tasks");
+    for (size_t i = 0; i < tasks.size(); i++) {
+        const Task &task = tasks[i];
+        Closure closure = make_closure(task.body, {task.loop_variable});
+        llvm::Function *function = emit_task_function(task, closure);
+        size_t count = task.acquires.size();
+        Value *acquires = frame_slot(llvm::ArrayType::get(acquire_type, std::max<size_t>(count, 1)), "acquires");
+        for (size_t k = 0; k < count; k++) {
+            Value *entry = b_.CreateConstInBoundsGEP1_64(acquire_type, acquires, k);
+            b_.CreateStore(emit(task.acquires[k].first), b_.CreateStructGEP(acquire_type, entry, 0));
+            b_.CreateStore(emit(task.acquires[k].second), b_.CreateStructGEP(acquire_type, entry, 1));
+        }
+        Value *fields[] = {function, closure.address, module_.string_constant(task.name), acquires,
+                           b_.getInt32(uint32_t(count)), emit(task.min), emit(task.extent),
+                           b_.getInt32(uint32_t(threads_needed(task.body))), b_.getInt8(task.serial)};
+        Value *entry = b_.CreateConstInBoundsGEP1_64(task_type, array, i);
+        for (unsigned k = 0; k < 9; k++) {
+            b_.CreateStore(fields[k], b_.CreateStructGEP(task_type, entry, k));
+        }
+    }
+    Value *parent = task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
+    return_if_nonzero(call_runtime("calotype_do_parallel_tasks", i32,
+                                   {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
+}
+
 void FunctionEmitter::emit_node(const Fork *op) {
-    internal_error << "not yet";
+    std::vector<Task> tasks;
+    collect_tasks(op, &tasks);
+    emit_parallel_tasks(tasks);
 }
 
 void FunctionEmitter::emit_node(const Acquire *op) {
-    internal_error << "not yet";
-}
-
-void FunctionEmitter::emit_node(const Atomic *op) {
-    emit(op->body);
-}
-
-bool FunctionEmitter::emit_atomic_store(const Store *) {
-    return false;
+    std::vector<Task> tasks;
+    collect_tasks(op, &tasks);
+    emit_parallel_tasks(tasks);
 }
 
 }  // namespace calotype::internal

@@ -66,6 +66,37 @@ int fake_par_for(void *user_context, calotype_task_t task, int min, int size, ui
     return result;
 }
 
+/// All tasks on threads of their own; semaphores are spun on.
+int fake_parallel_tasks(void *user_context, int count, calotype_parallel_task_t *tasks, void *parent) {
+    std::vector<std::thread> threads;
+    std::atomic<int> result{0};
+    for (int i = 0; i < count; i++) {
+        threads.emplace_back([&, i] {
+            calotype_parallel_task_t &t = tasks[i];
+            for (int k = t.min; k < t.min + t.extent && result == 0; k++) {
+                for (int s = 0; s < t.num_semaphores; s++) {
+                    auto *value = reinterpret_cast<std::atomic<int64_t> *>(t.semaphores[s].semaphore);
+                    while (value->load() < t.semaphores[s].count) {
+                        std::this_thread::yield();
+                    }
+                    *value -= t.semaphores[s].count;
+                }
+                if (int code = t.fn(user_context, k, 1, t.closure, &t)) {
+                    result = code;
+                }
+            }
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
+    return result;
+}
+int fake_release(calotype_semaphore_t *semaphore, int n) {
+    *reinterpret_cast<std::atomic<int64_t> *>(semaphore) += n;
+    return 0;
+}
+
 const JitSymbols &fake_symbols() {
     static const JitSymbols symbols = {
         {"calotype_malloc", reinterpret_cast<const void *>(&fake_malloc)},
@@ -74,6 +105,8 @@ const JitSymbols &fake_symbols() {
         {"calotype_error_buffer_allocation_too_large", reinterpret_cast<const void *>(&fake_too_large)},
         {"calotype_print", reinterpret_cast<const void *>(&fake_print)},
         {"calotype_do_par_for", reinterpret_cast<const void *>(&fake_par_for)},
+        {"calotype_do_parallel_tasks", reinterpret_cast<const void *>(&fake_parallel_tasks)},
+        {"calotype_semaphore_release", reinterpret_cast<const void *>(&fake_release)},
         {"destroy", reinterpret_cast<const void *>(&fake_destroy)},
     };
     return symbols;
@@ -201,6 +234,43 @@ TEST_F(Statements, ErrorInAParallelLoopIsReturned) {
     auto library = load(one_function({scalar_argument("n", Int(32))}, body));
     EXPECT_EQ(library->function<int(int)>("f")(10), -9);
     EXPECT_EQ(runtime_.allocations, 5);
+}
+
+// A producer and a consumer a row apart: the consumer waits for each row.
+TEST_F(Statements, ForkedTasksWaitForSemaphores) {
+    Expr y = int_var("y"), semaphore = Variable::make(Handle(), "ready");
+    Stmt release = Evaluate::make(Call::make(Int(32), "calotype_semaphore_release", {semaphore, Expr(1)}, CallKind::Extern));
+    Stmt produce = loop("y", 0, int_var("n"), Block::make(store("g", y * y, y), release));
+    Stmt consume = loop("y", 0, int_var("n"), Acquire::make(semaphore, Expr(1), store("out", load_int("g", y) + 1, y)));
+    Stmt body = allocate("g", int_var("n"), Fork::make(produce, consume), MemoryType::Heap);
+    auto library = load(one_function({pointer_argument("out"), pointer_argument("ready"), scalar_argument("n", Int(32))}, body));
+    std::vector<int> out(50);
+    int64_t ready[2] = {0, 0};
+    EXPECT_EQ(library->function<int(int *, void *, int)>("f")(out.data(), ready, 50), 0);
+    for (int i = 0; i < 50; i++) {
+        EXPECT_EQ(out[size_t(i)], i * i + 1);
+    }
+    EXPECT_EQ(ready[0], 0);
+}
+
+TEST_F(Statements, AtomicUpdatesLoseNothing) {
+    Expr y = int_var("y"), index = y % 3;
+    Stmt sum = Store::make("out", load_int("out", index) + y, index, const_true(), Alignment());
+    Expr biggest = Max::make(load_int("out", index + 3), y);
+    Stmt maximum = Store::make("out", biggest, index + 3, const_true(), Alignment());
+    Expr lanes = Ramp::make(Expr(6), 0, 4);
+    Stmt same = Store::make("out", load_int("out", lanes) + Ramp::make(y, 1, 4), lanes, const_true(4), Alignment());
+    Stmt body = loop("y", 0, 64, Atomic::make("out", "", Block::make({sum, maximum, same})), ForType::Parallel);
+    auto library = load(one_function({pointer_argument("out")}, body));
+    std::vector<int> out(7);
+    EXPECT_EQ(library->function<int(int *)>("f")(out.data()), 0);
+    std::vector<int> expected(7);
+    for (int i = 0; i < 64; i++) {
+        expected[size_t(i % 3)] += i;
+        expected[size_t(i % 3 + 3)] = std::max(expected[size_t(i % 3 + 3)], i);
+        expected[6] += 4 * i + 6;
+    }
+    EXPECT_EQ(out, expected);
 }
 
 TEST_F(Statements, DestructorsRunOnBothWays) {
