@@ -6,5 +6,6 @@
 #include "driver/callable.h"
 #include "driver/jit_handlers.h"
 #include "driver/module.h"
+#include "generator/create_callable.h"
 #include "generator/generator.h"
 #include "lang/language.h"

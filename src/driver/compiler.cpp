@@ -65,6 +65,11 @@ LoweredModule run_lowering(const CompileJob &job) {
     return module;
 }
 
+// A name with namespaces is that of a C++ function, whatever the target says.
+NameMangling mangling_of(const std::string &name) {
+    return name.find("::") == std::string::npos ? NameMangling::Default : NameMangling::CPlusPlus;
+}
+
 // What the front half does not depend on and its result still says.
 LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     internal_assert(module.functions.size() == 1) << "lowering gives one function";
@@ -72,6 +77,7 @@ LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     module.target = job.target.to_string();
     module.functions[0].name = job.source.name;
     module.functions[0].linkage = job.source.linkage;
+    module.functions[0].name_mangling = mangling_of(job.source.name);
     return module;
 }
 

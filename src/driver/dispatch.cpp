@@ -86,6 +86,7 @@ LoweredModule Dispatch::module(const std::string &name, const Target &target) co
     module.external_code.clear();
     LoweredFunction &f = module.functions[0];
     f.name = name;
+    f.name_mangling = name.find("::") == std::string::npos ? NameMangling::Default : NameMangling::CPlusPlus;
     f.linkage = LinkageType::ExternalPlusMetadata;
     f.body = choose(0, module.buffers);
     return module;

@@ -212,15 +212,19 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
     return get_pipeline();
 }
 
-PipelineSource GeneratorBase::build_source(const std::string &function_name) {
-    Pipeline pipeline = build_pipeline();
+std::vector<Argument> GeneratorBase::arguments() const {
     std::vector<Argument> args;
     for (const InputBase *input : inputs_) {
         for (const Parameter &p : input->parameters()) {
             args.push_back(argument_of(p));
         }
     }
-    return pipeline.source(function_name, args);
+    return args;
+}
+
+PipelineSource GeneratorBase::build_source(const std::string &function_name) {
+    Pipeline pipeline = build_pipeline();
+    return pipeline.source(function_name, arguments());
 }
 
 }  // namespace calotype::internal

@@ -94,7 +94,9 @@ public:
     /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a program; empty ahead
     /// of time.
     Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given = {});
-    /// build_pipeline as what is compiled: the inputs in order are the arguments.
+    /// After build_pipeline: the inputs in order, as arguments of a function.
+    std::vector<Argument> arguments() const;
+    /// build_pipeline as what is compiled.
     PipelineSource build_source(const std::string &function_name);
 
 protected:

@@ -12,8 +12,9 @@ const char *kind_name(IOKind kind) {
 }
 
 Parameter make_parameter(const GeneratorIO &io, const std::string &name) {
+    const Type type = io.io_type();
     const bool is_buffer = io.kind() != IOKind::Scalar;
-    Parameter p(io.io_type(), is_buffer, is_buffer ? io.io_dims() : 0, name);
+    Parameter p(type, is_buffer, is_buffer ? io.io_dims() : 0, name);
     p->name_is_explicit = true;
     return p;
 }

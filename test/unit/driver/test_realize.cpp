@@ -85,7 +85,7 @@ TEST(Realize, ErrorsAtRunTimeAreThrown) {
     input.set(in);
     EXPECT_RUNTIME_ERROR(
         f.realize({4}),
-        "input buffer input is accessed at 5 in dimension 0, beyond the maximum 3");
+        "input buffer input covers [0, 3] in dimension 0, must cover [2, 5]");
 }
 
 TEST(Realize, MistakesOfTheCaller) {

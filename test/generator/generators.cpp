@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The generators that the tests run, written as users write them.
+#include "calotype.h"
+
+namespace {
+
+using namespace calotype;
+
+class Brighten : public Generator<Brighten> {
+public:
+    GeneratorParam<int> offset{"offset", 1, 0, 100};
+    Input<Buffer<uint8_t, 2>> input{"input"};
+    Input<int32_t> factor{"factor", 2, 0, 10};
+    Output<Buffer<uint8_t, 2>> output{"output"};
+
+    void generate() {
+        output(x, y) = cast<uint8_t>(min(cast<int32_t>(input(x, y)) * factor + offset, 255));
+    }
+    void schedule() {
+        output.vectorize(x, natural_vector_size<uint8_t>()).parallel(y);
+    }
+
+private:
+    Var x{"x"}, y{"y"};
+};
+
+enum class Mode { Sum, Product };
+
+// A parameter of each kind; the output says what they hold.
+class Kinds : public Generator<Kinds> {
+public:
+    GeneratorParam<bool> flag{"flag", false};
+    GeneratorParam<int8_t> small{"small", -3};
+    GeneratorParam<uint64_t> large{"large", 7};
+    GeneratorParam<float> real{"real", 0.5f, 0.0f, 4.0f};
+    GeneratorParam<Mode> mode{"mode", Mode::Sum, {{"sum", Mode::Sum}, {"product", Mode::Product}}};
+    GeneratorParam<Type> type{"type", Float(32)};
+    GeneratorParam<std::string> text{"text", "abc"};
+    GeneratorParam<Target> other{"other", Target("x86-64-linux")};
+    GeneratorParam<LoopLevel> level{"level", LoopLevel::inlined()};
+    Output<Func> output{"output", 1};
+
+    void generate() {
+        double value = mode == Mode::Sum ? small + double(large) : small * double(large);
+        value += real * 2 + (flag ? 100 : 0) + double(text.value().size());
+        Var x("x");
+        helper(x) = cast(type, float(value));
+        output(x) = helper(x);
+        helper.compute_at(level);
+    }
+
+private:
+    Func helper{"helper"};
+};
+
+// All that is left open is set by parameters.
+class Open : public Generator<Open> {
+public:
+    Input<Buffer<>> input{"input"};
+    Input<Func> func{"func"};
+    Input<Expr> scale{"scale"};
+    Input<float[]> weights{"weights"};
+    Output<Buffer<>> output{"output"};
+
+    void generate() {
+        Expr sum = cast(output.type(), scale);
+        for (const auto &w : weights) {
+            sum += cast(output.type(), Expr(w));
+        }
+        output(calotype::_) = cast(output.type(), input(calotype::_)) * sum + cast(output.type(), func(calotype::_));
+    }
+};
+
+class Arrays : public Generator<Arrays> {
+public:
+    Input<Buffer<int32_t, 1>[2]> inputs{"inputs"};
+    Input<int[]> offsets{2, "offsets"};
+    Output<Buffer<int32_t, 1>[2]> outputs{"outputs"};
+    Output<Func> pair{"pair", {Int(32), UInt(8)}, 1};
+
+    void generate() {
+        Var x("x");
+        for (size_t i = 0; i < outputs.size(); i++) {
+            outputs[i](x) = inputs[i](x) + offsets[i];
+        }
+        pair(x) = Tuple(inputs[0](x), cast<uint8_t>(x));
+    }
+};
+
+class Configured : public Generator<Configured> {
+public:
+    GeneratorParam<int> count{"count", 2};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void configure() {
+        for (int i = 0; i < count; i++) {
+            inputs.push_back(add_input<Buffer<int32_t, 1>>("in_" + std::to_string(i)));
+        }
+        extra = add_output<Buffer<>>("extra");
+        extra->set_type(UInt(8));
+        extra->set_dimensions(1);
+    }
+    void generate() {
+        Var x("x");
+        Expr sum = 0;
+        for (auto *input : inputs) {
+            sum += (*input)(x);
+        }
+        output(x) = sum;
+        (*extra)(x) = cast<uint8_t>(sum);
+    }
+
+private:
+    std::vector<Input<Buffer<int32_t, 1>> *> inputs;
+    Output<Buffer<>> *extra = nullptr;
+};
+
+class Undefined : public Generator<Undefined> {
+public:
+    Output<Buffer<int32_t, 1>> output{"output"};
+    void generate() {
+    }
+};
+
+class WrongType : public Generator<WrongType> {
+public:
+    Output<Buffer<int32_t, 1>> output{"output"};
+    void generate() {
+        Func f;
+        Var x;
+        f(x) = 1.0f;
+        output = f;
+    }
+};
+
+// Uses another generator.
+class Outer : public Generator<Outer> {
+public:
+    Input<Buffer<uint8_t, 2>> input{"input"};
+    Output<Buffer<uint8_t, 2>> output{"output"};
+
+    void generate() {
+        auto inner = context().create<Brighten>();
+        inner->offset.set(5);
+        inner->apply(input, 3);
+        inner->output.compute_root();
+        Var x("x"), y("y");
+        output(x, y) = cast<uint8_t>(inner->output(x, y) + 1);
+    }
+};
+
+}  // namespace
+
+CALOTYPE_REGISTER_GENERATOR(Brighten, brighten)
+CALOTYPE_REGISTER_GENERATOR_ALIAS(brighten_five, brighten, {{"offset", "5"}})
+CALOTYPE_REGISTER_GENERATOR(Kinds, kinds)
+CALOTYPE_REGISTER_GENERATOR(Open, open)
+CALOTYPE_REGISTER_GENERATOR(Arrays, arrays)
+CALOTYPE_REGISTER_GENERATOR(Configured, configured)
+CALOTYPE_REGISTER_GENERATOR(Undefined, undefined)
+CALOTYPE_REGISTER_GENERATOR(WrongType, wrong_type)
+CALOTYPE_REGISTER_GENERATOR(Outer, outer)
