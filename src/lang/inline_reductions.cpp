@@ -80,6 +80,11 @@ RDom domain_of(const char *what, const Expr &e) {
     return RDom(find.domain);
 }
 
+// Over all of the domain, even if no RVar of it occurs.
+void update(const Func &f, const std::vector<Var> &vars, const std::vector<Expr> &values, const RDom &r) {
+    f.function().define_update(std::vector<Expr>(vars.begin(), vars.end()), values, r.domain());
+}
+
 using Combine = std::function<Expr(Expr, Expr)>;
 
 Expr reduce(const char *what, const RDom &r, const Expr &e, Func f, const std::function<Expr(Type)> &initial,
@@ -89,7 +94,7 @@ Expr reduce(const char *what, const RDom &r, const Expr &e, Func f, const std::f
     FreeVariables free(r.domain());
     const Expr value = free.mutate(e);
     f(free.vars) = initial(e.type());
-    f(free.vars) = combine(f(free.vars), value);
+    update(f, free.vars, {combine(f(free.vars), value)}, r);
     return f(free.call_args);
 }
 
@@ -112,7 +117,7 @@ Tuple reduce_position(const char *what, const RDom &r, const Expr &e, Func f,
     for (size_t i = 0; i <= n; i++) {
         updated.push_back(select(take, candidate[i], f(free.vars)[int(i)]));
     }
-    f(free.vars) = Tuple(updated);
+    update(f, free.vars, updated, r);
     return f(free.call_args);
 }
 

@@ -93,7 +93,12 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &e
         << "condition of a requirement has type " << condition.type() << ", must be bool";
     Requirement r;
     r.condition = condition;
-    r.message_parts = error_args;
+    for (const Expr &e : error_args) {
+        if (!r.message_parts.empty()) {
+            r.message_parts.emplace_back(" ");
+        }
+        r.message_parts.push_back(e);
+    }
     checked().requirements.push_back(r);
     invalidate_cache();
 }

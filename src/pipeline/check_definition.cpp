@@ -6,8 +6,9 @@
 namespace calotype::internal {
 
 DefinitionCheck::DefinitionCheck(std::string func, std::string what,
-                                 const std::vector<std::string> &pure_args)
-    : func_(std::move(func)), what_(std::move(what)) {
+                                 const std::vector<std::string> &pure_args,
+                                 const ReductionDomain &domain)
+    : func_(std::move(func)), what_(std::move(what)), domain_(domain) {
     for (const std::string &arg : pure_args) {
         bound_.push(arg);
     }
@@ -25,8 +26,8 @@ void DefinitionCheck::visit(const Variable *op) {
     ReductionDomain d(op->symbol);
     if (!domain_.defined()) {
         domain_ = d;
-        first_rvar_ = op->name;
     }
+    first_rvar_ = first_rvar_.empty() ? op->name : first_rvar_;
     user_assert(domain_.same_as(d))
         << what_ << " uses RVars of two reduction domains, " << domain_.symbol()->name << " and "
         << d.symbol()->name;

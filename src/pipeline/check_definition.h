@@ -15,11 +15,12 @@ namespace calotype::internal {
 /// variable other than `pure_args`, RVars and parameters, or RVars of two domains.
 class DefinitionCheck : public GraphVisitor {
 public:
-    DefinitionCheck(std::string func, std::string what, const std::vector<std::string> &pure_args);
+    DefinitionCheck(std::string func, std::string what, const std::vector<std::string> &pure_args,
+                    const ReductionDomain &domain = ReductionDomain());
 
     using GraphVisitor::operator();
 
-    /// Undefined if no RVar occurs.
+    /// The one given, or else that of the RVars that occur; undefined if there are none.
     const ReductionDomain &domain() const {
         return domain_;
     }

@@ -203,13 +203,14 @@ std::vector<std::string> pure_args_of_update(const Function &f, const std::vecto
 
 }  // namespace
 
-void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> values) {
+void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> values,
+                             const ReductionDomain &given) {
     const std::string what =
         "update definition " + std::to_string(contents_->updates.size()) + " of func " + name();
     check_update_shape(*this, what, args, values);
     const std::vector<std::string> pure = pure_args_of_update(*this, args);
 
-    DefinitionCheck check(name(), what, pure);
+    DefinitionCheck check(name(), what, pure, given);
     for (const Expr &e : args) {
         check(e);
     }

@@ -113,7 +113,9 @@ public:
 
     /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the offending part.
     void define(const std::vector<std::string> &args, std::vector<Expr> values);
-    void define_update(const std::vector<Expr> &args, std::vector<Expr> values);
+    /// Reduces over `domain`, or, if it is undefined, over the one whose RVars occur.
+    void define_update(const std::vector<Expr> &args, std::vector<Expr> values,
+                       const ReductionDomain &domain = ReductionDomain());
     void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &args,
                        const std::vector<Type> &types, const std::vector<std::string> &dims,
                        NameMangling mangling, DeviceAPI device_api);

@@ -190,27 +190,24 @@ private:
         for (const Expr &e : update_.ys) {
             ys.push_back(substitute(originals, e));
         }
-        part.define_update(update_args, update_.apply(calls_of(part, update_args, true), ys));
-        set_loops_of_part(part, domain,
-                          both(substitute(originals, definition_.predicate),
-                               substitute(replacements, leaves_.predicate)));
+        part.define_update(update_args, update_.apply(calls_of(part, update_args, true), ys),
+                           domain);
+        finish_loops_of_part(part, both(substitute(originals, definition_.predicate),
+                                        substitute(replacements, leaves_.predicate)));
         return part;
     }
 
-    // The update reduces over the domain even where an RVar no longer occurs in it.
-    void set_loops_of_part(const Function &part, const ReductionDomain &domain,
-                           const Expr &predicate) const {
+    // The loops keep what directives said of them, as far as that does not make their iterations race now.
+    void finish_loops_of_part(const Function &part, const Expr &predicate) const {
         Definition &d = *part->updates[0];
         d.predicate = predicate;
-        std::vector<Dim> &dims = d.schedule.dims;
-        dims.erase(std::remove_if(dims.begin(), dims.end(), [](const Dim &dim) { return dim.is_rvar(); }),
-                   dims.end());
-        d.schedule.rvars = domain.domain();
-        for (size_t i = 0; i < domain.domain().size(); i++) {
-            Dim dim = dim_of(domain.domain()[i].var);
-            dim.dim_type = internal::is_pure_rvar(d, part.name(), dim.var) ? DimType::PureRVar
-                                                                          : DimType::ImpureRVar;
-            dims.insert(dims.begin() + long(i), dim);
+        for (Dim &dim : d.schedule.dims) {
+            if (dim.is_rvar()) {
+                const DimType type = dim.dim_type;
+                dim = dim_of(dim.var);
+                dim.dim_type = type;
+                dim.for_type = dim.is_parallel() && !dim.is_pure() ? ForType::Serial : dim.for_type;
+            }
         }
     }
 
