@@ -21,6 +21,7 @@
 #include "lower/names.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/inline_functions.h"
+#include "lower/nest/provide.h"
 #include "lower/nest/split_loops.h"
 #include "lower/nest/stage_loops.h"
 
@@ -165,7 +166,7 @@ private:
         for (const Expr &e : def.args) {
             args.push_back(qualify(e, f, stage));
         }
-        Stmt body = Provide::make(f.name(), values, args, const_true());
+        Stmt body = provide_all(f.name(), values, args);
         if (!is_trivially_true(def.predicate)) {
             body = IfThenElse::make(qualify(def.predicate, f, stage), body);
         }

@@ -41,7 +41,8 @@ bool known_multiple(const std::map<std::string, Expr> &extents, const std::strin
     return it != extents.end() && is_const_zero(simplify(it->second % factor));
 }
 
-SplitEffect split(const std::string &func, int stage, const Split &s, std::map<std::string, Expr> *extents) {
+SplitEffect split(const std::string &func, int stage, const Split &s, bool guarded,
+                  std::map<std::string, Expr> *extents) {
     Loop old(func, stage, s.old_var), outer(func, stage, s.outer), inner(func, stage, s.inner);
     Expr factor = cast(Int(32), s.factor);
     SplitEffect effect;
@@ -50,7 +51,9 @@ SplitEffect split(const std::string &func, int stage, const Split &s, std::map<s
     add_range(&effect, outer, 0, outer_extent - 1, outer_extent);
 
     bool exact_fit = known_multiple(*extents, s.old_var, factor);
-    TailStrategy tail = exact_fit ? TailStrategy::RoundUp : resolve_tail(s, stage);
+    TailStrategy tail = exact_fit ? TailStrategy::RoundUp :
+                        guarded   ? TailStrategy::GuardWithIf :
+                                    resolve_tail(s, stage);
     Expr base = outer.var() * factor + old.min();
     switch (tail) {
     case TailStrategy::ShiftInwardsAndBlend:
@@ -86,8 +89,12 @@ SplitEffect fuse(const std::string &func, int stage, const Split &s, std::map<st
     SplitEffect effect;
     Expr extent = inner.extent() * outer.extent();
     add_range(&effect, fused, 0, extent - 1, extent);
-    effect.lets.emplace_back(inner.name, fused.var() % inner.extent() + inner.min());
-    effect.lets.emplace_back(outer.name, fused.var() / inner.extent() + outer.min());
+    // The quotient of two ranges is more than bounds analysis can follow, so it is told.
+    auto promise = [](const Expr &e, const Loop &range) {
+        return Call::make(Int(32), Intrinsic::promise_clamped, {e, range.min(), range.max()});
+    };
+    effect.lets.emplace_back(inner.name, promise(fused.var() % inner.extent() + inner.min(), inner));
+    effect.lets.emplace_back(outer.name, promise(fused.var() / inner.extent() + outer.min(), outer));
     auto i = extents->find(s.inner), o = extents->find(s.outer);
     if (i != extents->end() && o != extents->end()) {
         (*extents)[s.old_var] = simplify(i->second * o->second);
@@ -111,9 +118,16 @@ TailStrategy resolve_tail(const Split &split, int stage) {
     return stage == 0 ? TailStrategy::ShiftInwards : TailStrategy::RoundUp;
 }
 
-SplitEffect split_loops(const std::string &func, int stage, const Split &s, std::map<std::string, Expr> *extents) {
+SplitEffect split_loops(const std::string &func, int stage, const Split &s, std::map<std::string, Expr> *extents,
+                        std::set<std::string> *fused) {
+    bool guarded = fused->count(s.old_var) != 0;
+    if (s.is_fuse()) {
+        fused->insert(s.old_var);
+    } else if (guarded) {
+        fused->insert({s.outer, s.inner});
+    }
     if (s.is_split()) {
-        return split(func, stage, s, extents);
+        return split(func, stage, s, guarded, extents);
     }
     if (s.is_fuse()) {
         return fuse(func, stage, s, extents);

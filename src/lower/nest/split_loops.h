@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,11 @@ struct SplitEffect {
 ///     for x in [x.min, x.max]: body          for xo in [0, (extent + 7) / 8): for xi in [0, 8):
 ///                                      ->      let x = xo * 8 + xi + x.min:  if (likely(x <= x.max)) body
 /// `extents` maps plain variable names to their extent where the schedule fixes it; the split adds its new variables.
-/// It decides whether a tail is needed at all.
-SplitEffect split_loops(const std::string &func, int stage, const Split &split, std::map<std::string, Expr> *extents);
+/// It decides whether a tail is needed at all. `fused` holds the variables that come from a fuse, however indirectly; the
+/// split adds its own. Their tails are guarded whatever was asked for: past the end of a fused loop there is no pixel to
+/// compute instead, and the range of the loops it was made of can be promised.
+SplitEffect split_loops(const std::string &func, int stage, const Split &split, std::map<std::string, Expr> *extents,
+                        std::set<std::string> *fused);
 
 /// Auto resolved: reductions are guarded, pure definitions shift inwards, pure variables of updates round up.
 TailStrategy resolve_tail(const Split &split, int stage);

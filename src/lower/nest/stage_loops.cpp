@@ -14,6 +14,7 @@
 #include "ir/queries.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/provide.h"
 #include "lower/nest/split_loops.h"
 
 namespace calotype {
@@ -48,60 +49,6 @@ private:
     const Function &f_;
     int stage_;
 };
-
-/// The i-th choice of every scatter and gather; counts how many there are.
-class Choose : public Mutator {
-public:
-    explicit Choose(size_t i)
-        : i_(i) {
-    }
-    size_t choices = 1;
-
-protected:
-    Expr visit(const Call *op) override {
-        if (!op->is_intrinsic(Intrinsic::scatter_gather)) {
-            return Mutator::visit(op);
-        }
-        user_assert(choices == 1 || choices == op->args.size())
-            << "scatter and gather of " << choices << " and " << op->args.size()
-            << " values in one definition, must be equally many";
-        choices = op->args.size();
-        return mutate(op->args[std::min(i_, choices - 1)]);
-    }
-
-private:
-    size_t i_;
-};
-
-/// One Provide; with scatter and gather, all values and places are computed before the first is stored.
-Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const std::vector<Expr> &args) {
-    Choose first(0);
-    first.mutate(args);
-    first.mutate(values);
-    if (first.choices == 1) {
-        return Provide::make(name, values, args, const_true());
-    }
-    std::vector<NamedValue> lets;
-    std::vector<Stmt> provides;
-    for (size_t i = 0; i < first.choices; i++) {
-        auto named = [&](const std::vector<Expr> &exprs, const char *role) {
-            std::vector<Expr> result;
-            for (size_t j = 0; j < exprs.size(); j++) {
-                std::string let = name + "." + role + "." + std::to_string(i) + "." + std::to_string(j);
-                lets.emplace_back(let, Choose(i).mutate(exprs[j]));
-                result.push_back(Variable::make(exprs[j].type(), let));
-            }
-            return result;
-        };
-        std::vector<Expr> value = named(values, "value"), place = named(args, "place");
-        provides.push_back(Provide::make(name, value, place, const_true()));
-    }
-    Stmt s = Block::make(provides);
-    for (size_t i = lets.size(); i-- > 0;) {
-        s = LetStmt::make(lets[i].first, lets[i].second, s);
-    }
-    return s;
-}
 
 /// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y), in `splits` and `dims`.
 /// The plain names of the dims are returned.
@@ -334,8 +281,9 @@ private:
             add_base_range(rv.var, min, min + extent - 1);
         }
         add_base_range(outermost_name, 0, 0);
+        std::set<std::string> fused;
         for (const Split &split : schedule_.splits) {
-            SplitEffect effect = split_loops(f_.name(), stage_, split, &extents_);
+            SplitEffect effect = split_loops(f_.name(), stage_, split, &extents_, &fused);
             ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
             lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
             if (effect.guard.defined()) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// fork_async_producers: producers that run beside their consumers.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// The production of an async Func, and its consumption, become two tasks within its storage.
+///
+///     realize g {                                       realize g {
+///       for y {                                           let g.semaphore = alloca(...); calotype_semaphore_init(g.semaphore, 0)
+///         produce g {...}                                 fork {
+///         consume g {...}                        ->         for y { produce g {...}; calotype_semaphore_release(g.semaphore, 1) }
+///       }                                                 } and {
+///     }                                                     for y { acquire(g.semaphore, 1) { consume g {...} } }
+///                                                         }
+///                                                       }
+///
+/// Other Funcs whose storage is inside, and that both sides need, are computed by both.
+///
+/// Requires:    Func-level storage; sliding and folding are done.
+/// Establishes: Fork and Acquire nodes; no Func is async any more.
+/// Order:       after passes that reason about the order of iterations; before split_tuples, which sees one storage as several.
+Stmt fork_async_producers(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

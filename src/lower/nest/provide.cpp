@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/provide.h"
+
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "support/error.h"
+
+namespace calotype {
+
+namespace {
+
+/// The i-th choice of every scatter and gather; counts how many there are.
+class Choose : public Mutator {
+public:
+    explicit Choose(size_t i)
+        : i_(i) {
+    }
+    size_t choices = 1;
+
+protected:
+    Expr visit(const Call *op) override {
+        if (!op->is_intrinsic(Intrinsic::scatter_gather)) {
+            return Mutator::visit(op);
+        }
+        user_assert(choices == 1 || choices == op->args.size())
+            << "scatter and gather of " << choices << " and " << op->args.size()
+            << " values in one definition, must be equally many";
+        choices = op->args.size();
+        return mutate(op->args[std::min(i_, choices - 1)]);
+    }
+
+private:
+    size_t i_;
+};
+
+}  // namespace
+
+Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const std::vector<Expr> &args) {
+    Choose first(0);
+    first.mutate(args);
+    first.mutate(values);
+    if (first.choices == 1) {
+        return Provide::make(name, values, args, const_true());
+    }
+    std::vector<std::pair<std::string, Expr>> lets;
+    std::vector<Stmt> provides;
+    for (size_t i = 0; i < first.choices; i++) {
+        auto named = [&](const std::vector<Expr> &exprs, const char *role) {
+            std::vector<Expr> result;
+            for (size_t j = 0; j < exprs.size(); j++) {
+                std::string let = name + "." + role + "." + std::to_string(i) + "." + std::to_string(j);
+                lets.emplace_back(let, Choose(i).mutate(exprs[j]));
+                result.push_back(Variable::make(exprs[j].type(), let));
+            }
+            return result;
+        };
+        std::vector<Expr> value = named(values, "value"), place = named(args, "place");
+        provides.push_back(Provide::make(name, value, place, const_true()));
+    }
+    Stmt s = Block::make(provides);
+    for (size_t i = lets.size(); i-- > 0;) {
+        s = LetStmt::make(lets[i].first, lets[i].second, s);
+    }
+    return s;
+}
+
+}  // namespace calotype
