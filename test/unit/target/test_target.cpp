@@ -48,6 +48,17 @@ TEST(Target, EveryFeatureHasASpelling) {
     EXPECT_EQ(Target::feature_from_name("no_such"), Target::FeatureEnd);
 }
 
+TEST(Target, RuntimeKnowsFeaturesByTheSameNames) {
+    const char *const names[] = {
+#define CALOTYPE_TARGET_FEATURE(name, bit) #name,
+#include "runtime/abi/target_features.def"
+#undef CALOTYPE_TARGET_FEATURE
+    };
+    for (const char *name : names) {
+        EXPECT_NE(Target::feature_from_name(name), Target::FeatureEnd) << name;
+    }
+}
+
 TEST(Target, Host) {
     const Target host = get_host_target();
     EXPECT_FALSE(host.has_unknowns());
