@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "arith/ends.h"
+#include "arith/order.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -21,20 +22,29 @@ bool is_condition(const Expr &used) {
 }
 
 bool provable_less_equal(const Expr &a, const Expr &b) {
-    return a.same_as(b) || can_prove(ends::less_equal(a, b));
+    return known_less_equal(a, b) || can_prove(ends::less_equal(a, b));
 }
 
-/// The end of a union where each side counts only if it is used; `combine` is min or max.
-template<typename Combine>
-Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_used,
-               Combine combine) {
+/// The smaller of two lower ends, the larger of two upper ones.
+Expr union_end(const Expr &a, const Expr &b, bool lower) {
+    if (known_less_equal(a, b)) {
+        return lower ? a : b;
+    }
+    if (known_less_equal(b, a)) {
+        return lower ? b : a;
+    }
+    return simplify(lower ? ends::min(a, b) : ends::max(a, b));
+}
+
+/// The end of a union where each side counts only if it is used.
+Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_used, bool lower) {
     if (!a.defined() || !b.defined()) {
         return Expr();
     }
     if (a.same_as(b) || equal(a, b)) {
         return a;
     }
-    Expr both = simplify(combine(a, b));
+    Expr both = union_end(a, b, lower);
     // A choice repeats an end. Of large ones that would add up, and the plain union is right, too.
     if (ends::tree_size(a, largest_choice) + ends::tree_size(b, largest_choice) >= largest_choice) {
         return both;
@@ -92,8 +102,8 @@ void merge_boxes(Box &a, const Box &b) {
         if (x.is_single_point() && y.is_single_point() && equal(x.min, y.min)) {
             continue;
         }
-        x = Interval(merge_end(x.min, a_used, y.min, b_used, ends::min),
-                     merge_end(x.max, a_used, y.max, b_used, ends::max));
+        x = Interval(merge_end(x.min, a_used, y.min, b_used, true),
+                     merge_end(x.max, a_used, y.max, b_used, false));
     }
     a.used = alike ? a.used : either_used(a.used, b.used);
 }

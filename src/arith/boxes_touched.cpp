@@ -13,6 +13,7 @@
 #include "arith/box.h"
 #include "arith/correlated_differences.h"
 #include "arith/ends.h"
+#include "arith/order.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/printer.h"
@@ -349,7 +350,8 @@ private:
     /// The ends of a, but those of b where they are provably tighter; both hold.
     static Interval tighter(const Interval &a, const Interval &b) {
         const auto provable = [](const Expr &x, const Expr &y) {
-            return x.defined() && y.defined() && can_prove(ends::less(x, y));
+            return x.defined() && y.defined() && !known_less_equal(y, x) &&
+                   (known_less_equal(x, y) || can_prove(ends::less(x, y)));
         };
         return {!a.min.defined() || provable(a.min, b.min) ? b.min : a.min,
                 !a.max.defined() || provable(b.max, a.max) ? b.max : a.max};

@@ -6,6 +6,7 @@
 #include "arith/const_bounds.h"
 #include "arith/correlated_differences.h"
 #include "arith/interval.h"
+#include "arith/order.h"
 #include "arith/simplify.h"
 #include "arith/strided.h"
 #include "harness/interpret.h"
@@ -55,6 +56,42 @@ TEST(Interval, Questions) {
     EXPECT_FALSE(contains(Interval::nothing(), n));
     EXPECT_TRUE(Interval(n + 1, Expr()).same_as(Interval(n + 1, Expr())));
     EXPECT_TRUE(simplify(Interval(n + 1 - 1, n * 1)).is_single_point());
+}
+
+TEST(Order, OfTheSameShape) {
+    const auto tap = [](int offset) { return max(min(x + offset, n), 0); };
+    EXPECT_TRUE(known_less_equal(tap(1), tap(2)));
+    EXPECT_FALSE(known_less_equal(tap(2), tap(1)));
+    EXPECT_TRUE(known_less_equal(max(min(x + 1, n), 1) - 1, tap(1)));
+    EXPECT_TRUE(known_less_equal((x * 2 + y) / 4, (x * 2 + 3 + y) / 4));
+    EXPECT_TRUE(known_less_equal(min(x, 3), max(y, 3)));
+    EXPECT_FALSE(known_less_equal(x, y));
+    const Expr b = Variable::make(UInt(8), "b");
+    EXPECT_FALSE(known_less_equal(b, b + cast(UInt(8), 1))) << "wraps";
+}
+
+TEST(OrderProperty, WhatIsKnownHolds) {
+    RandomExpr random(71);
+    random.variables = {{"x", Int(32)}, {"y", Int(32)}};
+    random.with_intrinsics = false;
+    int known = 0;
+    for (int i = 0; i < 20000; i++) {
+        const Expr part = random.make(Int(32), 2), a = max(part + 1, random.make(Int(32), 1)),
+                   b = max(random.make(Int(32), 1), part) + random.below(4);
+        if (!known_less_equal(a, b)) {
+            continue;
+        }
+        known++;
+        for (int trial = 0; trial < 10; trial++) {
+            Interpreter interpreter;
+            interpreter.variables["x"] = Value::integer(Int(32), random.below(40) - 20);
+            interpreter.variables["y"] = Value::integer(Int(32), random.below(40) - 20);
+            const Value low = interpreter.evaluate(a), high = interpreter.evaluate(b);
+            ASSERT_TRUE(interpreter.undefined() || low.lanes[0].i <= high.lanes[0].i)
+                << a << "\nis not at most\n" << b;
+        }
+    }
+    EXPECT_GT(known, 300);
 }
 
 TEST(Alignment, OfLinearExpressions) {
