@@ -86,7 +86,7 @@ CpuFeatures cpu_features() {
     f.note(calotype_target_feature_avx512_zen5, zen5);
     f.note(calotype_target_feature_avx512_sapphirerapids, sapphirerapids);
     f.note(calotype_target_feature_avx10_1, os_avx512 && has(l7_1.edx, 19));
-    f.note(calotype_target_feature_x86_apx, os_apx && has(l7_1.edx, 21));
+    f.note(calotype_target_feature_x86apx, os_apx && has(l7_1.edx, 21));
     return f;
 }
 
