@@ -6,10 +6,26 @@
 
 #include "arith/simplify/simplifier.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 
 namespace calotype::internal {
 
 namespace {
+
+// The block of f(s) for each statement s of a chain, in a loop: chains may be long.
+template<typename F>
+Stmt map_block(const Block *op, F f) {
+    std::vector<Stmt> result;
+    bool changed = false;
+    for (Stmt rest = op; rest.defined();) {
+        const auto *block = rest.as<Block>();
+        const Stmt before = block ? block->first : rest;
+        result.push_back(f(before));
+        changed = changed || !result.back().same_as(before);
+        rest = block ? block->rest : Stmt();
+    }
+    return changed ? Block::make(result) : Stmt(op);
+}
 
 class DropFrees final : public Mutator {
 public:
@@ -23,7 +39,7 @@ protected:
         return op->name == name_ ? Stmt() : Stmt(op);
     }
     Stmt visit(const Block *op) override {
-        return Block::make(mutate(op->first), mutate(op->rest));
+        return map_block(op, [&](const Stmt &s) { return mutate(s); });
     }
 
 private:
@@ -64,6 +80,10 @@ protected:
         uses_[op->name]++;
         return Mutator::visit(op);
     }
+    Stmt visit(const Provide *op) override {
+        uses_[op->name]++;
+        return Mutator::visit(op);
+    }
     Stmt visit(const Prefetch *op) override {
         uses_[op->name]++;
         return Mutator::visit(op);
@@ -88,8 +108,7 @@ protected:
     }
 
     Stmt visit(const Block *op) override {
-        const Stmt first = mutate(op->first), rest = mutate(op->rest);
-        return first.same_as(op->first) && rest.same_as(op->rest) ? Stmt(op) : Block::make(first, rest);
+        return map_block(op, [&](const Stmt &s) { return mutate(s); });
     }
 
 private:
@@ -109,7 +128,7 @@ private:
         const int outside = open(op->name);
         const auto body = mutate(op->body);
         const bool used = close(op->name, outside);
-        if (!used && is_pure(op->value)) {
+        if (!used && !has_effects(op->value)) {
             return body;
         }
         const Expr value = mutate(op->value);
@@ -121,7 +140,25 @@ private:
     std::unordered_map<const ExprNode *, std::pair<Expr, Expr>> done_;
 };
 
+class FindEffects final : public GraphVisitor {
+public:
+    bool found = false;
+
+protected:
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        found = found || !op->is_pure();
+        GraphVisitor::visit(op);
+    }
+};
+
 }  // namespace
+
+bool has_effects(const Expr &e) {
+    FindEffects find;
+    find(e);
+    return find.found;
+}
 
 Expr remove_dead_lets(const Expr &e) {
     return contains_kind(e, NodeKind::Let) ? DropDeadCode().mutate(e) : e;

@@ -27,11 +27,11 @@ bool is_repeatable(const Expr &e) {
 // A let in an expression goes at once if it can, so that what is around sees its body; the others wait
 // for dead_code.cpp, which decides them all in one walk.
 bool can_drop(const Let *, const std::string &name, const Expr &value, const Expr &body) {
-    return is_pure(value) && !uses_var(body, name);
+    return !has_effects(value) && !uses_var(body, name);
 }
 
 bool can_drop(const LetStmt *, const std::string &, const Expr &value, const Stmt &body) {
-    return !body.defined() && is_pure(value);
+    return !body.defined() && !has_effects(value);
 }
 
 Expr without_body(const Let *, const Expr &) {

@@ -10,6 +10,7 @@ namespace {
 
 constexpr RuleText rules[] = {
     {any, "x < x -> false"},
+    {exact, "x < y + 1 -> x <= y"},
     // Constants go to the right, differences become sums.
     {exact, "x + c0 < c1 -> x < fold(c1 - c0)"},
     {exact, "c0 < x + c1 -> fold(c0 - c1) < x"},

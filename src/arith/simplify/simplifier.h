@@ -135,7 +135,10 @@ private:
     int renamed_ = 0;
 };
 
-/// Drops lets that are not used and whose value is pure.
+/// True if evaluating e does something besides giving a value; reading memory is not such.
+bool has_effects(const Expr &e);
+
+/// Drops lets that are not used and whose value has no effects.
 Expr remove_dead_lets(const Expr &e);
 /// The same, and allocations that nothing touches.
 Stmt remove_dead_code(const Stmt &s);

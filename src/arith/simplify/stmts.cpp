@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Statements: scopes that teach facts (loops, ifs, asserts), and statements that do nothing. An
 // undefined Stmt is the empty statement; a statement whose body is empty is empty itself.
+#include <memory>
+
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -78,12 +80,12 @@ Stmt Simplifier::visit(const IfThenElse *op) {
         else_case = mutate(op->else_case);
     }
     if (!then_case.defined() && !else_case.defined()) {
-        return is_pure(condition) ? Stmt() : Evaluate::make(condition);
+        return !has_effects(condition) ? Stmt() : Evaluate::make(condition);
     }
     if (!then_case.defined()) {
         return IfThenElse::make(logical_not(condition), else_case);
     }
-    if (else_case.defined() && equal(then_case, else_case) && is_pure(condition)) {
+    if (else_case.defined() && equal(then_case, else_case) && !has_effects(condition)) {
         return then_case;
     }
     if (condition.same_as(op->condition) && then_case.same_as(op->then_case) &&
@@ -120,28 +122,34 @@ bool can_merge(const IfThenElse *first, const IfThenElse *second) {
 
 }  // namespace
 
+// The chain is walked in a loop: unrolling makes long ones. What follows an assert knows that it held.
 Stmt Simplifier::visit(const Block *op) {
-    const Stmt first = mutate(op->first);
-    Stmt rest;
-    const auto *assertion = first.as<AssertStmt>();
-    if (assertion) {
-        Facts::Layer layer(facts_);
-        learn_true(assertion->condition);
-        rest = mutate(op->rest);
-    } else {
-        rest = mutate(op->rest);
+    std::vector<std::unique_ptr<Facts::Layer>> layers;
+    std::vector<Stmt> result;
+    bool changed = false;
+    for (Stmt rest = op; rest.defined();) {
+        const auto *block = rest.as<Block>();
+        const Stmt before = block ? block->first : rest;
+        const Stmt after = mutate(before);
+        changed = changed || !after.same_as(before);
+        const IfThenElse *last = result.empty() ? nullptr : result.back().as<IfThenElse>();
+        if (const auto *next = after.as<IfThenElse>(); can_merge(last, next)) {
+            result.back() =
+                IfThenElse::make(last->condition, Block::make(last->then_case, next->then_case));
+            changed = true;
+        } else if (after.defined()) {
+            result.push_back(after);
+        }
+        if (const auto *assertion = after.as<AssertStmt>()) {
+            layers.push_back(std::make_unique<Facts::Layer>(facts_));
+            learn_true(assertion->condition);
+        }
+        rest = block ? block->rest : Stmt();
     }
-    if (!first.defined() || !rest.defined()) {
-        return first.defined() ? first : rest;
+    while (!layers.empty()) {
+        layers.pop_back();
     }
-    const auto *a = first.as<IfThenElse>();
-    const auto *block = rest.as<Block>();
-    const auto *b = block ? block->first.as<IfThenElse>() : rest.as<IfThenElse>();
-    if (can_merge(a, b)) {
-        const Stmt both = IfThenElse::make(a->condition, Block::make(a->then_case, b->then_case));
-        return block ? Block::make(both, block->rest) : both;
-    }
-    return first.same_as(op->first) && rest.same_as(op->rest) ? Stmt(op) : Block::make(first, rest);
+    return changed ? Block::make(result) : Stmt(op);
 }
 
 Stmt Simplifier::visit(const Fork *op) {
@@ -154,7 +162,7 @@ Stmt Simplifier::visit(const Fork *op) {
 
 Stmt Simplifier::visit(const Evaluate *op) {
     const Expr value = mutate(op->value);
-    if (is_pure(value)) {
+    if (!has_effects(value)) {
         return Stmt();
     }
     return value.same_as(op->value) ? Stmt(op) : Evaluate::make(value);
