@@ -61,12 +61,14 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
             constant += *c;
         }
     }
-    Value *p = element_pointer(buffer, element, emit(rest));
     if (constant == 0) {
-        return p;
+        return element_pointer(buffer, element, emit(rest));
     }
+    // Not inbounds: without the constant the address may lie outside of the buffer.
     llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
-    return b_.CreateInBoundsGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
+    Value *wide = b_.CreateSExtOrTrunc(emit(rest), b_.getInt64Ty());
+    Value *p = b_.CreateGEP(in_memory, host_pointer(buffer), wide);
+    return b_.CreateGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
 }
 
 llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type element,

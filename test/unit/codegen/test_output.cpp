@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Output files, given to the tools that they are for: the system's C and C++ compilers and linker.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "codegen/emit.h"
+#include "codegen/symbol_name.h"
+#include "ir/constants.h"
+#include "support/error.h"
+#include "support/file.h"
+#include "unit/codegen/kernel.h"
+
+namespace calotype::internal {
+namespace {
+
+/// out[0] = a * 2 + b, over the host pointer of a buffer.
+LoweredModule module_with(const std::string &name, NameMangling mangling) {
+    Expr host = Call::make(Handle(), Intrinsic::buffer_get_host, {Variable::make(Handle(), "out.buffer")});
+    Expr value = Variable::make(Int(32), "a") * 2 + cast<int>(Variable::make(UInt(8), "b"));
+    Stmt body = LetStmt::make("out", host, Store::make("out", value, 0, const_true(), Alignment()));
+    LoweredArgument out(Argument("out", Argument::OutputBuffer, Int(32), 1, {}));
+    LoweredModule module;
+    module.name = "twice";
+    module.target = "x86-64-linux";
+    module.functions.push_back({name,
+                                {scalar_argument("a", Int(32)), scalar_argument("b", UInt(8)), out},
+                                body, LinkageType::ExternalPlusMetadata, mangling});
+    return module;
+}
+
+class Output : public testing::Test {
+protected:
+    std::string path(const std::string &name) const {
+        return folder_.path() + "/" + name;
+    }
+    /// Runs a command in the folder; its exit status, what it says on failure in the log.
+    int run(const std::string &command) const {
+        int status = std::system(("cd " + folder_.path() + " && " + command + " > log 2>&1").c_str());
+        if (status != 0) {
+            ADD_FAILURE() << command << "\n" << read_file(path("log"));
+        }
+        return status;
+    }
+    void write(const LoweredModule &module, const std::map<OutputFileType, std::string> &names) const {
+        std::set<OutputFileType> types;
+        std::map<OutputFileType, std::string> paths;
+        for (const auto &[type, name] : names) {
+            types.insert(type);
+            paths[type] = path(name);
+        }
+        write_outputs(emit_outputs(module, Target("x86-64-linux"), types), paths);
+    }
+    TemporaryDirectory folder_;
+};
+
+const char *const main_text = R"(
+#include "twice.h"
+#include "runtime/abi/buffer.h"
+#include "runtime/abi/metadata.h"
+#include <string.h>
+int main(void) {
+    int32_t result = 0;
+    struct calotype_buffer_t out;
+    memset(&out, 0, sizeof out);
+    out.host = (uint8_t *)&result;
+    if (twice(20, 2, &out) != 0 || result != 42) return 1;
+    int32_t a = 1; uint8_t b = 200; void *args[] = {&a, &b, &out};
+    if (twice_argv(args) != 0 || result != 202) return 2;
+    return strcmp(twice_metadata()->arguments[2].name, "out") != 0;
+}
+)";
+
+TEST_F(Output, HeaderAndObjectLinkIntoACProgram) {
+    write(module_with("twice", NameMangling::C),
+          {{OutputFileType::c_header, "twice.h"}, {OutputFileType::object, "twice.o"}, {OutputFileType::static_library, "twice.a"}});
+    write_file_atomically(path("main.c"), main_text);
+    std::string compile = "cc -std=c99 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.c ";
+    EXPECT_EQ(run(compile + "twice.o -o a && ./a"), 0);
+    EXPECT_EQ(run(compile + "twice.a -o b && ./b"), 0);
+    EXPECT_EQ(run("cp main.c main.cpp && c++ -std=c++17 -Wall -Werror -Wno-class-memaccess -I" CALOTYPE_SOURCE_DIR " main.cpp twice.a -o c && ./c"), 0);
+}
+
+TEST_F(Output, AssemblyAndBitcodeAreReadByTheirTools) {
+    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"}, {OutputFileType::assembly, "twice.s"}});
+    write_file_atomically(path("main.c"), main_text);
+    EXPECT_EQ(run("cc -std=c99 -I" CALOTYPE_SOURCE_DIR " main.c twice.s -o a && ./a"), 0);
+}
+
+TEST_F(Output, CppNamesAreThoseOfTheCompiler) {
+    write(module_with("one::two::twice", NameMangling::CPlusPlus),
+          {{OutputFileType::c_header, "twice.h"}, {OutputFileType::object, "twice.o"}});
+    write_file_atomically(path("main.cpp"), R"(
+#include "twice.h"
+#include "runtime/abi/buffer.h"
+int main() {
+    int32_t result = 0;
+    calotype_buffer_t out = {};
+    out.host = reinterpret_cast<uint8_t *>(&result);
+    (void)one::two::twice_metadata();
+    int32_t a = 1; uint8_t b = 2; void *args[] = {&a, &b, &out};
+    return one::two::twice(20, 2, &out) != 0 || result != 42 || one::two::twice_argv(args) != 0 || result != 4;
+}
+)");
+    EXPECT_EQ(run("c++ -std=c++17 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.cpp twice.o -o a && ./a"), 0);
+}
+
+TEST(SymbolNames, ItaniumMangling) {
+    LoweredModule module = module_with("a::b::f", NameMangling::CPlusPlus);
+    LoweredFunction f = module.functions[0];
+    f.args = {buffer_argument("x", UInt(8), 2), scalar_argument("s", Float(32)), buffer_argument("y", UInt(8), 2),
+              pointer_argument("p"), pointer_argument("q")};
+    Target target("x86-64-linux");
+    EXPECT_EQ(symbol_name(f, target), "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
+    EXPECT_EQ(argv_symbol_name(f, target), "_ZN1a1b6f_argvEPPv");
+    EXPECT_EQ(metadata_symbol_name(f, target), "_ZN1a1b10f_metadataEv");
+    f.name_mangling = NameMangling::C;
+    EXPECT_EQ(symbol_name(f, target), "f");
+    f.name_mangling = NameMangling::Default;
+    EXPECT_EQ(symbol_name(f, Target("x86-64-linux-c_plus_plus_name_mangling")), "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
+}
+
+TEST_F(Output, RegistrationTellsTheProgram) {
+    write(module_with("twice", NameMangling::C),
+          {{OutputFileType::registration, "twice.registration.cpp"}, {OutputFileType::object, "twice.o"}});
+    write_file_atomically(path("main.cpp"), R"(
+#include "runtime/abi/metadata.h"
+#include <string>
+static std::string *seen;
+extern "C" void calotype_register_argv_and_metadata(int (*call)(void **), const calotype_filter_metadata_t *m, const char *const *extra) {
+    seen = new std::string(m->name);
+}
+int main() { return !seen || *seen != "twice"; }
+)");
+    EXPECT_EQ(run("c++ -std=c++17 -I" CALOTYPE_SOURCE_DIR " main.cpp twice.registration.cpp twice.o -o a && ./a"), 0);
+}
+
+TEST_F(Output, NothingIsLeftWhenOneFileCannotBeWritten) {
+    LoweredModule module = module_with("twice", NameMangling::C);
+    std::map<OutputFileType, std::string> contents =
+        emit_outputs(module, Target("x86-64-linux"), {OutputFileType::c_header, OutputFileType::object});
+    EXPECT_THROW(write_outputs(contents, {{OutputFileType::c_header, path("twice.h")},
+                                          {OutputFileType::object, path("no/such/folder/twice.o")}}),
+                 CompileError);
+    EXPECT_FALSE(file_exists(path("twice.h")));
+}
+
+TEST(OutputTypes, NamesAndAliases) {
+    EXPECT_EQ(output_type_from_name("static_library"), OutputFileType::static_library);
+    EXPECT_EQ(output_type_from_name("h"), OutputFileType::c_header);
+    EXPECT_EQ(output_type_from_name("nonsense"), std::nullopt);
+    EXPECT_STREQ(output_type_info(OutputFileType::c_source).extension, ".calotype_generated.cpp");
+}
+
+TEST(Targets, WhatCannotBeCompiledForIsSaid) {
+    LoweredModule module = module_with("twice", NameMangling::C);
+    try {
+        CompiledModule(module, Target("arm-64-linux"));
+        FAIL() << "no error";
+    } catch (const CompileError &e) {
+        EXPECT_STREQ(e.what(), "no code can be generated for target arm-64-linux: the architecture must be x86-64");
+    }
+}
+
+}  // namespace
+}  // namespace calotype::internal
