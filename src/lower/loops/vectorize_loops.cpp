@@ -4,9 +4,12 @@
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/loops/widen.h"
+#include "lower/storage/add_atomic_mutex.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -48,9 +51,10 @@ private:
 };
 
 /// Drops `atomic` round stores that no other thread can meet: outside of parallel loops, or to storage made in an iteration.
-class AtomicRemover : public Mutator {
+/// The mutexes of the others become calls.
+class LowerAtomics : public Mutator {
 public:
-    explicit AtomicRemover(const LowerContext &ctx)
+    explicit LowerAtomics(LowerContext &ctx)
         : ctx_(ctx) {
     }
 
@@ -81,10 +85,48 @@ private:
         auto f = ctx_.env.find(op->producer_name);
         const std::string buffer = f == ctx_.env.end() ? op->producer_name : f->second.buffer_name(0);
         const int *allocated_at = allocated_at_.find(buffer);
-        return (allocated_at ? *allocated_at : 0) == depth_ ? mutate(op->body) : Mutator::visit(op);
+        if ((allocated_at ? *allocated_at : 0) == depth_) {
+            return mutate(op->body);
+        }
+        return op->mutex_name.empty() ? Mutator::visit(op) : with_lock(op, buffer);
     }
 
-    const LowerContext &ctx_;
+    /// lock; body; unlock, of the mutex for the element that the body stores to.
+    Stmt with_lock(const Atomic *op, const std::string &buffer) {
+        class FindIndex : public Visitor {
+        public:
+            std::string buffer;
+            std::map<std::string, Expr> lets;
+            Expr index;
+
+        private:
+            using Visitor::visit;
+            void visit(const LetStmt *op) override {
+                lets[op->name] = substitute(lets, op->value);
+                (*this)(op->body);
+            }
+            void visit(const Store *op) override {
+                if (op->name == buffer && !index.defined()) {
+                    index = substitute(lets, op->index);
+                }
+            }
+        };
+        FindIndex find;
+        find.buffer = buffer;
+        find(op->body);
+        internal_assert(find.index.defined() && find.index.type().is_scalar())
+            << "atomic update of " << buffer << " without a store to one element";
+        const std::string name = ctx_.names.unique(op->mutex_name + ".index");
+        const Expr number = Variable::make(Int(32), name), mutexes = Variable::make(Handle(), op->mutex_name);
+        auto call = [&](const char *function) {
+            return Evaluate::make(Call::make(Int(32), function, {mutexes, number}, CallKind::Extern));
+        };
+        const Stmt body = Block::make({call("calotype_mutex_array_lock"), op->body, call("calotype_mutex_array_unlock")});
+        const Expr index = find.index;
+        return LetStmt::make(name, cast(Int(32), index % make_const(index.type(), atomic_mutexes)), body);
+    }
+
+    LowerContext &ctx_;
     internal::Scope<int> allocated_at_;
     int depth_ = 0;  ///< of parallel loops
 };
@@ -93,7 +135,7 @@ private:
 
 Stmt vectorize_loops(const Stmt &s, LowerContext &ctx) {
     Stmt result = Vectorizer(ctx).mutate(s);
-    result = AtomicRemover(ctx).mutate(result);
+    result = LowerAtomics(ctx).mutate(result);
     return simplify(result);
 }
 

@@ -326,6 +326,8 @@ private:
         uses_header(body);
         user_assert(!told || !uses_header.found)
             << "func " << f.name() << " cannot be folded: it is passed to an extern stage as a whole";
+        user_assert(!told || !f.schedule().async)
+            << "func " << f.name() << " cannot be folded: it is async, and its producer could run ahead of its consumer";
         user_assert(!told || !f.schedule().memoized) << "func " << f.name() << " cannot be folded: it is memoized";
         return !uses_header.found && !f.schedule().memoized;
     }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/storage/add_atomic_mutex.h"
+
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/checks/error_call.h"
+
+namespace calotype {
+
+namespace {
+
+/// True if e reads Func `name` at coordinates other than `args`.
+class ReadsElsewhere : public GraphVisitor {
+public:
+    ReadsElsewhere(const std::string &name, const std::vector<Expr> &args)
+        : name_(name), args_(args) {
+    }
+    bool found = false;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        if (op->call_kind == CallKind::Func && op->name == name_) {
+            for (size_t i = 0; i < args_.size(); i++) {
+                found = found || !equal(op->args[i], args_[i]);
+            }
+        }
+        GraphVisitor::visit(op);
+    }
+    const std::string &name_;
+    const std::vector<Expr> &args_;
+};
+
+/// Whether some update inside of an Atomic needs a lock.
+class NeedsMutex : public Visitor {
+public:
+    bool found = false;
+
+private:
+    using Visitor::visit;
+    void visit(const Provide *op) override {
+        ReadsElsewhere elsewhere(op->name, op->args);
+        for (const Expr &e : op->values) {
+            elsewhere(e);
+        }
+        for (const Expr &e : op->args) {
+            elsewhere(e);
+        }
+        found = found || elsewhere.found || op->values.size() > 1;
+    }
+};
+
+class AddMutexes : public Mutator {
+public:
+    explicit AddMutexes(const LowerContext &ctx)
+        : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    static std::string mutex_of(const std::string &func) {
+        return func + ".mutex";
+    }
+
+    Stmt visit(const For *op) override {
+        const bool parallel = is_unordered_parallel(op->for_type);
+        parallel_ += parallel;
+        const Stmt s = Mutator::visit(op);
+        parallel_ -= parallel;
+        return s;
+    }
+
+    Stmt visit(const Atomic *op) override {
+        NeedsMutex needs;
+        needs(op->body);
+        if (parallel_ == 0 || !needs.found) {
+            return op;
+        }
+        wanted_.insert(op->producer_name);
+        return Atomic::make(op->producer_name, mutex_of(op->producer_name), op->body);
+    }
+
+    Stmt with_mutex(const std::string &func, const Stmt &body) {
+        const std::string name = mutex_of(func);
+        const Expr locks = Variable::make(Handle(), name);
+        const Expr create = Call::make(Handle(), "calotype_mutex_array_create",
+                                       {make_const(UInt(64), atomic_mutexes)}, CallKind::Extern);
+        const Stmt made = check(reinterpret(UInt(64), locks) != make_zero(UInt(64)), "out_of_memory", {});
+        return Allocate::make(name, UInt(8), MemoryType::Heap, {1}, const_true(), Block::make(made, body), create,
+                              "calotype_mutex_array_destroy");
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Stmt body = mutate(op->body);
+        const bool wanted = wanted_.erase(op->name) > 0;
+        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
+                             wanted ? with_mutex(op->name, body) : body);
+    }
+
+    Stmt visit(const ProducerConsumer *op) override {
+        const Stmt s = Mutator::visit(op);
+        const bool wanted = op->is_producer && ctx_.is_output(op->name) && wanted_.erase(op->name) > 0;
+        return wanted ? with_mutex(op->name, s) : s;
+    }
+
+    const LowerContext &ctx_;
+    std::set<std::string> wanted_;  ///< Funcs whose updates inside need locks
+    int parallel_ = 0;
+};
+
+}  // namespace
+
+Stmt add_atomic_mutex(const Stmt &s, LowerContext &ctx) {
+    return AddMutexes(ctx).mutate(s);
+}
+
+}  // namespace calotype

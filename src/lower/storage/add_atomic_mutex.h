@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// add_atomic_mutex: locks for updates that no single instruction can make.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Atomic updates of several values, or of a value that depends on other elements, hold a lock.
+///
+///     realize f {                                       realize f {
+///       parallel for r {                                  allocate f.mutex (calotype_mutex_array_create)
+///         atomic f { f(i) = {...f(i)[1]..., ...} }  ->    parallel for r {
+///       }                                                   atomic f mutex f.mutex { f(i) = {...} }
+///     }                                                   }
+///
+/// Locks are shared: element i takes number i modulo 1024. Outside of parallel loops nothing needs one.
+///
+/// Requires: multi-dimensional storage, tuples not split.
+/// Establishes: an Atomic without mutex holds one store `f[i] = g(f[i])`. vectorize_loops turns those with one into calls of lock
+///     and unlock.
+/// Order: before split_tuples, after which several stores would have to be recognised as one update.
+Stmt add_atomic_mutex(const Stmt &s, LowerContext &ctx);
+
+/// How many locks there are for a Func.
+constexpr int atomic_mutexes = 1024;
+
+}  // namespace calotype
