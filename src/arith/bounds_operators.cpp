@@ -219,8 +219,11 @@ Interval BoundsEngine::int_div(const Bounded &a, const Bounded &b) const {
 
 Bounded BoundsEngine::div(const Bounded &a, const Bounded &b, Type t) {
     if (t.is_float()) {
-        return both_points(a, b) ? of_point(point<Div>(a, b), {})
-                                 : Bounded{float_div(a, b), ConstantInterval::everything()};
+        if (both_points(a, b)) {
+            const Expr quotient = ends::div(a.ends.min, b.ends.min);
+            return of_point(quotient.defined() ? quotient : point<Div>(a, b), {});
+        }
+        return {float_div(a, b), ConstantInterval::everything()};
     }
     // Only the smallest value over -1 leaves the type.
     const ConstantInterval range = a.range / b.range;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "arith/simplify.h"
 #include "harness/interpret.h"
 #include "ir/printer.h"
@@ -227,6 +229,80 @@ TEST(BoundsProperty, SymbolicEnds) {
             ASSERT_NO_FATAL_FAILURE(expect_inside(interpreter, e, ends));
         }
     }
+}
+
+/// A float expression over f:float32 and x:int32.
+Expr random_float(RandomExpr &random, int depth) {
+    const auto arg = [&] { return random_float(random, depth - 1); };
+    if (depth <= 0) {
+        const int which = random.below(3);
+        return which == 0   ? var("f", Float(32))
+               : which == 1 ? Expr(float(random.below(9) - 4) / 2)
+                            : cast(Float(32), var("x"));
+    }
+    switch (random.below(12)) {
+    case 0:
+        return arg() + arg();
+    case 1:
+        return arg() - arg();
+    case 2:
+        return arg() * arg();
+    case 3:
+        return arg() / Expr(float(random.below(9) - 4) / 2);
+    case 4:
+        return arg() / arg();
+    case 5:
+        return min(arg(), arg());
+    case 6:
+        return max(arg(), arg());
+    case 7:
+        return select(arg() < arg(), arg(), arg());
+    case 8:
+        return floor(arg());
+    case 9:
+        return round(arg());
+    case 10:
+        return abs(arg());
+    default:
+        return cast(Float(32), cast(Int(32), arg()));
+    }
+}
+
+TEST(BoundsProperty, Floats) {
+    RandomExpr random(6);
+    Scope<Interval> scope;
+    scope.push("f", {Expr(-2.5f), var("g", Float(32))});
+    scope.push("x", {var("n"), Expr(5)});
+    int bounded = 0;
+    for (int i = 0; i < 3000; i++) {
+        const Expr e = random_float(random, 3);
+        const Interval ends = bounds_of_expr(e, scope);
+        bounded += ends.is_bounded() && !ends.is_single_point();
+        for (int trial = 0; trial < 8; trial++) {
+            Interpreter interpreter;
+            const double g = random.below(20) / 4.0;
+            const int n = random.below(10) - 5;
+            interpreter.variables = {
+                {"g", Value::real(Float(32), g)},
+                {"f", Value::real(Float(32), -2.5 + (g + 2.5) * random.below(5) / 4)},
+                {"n", Value::integer(Int(32), n)},
+                {"x", Value::integer(Int(32), n + random.below(6 - n))}};
+            const double v = interpreter.evaluate(e).lanes[0].f;
+            if (interpreter.undefined() || std::isnan(v)) {
+                continue;
+            }
+            const auto end = [&](const Expr &e) {
+                Interpreter fresh;
+                fresh.variables = interpreter.variables;
+                const double x = e.defined() ? fresh.evaluate(e).lanes[0].f : v;
+                return fresh.undefined() ? v : x;
+            };
+            const double low = end(ends.min), high = end(ends.max);
+            ASSERT_FALSE(low > v || v > high) << e << "\nis " << v << ", not in " << ends << " = ["
+                                              << low << ", " << high << "]";
+        }
+    }
+    EXPECT_GT(bounded, 500);
 }
 
 }  // namespace
