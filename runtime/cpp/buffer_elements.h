@@ -39,10 +39,19 @@ template<typename Fn>
 constexpr bool takes_position =
     ints_taken_by<Fn>() >= 0 || std::is_invocable<Fn, const int *>::value;
 
-template<typename Fn, size_t... I>
-void call_with_ints(Fn &f, const int *pos, std::index_sequence<I...>) {
-    (void)pos;
-    f(pos[I]...);
+/** Loops over dimensions 0 to N - 1 of a shape, dimension 0 innermost, around f(coordinates...).
+ * `outer` are the coordinates of the dimensions from N on. */
+template<int N, typename Fn, typename... Ints>
+void loop_with_ints(const calotype_buffer_t &shape, Fn &f, Ints... outer) {
+    if constexpr (N == 0) {
+        (void)shape;
+        f(outer...);
+    } else {
+        const int min = shape.dim[N - 1].min, extent = shape.dim[N - 1].extent;
+        for (int i = 0; i < extent; i++) {
+            loop_with_ints<N - 1>(shape, f, min + i, outer...);
+        }
+    }
 }
 
 /** Call body(pos) for every coordinate of a shape, the first dimension innermost. */
@@ -137,14 +146,14 @@ public:
     template<typename Fn, typename = std::enable_if_t<takes_position<Fn>>>
     Self &fill(Fn &&f) {
         this->set_host_dirty();
-        constexpr int N = Dims != AnyDims ? Dims : ints_taken_by<Fn>();
-        for_each_position(this->buf, [&](const int *pos) {
-            if constexpr (N >= 0) {
-                assign_from(f, pos, std::make_index_sequence<size_t(N)>());
-            } else {
-                (*this)(pos) = f(pos);
-            }
-        });
+        constexpr int N = number_of_ints<Fn>();
+        if constexpr (N >= 0) {
+            assert(N == this->dimensions() && "the function takes another number of coordinates");
+            auto assign = [&](auto... pos) { (*this)(pos...) = f(pos...); };
+            loop_with_ints<N>(this->buf, assign);
+        } else {
+            for_each_position(this->buf, [&](const int *pos) { (*this)(pos) = f(pos); });
+        }
         return self();
     }
 
@@ -197,9 +206,15 @@ private:
         return reinterpret_cast<not_void_T *>(this->buf.host) + offset;
     }
 
-    template<typename Fn, size_t... I>
-    void assign_from(Fn &f, const int *pos, std::index_sequence<I...>) {
-        (*this)(pos) = f(pos[I]...);
+    /** How many ints a function of the coordinates takes; -1 if it takes a pointer to them. */
+    template<typename Fn>
+    static constexpr int number_of_ints() {
+        if constexpr (Dims != AnyDims) {
+            if constexpr (takes_ints<Fn, Dims>) {
+                return Dims;
+            }
+        }
+        return ints_taken_by<Fn>();
     }
 
     template<typename Elem, typename Fn, typename... Others>
@@ -230,14 +245,10 @@ private:
 
     template<typename Fn>
     void call_for_each_element(Fn &f) const {
-        constexpr int N = Dims != AnyDims && takes_ints<Fn, Dims < 0 ? 0 : Dims> ?
-                              Dims :
-                              ints_taken_by<Fn>();
+        constexpr int N = number_of_ints<Fn>();
         if constexpr (N >= 0) {
             assert(N == this->dimensions() && "the function takes another number of coordinates");
-            for_each_position(this->buf, [&](const int *pos) {
-                call_with_ints(f, pos, std::make_index_sequence<size_t(N)>());
-            });
+            loop_with_ints<N>(this->buf, f);
         } else {
             for_each_position(this->buf, [&](const int *pos) { f(pos); });
         }
