@@ -37,6 +37,8 @@ function(add_calotype_generator TARGET)
 
     add_executable(${TARGET} ${ARG_SOURCES} ${ARG_UNPARSED_ARGUMENTS})
     target_link_libraries(${TARGET} PRIVATE Calotype::Generator ${ARG_LINK_LIBRARIES})
+    cmake_path(GET ARG_EXPORT_FILE PARENT_PATH export_folder)
+    file(MAKE_DIRECTORY "${export_folder}")
     export(TARGETS ${TARGET} NAMESPACE "${ARG_PACKAGE_NAMESPACE}"
            APPEND FILE "${ARG_EXPORT_FILE}")
 endfunction()

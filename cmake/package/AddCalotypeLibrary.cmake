@@ -195,11 +195,20 @@ endmacro()
 
 # The library TARGET itself.
 macro(_calotype_library_of_code CODE HEADER COUNT)
+    if(NOT ARG_USE_RUNTIME)
+        set(ARG_USE_RUNTIME "${TARGET}.runtime")
+        add_calotype_runtime("${ARG_USE_RUNTIME}" TARGETS ${ARG_TARGETS})
+    endif()
     if(${COUNT} GREATER 1 AND NOT ARG_C_BACKEND)
-        # The archive is final: pass it on, with the headers' folder.
+        # The archive is final: pass it on, with the headers' folder. It is a target so that CMake puts
+        # it in front of the runtime when it links.
+        add_library(${TARGET}.archive STATIC IMPORTED GLOBAL)
+        set_target_properties(${TARGET}.archive PROPERTIES
+            IMPORTED_LOCATION "${CODE}" INTERFACE_LINK_LIBRARIES "${ARG_USE_RUNTIME}")
+        add_dependencies(${TARGET}.archive ${TARGET}.update)
         add_library(${TARGET} INTERFACE)
         add_dependencies(${TARGET} ${TARGET}.update)
-        target_link_libraries(${TARGET} INTERFACE "$<BUILD_INTERFACE:${CODE}>")
+        target_link_libraries(${TARGET} INTERFACE "$<BUILD_INTERFACE:${TARGET}.archive>")
         set(_scope INTERFACE)
     else()
         set_source_files_properties("${CODE}" PROPERTIES GENERATED TRUE)
@@ -210,9 +219,5 @@ macro(_calotype_library_of_code CODE HEADER COUNT)
     endif()
     target_sources(${TARGET} ${_scope}
         FILE_SET HEADERS BASE_DIRS "${ARG_OUTPUT_DIR}" FILES "${HEADER}")
-    if(NOT ARG_USE_RUNTIME)
-        set(ARG_USE_RUNTIME "${TARGET}.runtime")
-        add_calotype_runtime("${ARG_USE_RUNTIME}" TARGETS ${ARG_TARGETS})
-    endif()
     target_link_libraries(${TARGET} ${_scope} "${ARG_USE_RUNTIME}")
 endmacro()
