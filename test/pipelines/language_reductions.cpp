@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reductions and their factoring, against plain loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "calotype.h"
+
+namespace calotype {
+namespace {
+
+Var x("x"), y("y"), u("u");
+
+int input_value(int i) {
+    return ((i * 37 + 11) % 97 + 97) % 97;
+}
+
+Func input() {
+    Func f("input");
+    f(x) = (x * 37 + 11) % 97;
+    f.compute_root();
+    return f;
+}
+
+TEST(Rfactor, sum_of_a_split_that_does_not_divide) {
+    Func f("f"), in = input();
+    RDom r(0, 1003);
+    RVar ro("ro"), ri("ri");
+    f() = 0;
+    f() += in(r);
+    f.update().split(r, ro, ri, 8);
+    f.update().rfactor(ri, u).compute_root().vectorize(u, 8).update().vectorize(u, 8);
+    Buffer<int> result = f.realize();
+    int expected = 0;
+    for (int i = 0; i < 1003; i++) {
+        expected += input_value(i);
+    }
+    EXPECT_EQ(result(), expected);
+}
+
+TEST(Rfactor, histogram_by_rows) {
+    Func f("f");
+    RDom r(0, 50, 0, 40);
+    f(x) = 0;
+    f((r.x * r.y) % 16) += 1;
+    f.update().rfactor(r.y, u).compute_root().update().parallel(u);
+    f.bound(x, 0, 16);
+    Buffer<int> result = f.realize({16});
+    int expected[16] = {};
+    for (int j = 0; j < 40; j++) {
+        for (int i = 0; i < 50; i++) {
+            expected[i * j % 16]++;
+        }
+    }
+    for (int i = 0; i < 16; i++) {
+        EXPECT_EQ(result(i), expected[i]) << i;
+    }
+}
+
+TEST(Rfactor, argmin) {
+    Func f("f"), in = input();
+    RDom r(0, 90);
+    RVar ro("ro"), ri("ri");
+    f() = Tuple(0, Int(32).max());
+    f() = Tuple(select(in(r) < f()[1], r, f()[0]), min(in(r), f()[1]));
+    f.update().split(r, ro, ri, 10);
+    f.update().rfactor(ro, u).compute_root();
+    Realization result = f.realize();
+    int best = 0;
+    for (int i = 0; i < 90; i++) {
+        best = input_value(i) < input_value(best) ? i : best;
+    }
+    EXPECT_EQ(Buffer<int>(result[0])(), best);
+    EXPECT_EQ(Buffer<int>(result[1])(), input_value(best));
+}
+
+TEST(Rfactor, fused_loops_and_a_condition) {
+    Func f("f");
+    RDom r(0, 7, 3, 9);
+    r.where(r.x + r.y < 12);
+    RVar fused("fused"), fo("fo"), fi("fi");
+    f(x) = 0;
+    f(x) += r.x * r.y + x;
+    f.update().fuse(r.x, r.y, fused).split(fused, fo, fi, 4);
+    f.update().rfactor(fi, u).compute_root();
+    Buffer<int> result = f.realize({5});
+    for (int k = 0; k < 5; k++) {
+        int expected = 0;
+        for (int j = 3; j < 12; j++) {
+            for (int i = 0; i < 7; i++) {
+                expected += i + j < 12 ? i * j + k : 0;
+            }
+        }
+        EXPECT_EQ(result(k), expected);
+    }
+}
+
+TEST(InlineReductions, all) {
+    Func f("f"), in = input();
+    RDom r(0, 5), s(-1, 3);
+    f(x) = Tuple(sum(in(x + r)), maximum(in(x + s)), minimum(s, in(x + s)),
+                 product(r, in(x) % 3 + 1), saturating_sum(cast<uint8_t>(in(x + r))));
+    Realization result = f.realize({20});
+    Buffer<int> sums = result[0], highest = result[1], lowest = result[2], products = result[3];
+    Buffer<uint8_t> saturated = result[4];
+    for (int i = 0; i < 20; i++) {
+        int total = 0, product = 1, high = INT_MIN, low = INT_MAX;
+        for (int k = 0; k < 5; k++) {
+            total += input_value(i + k);
+            product *= input_value(i) % 3 + 1;
+        }
+        for (int k = -1; k < 2; k++) {
+            high = std::max(high, input_value(i + k));
+            low = std::min(low, input_value(i + k));
+        }
+        EXPECT_EQ(sums(i), total);
+        EXPECT_EQ(products(i), product);
+        EXPECT_EQ(highest(i), high);
+        EXPECT_EQ(lowest(i), low);
+        EXPECT_EQ(saturated(i), std::min(total, 255));
+    }
+}
+
+TEST(InlineReductions, position_of_the_largest) {
+    RDom r(0, 10, 0, 10);
+    Func f("f");
+    Tuple best = argmax((r.x * 3 + r.y * 7) % 61);
+    f() = best;
+    Realization result = f.realize();
+    int at_x = 0, at_y = 0, high = -1;
+    for (int j = 0; j < 10; j++) {
+        for (int i = 0; i < 10; i++) {
+            if ((i * 3 + j * 7) % 61 > high) {
+                high = (i * 3 + j * 7) % 61;
+                at_x = i;
+                at_y = j;
+            }
+        }
+    }
+    EXPECT_EQ(Buffer<int>(result[0])(), at_x);
+    EXPECT_EQ(Buffer<int>(result[1])(), at_y);
+    EXPECT_EQ(Buffer<int>(result[2])(), high);
+}
+
+TEST(Reductions, triangle) {
+    Func f("f");
+    RDom r(0, 10, 0, 10);
+    r.where(r.x < r.y);
+    f() = 0;
+    f() += r.x * r.y;
+    Buffer<int> result = f.realize();
+    int expected = 0;
+    for (int j = 0; j < 10; j++) {
+        for (int i = 0; i < j; i++) {
+            expected += i * j;
+        }
+    }
+    EXPECT_EQ(result(), expected);
+}
+
+TEST(Reductions, atomic_in_parallel_and_in_vectors) {
+    Func f("f"), g("g"), in = input();
+    RDom r(0, 1000);
+    RVar ro("ro"), ri("ri");
+    f(x) = 0;
+    f(r % 7) += r;
+    f.update().atomic().parallel(r, 10);
+    Buffer<int> result = f.realize({7});
+    int expected[7] = {}, total = 0;
+    for (int i = 0; i < 1000; i++) {
+        expected[i % 7] += i;
+        total += input_value(i);
+    }
+    for (int i = 0; i < 7; i++) {
+        EXPECT_EQ(result(i), expected[i]);
+    }
+    g() = 0;
+    g() += in(r);
+    g.update().split(r, ro, ri, 8).atomic().vectorize(ri);
+    Buffer<int> sum = g.realize();
+    EXPECT_EQ(sum(), total);
+}
+
+TEST(Reductions, simultaneous_updates) {
+    Func f("f");
+    f(x) = x;
+    f(scatter(0, 1)) = f(gather(1, 0));
+    Buffer<int> result = f.realize({4});
+    EXPECT_EQ(result(0), 1);
+    EXPECT_EQ(result(1), 0);
+    EXPECT_EQ(result(2), 2);
+}
+
+}  // namespace
+}  // namespace calotype

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Directives that make other Funcs or rewrite definitions, boundary conditions, and values of the language.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "calotype.h"
+#include "harness/expect_error.h"
+
+namespace calotype {
+namespace {
+
+Var x("x"), y("y");
+
+TEST(Wrappers, for_one_for_another_and_for_a_wrapper) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x * y;
+    g(x, y) = f(x, y) + f(x + 1, y);
+    h(x, y) = g(x, y) + f(x, y);
+    f.compute_root();
+    g.compute_root();
+    f.in(g).compute_root();
+    f.in(g).in(g).compute_at(g, y);
+    f.in(h).compute_root();
+    Buffer<int> result = h.realize({10, 10});
+    for (int j = 0; j < 10; j++) {
+        for (int i = 0; i < 10; i++) {
+            ASSERT_EQ(result(i, j), i * j * 2 + (i + 1) * j);
+        }
+    }
+}
+
+TEST(Wrappers, of_an_input) {
+    ImageParam in(UInt(8), 2);
+    Param<int> offset;
+    Func f("f");
+    f(x, y) = in(x, y) + offset;
+    Buffer<uint8_t> image(4, 4);
+    image.fill(7);
+    in.set(image);
+    offset.set(4);
+    in.in(f).compute_root();
+    Buffer<int> result = f.realize({4, 4});
+    EXPECT_EQ(result(3, 3), 11);
+}
+
+TEST(Clones, have_a_schedule_of_their_own) {
+    Func f("f"), g("g"), h("h");
+    f(x) = x;
+    f(x) += f(x) * 2;
+    g(x) = f(x + 5);
+    h(x) = g(x) + f(x);
+    f.compute_root();
+    f.clone_in(g).compute_at(h, x);
+    Buffer<int> result = h.realize({10});
+    for (int i = 0; i < 10; i++) {
+        EXPECT_EQ(result(i), 3 * (i + 5) + 3 * i);
+    }
+}
+
+TEST(Rewrites, changed_type_is_converted_back) {
+    Func f("f"), g("g");
+    f(x) = x + 250;
+    g(x) = f(x) * 2;
+    f.compute_root().change_type(UInt(8));
+    Buffer<int> result = g.realize({10});
+    EXPECT_EQ(result(3), 2 * 253);
+    EXPECT_EQ(result(9), 2 * (259 - 256));
+}
+
+TEST(Rewrites, eager_inline) {
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x + 1) * 2;
+    g.eager_inline(f);
+    Buffer<int> result = g.realize({10});
+    EXPECT_EQ(result(9), 20);
+}
+
+TEST(Specializations, by_a_parameter) {
+    Param<int> k("k");
+    Func f("f");
+    f(x) = x * k;
+    f.specialize(k == 1).vectorize(x, 8);
+    f.specialize(k == 2).unroll(x, 2);
+    for (int value : {1, 2, 3}) {
+        k.set(value);
+        Buffer<int> result = f.realize({32});
+        EXPECT_EQ(result(31), 31 * value);
+    }
+    f.specialize_fail("k is neither 1 nor 2");
+    EXPECT_RUNTIME_ERROR(f.realize({32}), "no specialization matches: k is neither 1 nor 2");
+}
+
+TEST(Requirements, stop_the_pipeline) {
+    Param<int> k("k");
+    Func f("f");
+    f(x) = x;
+    Pipeline p(f);
+    p.add_requirement(k > 3, "k is", k);
+    k.set(5);
+    p.realize({4});
+    k.set(2);
+    EXPECT_RUNTIME_ERROR(p.realize({4}), "requirement failed: k > 3: k is 2");
+}
+
+// Values at -12 .. 16 of a Func made of 0 1 2 3 4.
+std::vector<int> extended(const std::function<Func(const Buffer<int> &)> &condition) {
+    Buffer<int> image(5);
+    for (int i = 0; i < 5; i++) {
+        image(i) = i;
+    }
+    Func f("f");
+    f(x) = condition(image)(x - 12);
+    f.vectorize(x, 4);
+    Buffer<int> result = f.realize({29});
+    return std::vector<int>(result.begin(), result.end());
+}
+
+int modulo(int a, int b) {
+    return (a % b + b) % b;
+}
+
+TEST(BoundaryConditions, extend_an_image) {
+    using namespace BoundaryConditions;
+    const auto edge = extended([](const Buffer<int> &b) { return repeat_edge(b); });
+    const auto constant = extended([](const Buffer<int> &b) { return constant_exterior(b, 42); });
+    const auto repeated = extended([](const Buffer<int> &b) { return repeat_image(b); });
+    const auto mirrored = extended([](const Buffer<int> &b) { return mirror_image(b); });
+    const auto interior = extended([](const Buffer<int> &b) { return mirror_interior(b); });
+    for (int i = -12; i < 17; i++) {
+        const size_t at = size_t(i + 12);
+        EXPECT_EQ(edge[at], std::clamp(i, 0, 4));
+        EXPECT_EQ(constant[at], i >= 0 && i < 5 ? i : 42);
+        EXPECT_EQ(repeated[at], modulo(i, 5));
+        EXPECT_EQ(mirrored[at], std::min(modulo(i, 10), 9 - modulo(i, 10)));
+        EXPECT_EQ(interior[at], std::min(modulo(i, 8), 8 - modulo(i, 8)));
+    }
+}
+
+TEST(Values, evaluate) {
+    EXPECT_EQ(evaluate<int>(Expr(3) + 4), 7);
+    int a = 0;
+    float b = 0;
+    evaluate(Tuple(Expr(1), Expr(2.5f)), a, b);
+    EXPECT_EQ(a, 1);
+    EXPECT_EQ(b, 2.5f);
+}
+
+TEST(Values, tuples) {
+    Func f("f");
+    f(x) = Tuple(x, cast<float>(x));
+    f(x)[1] += 1.5f;
+    f(x) = Tuple(f(x)[0] * 2, f(x)[1]);
+    Realization result = f.realize({5});
+    EXPECT_EQ(Buffer<int>(result[0])(4), 8);
+    EXPECT_EQ(Buffer<float>(result[1])(4), 5.5f);
+}
+
+TEST(Values, any_number_of_dimensions) {
+    Buffer<float> image(4, 5, 6);
+    image.fill(2.0f);
+    Func f(image), g("g");
+    g(_) = f(_) * 2;
+    Buffer<float> result = g.realize({4, 5, 6});
+    EXPECT_EQ(result(3, 4, 5), 4.0f);
+}
+
+CalotypePureExtern_2(float, hypotf, float, float)
+
+TEST(Values, extern_functions) {
+    Func f("f");
+    f(x) = hypotf(cast<float>(x), 4.0f);
+    Buffer<float> result = f.realize({4});
+    EXPECT_EQ(result(3), 5.0f);
+}
+
+}  // namespace
+}  // namespace calotype
