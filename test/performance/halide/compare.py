@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares the apps with Halide: run time, generator run time, time to compile a generator's source.
+
+Both sides are built from the same generator sources (shim/ maps the one API to the other), linked into one program an app,
+and run in turns. Writes the tables of docs/benchmarks.md between its markers, and a JSON file with the raw figures.
+
+    pip install halide
+    ./dev build release
+    test/performance/halide/compare.py --calotype build/release
+
+Exit code 1 if the results of the two sides differ.
+"""
+import argparse
+import importlib.util
+import json
+import os
+import pathlib
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+APPS = ["blur", "unsharp", "local_laplacian"]
+BEGIN, END = "<!-- begin: apps against Halide -->", "<!-- end: apps against Halide -->"
+
+
+def seconds(command, runs=3, **kwargs):
+    """Median wall time of a command."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, **kwargs)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def halide_root():
+    spec = importlib.util.find_spec("halide")
+    if spec is None:
+        sys.exit("compare.py: Python has no package halide; pip install halide")
+    return pathlib.Path(spec.origin).parent
+
+
+def machine():
+    name = platform.processor()
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            name = line.split(":", 1)[1].strip()
+            break
+    return f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+
+
+def build(build_dir, calotype, halide):
+    shutil.rmtree(build_dir, ignore_errors=True)
+    subprocess.run(["cmake", "-S", HERE, "-B", build_dir, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+                    f"-DCMAKE_PREFIX_PATH={calotype}", f"-DHALIDE_ROOT={halide}"], check=True)
+    subprocess.run(["cmake", "--build", build_dir], check=True)
+
+
+def compile_seconds(app, include, calotype_include, out):
+    source = ROOT / "apps" / app / f"{app}_generator.cpp"
+    command = ["c++", "-std=c++17", "-O2", "-fno-rtti" if include else "-O2", "-c", source, "-o", out]
+    for folder in include or calotype_include:
+        command.append(f"-I{folder}")
+    return seconds(command)
+
+
+def generator_seconds(generator, app, build_dir):
+    out = build_dir / "timing"
+    out.mkdir(exist_ok=True)
+    return seconds([generator, "-g", app, "-f", f"{app}_timed", "-o", out, "-e", "object,c_header", "target=host"])
+
+
+def run(app, build_dir, threads):
+    env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
+    done = subprocess.run([build_dir / f"compare_{app}"], env=env, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def measure(build_dir, calotype, halide):
+    calotype_include = [calotype / "include", calotype / "include" / "calotype"]
+    halide_include = [HERE / "shim", halide / "include"]
+    rows = []
+    for app in APPS:
+        row = {"app": app}
+        for threads in sorted({1, os.cpu_count()}):
+            row[f"threads_{threads}"] = run(app, build_dir, threads)
+        row["generator_s"] = {
+            "calotype": generator_seconds(build_dir / f"{app}_generator", app, build_dir),
+            "halide": generator_seconds(build_dir / f"{app}_halide_generator", app, build_dir)}
+        row["compile_s"] = {
+            "calotype": compile_seconds(app, None, calotype_include, build_dir / "timed.o"),
+            "halide": compile_seconds(app, halide_include, None, build_dir / "timed.o")}
+        rows.append(row)
+    return rows
+
+
+def table(rows, version):
+    threads = sorted({1, os.cpu_count()})
+    lines = [f"Machine: {machine()}. Halide {version} from PyPI. Medians of alternating runs; below 1 means that Calotype is "
+             "faster.", "",
+             "| app | threads | Calotype ms | Halide ms | ratio |", "|---|---|---|---|---|"]
+    for row in rows:
+        for n in threads:
+            r = row[f"threads_{n}"]
+            lines.append(f"| {row['app']} | {n} | {r['calotype_ms']:.2f} | {r['halide_ms']:.2f} | "
+                         f"{r['calotype_ms'] / r['halide_ms']:.2f} |")
+    lines += ["", "| app | generator run, Calotype s | Halide s | ratio | compile the generator's source, Calotype s | "
+              "Halide s | ratio |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        g, c = row["generator_s"], row["compile_s"]
+        lines.append(f"| {row['app']} | {g['calotype']:.2f} | {g['halide']:.2f} | {g['calotype'] / g['halide']:.2f} | "
+                     f"{c['calotype']:.2f} | {c['halide']:.2f} | {c['calotype'] / c['halide']:.2f} |")
+    return "\n".join(lines)
+
+
+def write_page(page, text):
+    old = page.read_text()
+    head, rest = old.split(BEGIN)
+    page.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--calotype", type=pathlib.Path, default=ROOT / "build/release", help="build or install tree")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/compare", help="where to build")
+    parser.add_argument("--json", type=pathlib.Path, help="also write the raw figures here")
+    parser.add_argument("--write-docs", action="store_true", help="put the tables into docs/benchmarks.md")
+    args = parser.parse_args()
+    halide = halide_root()
+    build(args.build, args.calotype.resolve(), halide)
+    rows = measure(args.build, args.calotype.resolve(), halide)
+    from importlib.metadata import version
+    text = table(rows, version("halide"))
+    print(text)
+    if args.json:
+        args.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=2))
+    if args.write_docs:
+        write_page(ROOT / "docs/benchmarks.md", text)
+
+
+if __name__ == "__main__":
+    main()
