@@ -19,6 +19,9 @@
 
 namespace {
 
+/** The process that the sampling thread belongs to; a fork leaves it behind. */
+pid_t sampling_process = 0;
+
 constinit calotype_profiler_state state = {{{0}}, nullptr, nullptr, nullptr, nullptr, 1000, 0};
 
 uint64_t now_ns() {
@@ -192,7 +195,7 @@ CALOTYPE_WEAK void calotype_profiler_shutdown(void) {
     state.sampling_thread = nullptr;
     state.shutdown = 1;
     calotype_profiler_unlock(&state);
-    if (!thread) {
+    if (!thread || sampling_process != getpid()) {
         return;
     }
     calotype_join_thread(thread);
@@ -212,8 +215,9 @@ CALOTYPE_WEAK int calotype_profiler_instance_start(void *user_context, const cha
     if (!pipeline) {
         return calotype_error_out_of_memory(user_context);
     }
-    if (!state.sampling_thread) {
+    if (!state.sampling_thread || sampling_process != getpid()) {
         state.shutdown = 0;
+        sampling_process = getpid();
         state.sampling_thread = calotype_spawn_thread(sampling_thread, nullptr);
     }
     memset(static_cast<void *>(funcs), 0, size_t(num_funcs) * sizeof *funcs);

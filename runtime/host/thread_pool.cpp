@@ -89,7 +89,32 @@ int ThreadPool::worker_quota() {
 
 // ---- workers -------------------------------------------------------------------------------------
 
+void ThreadPool::before_fork() {
+    mutex.lock();
+}
+
+void ThreadPool::after_fork_in_parent() {
+    mutex.unlock();
+}
+
+void ThreadPool::after_fork_in_child() {
+    // The structures of the workers are lost; what they stand for does not exist any more.
+    first_worker = nullptr;
+    workers = idle = blocked_workers = 0;
+    if (!thread_set) {
+        first_job = nullptr;
+        first_blocked = nullptr;
+        sets = 0;
+    }
+    mutex.unlock();
+}
+
 bool ThreadPool::add_worker() {
+    if (!forks_handled) {
+        forks_handled = true;
+        pthread_atfork([] { pool.before_fork(); }, [] { pool.after_fork_in_parent(); },
+                       [] { pool.after_fork_in_child(); });
+    }
     void *memory = malloc(sizeof(Worker));
     if (!memory) {
         return false;

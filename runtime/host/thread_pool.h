@@ -92,6 +92,11 @@ public:
     /** The same if that is so now. */
     void shutdown_if_unused();
 
+    /** Round a fork(): the child has none of the workers. */
+    void before_fork();
+    void after_fork_in_parent();
+    void after_fork_in_child();
+
     /** The set whose job the calling thread is at work on; null outside. */
     static JobSet *current_set();
 
@@ -111,6 +116,7 @@ private:
     int idle = 0;            ///< of them looking for work in vain
     int blocked_workers = 0; ///< of them waiting for a set of their own
     bool stopping = false;
+    bool forks_handled = false;
 
     int worker_quota();
     bool add_worker();

@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <numeric>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "runtime/runtime.h"
@@ -163,6 +164,31 @@ TEST_P(ThreadPool, UsesAtMostSoManyThreads) {
         });
     }
     EXPECT_LE(most, GetParam());
+}
+
+TEST_P(ThreadPool, WorksOnInAForkedChild) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the thread sanitizer forbids threads in forked children";
+#endif
+    auto count_to_20 = [] {
+        std::atomic<int> count{0};
+        par_for(0, 20, [&](int) {
+            count++;
+            return 0;
+        });
+        return count.load();
+    };
+    EXPECT_EQ(20, count_to_20());
+    const pid_t child = fork();
+    if (child == 0) {
+        const int count = count_to_20();
+        calotype_shutdown_thread_pool(); // as at the end of a process
+        _exit(count);
+    }
+    int status = 0;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(20, WEXITSTATUS(status));
+    EXPECT_EQ(20, count_to_20());
 }
 
 TEST(ThreadPoolSize, IsWhatWasSet) {
