@@ -99,6 +99,30 @@ bool is_likely(const Call *op) {
 
 }  // namespace
 
+// x << n is x * 2^n, x >> n is x / 2^n: rules and ranges know these. The back ends make shifts of them
+// again. Only where 2^n is a number of the type.
+Expr Simplifier::shift_as_arithmetic(const Call *op, const std::vector<Expr> &args) {
+    const Type t = op->type;
+    const auto by = as_const_int(args[1]);
+    const int most = t.is_uint() ? t.bits() - 1 : t.bits() - 2;
+    if (!by || std::abs(*by) > std::min(most, 62) || args[0].type() != t) {
+        return Expr();
+    }
+    const bool left = (*by > 0) == op->is_intrinsic(Intrinsic::shift_left);
+    const Expr power = make_const(t, int64_t(1) << std::abs(*by));
+    return binary(left ? NodeKind::Mul : NodeKind::Div, args[0], power);
+}
+
+// x & (2^n - 1) is x % 2^n.
+Expr Simplifier::mask_as_remainder(const Expr &x, const Expr &mask) {
+    const Type t = x.type();
+    const auto low = as_const_int(mask);
+    if (!low || *low <= 0 || *low >= INT64_MAX / 2 || (*low & (*low + 1)) != 0 || !t.can_represent(*low + 1)) {
+        return Expr();
+    }
+    return binary(NodeKind::Mod, x, make_const(t, *low + 1));
+}
+
 // Arguments are simplified.
 Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
     Wide x, y;
@@ -137,7 +161,7 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
         if (is_const_zero(args[1])) {
             return op->is_intrinsic(Intrinsic::bitwise_and) ? args[1] : args[0];
         }
-        return Expr();
+        return op->is_intrinsic(Intrinsic::bitwise_and) ? mask_as_remainder(args[0], args[1]) : Expr();
     case Intrinsic::bitwise_xor:
         if (equal(args[0], args[1])) {
             return make_zero(op->type);
@@ -145,7 +169,7 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
         return is_const_zero(args[1]) ? args[0] : Expr();
     case Intrinsic::shift_left:
     case Intrinsic::shift_right:
-        return is_const_zero(args[1]) || is_const_zero(args[0]) ? args[0] : Expr();
+        return is_const_zero(args[1]) || is_const_zero(args[0]) ? args[0] : shift_as_arithmetic(op, args);
     case Intrinsic::promise_clamped:
     case Intrinsic::unsafe_promise_clamped:
         if (args[0].type().is_int_or_uint() &&

@@ -51,6 +51,27 @@ Expr Simplifier::cast(Type t, const Expr &value, const ExprNode *original) {
     return old && old->value.same_as(value) ? Expr(original) : Cast::make(t, value);
 }
 
+// A condition as a number, compared with a constant: n(c) == 1, n(c) == 0, 0 < n(c), n(c) < 1.
+// Other constants are decided by ranges.
+Expr Simplifier::compare_condition(NodeKind op, const Expr &a, const Expr &b) {
+    const auto *left = a.as<Cast>(), *right = b.as<Cast>();
+    const auto *number = left ? left : right;
+    const Expr &constant = left ? b : a;
+    if (!number || !number->value.type().is_bool() || !is_const(constant)) {
+        return Expr();
+    }
+    if (op == NodeKind::EQ && is_const_one(constant)) {
+        return number->value;
+    }
+    if (op == NodeKind::EQ && is_const_zero(constant)) {
+        return logical_not(number->value);
+    }
+    if (op == NodeKind::LT && left && is_const_one(constant)) {
+        return logical_not(number->value);
+    }
+    return op == NodeKind::LT && right && is_const_zero(constant) ? number->value : Expr();
+}
+
 Expr Simplifier::visit(const Cast *op) {
     return cast(op->type, mutate(op->value), op);
 }

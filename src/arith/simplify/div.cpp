@@ -33,6 +33,8 @@ constexpr RuleText rules[] = {
     {exact, "(a * y + z) / a -> y + z / a if hi(a) < 0"},
     {exact, "(a + y) / a -> y / a + 1 if lo(a) > 0"},
     {exact, "(a + y) / a -> y / a + 1 if hi(a) < 0"},
+    {exact, "min(x * c0, y) / c1 -> min(x * fold(c0 / c1), y / c1) if c1 > 0 && c0 % c1 == 0"},
+    {exact, "max(x * c0, y) / c1 -> max(x * fold(c0 / c1), y / c1) if c1 > 0 && c0 % c1 == 0"},
     {exact | unsigned_int, "select(x, c0, c1) / c2 -> select(x, fold(c0 / c2), fold(c1 / c2))"},
     // Vectors.
     {exact, "ramp(x, c0, l0) / c1 -> ramp(x / c1, fold(c0 / c1), l0) if c1 > 0 && c0 % c1 == 0"},

@@ -88,6 +88,26 @@ public:
         return rest == 0 ? sum : s.add(sum, make_const(t, rest));
     }
 
+    /// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max. True if
+    /// such a pair was found and has gone.
+    bool cancel_extrema() {
+        for (size_t i = 0; i < terms.size(); i++) {
+            for (size_t j = i + 1; j < terms.size(); j++) {
+                Expr x, z;
+                if (terms[i].coefficient == -terms[j].coefficient &&
+                    parallel(terms[i].value, terms[j].value, &x, &z)) {
+                    const int64_t scale = terms[i].coefficient;
+                    terms.erase(terms.begin() + long(j));
+                    terms.erase(terms.begin() + long(i));
+                    collect(x, scale);
+                    collect(z, -scale);
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     void drop_zeros() {
         std::vector<Term> kept;
         for (Term &t : terms) {
@@ -106,6 +126,43 @@ private:
 
     static Expr scaled(Simplifier &s, Type t, const Expr &e, int64_t by) {
         return t.can_represent(by) ? s.mul(e, make_const(t, by)) : Expr();
+    }
+
+    bool is_zero() const {
+        for (const Term &t : terms) {
+            if (t.coefficient != 0) {
+                return false;
+            }
+        }
+        return valid() && constant == 0;
+    }
+
+    // True if p and q are both min or both max, of operands as far from each other; x and z become
+    // operands that correspond.
+    static bool parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
+        return operands_parallel<Min>(p, q, x, z) || operands_parallel<Max>(p, q, x, z);
+    }
+
+    template<typename T>
+    static bool operands_parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
+        const T *a = p.as<T>(), *b = q.as<T>();
+        if (!a || !b) {
+            return false;
+        }
+        for (bool turned : {false, true}) {
+            const Expr &c = turned ? b->b : b->a, &d = turned ? b->a : b->b;
+            LinearForm difference;
+            difference.collect(a->a, 1);
+            difference.collect(a->b, -1);
+            difference.collect(c, -1);
+            difference.collect(d, 1);
+            if (difference.is_zero()) {
+                *x = a->a;
+                *z = c;
+                return true;
+            }
+        }
+        return false;
     }
 
     void add_constant(int64_t value, int64_t scale) {
@@ -143,16 +200,23 @@ bool may_hold_sum(const Expr &e) {
     return is_sum(e) || (mul && is_sum(mul->a) && is_const(mul->b));
 }
 
+// A difference of two minima or two maxima.
+bool are_extrema(NodeKind op, const Expr &a, const Expr &b) {
+    return op == NodeKind::Sub && a.kind() == b.kind() &&
+           (a.kind() == NodeKind::Min || a.kind() == NodeKind::Max);
+}
+
 }  // namespace
 
 Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
-    if (!is_exact(a.type()) || !(may_hold_sum(a) || may_hold_sum(b))) {
+    const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(op, a, b);
+    if (!is_exact(a.type()) || !(sums || extrema)) {
         return Expr();
     }
     LinearForm sum;
     sum.collect(a, 1);
     sum.collect(b, op == NodeKind::Add ? 1 : -1);
-    if (!sum.valid() || !sum.merged()) {
+    if (!sum.valid() || !(sum.cancel_extrema() || sum.merged()) || !sum.valid()) {
         return Expr();
     }
     sum.drop_zeros();
@@ -161,13 +225,15 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
-    if (!is_exact(t) || !(may_hold_sum(a) || may_hold_sum(b))) {
+    const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(NodeKind::Sub, a, b);
+    if (!is_exact(t) || !(sums || extrema)) {
         return Expr();
     }
     LinearForm difference;
     difference.collect(a, 1);
     difference.collect(b, -1);
-    if (!difference.valid() || !difference.merged()) {
+    if (!difference.valid() || !(difference.cancel_extrema() || difference.merged()) ||
+        !difference.valid()) {
         return Expr();
     }
     difference.drop_zeros();

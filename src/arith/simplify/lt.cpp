@@ -100,6 +100,10 @@ constexpr RuleText rules[] = {
     {integer, "select(x, c0, c1) < c2 -> !x if c0 >= c2 && c1 < c2"},
     {integer, "c0 < select(x, c1, c2) -> x if c0 < c1 && c0 >= c2"},
     {integer, "c0 < select(x, c1, c2) -> !x if c0 >= c1 && c0 < c2"},
+    {any, "select(x, a, y) < a -> !x && y < a"},
+    {any, "select(x, y, a) < a -> x && y < a"},
+    {any, "a < select(x, a, y) -> !x && a < y"},
+    {any, "a < select(x, y, a) -> x && a < y"},
     {any, "select(x, y, z) < select(x, u, v) -> select(x, y < u, z < v)"},
     // Conditions as numbers.
     {boolean, "x < y -> !x && y"},

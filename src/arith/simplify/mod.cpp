@@ -32,6 +32,8 @@ constexpr RuleText rules[] = {
     {exact, "(x % c0 - y) % c0 -> (x - y) % c0"},
     {exact, "(a + y) % a -> y % a"},
     {exact, "(x + a * z) % a -> x % a"},
+    {exact, "(x + a) % c0 -> (x + fold(rem(a, c0))) % c0 if c0 > 0 && rem(a, c0) >= 0"},
+    {exact, "(x - a) % c0 -> (x - fold(rem(a, c0))) % c0 if c0 > 0 && rem(a, c0) >= 0"},
     {integer, "select(x, c0, c1) % c2 -> select(x, fold(c0 % c2), fold(c1 % c2))"},
     // Vectors.
     {exact, "ramp(x, c0, l0) % c1 -> broadcast(x % c1, l0) if c0 % c1 == 0"},

@@ -189,10 +189,13 @@ Expr Simplifier::before_rules(NodeKind op, const Expr &a, const Expr &b) {
         return extremum_by_ranges(op, a, b);
     case NodeKind::LT: {
         Expr known = less_by_ranges(a, b);
+        known = known.defined() ? known : compare_condition(op, a, b);
         return known.defined() ? known : less_by_ramp(a, b);
     }
-    case NodeKind::EQ:
-        return equal_by_ranges(a, b);
+    case NodeKind::EQ: {
+        Expr known = equal_by_ranges(a, b);
+        return known.defined() ? known : compare_condition(op, a, b);
+    }
     default:
         return Expr();
     }

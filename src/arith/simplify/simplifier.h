@@ -98,6 +98,7 @@ private:
     Expr extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b);
     Expr div_by_ranges(const Expr &a, const Expr &b);
     Expr mod_by_ranges(const Expr &a, const Expr &b);
+    Expr compare_condition(NodeKind op, const Expr &a, const Expr &b);
     Expr less_by_ramp(const Expr &a, const Expr &b);
     Expr by_broadcast(NodeKind op, const Expr &a, const Expr &b);
     Expr by_facts(const Expr &condition);
@@ -116,6 +117,8 @@ private:
     IntegerInfo compute_info(const Expr &e);
     IntegerInfo info_of_call(const Call *op);
     Expr fold_call(const Call *op, const std::vector<Expr> &args);
+    Expr shift_as_arithmetic(const Call *op, const std::vector<Expr> &args);
+    Expr mask_as_remainder(const Expr &x, const Expr &mask);
     void learn(const Expr &condition, bool value);
     void learn_bounds(const Expr &a, const Expr &b, bool strict);
     void learn_equal(const Expr &a, const Expr &b);
