@@ -126,6 +126,10 @@ OutputPaths output_paths(const std::string &path_base, const std::vector<OutputF
     return paths;
 }
 
+bool can_make_output(OutputFileType type) {
+    return can_emit(type);
+}
+
 FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths) {
     check_types(paths);
     std::set<OutputFileType> types;

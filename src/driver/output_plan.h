@@ -25,6 +25,9 @@ using LoweredModuleFactory = std::function<LoweredModule(const std::string &func
 /// The paths that these types have, each `path_base` and its extension.
 OutputPaths output_paths(const std::string &path_base, const std::vector<OutputFileType> &types);
 
+/// True if module_outputs can make that type.
+bool can_make_output(OutputFileType type);
+
 /// The files of one module. A CompileError if a type cannot be made. Without the feature no_runtime, a static library
 /// holds the runtime too.
 FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths);

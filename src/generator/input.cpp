@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/input.h"
 
-#include "ir/constants.h"
-
 namespace calotype::internal {
 
 namespace {

@@ -9,10 +9,10 @@
 
 #include "generator/io_base.h"
 #include "generator/stub_input.h"
-#include "ir/operators.h"
 #include "lang/buffer.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
+#include "lang/param.h"
 
 namespace calotype {
 namespace internal {

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "generator/param.h"
-#include "ir/type.h"
-#include "pipeline/parameter.h"
+#include "lang/dimension.h"
 
 namespace calotype {
 

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "generator/param_base.h"
-#include "ir/type.h"
-#include "pipeline/loop_level.h"
+#include "lang/stage.h"
 #include "support/error.h"
 #include "target/target.h"
 

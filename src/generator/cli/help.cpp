@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
 
-#include "codegen/emit.h"
+#include "driver/output_plan.h"
 #include "generator/cli/run.h"
 #include "generator/registry.h"
 #include "support/text.h"
@@ -45,7 +45,7 @@ std::string emit_types() {
     for (const std::string &name : output_type_names()) {
         const OutputFileType type = *output_type_from_name(name);
         const OutputTypeInfo &info = output_type_info(type);
-        if (name == info.name && (can_emit(type) || type == OutputFileType::cpp_stub)) {
+        if (name == info.name && (can_make_output(type) || type == OutputFileType::cpp_stub)) {
             text += "  " + pad(name, 22) + info.extension + "\n";
         }
     }

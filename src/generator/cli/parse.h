@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/output_type.h"
+#include "driver/module.h"
 
 namespace calotype::internal {
 
