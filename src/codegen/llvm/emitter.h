@@ -140,11 +140,11 @@ private:
     Value *load_strided(const Load *op, const Ramp *ramp, int stride);
     Value *load_gather(const Load *op, Value *mask);
     Value *load_ramp(const Load *op, const Ramp *ramp, Value *mask);
-    Value *load_by_lanes(const Load *op, Value *index);
+    Value *load_by_lanes(const Load *op);
+    std::vector<Value *> index_lanes(Value *index);
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
     void store_scatter(const Store *op, Value *value, Value *mask);
     void store_scalar(const Store *op, Value *value);
-    Value *lane_pointers(const std::string &buffer, Type element, Value *index);
     bool emit_atomic_store(const Store *op);
 
     // vectors.cpp

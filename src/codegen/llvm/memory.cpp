@@ -30,8 +30,18 @@ int64_t constant_stride(const Ramp *ramp) {
     return ramp ? as_const_int(ramp->stride).value_or(0) : 0;
 }
 
+/// Whether gather instructions beat as many scalar loads: on Intel's processors with AVX-512, not on
+/// AMD's, nor on older ones.
 bool has_fast_gather(const Target &target) {
-    return target.has_feature(Target::AVX512_Skylake);
+    bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
+                  !target.has_feature(Target::AVX512_SapphireRapids);
+    return target.has_feature(Target::AVX512_Skylake) && !is_amd;
+}
+
+/// The scalar that is the same in all lanes, or undefined.
+Expr uniform_part(const Expr &e) {
+    const Broadcast *b = e.as<Broadcast>();
+    return b && b->value.type().is_scalar() ? b->value : Expr();
 }
 
 }  // namespace
@@ -135,19 +145,63 @@ Value *FunctionEmitter::load_strided(const Load *op, const Ramp *ramp, int strid
     return shuffle(all, all, indices);
 }
 
-Value *FunctionEmitter::load_by_lanes(const Load *op, Value *index) {
+// The lanes of an index vector in 64 bits. Two neighbours of 32 bits leave the vector register
+// together and are taken apart in a general one: moves between the two kinds are what costs.
+std::vector<Value *> FunctionEmitter::index_lanes(Value *index) {
+    int lanes = lanes_of(index->getType());
+    llvm::Type *i64 = b_.getInt64Ty();
+    std::vector<Value *> result;
+    if (lanes % 2 == 0 && index->getType()->getScalarSizeInBits() == 32) {
+        Value *pairs = b_.CreateBitCast(index, with_lanes(i64, lanes / 2));
+        for (int i = 0; i < lanes / 2; i++) {
+            Value *pair = lane(pairs, i);
+            result.push_back(b_.CreateSExt(b_.CreateTrunc(pair, b_.getInt32Ty()), i64));
+            result.push_back(b_.CreateAShr(pair, 32));
+        }
+        return result;
+    }
+    for (int i = 0; i < lanes; i++) {
+        result.push_back(b_.CreateSExtOrTrunc(lane(index, i), i64));
+    }
+    return result;
+}
+
+Value *FunctionEmitter::load_by_lanes(const Load *op) {
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.element_of());
-    Value *result = llvm::PoisonValue::get(with_lanes(in_memory, op->type.lanes()));
+    Value *base = host_pointer(op->name);
+    int lanes = op->type.lanes();
+    std::vector<Value *> indices;
     const Ramp *ramp = op->index.as<Ramp>();
-    Value *position = ramp && ramp->base.type().is_scalar() ? emit(ramp->base) : nullptr;
-    Value *stride = position ? emit(ramp->stride) : nullptr;
-    for (int i = 0; i < op->type.lanes(); i++) {
-        if (!position) {
-            index = index ? index : emit(op->index);
-        } else if (i > 0) {
+    if (ramp && ramp->base.type().is_scalar()) {
+        Value *position = emit(ramp->base), *stride = emit(ramp->stride);
+        for (int i = 0; i < lanes; i++) {
+            indices.push_back(b_.CreateSExtOrTrunc(position, b_.getInt64Ty()));
             position = b_.CreateNSWAdd(position, stride);
         }
-        Value *p = element_pointer(op->name, op->type, position ? position : lane(index, i));
+    } else {
+        // What all lanes have in common moves the base.
+        Expr index = op->index;
+        auto move_base = [&](const Expr &by, bool negative) {
+            Value *distance = b_.CreateSExtOrTrunc(emit(by), b_.getInt64Ty());
+            base = b_.CreateGEP(in_memory, base, negative ? b_.CreateNeg(distance) : distance);
+        };
+        while (index.type().element_of() == Int(32)) {
+            if (const Add *sum = index.as<Add>(); sum && uniform_part(sum->b).defined()) {
+                move_base(uniform_part(sum->b), false);
+                index = sum->a;
+            } else if (const Sub *difference = index.as<Sub>();
+                       difference && uniform_part(difference->b).defined()) {
+                move_base(uniform_part(difference->b), true);
+                index = difference->a;
+            } else {
+                break;
+            }
+        }
+        indices = index_lanes(emit(index));
+    }
+    Value *result = llvm::PoisonValue::get(with_lanes(in_memory, lanes));
+    for (int i = 0; i < lanes; i++) {
+        Value *p = b_.CreateGEP(in_memory, base, indices[size_t(i)]);
         auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
         tag_access(load, op->name);
         result = b_.CreateInsertElement(result, load, uint64_t(i));
@@ -158,7 +212,7 @@ Value *FunctionEmitter::load_by_lanes(const Load *op, Value *index) {
 Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     bool hardware = has_fast_gather(target()) && op->type.bits() >= 32;
     if (!mask && !hardware) {
-        return load_by_lanes(op, nullptr);
+        return load_by_lanes(op);
     }
     Value *pointers = element_pointer(op->name, op->type, emit(op->index));
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
