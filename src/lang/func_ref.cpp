@@ -336,4 +336,8 @@ Expr max(const FuncRef &a, const FuncRef &b) {
     return max(Expr(a), Expr(b));
 }
 
+Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value) {
+    return select(condition, Expr(true_value), Expr(false_value));
+}
+
 }  // namespace calotype

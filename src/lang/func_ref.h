@@ -3,9 +3,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "ir/expr.h"
+#include "ir/operators.h"
 #include "lang/tuple.h"
 #include "lang/var.h"
 #include "pipeline/function.h"
@@ -105,9 +106,14 @@ private:
     int index_;
 };
 
-// Without these, a call with two Func values would prefer the templates of the standard library.
+// Without these, a call with Func values alone could mean the templates of the standard library, or Tuples.
 Expr min(const FuncRef &a, const FuncRef &b);
 Expr max(const FuncRef &a, const FuncRef &b);
+Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value);
+template<typename... Args>
+Expr select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1, Args &&...args) {
+    return select(c0, Expr(v0), c1, Expr(v1), std::forward<Args>(args)...);
+}
 
 namespace internal {
 /// Call of value `index` of a defined Func. A CompileError if the number of coordinates or a type is wrong.

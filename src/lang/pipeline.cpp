@@ -34,6 +34,7 @@ Pipeline::Pipeline(const std::vector<Func> &outputs)
     user_assert(!outputs.empty()) << "a pipeline has no outputs";
     for (const Func &f : outputs) {
         user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
+        f.function()->frozen = true;
         contents_->outputs.push_back(f.function());
     }
 }

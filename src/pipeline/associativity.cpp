@@ -357,6 +357,11 @@ std::vector<Expr> AssociativeUpdate::apply(const std::vector<Expr> &old_values,
 }
 
 AssociativeUpdate prove_associative(const std::string &func, const Definition &update) {
+    for (const Expr &e : update.args) {
+        if (uses_buffer(e, func)) {
+            return {};
+        }
+    }
     NameOldValues name_old_values(func, update.args);
     std::vector<Expr> values;
     for (const Expr &v : update.values) {

@@ -134,7 +134,7 @@ void Function::make_output_buffers() {
 void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {
     const std::string what = "definition of func " + name();
     user_assert(!contents_->frozen)
-        << "func " << name() << " cannot be defined again: it is already used by another func";
+        << "func " << name() << " cannot be defined again: it is already used by another func or a pipeline";
     user_assert(!has_extern_definition())
         << "func " << name() << " cannot be defined: it has an extern definition";
     user_assert(!has_pure_definition()) << "func " << name() << " already has a pure definition";
@@ -174,7 +174,7 @@ void check_update_shape(const Function &f, const std::string &what, const std::v
     user_assert(f.has_pure_definition())
         << "func " << f.name() << " cannot be updated: it has no pure definition";
     user_assert(!f->frozen) << "func " << f.name()
-                            << " cannot be updated: it is already used by another func";
+                            << " cannot be updated: it is already used by another func or a pipeline";
     user_assert(int(args.size()) == f.dimensions())
         << what << " has " << args.size() << " arguments, the pure definition has "
         << f.dimensions();
@@ -261,6 +261,9 @@ void Function::define_extern(const std::string &function_name,
         user_assert(args[i].defined()) << "argument " << i << " of the extern definition of func "
                                        << name() << " is undefined";
         if (args[i].is_func()) {
+            user_assert(args[i].func != contents_)
+                << "argument " << i << " of the extern definition of func " << name()
+                << " is the func itself";
             args[i].func->frozen = true;
         }
     }

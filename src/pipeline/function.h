@@ -28,7 +28,7 @@ public:
     FuncSchedule schedule;
     std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline output; one a tuple element
     std::string debug_file;
-    bool frozen = false;  ///< called by others: may get no further definitions
+    bool frozen = false;  ///< called by others or output of a pipeline: may get no further definitions
 
     std::string extern_name;  ///< of the C function, for define_extern
     std::vector<ExternFuncArgument> extern_args;

@@ -33,16 +33,7 @@ ArgumentEstimates estimates_of(const Parameter &p) {
 
 std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outputs,
                                               const std::vector<Requirement> &requirements) {
-    UsedParameters used = parameters_used(build_environment(outputs), requirements);
-    // The shape of an output's own buffer is no input.
-    for (const Function &f : outputs) {
-        for (const Parameter &p : f->output_buffers) {
-            auto it = used.parameters.find(p.name());
-            if (it != used.parameters.end() && it->second.same_as(p)) {
-                used.parameters.erase(it);
-            }
-        }
-    }
+    const UsedParameters used = parameters_used(build_environment(outputs), requirements);
     std::map<std::string, InferredArgument> by_name;
     for (const auto &entry : used.parameters) {
         const Parameter &p = entry.second;

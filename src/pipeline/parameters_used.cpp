@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/parameters_used.h"
 
+#include <set>
+
 #include "ir/visitor.h"
 #include "support/error.h"
 
@@ -12,8 +14,16 @@ class Collect : public GraphVisitor {
 public:
     UsedParameters used;
 
+    explicit Collect(const Environment &env) {
+        for (const auto &entry : env) {
+            for (const Parameter &p : entry.second->output_buffers) {
+                own_buffers_.insert(p);
+            }
+        }
+    }
+
     void include(const Parameter &p) {
-        if (!p.defined()) {
+        if (!p.defined() || own_buffers_.count(p)) {
             return;
         }
         auto inserted = used.parameters.emplace(p.name(), p);
@@ -51,6 +61,7 @@ protected:
     }
 
 private:
+    std::set<Parameter> own_buffers_;
     void include_symbol(const SymbolPtr &symbol) {
         if (symbol && symbol->kind == SymbolKind::Parameter) {
             include(Parameter(symbol));
@@ -87,7 +98,7 @@ void collect_function(const Function &f, Collect &collect) {
 }  // namespace
 
 UsedParameters parameters_used(const Environment &env, const std::vector<Requirement> &requirements) {
-    Collect collect;
+    Collect collect(env);
     for (const auto &entry : env) {
         collect_function(entry.second, collect);
         for (const Parameter &p : entry.second->output_buffers) {

@@ -2,6 +2,8 @@
 #include "lang/schedule/loop_editor.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "ir/constants.h"
@@ -124,17 +126,46 @@ void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
         << " depends on variable " << only_parameters.bad << ", only parameters are allowed";
 }
 
+// How a factor goes with a loop that is inside of an earlier split: that loop has exactly the iterations that the
+// split gave it, and one more would belong to the next iteration of the outer loop, or to nobody.
+LoopEditor::InnerSplit LoopEditor::inner_split(const std::string &old, const Expr &factor) const {
+    std::map<std::string, std::optional<int64_t>> iterations;
+    for (const Split &s : definition_->schedule.splits) {
+        const auto it = iterations.find(s.old_var);
+        const bool inside = it != iterations.end();
+        const std::optional<int64_t> before = inside ? it->second : std::nullopt;
+        if (s.is_split()) {
+            const auto f = as_const_int(s.factor);
+            iterations[s.inner] = f;
+            if (inside) {
+                iterations[s.outer] = before && f ? std::optional<int64_t>((*before + *f - 1) / *f) : std::nullopt;
+            } else {
+                iterations.erase(s.outer);
+            }
+        } else if (s.is_rename() && inside) {
+            iterations[s.outer] = before;
+        }
+    }
+    const auto it = iterations.find(old);
+    if (it == iterations.end()) {
+        return InnerSplit::NotInner;
+    }
+    const auto f = as_const_int(factor);
+    if (!it->second || !f) {
+        return InnerSplit::Unknown;
+    }
+    return *it->second % *f == 0 ? InnerSplit::Divides : *f <= *it->second ? InnerSplit::Fits : InnerSplit::Unknown;
+}
+
 // The strategy for Auto. An inner part of a loop that is already shifted inwards need not be shifted again: guarding it
 // costs less than redoing the work of both.
-TailStrategy LoopEditor::choose_tail(const std::string &old, bool exact, TailStrategy tail) const {
-    if (tail != TailStrategy::Auto) {
-        return tail;
-    }
-    if (exact) {
+TailStrategy LoopEditor::choose_tail(const std::string &old, const Expr &factor, bool exact) const {
+    const InnerSplit inner = inner_split(old, factor);
+    if (exact || inner == InnerSplit::Unknown) {
         return TailStrategy::GuardWithIf;
     }
     if (!definition_->is_init) {
-        return TailStrategy::RoundUp;
+        return inner == InnerSplit::Fits ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
     }
     std::set<std::string> shifted;
     for (const Split &s : definition_->schedule.splits) {
@@ -147,7 +178,7 @@ TailStrategy LoopEditor::choose_tail(const std::string &old, bool exact, TailStr
     return shifted.count(old) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
 }
 
-void LoopEditor::check_tail(const VarOrRVar &old, bool exact, TailStrategy tail) const {
+void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact, TailStrategy tail) const {
     user_assert(!exact || keeps_exact_bounds(tail))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on RVar "
         << old.name()
@@ -156,6 +187,13 @@ void LoopEditor::check_tail(const VarOrRVar &old, bool exact, TailStrategy tail)
         << "split of " << stage_.name()
         << ": tail strategy shift_inwards computes some values twice, so it is allowed for pure "
            "definitions alone";
+    const InnerSplit inner = inner_split(old.name(), factor);
+    const bool shifts = tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
+    user_assert(keeps_exact_bounds(tail) || inner == InnerSplit::NotInner || inner == InnerSplit::Divides ||
+                (shifts && inner == InnerSplit::Fits))
+        << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on " << old.name()
+        << " with factor " << factor
+        << " would leave the iterations that an earlier split gave it, use guard_with_if";
 }
 
 void LoopEditor::check_blend(const Dim &dim, ForType type) const {
@@ -194,8 +232,8 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
     s.inner = inner.name();
     s.factor = factor.type() == Int(32) ? factor : Cast::make(Int(32), factor);
     s.exact = schedule().dims[i].is_rvar();
-    s.tail = choose_tail(old.name(), s.exact, tail);
-    check_tail(old, s.exact, s.tail);
+    s.tail = tail == TailStrategy::Auto ? choose_tail(old.name(), s.factor, s.exact) : tail;
+    check_tail(old, s.factor, s.exact, s.tail);
 
     std::vector<Dim> &dims = schedule().dims;
     user_assert(dims[i].for_type != ForType::Extern)

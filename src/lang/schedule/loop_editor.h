@@ -41,8 +41,10 @@ private:
     void check_new_name(const char *directive, const VarOrRVar &var, const std::vector<std::string> &replaced) const;
     void check_same_kind(const char *directive, const VarOrRVar &old, const VarOrRVar &made) const;
     void check_factor(const VarOrRVar &old, const Expr &factor) const;
-    TailStrategy choose_tail(const std::string &old, bool exact, TailStrategy tail) const;
-    void check_tail(const VarOrRVar &old, bool exact, TailStrategy tail) const;
+    TailStrategy choose_tail(const std::string &old, const Expr &factor, bool exact) const;
+    void check_tail(const VarOrRVar &old, const Expr &factor, bool exact, TailStrategy tail) const;
+    enum class InnerSplit { NotInner, Divides, Fits, Unknown };
+    InnerSplit inner_split(const std::string &old, const Expr &factor) const;
     void check_race(const Dim &dim, ForType type) const;
     void check_blend(const Dim &dim, ForType type) const;
     void check_no_specializations(const char *directive) const;

@@ -148,7 +148,24 @@ TEST(Definitions, update_after_use) {
     f(x) = x;
     g(x) = f(x);
     EXPECT_COMPILE_ERROR(f(x) += 1,
-                         "func used_func cannot be updated: it is already used by another func");
+                         "func used_func cannot be updated: it is already used by another func or a "
+                         "pipeline");
+}
+
+TEST(Definitions, update_of_an_output) {
+    Func f("output_func");
+    f(x) = x;
+    Pipeline p(f);
+    EXPECT_COMPILE_ERROR(f(x) += 1,
+                         "func output_func cannot be updated: it is already used by another func or "
+                         "a pipeline");
+}
+
+TEST(Definitions, extern_stage_of_itself) {
+    Func f("extern_of_itself");
+    EXPECT_COMPILE_ERROR(f.define_extern("c_function", {f}, Int(32), 1),
+                         "argument 0 of the extern definition of func extern_of_itself is the func "
+                         "itself");
 }
 
 TEST(Definitions, declared_type_and_dimensions) {

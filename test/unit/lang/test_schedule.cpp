@@ -53,6 +53,16 @@ TEST(Schedule, split_of_a_shifted_loop_is_guarded) {
     EXPECT_EQ(last_split(f).tail, TailStrategy::GuardWithIf);
 }
 
+TEST(Schedule, split_of_an_inner_loop) {
+    Func f = two_dimensional("split_inner_f");
+    f.split(x, xo, xi, 16, TailStrategy::RoundUp);
+    f.split(xi, xi, u, 8, TailStrategy::RoundUp);
+    f.split(u, u, yi, 5);
+    EXPECT_EQ(last_split(f).tail, TailStrategy::ShiftInwards);
+    f.split(yi, yi, yo, 6);
+    EXPECT_EQ(last_split(f).tail, TailStrategy::GuardWithIf);
+}
+
 TEST(Schedule, split_in_updates) {
     Func f("split_update_f");
     RDom r(0, 10, "split_update_r");
