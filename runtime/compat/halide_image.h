@@ -8,5 +8,5 @@ namespace calotype {
 namespace Tools {
 template<typename T>
 using Image = Runtime::Buffer<T>;
-} // namespace Tools
-} // namespace calotype
+}  // namespace Tools
+}  // namespace calotype

@@ -21,22 +21,26 @@
 #define halide_error_code_bad_extern_fold calotype_error_code_bad_extern_fold
 #define halide_error_code_bad_fold calotype_error_code_bad_fold
 #define halide_error_code_bad_type calotype_error_code_bad_type
-#define halide_error_code_buffer_allocation_too_large calotype_error_code_buffer_allocation_too_large
+#define halide_error_code_buffer_allocation_too_large                                              \
+    calotype_error_code_buffer_allocation_too_large
 #define halide_error_code_buffer_argument_is_null calotype_error_code_buffer_argument_is_null
 #define halide_error_code_buffer_extents_negative calotype_error_code_buffer_extents_negative
 #define halide_error_code_buffer_extents_too_large calotype_error_code_buffer_extents_too_large
 #define halide_error_code_buffer_is_null calotype_error_code_buffer_is_null
 #define halide_error_code_cannot_profile_pipeline calotype_error_code_cannot_profile_pipeline
 #define halide_error_code_constraint_violated calotype_error_code_constraint_violated
-#define halide_error_code_constraints_make_required_region_smaller calotype_error_code_constraints_make_required_region_smaller
+#define halide_error_code_constraints_make_required_region_smaller                                 \
+    calotype_error_code_constraints_make_required_region_smaller
 #define halide_error_code_copy_to_device_failed calotype_error_code_copy_to_device_failed
 #define halide_error_code_copy_to_host_failed calotype_error_code_copy_to_host_failed
 #define halide_error_code_debug_to_file_failed calotype_error_code_debug_to_file_failed
 #define halide_error_code_device_buffer_copy_failed calotype_error_code_device_buffer_copy_failed
 #define halide_error_code_device_crop_failed calotype_error_code_device_crop_failed
 #define halide_error_code_device_crop_unsupported calotype_error_code_device_crop_unsupported
-#define halide_error_code_device_detach_native_failed calotype_error_code_device_detach_native_failed
-#define halide_error_code_device_dirty_with_no_device_support calotype_error_code_device_dirty_with_no_device_support
+#define halide_error_code_device_detach_native_failed                                              \
+    calotype_error_code_device_detach_native_failed
+#define halide_error_code_device_dirty_with_no_device_support                                      \
+    calotype_error_code_device_dirty_with_no_device_support
 #define halide_error_code_device_free_failed calotype_error_code_device_free_failed
 #define halide_error_code_device_interface_no_device calotype_error_code_device_interface_no_device
 #define halide_error_code_device_malloc_failed calotype_error_code_device_malloc_failed
@@ -49,7 +53,8 @@
 #define halide_error_code_gpu_device_error calotype_error_code_gpu_device_error
 #define halide_error_code_host_and_device_dirty calotype_error_code_host_and_device_dirty
 #define halide_error_code_host_is_null calotype_error_code_host_is_null
-#define halide_error_code_incompatible_device_interface calotype_error_code_incompatible_device_interface
+#define halide_error_code_incompatible_device_interface                                            \
+    calotype_error_code_incompatible_device_interface
 #define halide_error_code_internal_error calotype_error_code_internal_error
 #define halide_error_code_no_device_interface calotype_error_code_no_device_interface
 #define halide_error_code_out_of_memory calotype_error_code_out_of_memory
@@ -69,10 +74,12 @@
 #define halide_error_code_unimplemented calotype_error_code_unimplemented
 #define halide_error_code_vscale_invalid calotype_error_code_vscale_invalid
 #define halide_error_constraint_violated calotype_error_constraint_violated
-#define halide_error_constraints_make_required_region_smaller calotype_error_constraints_make_required_region_smaller
+#define halide_error_constraints_make_required_region_smaller                                      \
+    calotype_error_constraints_make_required_region_smaller
 #define halide_error_debug_to_file_failed calotype_error_debug_to_file_failed
 #define halide_error_device_crop_failed calotype_error_device_crop_failed
-#define halide_error_device_dirty_with_no_device_support calotype_error_device_dirty_with_no_device_support
+#define halide_error_device_dirty_with_no_device_support                                           \
+    calotype_error_device_dirty_with_no_device_support
 #define halide_error_device_interface_no_device calotype_error_device_interface_no_device
 #define halide_error_explicit_bounds_too_small calotype_error_explicit_bounds_too_small
 #define halide_error_extern_stage_failed calotype_error_extern_stage_failed

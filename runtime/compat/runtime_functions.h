@@ -68,7 +68,8 @@
 #define halide_memoization_cache_set_size calotype_memoization_cache_set_size
 #define halide_memoization_cache_store calotype_memoization_cache_store
 #define halide_msan_annotate_buffer_is_initialized calotype_msan_annotate_buffer_is_initialized
-#define halide_msan_annotate_buffer_is_initialized_as_destructor calotype_msan_annotate_buffer_is_initialized_as_destructor
+#define halide_msan_annotate_buffer_is_initialized_as_destructor                                   \
+    calotype_msan_annotate_buffer_is_initialized_as_destructor
 #define halide_msan_annotate_memory_is_initialized calotype_msan_annotate_memory_is_initialized
 #define halide_msan_check_buffer_is_initialized calotype_msan_check_buffer_is_initialized
 #define halide_msan_check_memory_is_initialized calotype_msan_check_memory_is_initialized

@@ -27,5 +27,5 @@ int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *r
     return 0;
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

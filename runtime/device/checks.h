@@ -14,5 +14,5 @@ int report_code(void *user_context, int code);
 /** 0, or an error if the buffer is null or its device fields contradict each other. */
 int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *routine);
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

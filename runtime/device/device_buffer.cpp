@@ -51,7 +51,7 @@ int check_not_elsewhere(void *user_context, const calotype_buffer_t *buf,
     return 0;
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *buf,
                                          const calotype_device_interface_t *device_interface) {
@@ -87,9 +87,9 @@ CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *bu
     return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
 }
 
-CALOTYPE_WEAK int calotype_device_and_host_malloc(
-    void *user_context, calotype_buffer_t *buf,
-    const calotype_device_interface_t *device_interface) {
+CALOTYPE_WEAK int
+calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
+                                const calotype_device_interface_t *device_interface) {
     if (int code = check_buffer(user_context, buf, "calotype_device_and_host_malloc")) {
         return code;
     }
@@ -166,9 +166,8 @@ CALOTYPE_WEAK int calotype_device_sync(void *user_context, calotype_buffer_t *bu
     return code ? report_code(user_context, calotype_error_code_device_sync_failed) : 0;
 }
 
-CALOTYPE_WEAK int
-calotype_device_sync_global(void *user_context,
-                            const calotype_device_interface_t *device_interface) {
+CALOTYPE_WEAK int calotype_device_sync_global(void *user_context,
+                                              const calotype_device_interface_t *device_interface) {
     if (!device_interface) {
         return calotype_error_no_device_interface(user_context);
     }

@@ -66,7 +66,7 @@ int copy_by_device(void *user_context, calotype_buffer_t *src,
     return code;
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK int calotype_copy_to_host(void *user_context, calotype_buffer_t *buf) {
     if (int code = check_buffer(user_context, buf, "calotype_copy_to_host")) {

@@ -31,16 +31,16 @@ int finish_part(void *user_context, const calotype_buffer_t *src, calotype_buffe
     if (code != 0) {
         dst->device = 0;
         dst->device_interface = nullptr;
-        return code == calotype_error_code_device_crop_unsupported ?
-                   report_code(user_context, code) :
-                   calotype_error_device_crop_failed(user_context);
+        return code == calotype_error_code_device_crop_unsupported
+                   ? report_code(user_context, code)
+                   : calotype_error_device_crop_failed(user_context);
     }
     dst->device_interface = src->device_interface;
     dst->set_device_dirty(src->device_dirty());
     return 0;
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK int calotype_device_crop(void *user_context, const calotype_buffer_t *src,
                                        calotype_buffer_t *dst) {

@@ -34,11 +34,11 @@ void copy_dimension(const calotype_buffer_t &src, const calotype_buffer_t &dst, 
     }
 }
 
-} // namespace
+}  // namespace
 
 void copy_common_elements(const calotype_buffer_t &src, const calotype_buffer_t &dst) {
     copy_dimension(src, dst, src.dimensions - 1, src.host, dst.host);
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

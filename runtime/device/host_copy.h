@@ -11,5 +11,5 @@ namespace runtime {
  * and elements of the same size, and do not overlap in memory. */
 void copy_common_elements(const calotype_buffer_t &src, const calotype_buffer_t &dst);
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

@@ -101,7 +101,8 @@ void write_interleaved(OutputFile &out, const calotype_buffer_t &buf, WriteFn wr
                    buf.host, write);
 }
 
-// ---- formats: each says whether it can hold the buffer -------------------------------------------
+// ---- formats: each says whether it can hold the buffer
+// -------------------------------------------
 
 bool write_npy(OutputFile &out, const calotype_buffer_t &buf) {
     static const char kinds[] = {'i', 'u', 'f', 'u', 'u'};
@@ -158,7 +159,7 @@ bool write_tiff(OutputFile &out, const calotype_buffer_t &buf) {
     const uint32_t width = uint32_t(extent(buf, 0)), height = uint32_t(extent(buf, 1));
     const uint32_t channels = uint32_t(extent(buf, 2)), bits = uint32_t(buf.type.bytes()) * 8;
     const uint64_t size = uint64_t(width) * height * channels * (bits / 8);
-    static const uint32_t sample_formats[] = {2, 1, 3}; // int, uint, float
+    static const uint32_t sample_formats[] = {2, 1, 3};  // int, uint, float
     constexpr uint32_t entries = 11;
     constexpr uint32_t data_at = 8 + 2 + entries * sizeof(TiffEntry) + 4;
     if (size > UINT32_MAX - data_at) {
@@ -169,13 +170,13 @@ bool write_tiff(OutputFile &out, const calotype_buffer_t &buf) {
         {256, as_long, 1, width},
         {257, as_long, 1, height},
         {258, as_short, 1, bits},
-        {259, as_short, 1, 1},                       // not compressed
-        {262, as_short, 1, channels >= 3 ? 2u : 1u}, // RGB or grey
+        {259, as_short, 1, 1},                        // not compressed
+        {262, as_short, 1, channels >= 3 ? 2u : 1u},  // RGB or grey
         {273, as_long, 1, data_at},
         {277, as_short, 1, channels},
-        {278, as_long, 1, height}, // one strip
+        {278, as_long, 1, height},  // one strip
         {279, as_long, 1, uint32_t(size)},
-        {284, as_short, 1, 1}, // channels of a pixel together
+        {284, as_short, 1, 1},  // channels of a pixel together
         {339, as_short, 1, sample_formats[buf.type.code]},
     };
     out.write("II*\0", 4);
@@ -189,11 +190,11 @@ bool write_tiff(OutputFile &out, const calotype_buffer_t &buf) {
 
 /** Number of a type in the header of a raw file; -1 if it has none. */
 int raw_type_number(const calotype_type_t &type) {
-    static const calotype_type_t numbered[] = {
-        {calotype_type_float, 32}, {calotype_type_float, 64}, {calotype_type_uint, 8},
-        {calotype_type_int, 8},    {calotype_type_uint, 16},  {calotype_type_int, 16},
-        {calotype_type_uint, 32},  {calotype_type_int, 32},   {calotype_type_uint, 64},
-        {calotype_type_int, 64}};
+    static const calotype_type_t numbered[] = {{calotype_type_float, 32}, {calotype_type_float, 64},
+                                               {calotype_type_uint, 8},   {calotype_type_int, 8},
+                                               {calotype_type_uint, 16},  {calotype_type_int, 16},
+                                               {calotype_type_uint, 32},  {calotype_type_int, 32},
+                                               {calotype_type_uint, 64},  {calotype_type_int, 64}};
     for (int i = 0; i < int(sizeof numbered / sizeof numbered[0]); i++) {
         if (numbered[i] == type) {
             return i;
@@ -221,8 +222,11 @@ FormatFn format_of(const char *filename) {
     static const struct {
         const char *extension;
         FormatFn format;
-    } formats[] = {{".npy", write_npy}, {".pgm", write_pnm},  {".ppm", write_pnm},
-                   {".tif", write_tiff}, {".tiff", write_tiff}};
+    } formats[] = {{".npy", write_npy},
+                   {".pgm", write_pnm},
+                   {".ppm", write_pnm},
+                   {".tif", write_tiff},
+                   {".tiff", write_tiff}};
     const char *dot = strrchr(filename, '.');
     for (const auto &f : formats) {
         if (dot && strcasecmp(dot, f.extension) == 0) {
@@ -232,7 +236,7 @@ FormatFn format_of(const char *filename) {
     return write_raw;
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK int32_t calotype_debug_to_file(void *user_context, const char *filename,
                                              calotype_buffer_t *buf) {

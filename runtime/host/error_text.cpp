@@ -342,8 +342,8 @@ CALOTYPE_WEAK int calotype_error_vscale_invalid(void *user_context, const char *
                          runtime_vscale, compiletime_vscale);
 }
 
-CALOTYPE_WEAK int calotype_error_streaming_vscale_invalid(void *user_context,
-                                                          const char *func_name, int runtime_vscale,
+CALOTYPE_WEAK int calotype_error_streaming_vscale_invalid(void *user_context, const char *func_name,
+                                                          int runtime_vscale,
                                                           int compiletime_vscale) {
     return report_vscale(user_context, calotype_error_code_streaming_vscale_invalid,
                          "streaming vscale", func_name, runtime_vscale, compiletime_vscale);

@@ -50,12 +50,12 @@ struct Entry {
     uint8_t *key;
     int32_t bounds_dimensions;
     calotype_dimension_t *bounds;
-    int32_t count; ///< of values
+    int32_t count;  ///< of values
     Value *values;
     uint64_t bytes;
-    int32_t in_use; ///< values whose memory somebody uses
+    int32_t in_use;  ///< values whose memory somebody uses
     bool has_eviction_key;
-    bool orphaned; ///< no longer in table and list: goes with its last user
+    bool orphaned;  ///< no longer in table and list: goes with its last user
     uint64_t eviction_key;
 };
 
@@ -237,11 +237,11 @@ void Cache::prune(void *user_context) {
 int Cache::store(void *user_context, const Query &query, bool has_eviction_key,
                  uint64_t eviction_key) {
     if (find(query)) {
-        return 0; // Another thread was faster. Our blocks go when they are released.
+        return 0;  // Another thread was faster. Our blocks go when they are released.
     }
     Entry *entry = make_entry(query);
     if (!entry) {
-        return 0; // Not cached, then; the result is right all the same.
+        return 0;  // Not cached, then; the result is right all the same.
     }
     entry->has_eviction_key = has_eviction_key;
     entry->eviction_key = eviction_key;
@@ -296,7 +296,8 @@ void Cache::clear() {
     }
 }
 
-/** Fresh memory for the buffers of a query, whose strides are positive. Returns 0 or an error code. */
+/** Fresh memory for the buffers of a query, whose strides are positive. Returns 0 or an error code.
+ */
 int allocate_blocks(void *user_context, const Query &query) {
     for (int i = 0; i < query.count; i++) {
         calotype_buffer_t &buffer = *query.buffers[i];
@@ -320,7 +321,7 @@ __attribute__((destructor)) void end_of_process() {
     cache.clear();
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK void calotype_memoization_cache_set_size(int64_t size) {
     LockGuard lock(cache.mutex);

@@ -43,7 +43,7 @@ int apply(calotype_buffer_t *buf, RangeFn fn) {
     return 0;
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK int calotype_msan_check_memory_is_initialized(void *user_context, const void *ptr,
                                                             uint64_t len, const char *name) {

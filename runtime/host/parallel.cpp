@@ -23,7 +23,8 @@ static Hook<calotype_semaphore_try_acquire_t>
 static Hook<calotype_semaphore_release_t>
     semaphore_release_hook(calotype_default_semaphore_release);
 
-// ---- loops ---------------------------------------------------------------------------------------
+// ---- loops
+// ---------------------------------------------------------------------------------------
 
 CALOTYPE_WEAK int calotype_default_do_task(void *user_context, calotype_task_t task,
                                            int task_number, uint8_t *closure) {
@@ -56,7 +57,8 @@ CALOTYPE_WEAK int calotype_default_do_par_for(void *user_context, calotype_task_
     return pool.run_loop(set, job);
 }
 
-// ---- tasks ---------------------------------------------------------------------------------------
+// ---- tasks
+// ---------------------------------------------------------------------------------------
 
 static void init_job(Job &job, JobSet &set, const calotype_parallel_task_t &task) {
     job.set = &set;
@@ -99,7 +101,8 @@ CALOTYPE_WEAK int calotype_default_do_parallel_tasks(void *user_context, int num
     return code;
 }
 
-// ---- semaphores ----------------------------------------------------------------------------------
+// ---- semaphores
+// ----------------------------------------------------------------------------------
 
 static std::atomic<int> &count_of(calotype_semaphore_t *semaphore) {
     static_assert(sizeof(std::atomic<int>) <= sizeof(calotype_semaphore_t),
@@ -129,7 +132,8 @@ CALOTYPE_WEAK bool calotype_default_semaphore_try_acquire(calotype_semaphore_t *
     return n == 0;
 }
 
-// ---- what generated code calls -------------------------------------------------------------------
+// ---- what generated code calls
+// -------------------------------------------------------------------
 
 CALOTYPE_WEAK int calotype_do_task(void *user_context, calotype_task_t task, int task_number,
                                    uint8_t *closure) {
@@ -163,7 +167,8 @@ CALOTYPE_WEAK bool calotype_semaphore_try_acquire(calotype_semaphore_t *semaphor
     return semaphore_try_acquire_hook.get()(semaphore, n);
 }
 
-// ---- setters -------------------------------------------------------------------------------------
+// ---- setters
+// -------------------------------------------------------------------------------------
 
 CALOTYPE_WEAK calotype_do_par_for_t
 calotype_set_custom_do_par_for(calotype_do_par_for_t do_par_for) {
@@ -179,12 +184,13 @@ calotype_set_custom_do_loop_task(calotype_do_loop_task_t do_task) {
     return do_loop_task_hook.set(do_task);
 }
 
-CALOTYPE_WEAK void calotype_set_custom_parallel_runtime(
-    calotype_do_par_for_t do_par_for, calotype_do_task_t do_task,
-    calotype_do_loop_task_t do_loop_task, calotype_do_parallel_tasks_t do_parallel_tasks,
-    calotype_semaphore_init_t semaphore_init,
-    calotype_semaphore_try_acquire_t semaphore_try_acquire,
-    calotype_semaphore_release_t semaphore_release) {
+CALOTYPE_WEAK void
+calotype_set_custom_parallel_runtime(calotype_do_par_for_t do_par_for, calotype_do_task_t do_task,
+                                     calotype_do_loop_task_t do_loop_task,
+                                     calotype_do_parallel_tasks_t do_parallel_tasks,
+                                     calotype_semaphore_init_t semaphore_init,
+                                     calotype_semaphore_try_acquire_t semaphore_try_acquire,
+                                     calotype_semaphore_release_t semaphore_release) {
     do_par_for_hook.set(do_par_for);
     do_task_hook.set(do_task);
     do_loop_task_hook.set(do_loop_task);
@@ -194,7 +200,8 @@ CALOTYPE_WEAK void calotype_set_custom_parallel_runtime(
     semaphore_release_hook.set(semaphore_release);
 }
 
-// ---- the pool ------------------------------------------------------------------------------------
+// ---- the pool
+// ------------------------------------------------------------------------------------
 
 CALOTYPE_WEAK int calotype_get_num_threads(void) {
     return pool.num_threads();

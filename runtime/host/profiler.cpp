@@ -54,8 +54,8 @@ T add(T &counter, T amount) {
 
 void raise_to(uint64_t &peak, uint64_t value) {
     uint64_t seen = load(peak);
-    while (value > seen && !__atomic_compare_exchange_n(&peak, &seen, value, true,
-                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    while (value > seen && !__atomic_compare_exchange_n(&peak, &seen, value, true, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED)) {
     }
 }
 
@@ -141,7 +141,7 @@ __attribute__((destructor)) void end_of_process() {
     calotype_profiler_shutdown();
 }
 
-} // namespace
+}  // namespace
 
 CALOTYPE_WEAK calotype_profiler_state *calotype_profiler_get_state(void) {
     return &state;
@@ -203,7 +203,8 @@ CALOTYPE_WEAK void calotype_profiler_shutdown(void) {
     calotype_profiler_reset();
 }
 
-// ---- for generated code --------------------------------------------------------------------------
+// ---- for generated code
+// --------------------------------------------------------------------------
 
 CALOTYPE_WEAK int calotype_profiler_instance_start(void *user_context, const char *pipeline_name,
                                                    int num_funcs, const char *const *func_names,
@@ -265,9 +266,9 @@ calotype_profiler_decr_active_threads(calotype_profiler_instance_state *instance
     return add(instance->active_threads, -1);
 }
 
-CALOTYPE_WEAK void
-calotype_profiler_memory_allocate(void *user_context, calotype_profiler_instance_state *instance,
-                                  int func, uint64_t bytes) {
+CALOTYPE_WEAK void calotype_profiler_memory_allocate(void *user_context,
+                                                     calotype_profiler_instance_state *instance,
+                                                     int func, uint64_t bytes) {
     (void)user_context;
     if (bytes == 0) {
         return;

@@ -159,7 +159,7 @@ bool write_json(const char *filename, const calotype_profiler_state &state) {
     return fclose(out) == 0;
 }
 
-} // namespace
+}  // namespace
 
 void report_profile(void *user_context, const calotype_profiler_state &state) {
     const char *filename = getenv("CT_PROFILER_JSON_OUTPUT");
@@ -178,5 +178,5 @@ void report_profile(void *user_context, const calotype_profiler_state &state) {
     }
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

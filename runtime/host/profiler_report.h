@@ -11,5 +11,5 @@ namespace runtime {
  * as text through calotype_print. The state's lock must be held. */
 void report_profile(void *user_context, const calotype_profiler_state &state);
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

@@ -54,8 +54,8 @@ void Mutex::lock_contended() {
     }
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype
 
 using namespace calotype::runtime;
 

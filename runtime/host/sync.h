@@ -61,5 +61,5 @@ public:
     LockGuard &operator=(const LockGuard &) = delete;
 };
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

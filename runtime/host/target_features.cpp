@@ -61,13 +61,13 @@ CpuFeatures cpu_features() {
     const bool f_cd = os_avx512 && has(l7.ebx, 16) && has(l7.ebx, 28);
     const bool knl = f_cd && has(l7.ebx, 26) && has(l7.ebx, 27);
     const bool skylake =
-        f_cd && has(l7.ebx, 17) && has(l7.ebx, 30) && has(l7.ebx, 31); // dq, bw, vl
-    const bool cannonlake = skylake && has(l7.ebx, 21) && has(l7.ecx, 1); // ifma, vbmi
+        f_cd && has(l7.ebx, 17) && has(l7.ebx, 30) && has(l7.ebx, 31);     // dq, bw, vl
+    const bool cannonlake = skylake && has(l7.ebx, 21) && has(l7.ecx, 1);  // ifma, vbmi
     const bool bf16 = has(l7_1.eax, 5);
-    const bool zen4 = cannonlake && bf16 && has(l7.ecx, 6) && has(l7.ecx, 11) &&
-                      has(l7.ecx, 12) && has(l7.ecx, 14); // vbmi2, vnni, bitalg, vpopcntdq
+    const bool zen4 = cannonlake && bf16 && has(l7.ecx, 6) && has(l7.ecx, 11) && has(l7.ecx, 12) &&
+                      has(l7.ecx, 14);  // vbmi2, vnni, bitalg, vpopcntdq
     const bool avx_vnni = has(l7_1.eax, 4);
-    const bool zen5 = zen4 && avx_vnni && has(l7.edx, 8); // vp2intersect
+    const bool zen5 = zen4 && avx_vnni && has(l7.edx, 8);  // vp2intersect
     const bool amx = os_amx && has(l7.edx, 22) && has(l7.edx, 24) && has(l7.edx, 25);
     const bool sapphirerapids = zen4 && avx_vnni && has(l7.edx, 23) && amx;
 
@@ -98,7 +98,7 @@ CpuFeatures cpu_features() {
 
 #endif
 
-} // namespace
+}  // namespace
 
 static Hook<calotype_can_use_target_features_t>
     can_use_hook(calotype_default_can_use_target_features);

@@ -164,5 +164,5 @@ Text &Text::append_value(const calotype_type_t &type, const void *value) {
     return *this << '?';
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

@@ -49,5 +49,5 @@ private:
     void append(const char *s, size_t count);
 };
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

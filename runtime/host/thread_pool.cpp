@@ -50,7 +50,8 @@ JobSet *ThreadPool::current_set() {
     return thread_set;
 }
 
-// ---- number of threads ---------------------------------------------------------------------------
+// ---- number of threads
+// ---------------------------------------------------------------------------
 
 static int processors() {
 #if defined(__linux__)
@@ -87,7 +88,8 @@ int ThreadPool::worker_quota() {
     return n < 1 ? 1 : n;
 }
 
-// ---- workers -------------------------------------------------------------------------------------
+// ---- workers
+// -------------------------------------------------------------------------------------
 
 void ThreadPool::before_fork() {
     mutex.lock();
@@ -201,7 +203,8 @@ __attribute__((destructor)) static void end_of_process() {
     pool.shutdown_if_unused();
 }
 
-// ---- the list of jobs ----------------------------------------------------------------------------
+// ---- the list of jobs
+// ----------------------------------------------------------------------------
 
 void ThreadPool::list(Job &job) {
     job.prev = nullptr;
@@ -285,7 +288,8 @@ void ThreadPool::finish(Job &job) {
     }
 }
 
-// ---- working -------------------------------------------------------------------------------------
+// ---- working
+// -------------------------------------------------------------------------------------
 
 static int run_range(Job &job, int64_t min, int64_t extent) {
     void *user_context = job.set->user_context;
@@ -373,7 +377,8 @@ void ThreadPool::fail(JobSet &set, int code) {
     }
 }
 
-// ---- waiting -------------------------------------------------------------------------------------
+// ---- waiting
+// -------------------------------------------------------------------------------------
 
 /** Bring up to this many threads to the newest jobs. */
 void ThreadPool::recruit(int helpers) {
@@ -448,7 +453,7 @@ void ThreadPool::wait_for(JobSet &set) {
         if (job) {
             work_on(*job);
             has_spun = false;
-        } else if (set.unfinished == 0) { // looking dropped the last one
+        } else if (set.unfinished == 0) {  // looking dropped the last one
             return;
         } else if (!has_spun) {
             const uint32_t seen = set.changed.load(std::memory_order_relaxed);
@@ -463,7 +468,8 @@ void ThreadPool::wait_for(JobSet &set) {
     }
 }
 
-// ---- the calls -----------------------------------------------------------------------------------
+// ---- the calls
+// -----------------------------------------------------------------------------------
 
 int ThreadPool::end_set(JobSet &set) {
     wait_for(set);
@@ -513,5 +519,5 @@ void ThreadPool::semaphore_released() {
     wake_owners(nullptr, everyone);
 }
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

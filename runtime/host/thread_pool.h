@@ -36,22 +36,22 @@ struct JobSet {
     }
 
     void *const user_context;
-    JobSet *const parent; ///< the set whose job made this call
+    JobSet *const parent;  ///< the set whose job made this call
     JobSet *const root;
     const int depth;
-    std::atomic<int> status{0}; ///< error code of the first iteration that failed
-    Word changed{0};            ///< the owner sleeps on it
+    std::atomic<int> status{0};  ///< error code of the first iteration that failed
+    Word changed{0};             ///< the owner sleeps on it
 
     // Guarded by the pool's mutex.
-    int unfinished = 0; ///< jobs
+    int unfinished = 0;  ///< jobs
     JobSet *next_blocked = nullptr, *prev_blocked = nullptr;
 };
 
 /** A loop to be run. */
 struct Job {
     JobSet *set = nullptr;
-    calotype_task_t task = nullptr;      ///< this one ...
-    calotype_loop_task_t loop = nullptr; ///< ... or that one
+    calotype_task_t task = nullptr;       ///< this one ...
+    calotype_loop_task_t loop = nullptr;  ///< ... or that one
     uint8_t *closure = nullptr;
     std::atomic<int64_t> next_index{0};
     int64_t end = 0;
@@ -62,8 +62,8 @@ struct Job {
     int num_semaphores = 0;
 
     // Guarded by the pool's mutex.
-    int acquired = 0; ///< semaphores already taken for the next iteration
-    int active = 0;   ///< threads at work on it
+    int acquired = 0;  ///< semaphores already taken for the next iteration
+    int active = 0;    ///< threads at work on it
     bool listed = false;
     Job *next = nullptr, *prev = nullptr;
 
@@ -104,17 +104,17 @@ private:
     struct Worker;
 
     Mutex mutex;
-    std::atomic<int> desired_threads{0}; ///< 0: not yet known
-    Word work{0};                        ///< idle workers sleep on it
+    std::atomic<int> desired_threads{0};  ///< 0: not yet known
+    Word work{0};                         ///< idle workers sleep on it
 
     // Guarded by the mutex.
     Job *first_job = nullptr;
-    JobSet *first_blocked = nullptr; ///< sets whose owners sleep
+    JobSet *first_blocked = nullptr;  ///< sets whose owners sleep
     Worker *first_worker = nullptr;
-    int sets = 0;            ///< not yet finished
-    int workers = 0;         ///< threads
-    int idle = 0;            ///< of them looking for work in vain
-    int blocked_workers = 0; ///< of them waiting for a set of their own
+    int sets = 0;             ///< not yet finished
+    int workers = 0;          ///< threads
+    int idle = 0;             ///< of them looking for work in vain
+    int blocked_workers = 0;  ///< of them waiting for a set of their own
     bool stopping = false;
     bool forks_handled = false;
 
@@ -147,5 +147,5 @@ private:
 /** The pool of the process. */
 extern ThreadPool pool;
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

@@ -109,8 +109,8 @@ int TraceFile::close() {
 /** Where the parts of an event's packet stand. */
 struct PacketLayout {
     const char *tag;
-    size_t coordinates, value, name, end; ///< offsets; end is the size, a multiple of four
-    size_t name_size, tag_size;           ///< with their zero bytes
+    size_t coordinates, value, name, end;  ///< offsets; end is the size, a multiple of four
+    size_t name_size, tag_size;            ///< with their zero bytes
 
     explicit PacketLayout(const calotype_trace_event_t &event)
         : tag(event.trace_tag ? event.trace_tag : "") {
@@ -163,10 +163,9 @@ int TraceFile::write(void *user_context, const calotype_trace_event_t &event, in
     return code;
 }
 
-const char *const event_names[] = {"load",           "store",       "begin_realization",
-                                   "end_realization", "produce",     "end_produce",
-                                   "consume",        "end_consume", "begin_pipeline",
-                                   "end_pipeline",   "tag"};
+const char *const event_names[] = {
+    "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
+    "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag"};
 
 void append_coordinates(Text &text, const calotype_trace_event_t &event) {
     const int lanes = event.type.lanes > 1 ? event.type.lanes : 1;
@@ -213,7 +212,7 @@ __attribute__((destructor)) void end_of_process() {
     trace_file.close();
 }
 
-} // namespace
+}  // namespace
 
 static Hook<calotype_trace_t> trace_hook(calotype_default_trace);
 

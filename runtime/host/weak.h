@@ -29,5 +29,5 @@ public:
     }
 };
 
-} // namespace runtime
-} // namespace calotype
+}  // namespace runtime
+}  // namespace calotype

@@ -68,7 +68,7 @@ struct BenchmarkResult {
 template<typename Op>
 BenchmarkResult benchmark(Op &&op, const BenchmarkConfig &config = {}) {
     constexpr size_t compared = 3;
-    op(); // caches, lazily made threads and pages are not what is measured
+    op();  // caches, lazily made threads and pages are not what is measured
 
     // As many calls a sample as make it long against the clock's resolution.
     const double shortest_sample = std::max(config.min_time / 10, 1e-6);
@@ -86,7 +86,9 @@ BenchmarkResult benchmark(Op &&op, const BenchmarkConfig &config = {}) {
 
     std::vector<double> best{sample};
     uint64_t samples = 1;
-    auto spread = [&] { return best.back() / best.front() - 1; };
+    auto spread = [&] {
+        return best.back() / best.front() - 1;
+    };
     while (samples < compared || total < config.min_time ||
            (spread() > config.accuracy && total < config.max_time)) {
         sample = benchmark(1, iterations, op);
@@ -98,5 +100,5 @@ BenchmarkResult benchmark(Op &&op, const BenchmarkConfig &config = {}) {
     return {best.front(), samples, samples * iterations, spread()};
 }
 
-} // namespace Tools
-} // namespace calotype
+}  // namespace Tools
+}  // namespace calotype

@@ -29,11 +29,11 @@ To convert_value(From value) {
             return To(scaled);
         } else {
             const double lowest = double(std::numeric_limits<To>::min());
-            if (!(scaled > lowest)) { // NaN too
+            if (!(scaled > lowest)) {  // NaN too
                 return std::numeric_limits<To>::min();
             }
-            return scaled >= full_scale<To>() ? std::numeric_limits<To>::max() :
-                                                To(std::floor(scaled + 0.5));
+            return scaled >= full_scale<To>() ? std::numeric_limits<To>::max()
+                                              : To(std::floor(scaled + 0.5));
         }
     }
 }
@@ -44,18 +44,18 @@ bool with_type(calotype_type_t type, Fn &&f) {
     const int bits = type.bits;
     switch (type.code) {
     case calotype_type_uint:
-        return bits == 1  ? f(bool()) :
-               bits == 8  ? f(uint8_t()) :
-               bits == 16 ? f(uint16_t()) :
-               bits == 32 ? f(uint32_t()) :
-               bits == 64 ? f(uint64_t()) :
-                            false;
+        return bits == 1    ? f(bool())
+               : bits == 8  ? f(uint8_t())
+               : bits == 16 ? f(uint16_t())
+               : bits == 32 ? f(uint32_t())
+               : bits == 64 ? f(uint64_t())
+                            : false;
     case calotype_type_int:
-        return bits == 8  ? f(int8_t()) :
-               bits == 16 ? f(int16_t()) :
-               bits == 32 ? f(int32_t()) :
-               bits == 64 ? f(int64_t()) :
-                            false;
+        return bits == 8    ? f(int8_t())
+               : bits == 16 ? f(int16_t())
+               : bits == 32 ? f(int32_t())
+               : bits == 64 ? f(int64_t())
+                            : false;
     case calotype_type_float:
         return bits == 32 ? f(float()) : bits == 64 ? f(double()) : false;
     default:
@@ -85,7 +85,7 @@ inline AnyBuffer convert_image_to(const calotype_buffer_t &image, calotype_type_
     return to;
 }
 
-} // namespace internal
+}  // namespace internal
 
 /** Converting images by element type. */
 struct ImageTypeConversion {
@@ -101,5 +101,5 @@ struct ImageTypeConversion {
     }
 };
 
-} // namespace Tools
-} // namespace calotype
+}  // namespace Tools
+}  // namespace calotype

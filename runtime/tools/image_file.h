@@ -150,15 +150,15 @@ void set_row(const calotype_buffer_t &image, int y, int channels, const uint8_t 
 
 /** For images of uint8 and uint16. */
 inline void get_any_row(const calotype_buffer_t &image, int y, int channels, uint8_t *row) {
-    image.type.bits == 8 ? get_row<uint8_t>(image, y, channels, row) :
-                           get_row<uint16_t>(image, y, channels, row);
+    image.type.bits == 8 ? get_row<uint8_t>(image, y, channels, row)
+                         : get_row<uint16_t>(image, y, channels, row);
 }
 
 inline void set_any_row(const calotype_buffer_t &image, int y, int channels, const uint8_t *row) {
-    image.type.bits == 8 ? set_row<uint8_t>(image, y, channels, row) :
-                           set_row<uint16_t>(image, y, channels, row);
+    image.type.bits == 8 ? set_row<uint8_t>(image, y, channels, row)
+                         : set_row<uint16_t>(image, y, channels, row);
 }
 
-} // namespace internal
-} // namespace Tools
-} // namespace calotype
+}  // namespace internal
+}  // namespace Tools
+}  // namespace calotype

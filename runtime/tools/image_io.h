@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and writing images. The format follows from the name's extension: png, jpg, pgm, ppm, npy,
-// tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header only, C++17.
+// Reading and writing images. The format follows from the name's extension: png, jpg, pgm, ppm,
+// npy, tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header only,
+// C++17.
 //
 //     Runtime::Buffer<uint8_t, 3> image = load_image("in.png");   // must be 8 bits, colour
 //     Runtime::Buffer<float> any = load_and_convert_image("in.png");
@@ -103,9 +104,9 @@ inline void check_shape(const ImageFormat &format, const calotype_buffer_t &imag
     if (!can_hold_shape(format, image)) {
         image_error(filename, std::string("the format cannot hold images of ") +
                                   std::to_string(image.dimensions) + " dimensions" +
-                                  (image.dimensions > 2 ?
-                                       " and " + std::to_string(image.dim[2].extent) + " channels" :
-                                       ""));
+                                  (image.dimensions > 2
+                                       ? " and " + std::to_string(image.dim[2].extent) + " channels"
+                                       : ""));
     }
 }
 
@@ -183,7 +184,7 @@ public:
     }
 };
 
-} // namespace internal
+}  // namespace internal
 
 /** The image in a file, of the type that it is assigned to, which must be the file's. */
 inline internal::LoadedImage load_image(const std::string &filename) {
@@ -234,5 +235,5 @@ bool save(ImageType &image, const std::string &filename) {
     }
 }
 
-} // namespace Tools
-} // namespace calotype
+}  // namespace Tools
+}  // namespace calotype

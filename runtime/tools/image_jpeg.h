@@ -25,7 +25,8 @@ struct JpegErrors {
             info->err->format_message(info, self->message);
             longjmp(self->escape, 1);
         };
-        manager.emit_message = [](j_common_ptr, int) {};
+        manager.emit_message = [](j_common_ptr, int) {
+        };
         return &manager;
     }
 };
@@ -143,6 +144,6 @@ inline void save_jpg(const calotype_buffer_t &image, const std::string &filename
     file.finish();
 }
 
-} // namespace internal
-} // namespace Tools
-} // namespace calotype
+}  // namespace internal
+}  // namespace Tools
+}  // namespace calotype

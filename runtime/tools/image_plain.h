@@ -12,7 +12,8 @@ namespace calotype {
 namespace Tools {
 namespace internal {
 
-// ---- PGM and PPM ---------------------------------------------------------------------------------
+// ---- PGM and PPM
+// ---------------------------------------------------------------------------------
 
 /** The next number of the header; comments run from # to the end of the line. */
 inline int read_pnm_number(ImageFile &file) {
@@ -74,7 +75,8 @@ inline void save_pnm(const calotype_buffer_t &image, const std::string &filename
     file.finish();
 }
 
-// ---- elements in order ---------------------------------------------------------------------------
+// ---- elements in order
+// ---------------------------------------------------------------------------
 
 /** The elements of a dense image, the first dimension innermost. */
 inline void read_elements(ImageFile &file, AnyBuffer &image) {
@@ -94,7 +96,8 @@ inline void write_elements(ImageFile &file, const calotype_buffer_t &image) {
     }
 }
 
-// ---- NPY -----------------------------------------------------------------------------------------
+// ---- NPY
+// -----------------------------------------------------------------------------------------
 
 /** The value of a key in the dictionary of an NPY header: all up to the next comma outside of
  * parentheses. Empty if there is none. */
@@ -192,7 +195,8 @@ inline void save_npy(const calotype_buffer_t &image, const std::string &filename
     file.finish();
 }
 
-// ---- TMP -----------------------------------------------------------------------------------------
+// ---- TMP
+// -----------------------------------------------------------------------------------------
 
 /** Types by their number in the header. */
 inline const std::vector<calotype_type_t> &tmp_types() {
@@ -234,6 +238,6 @@ inline void save_tmp(const calotype_buffer_t &image, const std::string &filename
     file.finish();
 }
 
-} // namespace internal
-} // namespace Tools
-} // namespace calotype
+}  // namespace internal
+}  // namespace Tools
+}  // namespace calotype

@@ -43,7 +43,7 @@ struct PngRead {
         }
         png_init_io(png, file);
         png_read_info(png, info);
-        png_set_expand(png); // palettes, few bits, transparent colours
+        png_set_expand(png);  // palettes, few bits, transparent colours
         png_set_interlace_handling(png);
         png_read_update_info(png, info);
         width = int(png_get_image_width(png, info));
@@ -149,6 +149,6 @@ inline void save_png(const calotype_buffer_t &image, const std::string &filename
     file.finish();
 }
 
-} // namespace internal
-} // namespace Tools
-} // namespace calotype
+}  // namespace internal
+}  // namespace Tools
+}  // namespace calotype

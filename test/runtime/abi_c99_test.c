@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The C interface, as a C99 program sees it: that this compiles is the test; layout_test.cpp compares
- * what it returns with what C++ sees. */
+/* The C interface, as a C99 program sees it: that this compiles is the test; layout_test.cpp
+ * compares what it returns with what C++ sees. */
 #include "runtime/runtime.h"
 
 #include <string.h>

@@ -29,7 +29,7 @@ TEST(Allocator, LetsAVectorBeReadPastBothEnds) {
         auto *p = static_cast<volatile uint8_t *>(calotype_malloc(nullptr, size));
         int sum = 0;
         for (int i = 1; i <= 64; i++) {
-            sum += p[size - 1 + i]; // checked by the address sanitizer
+            sum += p[size - 1 + i];  // checked by the address sanitizer
             sum += i <= 64 ? p[-i] : 0;
         }
         (void)sum;
@@ -68,4 +68,4 @@ TEST(Allocator, CanBeReplaced) {
     EXPECT_EQ(old_free, calotype_default_free);
 }
 
-} // namespace
+}  // namespace

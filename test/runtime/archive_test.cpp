@@ -69,10 +69,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
     const std::set<std::string> allowed = {
         // libc
         "__errno_location", "__sched_cpucount", "__tls_get_addr", "__stack_chk_fail", "calloc",
-        "clock_gettime", "close", "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getenv", "getpid",
-        "malloc", "memcmp", "memcpy", "memmove", "memset", "open", "remove", "sched_getaffinity",
-        "snprintf", "strcasecmp", "strcmp", "strerror", "strlen", "strrchr", "strtod", "strtof",
-        "strtol", "syscall", "sysconf", "usleep", "write",
+        "clock_gettime", "close", "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getenv",
+        "getpid", "malloc", "memcmp", "memcpy", "memmove", "memset", "open", "remove",
+        "sched_getaffinity", "snprintf", "strcasecmp", "strcmp", "strerror", "strlen", "strrchr",
+        "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
         // their checked variants, which some distributions make the default
         "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk",
         // threads and dl
@@ -119,4 +119,4 @@ TEST(Archive, KeepsItsOtherNamesInItsNamespace) {
     }
 }
 
-} // namespace
+}  // namespace

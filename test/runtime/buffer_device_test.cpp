@@ -140,4 +140,4 @@ TEST_F(BufferOnDevice, DeallocateGivesUpOneSide) {
     EXPECT_TRUE(c.has_device_allocation());
 }
 
-} // namespace
+}  // namespace

@@ -14,7 +14,8 @@ namespace {
 
 using calotype::Runtime::Buffer;
 
-// ---- against a model -----------------------------------------------------------------------------
+// ---- against a model
+// -----------------------------------------------------------------------------
 
 /** An array as a map from coordinates to values. */
 struct Model {
@@ -152,8 +153,8 @@ TEST(BufferModel, AgreesAfterRandomOperations) {
         });
         for (int step = 0; step < 12; step++) {
             using Operation = void (*)(Rng &, Model &, Buffer<int> &);
-            static const Operation operations[] = {crop, translate, transpose, slice,
-                                                   embed, copy,     write};
+            static const Operation operations[] = {crop,  translate, transpose, slice,
+                                                   embed, copy,      write};
             const Operation operation = operations[pick(rng, 0, 6)];
             if (m.dimensions() > 0 || operation == embed || operation == copy) {
                 operation(rng, m, b);
@@ -170,10 +171,10 @@ TEST(BufferModel, CopyFromTakesTheCommonRegion) {
     for (unsigned seed = 0; seed < 200; seed++) {
         Rng rng(seed);
         auto make = [&](int value) {
-            Buffer<int16_t> b = pick(rng, 0, 1) ?
-                                    Buffer<int16_t>(pick(rng, 1, 6), pick(rng, 1, 6), 3) :
-                                    Buffer<int16_t>::make_interleaved(pick(rng, 1, 6),
-                                                                      pick(rng, 1, 6), 3);
+            Buffer<int16_t> b =
+                pick(rng, 0, 1)
+                    ? Buffer<int16_t>(pick(rng, 1, 6), pick(rng, 1, 6), 3)
+                    : Buffer<int16_t>::make_interleaved(pick(rng, 1, 6), pick(rng, 1, 6), 3);
             b.set_min(pick(rng, -3, 3), pick(rng, -3, 3), pick(rng, -1, 1));
             b.fill([=](int x, int y, int c) { return int16_t(value + x + 10 * y + 100 * c); });
             return b;
@@ -187,7 +188,8 @@ TEST(BufferModel, CopyFromTakesTheCommonRegion) {
     }
 }
 
-// ---- making them ---------------------------------------------------------------------------------
+// ---- making them
+// ---------------------------------------------------------------------------------
 
 TEST(BufferMake, DenseFirstDimensionInnermost) {
     Buffer<uint8_t> b(5, 4, 3);
@@ -295,7 +297,8 @@ TEST(BufferMake, WithOtherAllocators) {
     EXPECT_EQ(nullptr, none.data());
 }
 
-// ---- sharing and converting ----------------------------------------------------------------------
+// ---- sharing and converting
+// ----------------------------------------------------------------------
 
 TEST(BufferShare, CopiesShareTheMemory) {
     Buffer<int> a(4);
@@ -367,7 +370,8 @@ TEST(BufferShare, ManyDimensionsMoveToTheHeap) {
     EXPECT_EQ(15, b(3, 1, 1, 0, 1, 0, 1));
 }
 
-// ---- the rest ------------------------------------------------------------------------------------
+// ---- the rest
+// ------------------------------------------------------------------------------------
 
 TEST(BufferShape, HasConventionalNames) {
     Buffer<int> b(5, 4, 3);
@@ -447,9 +451,8 @@ TEST(BufferCopy, ChangesTheLayout) {
     EXPECT_EQ(1, i.stride(2));
     EXPECT_EQ(1, p.stride(0));
     int same = 0;
-    b.for_each_element([&](int x, int y, int c) {
-        same += b(x, y, c) == i(x, y, c) && b(x, y, c) == p(x, y, c);
-    });
+    b.for_each_element(
+        [&](int x, int y, int c) { same += b(x, y, c) == i(x, y, c) && b(x, y, c) == p(x, y, c); });
     EXPECT_EQ(60, same);
     Buffer<float> f = Buffer<float>::make_with_shape_of(i);
     EXPECT_EQ(1, f.stride(2));
@@ -467,4 +470,4 @@ TEST(BufferCopy, OfAConstantBufferIsNot) {
     EXPECT_TRUE(c.host_dirty());
 }
 
-} // namespace
+}  // namespace

@@ -27,8 +27,8 @@ public:
     }
     /** The only message since the last call; what is wrong if there is not exactly one. */
     std::string take() {
-        std::string text = caught.size() == 1 ? caught[0] :
-                                                std::to_string(caught.size()) + " messages";
+        std::string text =
+            caught.size() == 1 ? caught[0] : std::to_string(caught.size()) + " messages";
         caught.clear();
         return text;
     }
@@ -52,4 +52,4 @@ public:
     }
 };
 
-} // namespace calotype_test
+}  // namespace calotype_test

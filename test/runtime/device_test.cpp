@@ -148,7 +148,7 @@ TEST_F(Device, CropsAndSlices) {
     expect_failure(-40, calotype_device_crop(nullptr, &buf, &crop),
                    "device does not support cropping");
     calotype_device_free(nullptr, &buf);
-    EXPECT_EQ(0, calotype_device_crop(nullptr, &buf, &crop)); // nothing to crop
+    EXPECT_EQ(0, calotype_device_crop(nullptr, &buf, &crop));  // nothing to crop
 }
 
 TEST_F(Device, CopiesBetweenBuffers) {
@@ -156,25 +156,25 @@ TEST_F(Device, CopiesBetweenBuffers) {
     calotype_buffer_t other = buf;
     other.host = reinterpret_cast<uint8_t *>(other_data);
 
-    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &buf, nullptr, &other)); // host to host
+    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &buf, nullptr, &other));  // host to host
     EXPECT_EQ(11, other_data[11]);
     EXPECT_TRUE(other.host_dirty());
     EXPECT_EQ(0, calls("buffer_copy"));
 
     other.set_host_dirty(false);
-    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &buf, fake_device(), &other)); // to a device
+    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &buf, fake_device(), &other));  // to a device
     EXPECT_TRUE(other.device_dirty());
     reinterpret_cast<int *>(fake_device_memory(other))[5] = 55;
 
-    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &other, nullptr, &buf)); // from it
+    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &other, nullptr, &buf));  // from it
     EXPECT_EQ(55, data[5]);
 
     buf.set_host_dirty(false);
     data[5] = 5;
-    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &other, other_fake_device(), &buf)); // to another
+    EXPECT_EQ(0, calotype_buffer_copy(nullptr, &other, other_fake_device(), &buf));  // to another
     EXPECT_TRUE(buf.device_dirty());
     EXPECT_EQ(55, on_device()[5]);
-    EXPECT_EQ(55, other_data[5]); // by way of the host
+    EXPECT_EQ(55, other_data[5]);  // by way of the host
     calotype_device_free(nullptr, &buf);
     calotype_device_free(nullptr, &other);
 }
@@ -240,8 +240,7 @@ TEST_F(Device, ReportsWhatABackEndCannotDo) {
     expect_failure(-39, calotype_buffer_copy(nullptr, &buf, nullptr, &other),
                    "copy between devices failed");
     fail("device_free");
-    expect_failure(-18, calotype_device_free(nullptr, &buf),
-                   "freeing a device allocation failed");
+    expect_failure(-18, calotype_device_free(nullptr, &buf), "freeing a device allocation failed");
     EXPECT_EQ(0u, buf.device);
 }
 
@@ -261,8 +260,7 @@ TEST_F(Device, RefusesBuffersThatContradictThemselves) {
     bad = buf;
     bad.set_host_dirty();
     bad.set_device_dirty();
-    expect_failure(-37, calotype_copy_to_host(nullptr, &bad),
-                   "host and device are both dirty");
+    expect_failure(-37, calotype_copy_to_host(nullptr, &bad), "host and device are both dirty");
 }
 
 int releases;
@@ -285,4 +283,4 @@ TEST(DeviceOptions, DeviceIsWhatWasSet) {
     EXPECT_EQ(-1, calotype_get_gpu_device(nullptr));
 }
 
-} // namespace
+}  // namespace

@@ -27,8 +27,7 @@ TEST_F(ErrorText, Shapes) {
     expect(-2, calotype_error_explicit_bounds_too_small(nullptr, "f", "x", 0, 9, -1, 10),
            "f is bounded in x to [0, 9], must cover [-1, 10]");
     expect(-3,
-           calotype_error_bad_type(nullptr, "input buffer in",
-                                   calotype_type_of<uint8_t>().as_u32(),
+           calotype_error_bad_type(nullptr, "input buffer in", calotype_type_of<uint8_t>().as_u32(),
                                    calotype_type_of<float>().with_lanes(4).as_u32()),
            "input buffer in has type uint8, must be float32x4");
     expect(-43, calotype_error_bad_dimensions(nullptr, "input buffer in", 2, 3),
@@ -43,16 +42,16 @@ TEST_F(ErrorText, Shapes) {
            "output buffer f takes 5000000000 bytes, must take at most 2147483647");
     expect(-28, calotype_error_buffer_extents_negative(nullptr, "input buffer in", 2, -3),
            "input buffer in has extent -3 in dimension 2, must be at least 0");
-    expect(-6,
-           calotype_error_buffer_extents_too_large(nullptr, "input buffer in", 5000000000,
-                                                   2147483647),
-           "input buffer in has 5000000000 elements, must have at most 2147483647");
+    expect(
+        -6,
+        calotype_error_buffer_extents_too_large(nullptr, "input buffer in", 5000000000, 2147483647),
+        "input buffer in has 5000000000 elements, must have at most 2147483647");
 }
 
 TEST_F(ErrorText, Constraints) {
     expect(-7,
-           calotype_error_constraints_make_required_region_smaller(nullptr, "output buffer f", 0,
-                                                                   0, 10, 0, 12),
+           calotype_error_constraints_make_required_region_smaller(nullptr, "output buffer f", 0, 0,
+                                                                   10, 0, 12),
            "constraints make output buffer f cover [0, 9] in dimension 0, must cover [0, 11]");
     expect(-8, calotype_error_constraint_violated(nullptr, "in.stride.0", 3, "1", 1),
            "in.stride.0 is 3, must be 1");
@@ -165,4 +164,4 @@ TEST_F(ErrorText, CutsOffWhatIsTooLong) {
     EXPECT_EQ("x...", text.substr(text.size() - 4));
 }
 
-} // namespace
+}  // namespace

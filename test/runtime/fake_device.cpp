@@ -12,8 +12,8 @@ namespace {
 
 /** What a handle stands for. */
 struct Allocation {
-    uint8_t *memory; ///< lowest address
-    uint8_t *origin; ///< of the element at the mins
+    uint8_t *memory;  ///< lowest address
+    uint8_t *origin;  ///< of the element at the mins
 };
 
 Allocation *allocation_of(const calotype_buffer_t *buf) {
@@ -161,10 +161,12 @@ void release_module() {
 }
 
 const calotype_device_interface_impl_t impl = {
-    use_module,         release_module, device_malloc,          device_free,
-    device_sync,        device_release, copy_to_host,           copy_to_device,
-    device_and_host_malloc, device_and_host_free, buffer_copy,  device_crop,
-    device_slice,       device_release_crop, wrap_native,       detach_native};
+    use_module,           release_module,      device_malloc,
+    device_free,          device_sync,         device_release,
+    copy_to_host,         copy_to_device,      device_and_host_malloc,
+    device_and_host_free, buffer_copy,         device_crop,
+    device_slice,         device_release_crop, wrap_native,
+    detach_native};
 
 const calotype_device_interface_t table = {calotype_device_malloc,
                                            calotype_device_free,
@@ -184,7 +186,7 @@ const calotype_device_interface_t table = {calotype_device_malloc,
                                            &impl};
 const calotype_device_interface_t other_table = table;
 
-} // namespace
+}  // namespace
 
 const calotype_device_interface_t *fake_device() {
     return &table;
@@ -203,4 +205,4 @@ uint8_t *fake_device_memory(const calotype_buffer_t &buf) {
     return allocation_of(&buf)->origin;
 }
 
-} // namespace calotype_test
+}  // namespace calotype_test

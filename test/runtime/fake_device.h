@@ -12,8 +12,8 @@ namespace calotype_test {
 
 struct FakeDeviceState {
     std::map<std::string, int> calls;
-    std::string failing; ///< name of the call that fails
-    int live = 0;        ///< allocations
+    std::string failing;  ///< name of the call that fails
+    int live = 0;         ///< allocations
     bool crops_supported = true;
 };
 
@@ -25,4 +25,4 @@ extern FakeDeviceState &fake_device_state();
 /** The address on the device of the element at the mins of a buffer. */
 extern uint8_t *fake_device_memory(const calotype_buffer_t &buf);
 
-} // namespace calotype_test
+}  // namespace calotype_test

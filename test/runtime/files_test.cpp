@@ -43,7 +43,7 @@ protected:
 TEST_F(Files, Npy) {
     Buffer<int16_t> b(3, 2);
     b.fill([](int x, int y) { return int16_t(x + 10 * y); });
-    b.transpose(0, 1); // not in memory order
+    b.transpose(0, 1);  // not in memory order
     ASSERT_EQ(0, debug("a.npy", b));
     const std::string text = contents("a.npy");
     const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': (3, 2), }";
@@ -59,11 +59,13 @@ TEST_F(Files, NpyOfOneDimensionAndNone) {
     Buffer<float> b(3);
     b.fill(1);
     ASSERT_EQ(0, debug("a.npy", b));
-    EXPECT_NE(std::string::npos, contents("a.npy").find("'<f4', 'fortran_order': False, 'shape': (3, )"));
+    EXPECT_NE(std::string::npos,
+              contents("a.npy").find("'<f4', 'fortran_order': False, 'shape': (3, )"));
     auto s = Buffer<bool>::make_scalar();
     s() = true;
     ASSERT_EQ(0, debug("s.npy", s));
-    EXPECT_NE(std::string::npos, contents("s.npy").find("'|b1', 'fortran_order': False, 'shape': ()"));
+    EXPECT_NE(std::string::npos,
+              contents("s.npy").find("'|b1', 'fortran_order': False, 'shape': ()"));
 }
 
 TEST_F(Files, PgmAndPpm) {
@@ -112,7 +114,8 @@ TEST_F(Files, ThatCannotBeWrittenAreNotThere) {
     EXPECT_EQ("buffer given to calotype_debug_to_file is null", errors.take());
 }
 
-// ---- traces --------------------------------------------------------------------------------------
+// ---- traces
+// --------------------------------------------------------------------------------------
 
 calotype_trace_event_t store_event(void *value, int32_t *coordinates) {
     calotype_trace_event_t event = {};
@@ -188,7 +191,8 @@ TEST_F(Files, TraceThatCannotBeOpened) {
     EXPECT_EQ(0, calotype_get_trace_file(nullptr));
 }
 
-// ---- profiles ------------------------------------------------------------------------------------
+// ---- profiles
+// ------------------------------------------------------------------------------------
 
 /** A pipeline that spends its time in its second Func. */
 void run_profiled(int milliseconds) {
@@ -249,4 +253,4 @@ TEST_F(Files, ProfileAsJson) {
     EXPECT_EQ("\n  ]\n}\n", text.substr(text.size() - 7));
 }
 
-} // namespace
+}  // namespace

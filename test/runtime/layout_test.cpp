@@ -85,4 +85,4 @@ TEST(TypeOf, KnowsTheArithmeticTypes) {
     EXPECT_EQ(calotype_type_t(calotype_type_handle, 64), calotype_type_of<const char *>());
 }
 
-} // namespace
+}  // namespace

@@ -84,7 +84,7 @@ TEST_F(Memoization, DropsTheLeastRecentlyUsed) {
     run("a", 1);
     run("b", 2);
     run("c", 3);
-    EXPECT_FALSE(run("a", 1)); // b is now the oldest
+    EXPECT_FALSE(run("a", 1));  // b is now the oldest
     EXPECT_TRUE(run("d", 4));
     EXPECT_FALSE(run("a", 1));
     EXPECT_FALSE(run("c", 3));
@@ -116,7 +116,7 @@ TEST_F(Memoization, KeepsWhatIsInUse) {
     run("c", 2);
     EXPECT_TRUE(out.all_equal(7));
     EXPECT_FALSE(run("a", 7));
-    release(out); // too large for the cache: gone with its last user
+    release(out);  // too large for the cache: gone with its last user
     EXPECT_TRUE(run("a", 8));
 }
 
@@ -206,4 +206,4 @@ TEST_F(Memoization, ServesManyThreads) {
     }
 }
 
-} // namespace
+}  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The small services: locks, threads, symbols, halves, processor features, sanitizer hooks, printing.
+// The small services: locks, threads, symbols, halves, processor features, sanitizer hooks,
+// printing.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -80,7 +81,8 @@ TEST(Locks, OfAnArrayGuardTheirElements) {
 
 TEST(Threads, RunAndAreJoined) {
     int value = 0;
-    calotype_thread *thread = calotype_spawn_thread([](void *p) { *static_cast<int *>(p) = 7; }, &value);
+    calotype_thread *thread =
+        calotype_spawn_thread([](void *p) { *static_cast<int *>(p) = 7; }, &value);
     ASSERT_NE(nullptr, thread);
     calotype_join_thread(thread);
     EXPECT_EQ(7, value);
@@ -129,8 +131,8 @@ double half_by_definition(uint16_t bits) {
     if (exponent == 31) {
         return mantissa ? NAN : sign * INFINITY;
     }
-    return exponent ? sign * std::ldexp(1024 + mantissa, exponent - 25) :
-                      sign * std::ldexp(mantissa, -24);
+    return exponent ? sign * std::ldexp(1024 + mantissa, exponent - 25)
+                    : sign * std::ldexp(mantissa, -24);
 }
 
 TEST(Float16, HasTheRightValueForAllBits) {
@@ -156,8 +158,8 @@ TEST(TargetFeatures, AgreeWithTheCompiler) {
                   {calotype_target_feature_avx, __builtin_cpu_supports("avx")},
                   {calotype_target_feature_avx2, __builtin_cpu_supports("avx2")},
                   {calotype_target_feature_fma, __builtin_cpu_supports("fma")},
-                  {calotype_target_feature_avx512, __builtin_cpu_supports("avx512f") &&
-                                                       __builtin_cpu_supports("avx512cd")}};
+                  {calotype_target_feature_avx512,
+                   __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd")}};
     for (const auto &check : checks) {
         const uint64_t words[2] = {uint64_t(1) << check.feature, 0};
         EXPECT_EQ(check.present != 0, calotype_can_use_target_features(2, words) == 1)
@@ -205,4 +207,4 @@ TEST(Print, GoesToStderrByDefault) {
     EXPECT_EQ("hello\nerror: something is wrong\n", testing::internal::GetCapturedStderr());
 }
 
-} // namespace
+}  // namespace

@@ -92,7 +92,9 @@ int run_ring(int slots, int items, int64_t *sum) {
     calotype_semaphore_init(&ready, 0);
     calotype_semaphore_acquire_t take_room = {&room, 1}, take_ready = {&ready, 1};
     std::vector<int> ring(slots);
-    auto nothing = [](void *, int, uint8_t *) { return 0; };
+    auto nothing = [](void *, int, uint8_t *) {
+        return 0;
+    };
     auto produce = [&](int i, void *) {
         ring[i % slots] = i;
         calotype_do_par_for(nullptr, nothing, 0, 4, nullptr);
@@ -248,4 +250,4 @@ TEST(Semaphore, Counts) {
     EXPECT_FALSE(calotype_semaphore_try_acquire(&semaphore, 1));
 }
 
-} // namespace
+}  // namespace

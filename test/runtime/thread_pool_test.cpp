@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The thread pool: every iteration runs exactly once, failures come back, nothing hangs, whatever
-// the number of threads, the nesting and the number of callers. Also run under the thread sanitizer.
+// the number of threads, the nesting and the number of callers. Also run under the thread
+// sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -80,9 +81,15 @@ TEST_P(ThreadPool, NestsFourDeep) {
         count++;
         return 0;
     };
-    auto third = [&](int) { return par_for(0, 4, innermost); };
-    auto second = [&](int) { return par_for(0, 5, third); };
-    auto first = [&](int) { return par_for(0, 6, second); };
+    auto third = [&](int) {
+        return par_for(0, 4, innermost);
+    };
+    auto second = [&](int) {
+        return par_for(0, 5, third);
+    };
+    auto first = [&](int) {
+        return par_for(0, 6, second);
+    };
     EXPECT_EQ(0, par_for(0, 7, first));
     EXPECT_EQ(4 * 5 * 6 * 7, count);
 }
@@ -101,8 +108,12 @@ TEST_P(ThreadPool, ReturnsTheCodeOfAFailure) {
 }
 
 TEST_P(ThreadPool, PassesAFailureThroughNestedLoops) {
-    auto inner = [](int i) { return i == 3 ? -11 : 0; };
-    auto outer = [&](int) { return par_for(0, 10, inner); };
+    auto inner = [](int i) {
+        return i == 3 ? -11 : 0;
+    };
+    auto outer = [&](int) {
+        return par_for(0, 10, inner);
+    };
     EXPECT_EQ(-11, par_for(0, 10, outer));
     // The pool is as good as new.
     std::atomic<int> count{0};
@@ -125,7 +136,9 @@ TEST_P(ThreadPool, ServesManyCallersAtOnce) {
                     sum += i;
                     return 0;
                 };
-                auto outer = [&](int) { return par_for(0, 10, inner); };
+                auto outer = [&](int) {
+                    return par_for(0, 10, inner);
+                };
                 ASSERT_EQ(0, par_for(0, 4, outer));
                 sums[c] += sum;
             }
@@ -182,7 +195,7 @@ TEST_P(ThreadPool, WorksOnInAForkedChild) {
     const pid_t child = fork();
     if (child == 0) {
         const int count = count_to_20();
-        calotype_shutdown_thread_pool(); // as at the end of a process
+        calotype_shutdown_thread_pool();  // as at the end of a process
         _exit(count);
     }
     int status = 0;
@@ -237,4 +250,4 @@ TEST(ThreadPoolHooks, ReplaceLoopsAndTasks) {
     EXPECT_EQ(18, tasks);
 }
 
-} // namespace
+}  // namespace

@@ -153,9 +153,12 @@ TEST_F(Images, AreConverted) {
     EXPECT_EQ(3, jpeg.width());
     auto bytes = ImageTypeConversion::convert_image<uint8_t>(w);
     EXPECT_EQ(51, bytes(1, 0));
-    EXPECT_EQ(51, (ImageTypeConversion::convert_image(w, calotype_type_of<int16_t>())
-                       .as<int16_t>()(1, 0) *
-                   255 + 16383) / 32767);
+    EXPECT_EQ(
+        51,
+        (ImageTypeConversion::convert_image(w, calotype_type_of<int16_t>()).as<int16_t>()(1, 0) *
+             255 +
+         16383) /
+            32767);
 }
 
 TEST(Conversion, KeepsTheEndsOfEveryRange) {
@@ -174,8 +177,9 @@ TEST_F(Images, ThatAreBadAreSaidToBe) {
         return error_of([&] { Buffer<uint8_t> b = load_image(path(name)); });
     };
     EXPECT_EQ("none.png: cannot be opened", load("none.png"));
-    EXPECT_EQ("a.bmp: unknown image format \"bmp\", must be one of png, jpg, jpeg, pgm, ppm, npy, tmp",
-              load("a.bmp"));
+    EXPECT_EQ(
+        "a.bmp: unknown image format \"bmp\", must be one of png, jpg, jpeg, pgm, ppm, npy, tmp",
+        load("a.bmp"));
     write("a.png", "This is not an image but text.");
     EXPECT_EQ("a.png: Not a PNG file", load("a.png"));
     Buffer<uint8_t> cut = noise<uint8_t>({50, 50}, 3);
@@ -214,7 +218,8 @@ TEST_F(Images, ThatDoNotFitLeaveNoFile) {
     EXPECT_EQ("a.png: the format cannot hold images of 3 dimensions and 5 channels",
               error_of([&] { save_image(five, path("a.png")); }));
     Buffer<uint8_t> empty(nullptr, 2, 2);
-    EXPECT_EQ("a.png: the image has no memory", error_of([&] { save_image(empty, path("a.png")); }));
+    EXPECT_EQ("a.png: the image has no memory",
+              error_of([&] { save_image(empty, path("a.png")); }));
     Buffer<uint8_t> fine(2, 2);
     fine.fill(0);
     EXPECT_EQ("no/a.png: cannot be opened for writing",
@@ -225,7 +230,9 @@ TEST_F(Images, ThatDoNotFitLeaveNoFile) {
 }
 
 TEST(Benchmark, MeasuresWhatItCalls) {
-    auto sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
+    auto sleep = [] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    };
     EXPECT_GE(benchmark(2, 2, sleep), 0.003);
     BenchmarkConfig config;
     config.min_time = 0.02;
@@ -240,4 +247,4 @@ TEST(Benchmark, MeasuresWhatItCalls) {
     EXPECT_GE(uint64_t(calls), quick.iterations);
 }
 
-} // namespace
+}  // namespace

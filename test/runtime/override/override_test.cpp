@@ -11,7 +11,7 @@
 namespace {
 std::string last_error;
 int mallocs = 0, tasks = 0;
-} // namespace
+}  // namespace
 
 extern "C" void calotype_error(void *, const char *message) {
     last_error = message;
@@ -59,9 +59,11 @@ TEST(Override, MemoryComesFromTheApplication) {
 }
 
 TEST(Override, IterationsPassThroughTheApplication) {
-    auto nothing = [](void *, int, uint8_t *) { return 0; };
+    auto nothing = [](void *, int, uint8_t *) {
+        return 0;
+    };
     EXPECT_EQ(0, calotype_do_par_for(nullptr, nothing, 0, 50, nullptr));
     EXPECT_EQ(50, tasks);
 }
 
-} // namespace
+}  // namespace
