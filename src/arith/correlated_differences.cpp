@@ -45,6 +45,61 @@ std::map<std::string, int> variable_counts(const Expr &e) {
     return counts;
 }
 
+/// How an occurrence of a variable moves the whole expression, as bits.
+enum Direction : int { Up = 1, Down = 2, Either = Up | Down };
+
+Direction reversed(Direction d) {
+    return d == Up ? Down : d == Down ? Up : Either;
+}
+
+Direction times(Direction d, const Expr &factor) {
+    return is_positive_const(factor) ? d : is_negative_const(factor) ? reversed(d) : Either;
+}
+
+/// Collects the directions of all occurrences of each variable.
+void collect_directions(const Expr &e, Direction d, std::map<std::string, int> *result) {
+    if (!e.defined()) {
+        return;
+    }
+    const auto both = [&](const auto *op, Direction of_b) {
+        collect_directions(op->a, d, result);
+        collect_directions(op->b, of_b, result);
+    };
+    if (const Variable *op = e.as<Variable>()) {
+        (*result)[op->name] |= d;
+    } else if (const Add *op = e.as<Add>()) {
+        both(op, d);
+    } else if (const Sub *op = e.as<Sub>()) {
+        both(op, reversed(d));
+    } else if (const Min *op = e.as<Min>()) {
+        both(op, d);
+    } else if (const Max *op = e.as<Max>()) {
+        both(op, d);
+    } else if (const Mul *op = e.as<Mul>()) {
+        collect_directions(op->a, times(d, op->b), result);
+        collect_directions(op->b, times(d, op->a), result);
+    } else if (const Div *op = e.as<Div>()) {
+        collect_directions(op->a, times(d, op->b), result);
+        collect_directions(op->b, Either, result);
+    } else {
+        dispatch(e.get(), [&](const auto *node) {
+            for_each_child(*node, [&](const auto &child) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Expr>) {
+                    collect_directions(child, Either, result);
+                }
+            });
+        });
+    }
+}
+
+std::map<std::string, int> variable_directions(const Expr &e) {
+    std::map<std::string, int> result;
+    if (ends::tree_size(e, largest) < largest) {
+        collect_directions(e, Up, &result);
+    }
+    return result;
+}
+
 bool mentions_any(const Expr &e, const Scope<Interval> &vars) {
     for (const std::string &name : free_variables(e)) {
         if (vars.contains(name)) {
@@ -66,12 +121,12 @@ bool is_exact_int(Type t) {
 
 }  // namespace
 
-bool has_repeated_variable(const Expr &e, const Scope<Interval> &vars) {
+bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {
     if (!is_exact_int(e.type())) {
         return false;
     }
-    for (const auto &[name, count] : variable_counts(e)) {
-        if (count > 1 && is_usable(vars.find(name), vars)) {
+    for (const auto &[name, directions] : variable_directions(e)) {
+        if (directions == Either && is_usable(vars.find(name), vars)) {
             return true;
         }
     }
@@ -80,14 +135,14 @@ bool has_repeated_variable(const Expr &e, const Scope<Interval> &vars) {
 
 Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
                               const FuncValueBounds &funcs) {
-    if (!has_repeated_variable(e, vars)) {
+    if (!has_opposed_variable(e, vars)) {
         return bounds_of_expr(e, vars, funcs);
     }
     const Expr simple = simplify(e);
     Expr low = simple, high = simple;
-    for (const auto &[name, count] : variable_counts(simple)) {
+    for (const auto &[name, directions] : variable_directions(simple)) {
         const Interval *i = vars.find(name);
-        if (count < 2 || !is_usable(i, vars)) {
+        if (directions != Either || !is_usable(i, vars)) {
             continue;
         }
         const Monotonic m = is_monotonic(simple, name);

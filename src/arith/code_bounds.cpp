@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/code_bounds.h"
+
+#include "arith/correlated_differences.h"
+#include "arith/ends.h"
+#include "arith/order.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// The names that Lets, LetStmts and loops bind, once for each time.
+class BoundNames : public GraphVisitor {
+public:
+    std::vector<std::string> names;
+
+protected:
+    using GraphVisitor::visit;
+
+    void visit(const Let *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const LetStmt *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const For *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+};
+
+template<typename Code>
+std::vector<std::string> bound_names(const Code &code) {
+    BoundNames finder;
+    finder(code);
+    return std::move(finder.names);
+}
+
+/// The parts that all hold if `e` does (or if it does not, for not positive).
+void collect_conjuncts(const Expr &e, bool positive, std::vector<Expr> *result) {
+    if (const Call *c = e.as<Call>(); c && (c->is_intrinsic(Intrinsic::likely) ||
+                                            c->is_intrinsic(Intrinsic::likely_if_innermost))) {
+        collect_conjuncts(c->args[0], positive, result);
+    } else if (const Not *n = e.as<Not>()) {
+        collect_conjuncts(n->a, !positive, result);
+    } else if (const And *a = e.as<And>(); a && positive) {
+        collect_conjuncts(a->a, true, result);
+        collect_conjuncts(a->b, true, result);
+    } else if (const Or *o = e.as<Or>(); o && !positive) {
+        collect_conjuncts(o->a, false, result);
+        collect_conjuncts(o->b, false, result);
+    } else {
+        result->push_back(positive ? e : ends::logical_not(e));
+    }
+}
+
+bool reads_memory(const Expr &e) {
+    struct Finder : GraphVisitor {
+        using GraphVisitor::visit;
+        void visit(const Call *op) override {
+            found = found || op->call_kind == CallKind::Image || op->call_kind == CallKind::Func;
+            GraphVisitor::visit(op);
+        }
+        void visit(const Load *) override {
+            found = true;
+        }
+        bool found = false;
+    } finder;
+    finder(e);
+    return finder.found;
+}
+
+/// The ends of a, but those of b where they are provably tighter; both hold.
+Interval tighter(const Interval &a, const Interval &b) {
+    const auto provable = [](const Expr &x, const Expr &y) {
+        return x.defined() && y.defined() && !known_less_equal(y, x) &&
+               (known_less_equal(x, y) || can_prove(ends::less(x, y)));
+    };
+    return {!a.min.defined() || provable(a.min, b.min) ? b.min : a.min,
+            !a.max.defined() || provable(b.max, a.max) ? b.max : a.max};
+}
+
+}  // namespace
+
+template<typename Code>
+CodeBounds::CodeBounds(const Code &code, const Scope<Interval> &vars, const FuncValueBounds &funcs)
+    : funcs_(funcs) {
+    scope_.set_containing_scope(&vars);
+    const std::vector<std::string> bound = bound_names(code);
+    if (!bound.empty()) {
+        find_ambiguous(bound, free_variables(code), vars);
+    }
+}
+
+template CodeBounds::CodeBounds(const Expr &, const Scope<Interval> &, const FuncValueBounds &);
+template CodeBounds::CodeBounds(const Stmt &, const Scope<Interval> &, const FuncValueBounds &);
+
+void CodeBounds::find_ambiguous(const std::vector<std::string> &bound,
+                                const std::vector<std::string> &free, const Scope<Interval> &vars) {
+    std::unordered_set<std::string> known(free.begin(), free.end());
+    vars.for_each([&](const std::string &name, const Interval &i) {
+        known.insert(name);
+        for (const Expr &end : {i.min, i.max}) {
+            if (end.defined()) {
+                const std::vector<std::string> names = free_variables(end);
+                known.insert(names.begin(), names.end());
+            }
+        }
+    });
+    for (const std::string &name : bound) {
+        if (!known.insert(name).second) {
+            ambiguous_.insert(name);
+        }
+    }
+}
+
+/// e with the names that are used in here.
+Expr CodeBounds::renamed(const Expr &e) const {
+    if (renames_.empty()) {
+        return e;
+    }
+    std::map<std::string, Expr> changes;
+    struct Finder : GraphVisitor {
+        using GraphVisitor::visit;
+        void visit(const Variable *op) override {
+            if (const std::string *name = renames->find(op->name)) {
+                (*changes)[op->name] = Variable::make(op->type, *name, op->symbol);
+            }
+        }
+        const Scope<std::string> *renames;
+        std::map<std::string, Expr> *changes;
+    } finder;
+    finder.renames = &renames_;
+    finder.changes = &changes;
+    finder(e);
+    return changes.empty() ? e : substitute(changes, e);
+}
+
+void CodeBounds::push(const std::string &name, const Interval &i) {
+    scope_.push(name, i);
+    engine_.reset();
+}
+
+void CodeBounds::pop(const std::string &name) {
+    scope_.pop(name);
+    engine_.reset();
+}
+
+void CodeBounds::begin(const std::string &name, const Interval &i) {
+    const bool rename = ambiguous_.count(name);
+    const std::string inside = rename ? name + "'" + std::to_string(next_name_++) : name;
+    if (rename) {
+        renames_.push(name, inside);
+    }
+    push(inside, i);
+}
+
+void CodeBounds::end(const std::string &name) {
+    if (ambiguous_.count(name)) {
+        pop(renames_.get(name));
+        renames_.pop(name);
+    } else {
+        pop(name);
+    }
+}
+
+void CodeBounds::begin_let(const std::string &name, const Expr &value) {
+    Definition d{"", renamed(value), {}};
+    for (const std::string &used : free_variables(d.value)) {
+        if (scope_.contains(used)) {
+            d.depends_on.push_back(used);
+        }
+    }
+    begin(name, names_.keep_small(close_bounds(d.value)));
+    d.name = ambiguous_.count(name) ? renames_.get(name) : name;
+    definitions_.push_back(std::move(d));
+}
+
+bool CodeBounds::assume_all(const Expr &condition, bool holds, std::vector<std::string> *narrowed) {
+    std::vector<Expr> conjuncts;
+    collect_conjuncts(renamed(condition), holds, &conjuncts);
+    for (const Expr &c : conjuncts) {
+        if (!assume(c, narrowed)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Take one condition for true. False if it cannot be.
+bool CodeBounds::assume(const Expr &c, std::vector<std::string> *narrowed) {
+    const Interval value = plain_bounds(c);
+    if (is_const_zero(value.max)) {
+        return false;
+    }
+    if (value.is_single_point()) {
+        // What a condition reads from memory may not be there yet where the box is used.
+        if (!is_const(value.min) && !reads_memory(value.min)) {
+            used_ = used_.defined() ? ends::logical_and(used_, value.min) : value.min;
+        }
+        return true;
+    }
+    if (!narrow(narrow_by_condition(c, scope_, funcs_), narrowed)) {
+        return false;
+    }
+    // The same condition in terms of what its lets were computed from.
+    const Expr expanded = expand_lets(c);
+    return expanded.same_as(c) || narrow(narrow_by_condition(expanded, scope_, funcs_), narrowed);
+}
+
+bool CodeBounds::narrow(const std::vector<std::pair<std::string, Interval>> &found,
+                        std::vector<std::string> *narrowed) {
+    std::set<std::string> changed;
+    for (const auto &[name, i] : found) {
+        if (i.is_empty()) {
+            return false;
+        }
+        push(name, i);
+        narrowed->push_back(name);
+        changed.insert(name);
+        limited_.insert(name);
+    }
+    if (!changed.empty()) {
+        recompute_lets(changed, narrowed);
+    }
+    return true;
+}
+
+/// The intervals of lets whose operands have new ones.
+void CodeBounds::recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed) {
+    for (const Definition &d : definitions_) {
+        bool affected = false;
+        for (const std::string &name : d.depends_on) {
+            affected = affected || changed.count(name);
+        }
+        if (!affected) {
+            continue;
+        }
+        const Interval i = close_bounds(d.value), before = scope_.get(d.name);
+        if (i.same_as(before)) {
+            continue;
+        }
+        // What a condition said of the let itself still holds.
+        push(d.name, limited_.count(d.name) ? tighter(before, i) : i);
+        narrowed->push_back(d.name);
+        changed.insert(d.name);
+    }
+}
+
+/// What a let can be replaced by: its value, or what is known to be equal to it outside of the
+/// code. Undefined if there is nothing.
+Expr CodeBounds::expansion_of(const Definition &d) const {
+    const Interval &i = scope_.get(d.name);
+    return i.is_single_point() ? i.min : d.value;
+}
+
+/// e with the lets around it replaced by their values, if it stays small.
+Expr CodeBounds::expand_lets(const Expr &e) const {
+    constexpr int largest = 200;
+    Expr result = e;
+    for (size_t i = definitions_.size(); i-- > 0;) {
+        const Definition &d = definitions_[i];
+        if (!uses_var(result, d.name)) {
+            continue;
+        }
+        const Expr next = substitute(d.name, expansion_of(d), result);
+        if (ends::tree_size(next, largest) == largest) {
+            return e;
+        }
+        result = next;
+    }
+    return result;
+}
+
+Interval CodeBounds::plain_bounds(const Expr &e) {
+    if (!engine_) {
+        engine_ = std::make_unique<BoundsEngine>(scope_, funcs_, false, names_);
+    }
+    return engine_->bounds(e).ends;
+}
+
+Interval CodeBounds::close_bounds(const Expr &e) {
+    const Interval plain = plain_bounds(e);
+    const bool is_index = e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
+    if (plain.is_single_point() || !is_index) {
+        return plain;
+    }
+    int varying = 0;
+    for (const std::string &name : free_variables(e)) {
+        const Interval *i = scope_.find(name);
+        varying += i && !i->is_single_point();
+    }
+    const Expr expanded = varying > 1 ? expand_lets(e) : e;
+    if (!has_opposed_variable(expanded, scope_)) {
+        return plain;
+    }
+    return tighter(simplify(bounds_of_correlated(expanded, scope_, funcs_)), plain);
+}
+
+Interval CodeBounds::bounds(const Expr &e) {
+    return close_bounds(renamed(e));
+}
+
+}  // namespace calotype::internal
