@@ -108,6 +108,25 @@ private:
         }
     }
 
+    /// Everything from the first to the last element: names of images repeat from one program to another.
+    void add_image(const ImageContents &image) {
+        if (!entered_.insert(image.name).second) {
+            return;
+        }
+        const calotype_buffer_t *raw = image.buffer->raw();
+        const int64_t element = Type(raw->type).bytes();
+        int64_t first = 0, end = element;
+        for (int d = 0; d < raw->dimensions; d++) {
+            const int64_t span = int64_t(raw->dim[d].extent - 1) * raw->dim[d].stride * element;
+            (span < 0 ? first : end) += span;
+            add_text(std::to_string(raw->dim[d].min) + " " + std::to_string(raw->dim[d].extent) + " " +
+                     std::to_string(raw->dim[d].stride));
+        }
+        if (raw->host && end > first) {
+            digest_.update(raw->host + first, size_t(end - first));
+        }
+    }
+
     void refuse(const std::string &image) const {
         user_error << "func " << memoized_.name() << " is memoized, but its values depend on image parameter " << image
                    << ": mark what reads it with memoize_tag";
@@ -124,6 +143,9 @@ private:
         }
         if (op->call_kind == CallKind::Image && op->symbol && op->symbol->kind == SymbolKind::Parameter) {
             refuse(op->name);
+        }
+        if (op->call_kind == CallKind::Image && op->symbol && op->symbol->kind == SymbolKind::Image) {
+            add_image(*static_cast<const ImageContents *>(op->symbol.get()));
         }
         if (op->call_kind == CallKind::Func) {
             enter(op->name);

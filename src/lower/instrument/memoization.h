@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a memoized Func meets the cache of the runtime (runtime/abi/memoization.h). Shared by inject_memoization, which decides
-// what is computed, and flatten_storage, which makes the storage.
+// How a memoized Func meets the cache of the runtime (runtime/abi/memoization.h). Helper of flatten_storage, since the cache
+// owns the storage.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,15 @@
 
 namespace calotype::internal {
 
-/// Around the storage of memoized f: the key, the headers and the lookup, and the storage that the lookup found or made.
-/// `shape` describes the storage of every value (as for buffer headers), `extents` what is allocated.
+/// The storage of each value of a Func.
 struct MemoizedStorage {
-    std::vector<std::string> buffers;  ///< one a value of f
+    std::vector<std::string> buffers;  ///< one a value
     std::vector<Type> types;           ///< of elements in memory
     std::vector<Expr> mins, sizes, strides;
-    std::vector<Expr> extents;
+    std::vector<Expr> extents;         ///< that are allocated
 };
+
+/// Around the storage of memoized f: the key, the headers and the lookup, and the storage that the lookup found or made.
 Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const Stmt &body, const LowerContext &ctx);
 
 /// Inside of that: true if the result was not found and must be computed.

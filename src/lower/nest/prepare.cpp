@@ -211,6 +211,12 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
         ctx->order.insert(ctx->order.end(), group.begin(), group.end());
     }
     ctx->used = parameters_used(ctx->env, ctx->requirements);
+    for (const Function &f : ctx->outputs) {
+        for (const Parameter &output : f->output_buffers) {
+            // A schedule may ask for its shape; it is no input for that.
+            ctx->used.parameters.erase(output.name());
+        }
+    }
     ctx->func_bounds = func_value_bounds(*ctx);
     return ctx;
 }

@@ -254,7 +254,7 @@ private:
         ScopedBinding<> bind(realized_, op->name);
         Stmt body = mutate(op->body);
         const Function *f = ctx_.function_of_buffer(op->name);
-        if (f && f->schedule().memoized) {
+        if (f && is_memoized(*f)) {
             body = memoized(*f, op, layout.extents, body);
         } else {
             if (handles_.count(names::buffer(op->name))) {
@@ -267,6 +267,23 @@ private:
             forget_range(lets[i].first);
         }
         return body;
+    }
+
+    /// What the cache has is not computed. Bounds inference knows nothing of this: the region is the same.
+    Stmt visit(const ProducerConsumer *op) override {
+        const Stmt s = Mutator::visit(op);
+        auto it = ctx_.env.find(op->name);
+        if (!op->is_producer || it == ctx_.env.end() || !is_memoized(it->second)) {
+            return s;
+        }
+        const Function &f = it->second;
+        const Stmt compute = Block::make(s.as<ProducerConsumer>()->body, internal::store_memoized(f));
+        return ProducerConsumer::make_produce(op->name, IfThenElse::make(internal::memoized_is_missing(f), compute));
+    }
+
+    /// A memoized output is computed as usual: its storage is the caller's.
+    bool is_memoized(const Function &f) const {
+        return f.schedule().memoized && !ctx_.is_output(f.name());
     }
 
     /// The cache has the storage. All values of a Func are looked up at once, inside of the shapes of all.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// remove_memoize_tags: what only the key of a cache needs to know.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+///     memoize_expr(e, key values...)             ->     e
+///
+/// Requires:    nothing.
+/// Establishes: no memoize_expr. The definitions in ctx.env keep theirs: keys are made of them (lower/instrument/memoization.h).
+/// Order:       right after build_nest: bounds inference is to see e alone.
+Stmt remove_memoize_tags(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
