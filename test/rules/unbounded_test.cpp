@@ -157,8 +157,8 @@ enum class Verdict { Proved, Refuted, Unknown };
 
 class Prover {
 public:
-    explicit Prover(const Rule &rule)
-        : rule_(rule), symbols_(symbols_of(rule)) {
+    Prover(z3::context &z3, const Rule &rule)
+        : z3_(z3), rule_(rule), symbols_(symbols_of(rule)) {
     }
 
     void run(int *proved_whole, int *proved_by_samples) {
@@ -166,7 +166,7 @@ public:
             return s.op == PatternOp::Lanes;
         });
         if (!has_lanes) {
-            const Verdict whole = decide({}, 400);
+            const Verdict whole = decide({}, 300);
             if (whole != Verdict::Unknown) {
                 EXPECT_EQ(whole, Verdict::Proved) << rule_.text << "\n  " << counterexample_;
                 ++*proved_whole;
@@ -185,7 +185,7 @@ private:
         const Domain unbounded{Domain::Unbounded};
         Assignment assignment(rule_, unbounded);
         int decided = 0;
-        for (int tries = 0; tries < 20000 && decided < 40; tries++) {
+        for (int tries = 0; tries < 20000 && decided < samples; tries++) {
             std::vector<std::optional<int64_t>> fixed(symbols_.size());
             for (size_t i = 0; i < symbols_.size(); i++) {
                 if (symbols_[i].op == PatternOp::Lanes) {
@@ -223,15 +223,14 @@ private:
     }
 
     Verdict decide(const std::vector<std::optional<int64_t>> &fixed, unsigned milliseconds) {
-        z3::context z3;
-        Encoding encoding(z3, rule_);
+        Encoding encoding(z3_, rule_);
         for (size_t i = 0; i < fixed.size(); i++) {
             if (fixed[i]) {
                 encoding.fix(i, *fixed[i]);
             }
         }
         for (int lane = 0; lane < encoding.lanes(); lane++) {
-            z3::solver solver(z3);
+            z3::solver solver(z3_);
             solver.set("timeout", milliseconds);
             solver.add(encoding.refutation(lane));
             const z3::check_result result = solver.check();
@@ -251,6 +250,9 @@ private:
         return Verdict::Proved;
     }
 
+    static constexpr int samples = 20;
+
+    z3::context &z3_;
     const Rule &rule_;
     std::vector<Symbol> symbols_;
     std::string counterexample_;
@@ -259,11 +261,11 @@ private:
 class Unbounded : public testing::TestWithParam<const internal::RuleFile *> {};
 
 TEST_P(Unbounded, RulesAreTrue) {
+    z3::context z3;
     int whole = 0, by_samples = 0;
     for (const NamedRule &named : all_rules()) {
         if (named.file == GetParam() && (named.rule.types & internal::exact)) {
-            if (getenv("V")) std::cerr << named.rule.text << "\n";
-            Prover(named.rule).run(&whole, &by_samples);
+            Prover(z3, named.rule).run(&whole, &by_samples);
         }
     }
     RecordProperty("proved_for_all_constants", whole);
