@@ -29,14 +29,7 @@ OutputImageParam &OutputImageParam::store_in(MemoryType type) {
 }
 
 OutputImageParam::operator Argument() const {
-    ArgumentEstimates estimates;
-    for (int i = 0; i < dimensions(); i++) {
-        Range r;
-        r.min = parameter_.min_constraint_estimate(i);
-        r.extent = parameter_.extent_constraint_estimate(i);
-        estimates.buffer_estimates.push_back(r);
-    }
-    return Argument(name(), kind_, type(), dimensions(), estimates);
+    return Argument(name(), kind_, type(), dimensions(), parameter_.get_argument_estimates());
 }
 
 OutputImageParam::operator ExternFuncArgument() const {

@@ -135,12 +135,7 @@ uint64_t get_scalar_bits(const Parameter &p) {
 }
 
 Argument scalar_argument(const Parameter &p) {
-    ArgumentEstimates estimates;
-    estimates.scalar_def = p.default_value();
-    estimates.scalar_min = p.min_value();
-    estimates.scalar_max = p.max_value();
-    estimates.scalar_estimate = p.estimate();
-    return Argument(p.name(), Argument::InputScalar, p.type(), 0, estimates);
+    return Argument(p.name(), Argument::InputScalar, p.type(), 0, p.get_argument_estimates());
 }
 
 }  // namespace internal

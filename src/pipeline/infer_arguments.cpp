@@ -9,28 +9,6 @@
 
 namespace calotype {
 
-namespace {
-
-ArgumentEstimates estimates_of(const Parameter &p) {
-    ArgumentEstimates result;
-    if (!p.is_buffer()) {
-        result.scalar_def = p.default_value();
-        result.scalar_min = p.min_value();
-        result.scalar_max = p.max_value();
-        result.scalar_estimate = p.estimate();
-        return result;
-    }
-    for (const BufferConstraint &c : p->constraints) {
-        Range r;
-        r.min = c.min_estimate;
-        r.extent = c.extent_estimate;
-        result.buffer_estimates.push_back(r);
-    }
-    return result;
-}
-
-}  // namespace
-
 std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outputs,
                                               const std::vector<Requirement> &requirements) {
     const UsedParameters used = parameters_used(build_environment(outputs), requirements);
@@ -38,7 +16,7 @@ std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outpu
     for (const auto &entry : used.parameters) {
         const Parameter &p = entry.second;
         const auto kind = p.is_buffer() ? Argument::InputBuffer : Argument::InputScalar;
-        by_name[p.name()] = {Argument(p.name(), kind, p.type(), p.dimensions(), estimates_of(p)), p, {}};
+        by_name[p.name()] = {Argument(p.name(), kind, p.type(), p.dimensions(), p.get_argument_estimates()), p, {}};
     }
     for (const auto &entry : used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/parameter.h"
 
+#include <cstring>
+
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "ir/printer.h"
@@ -161,6 +163,59 @@ void Parameter::set_default_value(const Expr &e) {
     user_assert(!e.defined() || is_const(e) || e.kind() == NodeKind::StringImm)
         << "default value of parameter " << name() << " is " << e << ", must be a constant";
     contents_->default_value = e;
+}
+
+namespace {
+
+template<typename T>
+T as_value(uint64_t bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+double float_value(const Type &t, uint64_t bits) {
+    switch (t.bits()) {
+    case 64:
+        return as_value<double>(bits);
+    case 32:
+        return double(as_value<float>(bits));
+    default:
+        return t.is_bfloat() ? double(bfloat16_t::make_from_bits(uint16_t(bits)))
+                             : double(float16_t::make_from_bits(uint16_t(bits)));
+    }
+}
+
+}  // namespace
+
+Expr Parameter::scalar_expr() const {
+    if (!has_scalar_value()) {
+        return Expr();
+    }
+    const Type t = type();
+    const uint64_t bits = *contents_->value;
+    if (t.is_float()) {
+        return make_const(t, float_value(t, bits));
+    }
+    if (t.is_handle()) {
+        return Reinterpret::make(t, make_const(UInt(64), bits));
+    }
+    return make_const(t, bits);
+}
+
+ArgumentEstimates Parameter::get_argument_estimates() const {
+    ArgumentEstimates result;
+    if (!is_buffer()) {
+        result.scalar_def = default_value().defined() ? default_value() : scalar_expr();
+        result.scalar_min = min_value();
+        result.scalar_max = max_value();
+        result.scalar_estimate = estimate();
+        return result;
+    }
+    for (const BufferConstraint &c : contents_->constraints) {
+        result.buffer_estimates.emplace_back(c.min_estimate, c.extent_estimate);
+    }
+    return result;
 }
 
 }  // namespace calotype

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/argument.h"
 #include "ir/enums.h"
 #include "ir/expr.h"
 #include "ir/symbol.h"
@@ -123,6 +124,34 @@ public:
     int host_alignment() const {
         return contents_->host_alignment;
     }
+    const std::vector<BufferConstraint> &buffer_constraints() const {
+        return contents_->constraints;
+    }
+    /// The buffer for runs in this process, if there is one.
+    const BufferStoragePtr &buffer() const {
+        return contents_->buffer;
+    }
+    void set_buffer(const BufferStoragePtr &buffer) {
+        contents_->buffer = buffer;
+    }
+    void store_in(MemoryType type) {
+        contents_->memory_type = type;
+    }
+    MemoryType memory_type() const {
+        return contents_->memory_type;
+    }
+    void trace_loads() {
+        contents_->trace_loads = true;
+    }
+    bool is_tracing_loads() const {
+        return contents_->trace_loads;
+    }
+    void add_trace_tag(const std::string &tag) {
+        contents_->trace_tags.push_back(tag);
+    }
+    const std::vector<std::string> &get_trace_tags() const {
+        return contents_->trace_tags;
+    }
 
     void set_min_value(const Expr &e);
     void set_max_value(const Expr &e);
@@ -140,6 +169,13 @@ public:
     Expr default_value() const {
         return contents_->default_value;
     }
+    /// Whether a scalar has a value for runs in this process, and that value as a constant (undefined if it has none).
+    bool has_scalar_value() const {
+        return contents_->value.has_value();
+    }
+    Expr scalar_expr() const;
+    /// All that was said about a scalar or a buffer, for its Argument.
+    ArgumentEstimates get_argument_estimates() const;
 
 private:
     IntrusivePtr<ParameterContents> contents_;

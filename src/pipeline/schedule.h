@@ -16,6 +16,15 @@ namespace calotype {
 
 class Function;
 
+/// Shared by the threads of a GPU block.
+inline bool is_gpu_shared(MemoryType t) {
+    return t == MemoryType::GPUShared || t == MemoryType::GPUSharedAsync;
+}
+/// In registers that hold whole tiles of a matrix.
+inline bool is_tile_memory_type(MemoryType t) {
+    return t == MemoryType::AMXTile;
+}
+
 struct FuseLoopLevel {
     LoopLevel level = LoopLevel::inlined();
     std::map<std::string, LoopAlignStrategy> align;  ///< by dimension name
