@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/partition_loops.h"
 
+#include <utility>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -33,11 +35,11 @@ private:
     }
 
     Stmt visit(const For *op) override {
-        const bool candidate = op->partition != Partition::Never && !is_gpu(op->for_type) &&
+        const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) && op->partition != Partition::Never && !is_gpu(op->for_type) &&
                                !is_const_one(op->extent) && has_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         if (!steady.found) {
-            user_assert(op->partition != Partition::Always)
+            user_assert(op->partition != Partition::Always || rare_)
                 << "loop " << op->name << " is marked always_partition, but no condition in it is likely to hold in a "
                 << "range of its iterations";
             return Mutator::visit(op);
@@ -46,6 +48,15 @@ private:
             return make_loop(op, op->min, op->extent, mutate(steady.body));
         }
         return op->for_type == ForType::Serial ? split_in_three(op, steady) : branch_inside(op, steady);
+    }
+
+    /// The general code. What is rare may still be much (a whole row of tiles at the edge of an image), so its innermost loops
+    /// have steady states of their own; loops round them do not, or there would be a copy for each combination.
+    Stmt rarely_run(const Stmt &body) {
+        const bool outer = std::exchange(rare_, true);
+        const Stmt result = mutate(body);
+        rare_ = outer;
+        return result;
     }
 
     /// Iterations of a parallel loop choose for themselves, so that all of them still run at the same time.
@@ -59,7 +70,7 @@ private:
             const Expr below = i <= steady.range.max;
             condition = condition.defined() ? condition && below : below;
         }
-        const Stmt body = IfThenElse::make(condition, mutate(steady.body), remove_likelies(op->body));
+        const Stmt body = IfThenElse::make(condition, mutate(steady.body), rarely_run(op->body));
         return make_loop(op, op->min, op->extent, body);
     }
 
@@ -72,7 +83,7 @@ private:
         const bool before = steady.range.has_lower_bound() && !can_prove(steady.range.min <= op->min);
         const bool after = steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1);
 
-        const Stmt general = remove_likelies(op->body);
+        const Stmt general = rarely_run(op->body);
         const Expr start = before ? first : op->min, stop = after ? end : loop_end;
         Stmt result = make_loop(op, start, stop - start, mutate(steady.body));
         if (before && after) {
@@ -106,6 +117,7 @@ private:
     }
 
     LowerContext &ctx_;
+    bool rare_ = false;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace calotype {
 /// for one marked Always it is a CompileError if there is nothing to split off.
 ///
 /// Requires: no vectorised loops.
-/// Establishes: simplified; no likely in code before and after.
+/// Establishes: simplified.
 /// Order: after vectorize_loops, whose conditions are about whole vectors.
 Stmt partition_loops(const Stmt &s, LowerContext &ctx);
 

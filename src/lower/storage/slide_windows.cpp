@@ -319,7 +319,7 @@ private:
             if (!let) {
                 return false;
             }
-            const Expr reduced = select(likely(loop->min < i), next, let->value);
+            const Expr reduced = select(loop->min < i, next, let->value);
             changes[let] = forward ? max(let->value, reduced) : min(let->value, reduced);
         }
         for (const auto &change : changes) {
