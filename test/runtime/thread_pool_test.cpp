@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -211,6 +213,22 @@ TEST(ThreadPoolSize, IsWhatWasSet) {
     EXPECT_EQ(256, calotype_get_num_threads());
     calotype_set_num_threads(0);
     EXPECT_GE(calotype_get_num_threads(), 1);
+}
+
+TEST(ThreadPoolSize, ComesFromTheEnvironment) {
+    auto threads_with = [](const char *name, const char *value) {
+        setenv(name, value, 1);
+        calotype_set_num_threads(0);
+        unsetenv(name);
+        return calotype_get_num_threads();
+    };
+    EXPECT_EQ(3, threads_with("CT_NUM_THREADS", "3"));
+    EXPECT_EQ(5, threads_with("CT_NUMTHREADS", "5"));
+    EXPECT_EQ(256, threads_with("CT_NUM_THREADS", "9999"));
+    calotype_set_num_threads(0);
+    const int processors = calotype_get_num_threads();
+    EXPECT_EQ(processors, threads_with("CT_NUM_THREADS", "none"));
+    EXPECT_EQ(processors, threads_with("CT_NUM_THREADS", "-2"));
 }
 
 std::string last_message;
