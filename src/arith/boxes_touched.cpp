@@ -90,8 +90,7 @@ protected:
         if (is_const_zero(op->extent)) {
             return;
         }
-        const Expr last =
-            simplify(Sub::make(Add::make(op->min, op->extent), make_one(op->min.type())));
+        const Expr last = Sub::make(Add::make(op->min, op->extent), make_one(op->min.type()));
         const Interval range(at_.bounds(op->min).min, at_.bounds(last).max);
         at_.with_loop(op->name, range, [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); });
     }

@@ -8,6 +8,7 @@
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/field_walk.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -121,6 +122,53 @@ bool is_exact_int(Type t) {
 
 }  // namespace
 
+/// The terms of a sum with their factors; equal terms together.
+struct Terms {
+    std::map<Expr, int64_t, ExprDeepLess> factors;
+    bool overflow = false;
+
+    void add(const Expr &e, int64_t factor) {
+        const Add *add_op = e.as<Add>();
+        const Sub *sub_op = e.as<Sub>();
+        const Mul *mul_op = e.as<Mul>();
+        if (add_op) {
+            add(add_op->a, factor);
+            add(add_op->b, factor);
+        } else if (sub_op) {
+            add(sub_op->a, factor);
+            add(sub_op->b, -factor);
+        } else if (const auto k = mul_op ? as_const_int(mul_op->b) : std::nullopt) {
+            const auto product = checked_mul(factor, *k);
+            overflow = overflow || !product || *product == INT64_MIN;
+            add(mul_op->a, overflow ? 0 : *product);
+        } else {
+            int64_t &sum = factors[e];
+            const auto next = checked_add(sum, factor);
+            overflow = overflow || !next;
+            sum = next.value_or(0);
+        }
+    }
+};
+
+/// The same sum without the terms that add up to nothing. The simplifier would rewrite such terms
+/// where they stand, maybe each in another way, before it could see that they are the same.
+Expr cancel_like_terms(const Expr &e) {
+    Terms terms;
+    terms.add(e, 1);
+    Expr result;
+    for (const auto &[term, factor] : terms.factors) {
+        if (terms.overflow || !e.type().can_represent(factor)) {
+            return e;
+        }
+        if (factor == 0) {
+            continue;
+        }
+        const Expr part = factor == 1 ? term : Mul::make(term, make_const(e.type(), factor));
+        result = result.defined() ? Add::make(result, part) : part;
+    }
+    return result.defined() ? result : make_zero(e.type());
+}
+
 bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {
     if (!is_exact_int(e.type())) {
         return false;
@@ -138,7 +186,7 @@ Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
     if (!has_opposed_variable(e, vars)) {
         return bounds_of_expr(e, vars, funcs);
     }
-    const Expr simple = simplify(e);
+    const Expr simple = simplify(cancel_like_terms(e));
     Expr low = simple, high = simple;
     for (const auto &[name, directions] : variable_directions(simple)) {
         const Interval *i = vars.find(name);
