@@ -78,6 +78,10 @@ set_target_properties(Calotype PROPERTIES
 target_link_libraries(Calotype
     PUBLIC calotype_buffer
     PRIVATE calotype_llvm calotype_runtime Threads::Threads ${CMAKE_DL_LIBS})
+# The compiler's copy of the runtime is its own: programs that link another do not meet it.
+if(NOT APPLE)
+    target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,libcalotype_runtime.a")
+endif()
 
 file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/generator/cli/main.cpp)
 calotype_or_empty(main)

@@ -30,6 +30,14 @@ void put_front_half(JobText &text, const CompileJob &job) {
     text.put_pipeline(job.source);
 }
 
+void put_artifact(JobText &text, const CompileJob &job) {
+    put_front_half(text, job);
+    text.put(job.source.name);
+    text.put(int64_t(job.source.linkage));
+    text.put(job.target.to_string());
+    text.put(job.options.debug_level);
+}
+
 int environment_number(const char *name) {
     const char *value = std::getenv(name);
     return value ? std::atoi(value) : 0;
@@ -69,13 +77,15 @@ JobKey front_half_key(const CompileJob &job) {
     return finish(text, job);
 }
 
+std::string portable_key(const CompileJob &job) {
+    JobText text;
+    put_artifact(text, job);
+    return text.take();
+}
+
 JobKey artifact_key(const CompileJob &job) {
     JobText text;
-    put_front_half(text, job);
-    text.put(job.source.name);
-    text.put(int64_t(job.source.linkage));
-    text.put(job.target.to_string());
-    text.put(job.options.debug_level);
+    put_artifact(text, job);
     for (const auto &[name, address] : job.jit_symbols) {
         text.put(name);
         text.put(int64_t(reinterpret_cast<intptr_t>(address)));

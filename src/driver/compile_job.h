@@ -67,6 +67,10 @@ JobKey front_half_key(const CompileJob &job);
 /// What the artifact depends on: the front half, the names, the linkage, the whole target and the options.
 JobKey artifact_key(const CompileJob &job);
 
+/// The artifact's key without what is good in this process only: the names of extern functions, not their addresses.
+/// Good in other processes of the same build of the compiler.
+std::string portable_key(const CompileJob &job);
+
 /// The target without the features that lowering does not look at.
 Target front_half_target(const Target &target);
 

@@ -5,6 +5,7 @@
 
 #include "codegen/module.h"
 #include "codegen/symbol_name.h"
+#include "driver/disk_cache.h"
 #include "driver/jit_runtime.h"
 #include "ir/printer.h"
 #include "lower/lower.h"
@@ -81,13 +82,30 @@ LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     return module;
 }
 
-std::shared_ptr<const JitCode> load(const LoweredModule &module, const CompileJob &job) {
+// The function that lowering will make of the job, without its body.
+LoweredFunction declaration_of(const CompileJob &job) {
+    LoweredFunction f;
+    f.name = job.source.name;
+    f.linkage = job.source.linkage;
+    f.name_mangling = mangling_of(f.name);
+    for (const Argument &a : job.source.args) {
+        f.args.emplace_back(a);
+    }
+    for (const Function &output : job.source.outputs) {
+        for (int i = 0; i < output.outputs(); i++) {
+            f.args.emplace_back(Argument(output.buffer_name(i), Argument::OutputBuffer, output.output_types()[i],
+                                         output.dimensions(), ArgumentEstimates()));
+        }
+    }
+    return f;
+}
+
+std::shared_ptr<const JitCode> load(const std::string &object, const CompileJob &job) {
     auto code = std::make_shared<JitCode>();
-    const LoweredFunction &function = module.functions[0];
-    const CompiledModule compiled(module, job.target);
+    const LoweredFunction function = declaration_of(job);
     JitSymbols symbols = job.jit_symbols;
     symbols.insert(jit_runtime_symbols().begin(), jit_runtime_symbols().end());
-    code->library = JitLibrary::load(compiled.object(), symbols);
+    code->library = JitLibrary::load(object, symbols);
     code->args = function.args;
     code->argv = code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
     code->function = code->library->find(symbol_name(function, job.target));
@@ -119,11 +137,30 @@ LoweredModule Compiler::lower(const CompileJob &job) {
 }
 
 std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
-    return jit_.get(artifact_key(job), [&] { return load(lower(job), job); });
+    const JobKey key = artifact_key(job);
+    return jit_.get(key, [&] { return load(jit_object(job, key), job); });
+}
+
+// From the disk, if there is a cache and it has the object.
+std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
+    // Addresses are bound when the object is loaded, they are not part of it.
+    const auto cache = key.is_shareable ? DiskCache::from_environment() : std::nullopt;
+    const std::string disk_key = cache ? "jit object " + portable_key(job) : "";
+    if (cache) {
+        if (auto object = cache->load(disk_key)) {
+            objects_found_on_disk_++;
+            return *object;
+        }
+    }
+    const std::string object = CompiledModule(lower(job), job.target).object();
+    if (cache) {
+        cache->store(disk_key, object);
+    }
+    return object;
 }
 
 CompileCounts Compiler::counts() const {
-    return {lowered_.made(), lowered_.found(), jit_.made(), jit_.found()};
+    return {lowered_.made(), lowered_.found(), jit_.made(), jit_.found(), objects_found_on_disk_};
 }
 
 }  // namespace calotype::internal

@@ -2,6 +2,7 @@
 // Compiler: carries out CompileJobs, and keeps what it made.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct CompileCounts {
     int64_t lowered_found = 0;   ///< front halves found
     int64_t jit_compiled = 0;
     int64_t jit_found = 0;
+    int64_t objects_found_on_disk = 0;  ///< of those compiled: not even lowered
 };
 
 /// All members may be called on any number of threads at once.
@@ -45,8 +47,11 @@ public:
     CompileCounts counts() const;
 
 private:
+    std::string jit_object(const CompileJob &job, const JobKey &key);
+
     SingleFlightCache<LoweredModule> lowered_;
     SingleFlightCache<JitCode> jit_;
+    std::atomic<int64_t> objects_found_on_disk_{0};
 };
 
 }  // namespace calotype::internal

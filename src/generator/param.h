@@ -38,13 +38,14 @@ public:
     const T &value() const {
         return value_;
     }
-    operator const T &() const {
+    operator T() const {
         return value_;
     }
     void set(const T &value) {
         check_may_be_set();
         check(value);
         value_ = value;
+        changed();
     }
     ParamValue &operator=(const T &value) {
         set(value);
@@ -54,21 +55,36 @@ public:
 protected:
     virtual void check(const T &) const {
     }
+    virtual void changed() {
+    }
     T value_, default_;
 };
 
+struct NotABool {
+    NotABool(bool) {
+    }
+};
+
+/// Also an Expr, a constant, so that it can be given wherever one is taken: f.split(x, xo, xi, param).
 template<typename T>
-class NumberParam : public ParamValue<T> {
+class NumberParam : public ParamValue<T>, public Expr {
 public:
     NumberParam(const std::string &name, const T &value)
-        : ParamValue<T>(name, value) {
+        : ParamValue<T>(name, value), Expr(value) {
     }
     /// Both bounds are allowed values.
     NumberParam(const std::string &name, const T &value, const T &min, const T &max)
-        : ParamValue<T>(name, value), min_(min), max_(max), is_bounded_(true) {
+        : ParamValue<T>(name, value), Expr(value), min_(min), max_(max), is_bounded_(true) {
         check(value);
     }
     using ParamValue<T>::operator=;
+    operator T() const {
+        return this->value_;
+    }
+    /// The value, where an Expr would say whether it is defined.
+    explicit operator std::conditional_t<std::is_same<T, bool>::value, NotABool, bool>() const {
+        return this->value_ != T(0);
+    }
     void set_from_string(const std::string &text) override {
         T parsed{};
         try {
@@ -98,6 +114,9 @@ protected:
         if (is_bounded_ && !(value <= max_)) {
             this->fail("value is " + number_to_string(value) + ", must be at most " + number_to_string(max_));
         }
+    }
+    void changed() override {
+        Expr::operator=(Expr(this->value_));
     }
 
 private:

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <ostream>
 
-#include "driver/compiler.h"
+#include "driver/cached_outputs.h"
 #include "driver/output_plan.h"
 #include "generator/registry.h"
 #include "support/error.h"
@@ -98,15 +98,9 @@ FileContents generate(const GeneratorCommand &command) {
                                                            OutputFileType::static_library} :
                                command.emit;
     const OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
-    const auto module_of = [&](const std::string &name, const Target &target) {
-        return Compiler::of_process().lower(make_job(command, name, target));
-    };
-    const NamedTargets targets = targets_of(command);
-    if (targets.size() > 1) {
-        return multitarget_outputs(function, paths, targets, module_of);
-    }
-    const Target &target = targets[0].second;
-    return module_outputs(module_of(function, target), target, paths);
+    return cached_outputs(function, paths, targets_of(command), [&](const std::string &name, const Target &target) {
+        return make_job(command, name, target);
+    });
 }
 
 void check_command(const GeneratorCommand &command) {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One file an entry, named by the SHA-256 of the key:
+//
+//     pack({"build": which compiler, "key": the whole key, "value": the result, "digest": SHA-256 of the result})
+//
+// The time of the last use is the file's time of modification.
+#include "driver/disk_cache.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "support/error.h"
+#include "support/file.h"
+#include "support/hash.h"
+#include "support/text.h"
+
+namespace calotype::internal {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const char *const suffix = ".calotype";
+
+// The file that holds the compiler, by size and time: another build makes other code.
+std::string this_build() {
+    Dl_info info;
+    struct stat file;
+    if (dladdr(reinterpret_cast<const void *>(&this_build), &info) == 0 || stat(info.dli_fname, &file) != 0) {
+        return "";
+    }
+    return std::to_string(file.st_size) + "." + std::to_string(file.st_mtim.tv_sec) + "." +
+           std::to_string(file.st_mtim.tv_nsec);
+}
+
+int64_t parse_count(const char *variable, const std::string &text) {
+    int64_t value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    user_assert(error == std::errc() && end == text.data() + text.size() && value >= 0)
+        << variable << " is '" << text << "', must be a number";
+    return value;
+}
+
+}  // namespace
+
+int64_t parse_cache_size(const std::string &text) {
+    const size_t unit = text.empty() ? std::string::npos : std::string("KMG").find(text.back());
+    if (unit == std::string::npos) {
+        return parse_count("CT_CACHE_MAX_SIZE", text);
+    }
+    return parse_count("CT_CACHE_MAX_SIZE", text.substr(0, text.size() - 1)) << (10 * (unit + 1));
+}
+
+DiskCache::DiskCache(const std::string &folder, int64_t max_bytes, int64_t max_age_seconds)
+    : folder_(folder), max_bytes_(max_bytes), max_age_seconds_(max_age_seconds) {
+}
+
+std::optional<DiskCache> DiskCache::from_environment() {
+    const char *folder = std::getenv("CT_CACHE_DIR");
+    if (!folder || !*folder) {
+        return std::nullopt;
+    }
+    const char *size = std::getenv("CT_CACHE_MAX_SIZE");
+    const char *age = std::getenv("CT_CACHE_MAX_AGE");
+    return DiskCache(folder, parse_cache_size(size ? size : "1G"), age ? parse_count("CT_CACHE_MAX_AGE", age) : 0);
+}
+
+std::string DiskCache::path_of(const std::string &key) const {
+    return folder_ + "/" + sha256_hex(key) + suffix;
+}
+
+std::optional<std::string> DiskCache::load(const std::string &key) const {
+    const std::string path = path_of(key);
+    std::error_code failed;
+    const auto last_use = fs::last_write_time(path, failed);
+    const auto now = fs::file_time_type::clock::now();
+    if (failed || (max_age_seconds_ > 0 && now - last_use > std::chrono::seconds(max_age_seconds_))) {
+        return std::nullopt;
+    }
+    std::string bytes;
+    try {
+        bytes = read_file(path);
+    } catch (const CompileError &) {
+        return std::nullopt;  // removed meanwhile
+    }
+    auto entry = unpack(bytes);
+    if (!entry || (*entry)["build"] != this_build() || (*entry)["key"] != key ||
+        (*entry)["digest"] != sha256_hex((*entry)["value"])) {
+        return std::nullopt;
+    }
+    fs::last_write_time(path, now, failed);
+    return std::move((*entry)["value"]);
+}
+
+void DiskCache::store(const std::string &key, const std::string &value) const {
+    try {
+        make_directories(folder_);
+        write_file_atomically(path_of(key), pack({{"build", this_build()},
+                                                  {"key", key},
+                                                  {"value", value},
+                                                  {"digest", sha256_hex(value)}}));
+        trim();
+    } catch (const CompileError &e) {
+        user_warning << "the compile cache is not written: " << e.what();
+    }
+}
+
+// Removes what is too old, then what was not used for longest until the rest fits.
+void DiskCache::trim() const {
+    struct Entry {
+        fs::file_time_type last_use;
+        int64_t size;
+        fs::path path;
+    };
+    std::vector<Entry> entries;
+    int64_t total = 0;
+    std::error_code failed;
+    for (const fs::directory_entry &file : fs::directory_iterator(folder_, failed)) {
+        if (ends_with(file.path().string(), suffix)) {
+            Entry e{file.last_write_time(failed), int64_t(file.file_size(failed)), file.path()};
+            if (!failed) {
+                total += e.size;
+                entries.push_back(std::move(e));
+            }
+        }
+    }
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry &a, const Entry &b) { return a.last_use < b.last_use; });
+    const auto now = fs::file_time_type::clock::now();
+    for (const Entry &e : entries) {
+        const bool is_old = max_age_seconds_ > 0 && now - e.last_use > std::chrono::seconds(max_age_seconds_);
+        if (is_old || total > max_bytes_) {
+            fs::remove(e.path, failed);
+            total -= e.size;
+        }
+    }
+}
+
+// "calotype 1\n", then for each entry "name-length name value-length value".
+static const char *const pack_magic = "calotype 1\n";
+
+std::string pack(const std::map<std::string, std::string> &entries) {
+    std::string text = pack_magic;
+    for (const auto &[name, value] : entries) {
+        for (const std::string *part : {&name, &value}) {
+            text += std::to_string(part->size()) + " " + *part;
+        }
+    }
+    return text;
+}
+
+std::optional<std::map<std::string, std::string>> unpack(const std::string &text) {
+    if (!starts_with(text, pack_magic)) {
+        return std::nullopt;
+    }
+    std::vector<std::string> parts;
+    size_t at = std::string_view(pack_magic).size();
+    while (at < text.size()) {
+        size_t size = 0;
+        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), size);
+        const size_t begin = size_t(end - text.data()) + 1;
+        if (error != std::errc() || begin > text.size() || size > text.size() - begin) {
+            return std::nullopt;
+        }
+        parts.push_back(text.substr(begin, size));
+        at = begin + size;
+    }
+    if (parts.size() % 2 != 0) {
+        return std::nullopt;
+    }
+    std::map<std::string, std::string> entries;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+        entries[parts[i]] = parts[i + 1];
+    }
+    return entries;
+}
+
+}  // namespace calotype::internal

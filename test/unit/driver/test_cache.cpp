@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Keys of jobs, and the caches in memory and on disk.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "driver/cached_outputs.h"
+#include "driver/compiler.h"
+#include "driver/disk_cache.h"
+#include "driver/single_flight.h"
+#include "harness/expect_error.h"
+#include "lang/language.h"
+#include "support/file.h"
+
+namespace calotype::internal {
+namespace {
+
+Var x("x"), y("y");
+
+CompileJob job_of(const Func &f, const std::string &name = "f", const Target &target = get_host_target()) {
+    CompileJob job;
+    Pipeline p(f);
+    job.source = p.source(name, p.infer_arguments());
+    job.target = target;
+    return job;
+}
+
+// ---- keys ----
+
+TEST(JobKey, SameJobSameKey) {
+    Func f("f");
+    f(x, y) = x * 2 + y;
+    EXPECT_EQ(artifact_key(job_of(f)), artifact_key(job_of(f)));
+}
+
+TEST(JobKey, NamesAndTargetsChangeTheArtifactAlone) {
+    Func f("f");
+    f(x, y) = x * 2 + y;
+    const CompileJob one = job_of(f), renamed = job_of(f, "g");
+    const CompileJob tuned = job_of(f, "f", Target("x86-64-linux-tune_znver3"));
+    const CompileJob plain = job_of(f, "f", Target("x86-64-linux"));
+    EXPECT_EQ(front_half_key(one), front_half_key(renamed));
+    EXPECT_FALSE(artifact_key(one) == artifact_key(renamed));
+    EXPECT_EQ(front_half_key(plain), front_half_key(tuned));
+    EXPECT_FALSE(artifact_key(plain) == artifact_key(tuned));
+    EXPECT_FALSE(front_half_key(plain) == front_half_key(one));
+}
+
+TEST(JobKey, EveryPartOfAPipelineCounts) {
+    Param<int> p("p");
+    ImageParam input(UInt(8), 2, "input");
+    Buffer<uint8_t, 1> table(4, "table");
+    table.fill(3);
+    Func f("f"), g("g");
+    g(x, y) = input(x, y) + table(x);
+    f(x, y) = g(x, y) + cast<uint8_t>(p);
+    f(x, 0) += cast<uint8_t>(1);
+    JobKey last = front_half_key(job_of(f));
+    const auto expect_change = [&](const char *what) {
+        const JobKey now = front_half_key(job_of(f));
+        EXPECT_FALSE(now == last) << what;
+        last = now;
+    };
+    g.compute_root();
+    expect_change("compute_root");
+    g.compute_at(f, y);
+    expect_change("compute_at");
+    g.vectorize(x, 4, TailStrategy::RoundUp);
+    expect_change("vectorize");
+    g.store_in(MemoryType::Stack);
+    expect_change("store_in");
+    f.update().unroll(x, 2);
+    expect_change("schedule of an update");
+    p.set_range(0, 7);
+    expect_change("range of a parameter");
+    input.dim(0).set_stride(3);
+    expect_change("constraint of an input");
+    f.output_buffer().dim(0).set_min(0);
+    expect_change("constraint of the output");
+    table(1) = 9;
+    expect_change("contents of an embedded buffer");
+    f.bound(x, 0, 16);
+    expect_change("bound");
+}
+
+TEST(JobKey, ValuesOfParametersDoNotCount) {
+    Param<int> p("p");
+    Func f("f");
+    f(x) = x + p;
+    p.set(1);
+    const JobKey before = artifact_key(job_of(f));
+    p.set(2);
+    EXPECT_EQ(before, artifact_key(job_of(f)));
+}
+
+TEST(JobKey, SharedExpressionsAreWrittenOnce) {
+    Expr e = x;
+    for (int i = 0; i < 60; i++) {
+        e = e * e + e;
+    }
+    Func f("f");
+    f(x) = e;
+    EXPECT_LT(artifact_key(job_of(f)).text.size(), 20000u);
+}
+
+// ---- in memory ----
+
+TEST(Memory, OneFrontHalfForTwoNames) {
+    Func f("f");
+    f(x) = x * 5;
+    Compiler compiler;
+    const LoweredModule a = compiler.lower(job_of(f, "a")), b = compiler.lower(job_of(f, "ns::b"));
+    EXPECT_EQ(compiler.counts().lowered, 1);
+    EXPECT_EQ(compiler.counts().lowered_found, 1);
+    EXPECT_EQ(a.functions[0].name, "a");
+    EXPECT_EQ(b.functions[0].name, "ns::b");
+    EXPECT_EQ(b.functions[0].name_mangling, NameMangling::CPlusPlus);
+}
+
+TEST(Memory, TwoNamesAreTwoArtifacts) {
+    Func f("f");
+    f(x) = x * 5;
+    Compiler compiler;
+    CompileJob a = job_of(f, "a", get_jit_target_from_environment());
+    CompileJob b = job_of(f, "b", get_jit_target_from_environment());
+    a.source.linkage = b.source.linkage = LinkageType::ExternalPlusArgv;
+    EXPECT_NE(compiler.compile_jit(a), compiler.compile_jit(b));
+    EXPECT_EQ(compiler.compile_jit(a), compiler.compile_jit(a));
+    EXPECT_EQ(compiler.counts().jit_compiled, 2);
+    EXPECT_EQ(compiler.counts().lowered, 1);
+}
+
+TEST(Memory, SingleFlight) {
+    SingleFlightCache<int> cache(8);
+    JobKey key;
+    key.text = "k";
+    std::atomic<int> made{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; i++) {
+        threads.emplace_back([&] {
+            const auto value = cache.get(key, [&] {
+                made++;
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                return std::make_shared<const int>(7);
+            });
+            EXPECT_EQ(*value, 7);
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(made, 1);
+    EXPECT_EQ(cache.found(), 5);
+}
+
+TEST(Memory, ErrorsAreNotKept) {
+    SingleFlightCache<int> cache(8);
+    const JobKey key{"k", 1, true};
+    EXPECT_COMPILE_ERROR(cache.get(key, []() -> std::shared_ptr<const int> { user_error << "no"; }), "no");
+    EXPECT_EQ(*cache.get(key, [] { return std::make_shared<const int>(1); }), 1);
+}
+
+TEST(Memory, WhatWasNotUsedForLongestGoes) {
+    SingleFlightCache<int> cache(2);
+    const auto get = [&](const std::string &name) {
+        JobKey key;
+        key.text = name;
+        cache.get(key, [] { return std::make_shared<const int>(0); });
+    };
+    get("a");
+    get("b");
+    get("a");
+    get("c");
+    get("a");
+    EXPECT_EQ(cache.made(), 3);
+    get("b");
+    EXPECT_EQ(cache.made(), 4);
+}
+
+// ---- on disk ----
+
+TEST(Disk, KeepsAndForgets) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path() + "/cache", 1 << 20, 0);
+    EXPECT_FALSE(cache.load("key"));
+    cache.store("key", std::string("a\0b", 3));
+    EXPECT_EQ(cache.load("key"), std::string("a\0b", 3));
+    EXPECT_FALSE(cache.load("other"));
+}
+
+TEST(Disk, DamagedFilesAreAbsent) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path(), 1 << 20, 0);
+    cache.store("key", "value");
+    const std::string path = std::filesystem::directory_iterator(dir.path())->path();
+    const std::string whole = read_file(path);
+    for (size_t i = 0; i < whole.size(); i++) {
+        std::string damaged = whole;
+        damaged[i] = char(damaged[i] ^ 1);
+        write_file_atomically(path, damaged);
+        EXPECT_FALSE(cache.load("key")) << i;
+        write_file_atomically(path, whole.substr(0, i));
+        EXPECT_FALSE(cache.load("key")) << i;
+    }
+    write_file_atomically(path, whole);
+    EXPECT_EQ(cache.load("key"), "value");
+}
+
+TEST(Disk, SizeIsBounded) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path(), 3000, 0);
+    for (int i = 0; i < 8; i++) {
+        cache.store("key " + std::to_string(i), std::string(600, 'x'));
+    }
+    int64_t total = 0;
+    for (const auto &file : std::filesystem::directory_iterator(dir.path())) {
+        total += int64_t(file.file_size());
+    }
+    EXPECT_LE(total, 3000);
+    EXPECT_TRUE(cache.load("key 7"));
+    EXPECT_FALSE(cache.load("key 0"));
+}
+
+TEST(Disk, OldEntriesAreAbsent) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path(), 3000, 60);
+    cache.store("key", "value");
+    EXPECT_TRUE(cache.load("key"));
+    const auto file = *std::filesystem::directory_iterator(dir.path());
+    std::filesystem::last_write_time(file, file.last_write_time() - std::chrono::seconds(100));
+    EXPECT_FALSE(cache.load("key"));
+}
+
+TEST(Disk, Sizes) {
+    EXPECT_EQ(parse_cache_size("100"), 100);
+    EXPECT_EQ(parse_cache_size("2K"), 2048);
+    EXPECT_EQ(parse_cache_size("1G"), int64_t(1) << 30);
+    EXPECT_COMPILE_ERROR(parse_cache_size("many"), "CT_CACHE_MAX_SIZE is 'many', must be a number");
+    EXPECT_COMPILE_ERROR(parse_cache_size("-1K"), "CT_CACHE_MAX_SIZE is '-1', must be a number");
+}
+
+class WithCache : public ::testing::Test {
+protected:
+    void SetUp() override {
+        setenv("CT_CACHE_DIR", dir_.path().c_str(), 1);
+    }
+    void TearDown() override {
+        unsetenv("CT_CACHE_DIR");
+    }
+    TemporaryDirectory dir_;
+};
+
+// Two Compilers share nothing but the disk, as two processes do.
+TEST_F(WithCache, ObjectsOutliveTheProcess) {
+    Func f("f");
+    f(x) = x * 11;
+    CompileJob job = job_of(f, "f", get_jit_target_from_environment());
+    job.source.linkage = LinkageType::ExternalPlusArgv;
+    Compiler first, second;
+    first.compile_jit(job);
+    EXPECT_EQ(first.counts().objects_found_on_disk, 0);
+    const auto code = second.compile_jit(job);
+    EXPECT_EQ(second.counts().objects_found_on_disk, 1);
+    EXPECT_EQ(second.counts().lowered, 0);
+    Buffer<int32_t, 1> out(4);
+    const void *argv[] = {out.raw_buffer()};
+    EXPECT_EQ(code->argv(argv), 0);
+    EXPECT_EQ(out(3), 33);
+}
+
+TEST_F(WithCache, FilesOfABuild) {
+    Func f("f");
+    f(x) = x * 13;
+    const Target target = get_host_target().with_feature(Target::NoRuntime);
+    const OutputPaths paths = output_paths("somewhere/f", {OutputFileType::object, OutputFileType::c_header});
+    const OutputPaths elsewhere = output_paths("elsewhere/f", {OutputFileType::object, OutputFileType::c_header});
+    const JobFactory factory = [&](const std::string &name, const Target &t) { return job_of(f, name, t); };
+    const int64_t lowered = Compiler::of_process().counts().lowered;
+    const int64_t found = Compiler::of_process().counts().lowered_found;
+    const FileContents made = cached_outputs("f", paths, {{"host", target}}, factory);
+    const FileContents again = cached_outputs("f", elsewhere, {{"host", target}}, factory);
+    EXPECT_EQ(Compiler::of_process().counts().lowered, lowered + 1);
+    EXPECT_EQ(Compiler::of_process().counts().lowered_found, found);
+    EXPECT_EQ(made.at("somewhere/f.o"), again.at("elsewhere/f.o"));
+    EXPECT_EQ(made.at("somewhere/f.h"), again.at("elsewhere/f.h"));
+}
+
+}  // namespace
+}  // namespace calotype::internal
