@@ -194,7 +194,7 @@ Value *emit_trace(FunctionEmitter &f, const Call *op) {
     llvm::Type *types[] = {p, p, p, p, i8, i8, b.getInt16Ty(), i32, i32, i32, i32};
     // Where each argument goes in calotype_trace_event_t.
     static const unsigned fields[] = {0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 3};
-    auto *event = llvm::StructType::get(b.getContext(), types);
+    auto *event = llvm::StructType::get(b.getContext(), llvm::ArrayRef<llvm::Type *>(types));
     Value *slot = f.frame_slot(event, "event");
     for (size_t i = 0; i < op->args.size(); i++) {
         Value *v = f.emit(op->args[i]);
