@@ -22,10 +22,6 @@ bool keeps_exact_bounds(TailStrategy tail) {
            tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;
 }
 
-bool blends(TailStrategy tail) {
-    return tail == TailStrategy::ShiftInwardsAndBlend || tail == TailStrategy::RoundUpAndBlend;
-}
-
 }  // namespace
 
 LoopEditor::LoopEditor(const Stage &stage)
@@ -196,17 +192,36 @@ void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact
         << " would leave the iterations that an earlier split gave it, use guard_with_if";
 }
 
+// Lanes run together as tasks do: of two blocks that overlap, each would write back what the other computes.
 void LoopEditor::check_blend(const Dim &dim, ForType type) const {
-    if (!is_unordered_parallel(type)) {
+    if (!is_parallel(type) || definition_->schedule.allow_race_conditions) {
         return;
     }
-    for (const Split &s : definition_->schedule.splits) {
-        user_assert(!s.is_split() || !blends(s.tail) || s.outer != dim.var ||
-                    definition_->schedule.allow_race_conditions)
+    const std::vector<Split> &splits = definition_->schedule.splits;
+    for (size_t i = 0; i < splits.size(); i++) {
+        const Split &s = splits[i];
+        const bool overlaps = s.tail == TailStrategy::ShiftInwardsAndBlend ||
+                              (s.tail == TailStrategy::RoundUpAndBlend && type != ForType::Vectorized);
+        user_assert(!s.is_split() || !overlaps || !made_of(s.outer, i + 1, dim.var))
             << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
             << ", it is split with tail strategy " << to_string(s.tail)
             << ", which reads and writes back what the next iteration computes";
     }
+}
+
+// Whether the splits from `first` on make `loop` of `var`, in part at least.
+bool LoopEditor::made_of(const std::string &var, size_t first, const std::string &loop) const {
+    std::set<std::string> made = {var};
+    const std::vector<Split> &splits = definition_->schedule.splits;
+    for (size_t i = first; i < splits.size(); i++) {
+        const Split &s = splits[i];
+        if (s.is_fuse() && made.count(s.inner) + made.count(s.outer) != 0) {
+            made.insert(s.old_var);
+        } else if (!s.is_fuse() && made.count(s.old_var)) {
+            made.insert({s.outer, s.inner});
+        }
+    }
+    return made.count(loop) != 0;
 }
 
 void LoopEditor::check_no_specializations(const char *directive) const {

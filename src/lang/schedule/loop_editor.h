@@ -47,6 +47,7 @@ private:
     InnerSplit inner_split(const std::string &old, const Expr &factor) const;
     void check_race(const Dim &dim, ForType type) const;
     void check_blend(const Dim &dim, ForType type) const;
+    bool made_of(const std::string &var, size_t first, const std::string &loop) const;
     void check_no_specializations(const char *directive) const;
     std::string loops_as_text() const;
 

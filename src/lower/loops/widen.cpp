@@ -302,7 +302,7 @@ private:
             return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, mutate(op->body));
         }
         const Expr zero = make_zero(min.type().element_of());
-        const std::string name = ctx_.names.unique(op->name);
+        const std::string name = ctx_.names.unique(op->name + ".iteration");
         auto info = ctx_.loops.find(op->name);
         if (info != ctx_.loops.end()) {
             ctx_.loops.emplace(name, info->second);

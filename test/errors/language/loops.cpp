@@ -82,6 +82,10 @@ TEST(Loops, tail_strategies) {
                          "tails: loop xo cannot be parallel, it is split with tail strategy "
                          "shift_inwards_and_blend, which reads and writes back what the next "
                          "iteration computes");
+    EXPECT_COMPILE_ERROR(f.vectorize(xo, 2),
+                         "tails: loop xo$i cannot be vectorized, it is split with tail strategy "
+                         "shift_inwards_and_blend, which reads and writes back what the next "
+                         "iteration computes");
 }
 
 TEST(Loops, split_of_an_inner_loop) {
