@@ -33,6 +33,8 @@ std::string make_static_library(const std::vector<std::pair<std::string, std::st
 
 /// Declarations of the module's functions for C and C++.
 std::string c_header_text(const LoweredModule &module, const Target &target);
+/// The module as C++17, to be compiled for a machine that we generate no code for.
+std::string c_source_text(const LoweredModule &module, const Target &target);
 /// A C++ file that, linked into a program, tells it of the module's functions before main().
 std::string registration_text(const LoweredModule &module, const Target &target);
 /// The lowered functions as text of the IR.

@@ -130,6 +130,8 @@ private:
     Value *host_pointer(const std::string &buffer);
     Value *element_pointer(const std::string &buffer, Type element, Value *index);
     Value *element_pointer(const std::string &buffer, Type element, const Expr &index, int offset = 0);
+    Value *emit_wide(const Expr &e);
+    void bind_wide(const std::string &name, const Expr &value);
     llvm::Align access_alignment(const std::string &buffer, Type element, Alignment index,
                                  int offset = 0);
     void tag_access(llvm::Instruction *access, const std::string &buffer);
@@ -199,6 +201,7 @@ private:
     llvm::Function *function_;
     llvm::IRBuilder<> b_;
     Scope<Value *> symbols_;
+    Scope<Value *> wide_;  ///< lets in 64 bits; null where there is no more to it than the 32
     std::map<std::string, int> host_alignment_;
     std::map<std::string, llvm::StructType *> struct_types_;
     Scope<Allocation *> allocations_;

@@ -94,8 +94,11 @@ Value *FunctionEmitter::user_context() {
 
 Value *FunctionEmitter::emit_node(const Let *op) {
     Value *value = emit(op->value);
+    bind_wide(op->name, op->value);
     ScopedBinding<Value *> binding(symbols_, op->name, value);
-    return emit(op->body);
+    Value *result = emit(op->body);
+    wide_.pop(op->name);
+    return result;
 }
 
 template<typename Op>

@@ -59,6 +59,36 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
     return b_.CreateInBoundsGEP(in_memory, base, b_.CreateSExtOrTrunc(index, wide));
 }
 
+// An int32 index in 64 bits. Its arithmetic does not overflow, so each step can be taken in 64 bits: LLVM then sees sums
+// that it may reorder, hoists what a loop leaves alone, and steps pointers instead of extending an index in each iteration.
+Value *FunctionEmitter::emit_wide(const Expr &e) {
+    llvm::Type *wide = b_.getInt64Ty();
+    if (e.type() == Int(32)) {
+        if (const Add *op = e.as<Add>()) {
+            return b_.CreateNSWAdd(emit_wide(op->a), emit_wide(op->b));
+        }
+        if (const Sub *op = e.as<Sub>()) {
+            return b_.CreateNSWSub(emit_wide(op->a), emit_wide(op->b));
+        }
+        if (const Mul *op = e.as<Mul>()) {
+            return b_.CreateNSWMul(emit_wide(op->a), emit_wide(op->b));
+        }
+        if (const Variable *op = e.as<Variable>()) {
+            Value *const *bound = wide_.find(op->name);
+            if (bound && *bound) {
+                return *bound;
+            }
+        }
+    }
+    return b_.CreateSExtOrTrunc(emit(e), wide);
+}
+
+// Names that are sums or products are kept in both widths; what is not used is dropped by LLVM.
+void FunctionEmitter::bind_wide(const std::string &name, const Expr &value) {
+    const bool arithmetic = value.type() == Int(32) && (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
+    wide_.push(name, arithmetic ? emit_wide(value) : nullptr);
+}
+
 // A constant added to the index becomes part of the address of its own, so that accesses that
 // differ by it share the rest.
 Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element, const Expr &index,
@@ -71,14 +101,11 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
             constant += *c;
         }
     }
-    if (constant == 0) {
-        return element_pointer(buffer, element, emit(rest));
-    }
-    // Not inbounds: without the constant the address may lie outside of the buffer.
+    // Without the constant the address may lie outside of the buffer: then it is not inbounds.
     llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
-    Value *wide = b_.CreateSExtOrTrunc(emit(rest), b_.getInt64Ty());
-    Value *p = b_.CreateGEP(in_memory, host_pointer(buffer), wide);
-    return b_.CreateGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
+    Value *p = b_.CreateGEP(in_memory, host_pointer(buffer), emit_wide(rest), "",
+                            constant == 0 ? llvm::GEPNoWrapFlags::inBounds() : llvm::GEPNoWrapFlags::none());
+    return constant == 0 ? p : b_.CreateGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
 }
 
 llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type element,

@@ -72,6 +72,7 @@ void FunctionEmitter::emit_node(const LetStmt *op) {
         if (!value->hasName() && !llvm::isa<llvm::Constant>(value)) {
             value->setName(let->name);
         }
+        bind_wide(let->name, let->value);
         symbols_.push(let->name, value);
         names.push_back(let->name);
         rest = let->body;
@@ -79,6 +80,7 @@ void FunctionEmitter::emit_node(const LetStmt *op) {
     emit(rest);
     for (auto name = names.rbegin(); name != names.rend(); ++name) {
         symbols_.pop(*name);
+        wide_.pop(*name);
     }
 }
 

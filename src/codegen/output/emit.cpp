@@ -50,6 +50,8 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
     switch (type) {
     case OutputFileType::c_header:
         return c_header_text(module, target);
+    case OutputFileType::c_source:
+        return c_source_text(module, target);
     case OutputFileType::registration:
         return registration_text(module, target);
     case OutputFileType::stmt:
@@ -63,7 +65,7 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 
 bool can_emit(OutputFileType type) {
     return needs_code(type) || type == OutputFileType::c_header ||
-           type == OutputFileType::registration || type == OutputFileType::stmt;
+           type == OutputFileType::c_source || type == OutputFileType::registration || type == OutputFileType::stmt;
 }
 
 std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, const Target &target,

@@ -87,6 +87,14 @@ TEST_F(Output, AssemblyAndBitcodeAreReadByTheirTools) {
     EXPECT_EQ(run("cc -std=c99 -I" CALOTYPE_SOURCE_DIR " main.c twice.s -o a && ./a"), 0);
 }
 
+TEST_F(Output, CppSourceStandsForTheObject) {
+    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"}, {OutputFileType::c_source, "twice.cpp"}});
+    write_file_atomically(path("main.c"), main_text);
+    EXPECT_EQ(run("c++ -std=c++17 -Wall -Wno-unused -Werror -c twice.cpp -o twice.o && cc -std=c99 -I" CALOTYPE_SOURCE_DIR
+                  " main.c twice.o -lm -o a && ./a"),
+              0);
+}
+
 TEST_F(Output, CppNamesAreThoseOfTheCompiler) {
     write(module_with("one::two::twice", NameMangling::CPlusPlus),
           {{OutputFileType::c_header, "twice.h"}, {OutputFileType::object, "twice.o"}});

@@ -2,14 +2,19 @@
 // Random expressions of all node kinds and types: compiled code against the interpreter.
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
+#include "codegen/emit.h"
 #include "harness/interpret.h"
 #include "harness/random_ir.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
 #include "support/error.h"
+#include "support/file.h"
 #include "unit/codegen/kernel.h"
 
 namespace calotype::internal {
@@ -146,10 +151,29 @@ test::Value random_value(test::RandomIr &random, Type t) {
 
 constexpr size_t slot = 4096;  // bytes for one value
 
+using EntryPoint = int (*)(void **);
+
+/// The same by way of C++ source and the system's compiler. The library stays loaded.
+EntryPoint load_through_cpp(const LoweredModule &module, const Target &target) {
+    TemporaryDirectory folder;
+    write_file_atomically(folder.path() + "/f.cpp", c_source_text(module, target));
+    std::string command = "cd " + folder.path() + " && c++ -std=c++17 -O0 -ffp-contract=off -fPIC -shared f.cpp -o f.so 2> log";
+    if (std::system(command.c_str()) != 0) {
+        ADD_FAILURE() << read_file(folder.path() + "/log").substr(0, 4000);
+        return nullptr;
+    }
+    void *library = dlopen((folder.path() + "/f.so").c_str(), RTLD_NOW);
+    if (!library) {
+        ADD_FAILURE() << dlerror();
+        return nullptr;
+    }
+    return reinterpret_cast<EntryPoint>(dlsym(library, "f_argv"));
+}
+
 /// Compiles a function that computes all expressions from named values, runs it, and compares.
 /// Adds to `compared` those whose value is defined.
 void check_batch(const Target &target, const std::vector<Expr> &exprs,
-                 const std::map<std::string, test::Value> &values, int &compared) {
+                 const std::map<std::string, test::Value> &values, bool through_cpp, int &compared) {
     std::vector<LoweredArgument> args;
     std::vector<std::vector<uint8_t>> memory;
     Stmt body;
@@ -173,7 +197,15 @@ void check_batch(const Target &target, const std::vector<Expr> &exprs,
     }
     LoweredModule module = one_function(args, body, LinkageType::ExternalPlusArgv);
     module.any_strict_float = true;
-    auto library = load_module(module, target);
+    std::shared_ptr<JitLibrary> library;
+    EntryPoint entry;
+    if (through_cpp) {
+        entry = load_through_cpp(module, target);
+    } else {
+        library = load_module(module, target);
+        entry = library->function<int(void **)>("f_argv");
+    }
+    ASSERT_NE(entry, nullptr);
     std::vector<uint8_t *> pointers;
     std::vector<void *> argv;
     for (auto &m : memory) {
@@ -182,7 +214,7 @@ void check_batch(const Target &target, const std::vector<Expr> &exprs,
     for (auto &p : pointers) {
         argv.push_back(&p);
     }
-    ASSERT_EQ(library->function<int(void **)>("f_argv")(argv.data()), 0);
+    ASSERT_EQ(entry(argv.data()), 0);
     for (size_t i = 0; i < exprs.size(); i++) {
         test::Interpreter interpreter;
         interpreter.variables = values;
@@ -202,12 +234,13 @@ void check_batch(const Target &target, const std::vector<Expr> &exprs,
     }
 }
 
-TEST(RandomExpressions, CompiledEqualsInterpreted) {
+/// Batches of random expressions, one a seed; returns how many were compared.
+int check_random(uint32_t first_seed, uint32_t last_seed, bool through_cpp) {
     test::RandomIrOptions options;
     options.loads_and_calls = false;
     options.handles = false;
     int compared = 0;
-    for (uint32_t seed = 1; seed <= 12; seed++) {
+    for (uint32_t seed = first_seed; seed <= last_seed; seed++) {
         test::RandomIr random(seed, options);
         NamesByType names;
         std::vector<Expr> exprs;
@@ -226,9 +259,18 @@ TEST(RandomExpressions, CompiledEqualsInterpreted) {
         for (const auto &[name, type] : names.variables) {
             values[name] = random_value(random, type);
         }
-        check_batch(runnable_targets()[seed % runnable_targets().size()], exprs, values, compared);
+        check_batch(runnable_targets()[seed % runnable_targets().size()], exprs, values,
+                    through_cpp, compared);
     }
-    EXPECT_GT(compared, 250);
+    return compared;
+}
+
+TEST(RandomExpressions, CompiledEqualsInterpreted) {
+    EXPECT_GT(check_random(1, 12, false), 250);
+}
+
+TEST(RandomExpressions, CppSourceEqualsInterpreted) {
+    EXPECT_GT(check_random(101, 103, true), 60);
 }
 
 }  // namespace
