@@ -8,14 +8,13 @@ namespace calotype::internal {
 
 Facts::Layer::Layer(Facts &facts)
     : facts_(facts), bound_names_(facts.bound_names_.size()), truths_(facts.truths_.size()),
-      first_visible_truth_(facts.first_visible_truth_), shares_cache_(false) {
+      hidden_(facts.hidden_.size()), shares_cache_(false) {
     facts_.caches_.emplace_back();
 }
 
 Facts::Layer::Layer(Facts &facts, const std::string &binds)
     : facts_(facts), bound_names_(facts.bound_names_.size()), truths_(facts.truths_.size()),
-      first_visible_truth_(facts.first_visible_truth_),
-      shares_cache_(!facts.variables_.contains(binds)) {
+      hidden_(facts.hidden_.size()), shares_cache_(!facts.variables_.contains(binds)) {
     if (!shares_cache_) {
         facts_.caches_.emplace_back();
     }
@@ -33,13 +32,16 @@ Facts::Layer::~Layer() {
         facts_.variables_.pop(name);
         facts_.bound_names_.pop_back();
     }
+    while (facts_.hidden_.size() > hidden_) {
+        facts_.truths_[facts_.hidden_.back()].hidden--;
+        facts_.hidden_.pop_back();
+    }
     while (facts_.truths_.size() > truths_) {
         for (const std::string &used : free_variables(facts_.truths_.back().condition)) {
             facts_.names_in_truths_[used]--;
         }
         facts_.truths_.pop_back();
     }
-    facts_.first_visible_truth_ = first_visible_truth_;
     if (shares_cache_) {
         facts_.caches_.back() = Cache();
     } else {
@@ -51,7 +53,7 @@ Facts::Facts() {
     caches_.emplace_back();
 }
 
-void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
+void Facts::push(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
     if (replacement.defined()) {
         for (const std::string &used : free_variables(replacement)) {
             replacement_uses_[used]++;
@@ -59,9 +61,23 @@ void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &r
     }
     variables_.push(name, Variable{info, replacement});
     bound_names_.push_back(name);
-    auto truths = names_in_truths_.find(name);
-    if (truths != names_in_truths_.end() && truths->second > 0) {
-        first_visible_truth_ = truths_.size();
+}
+
+void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
+    push(name, info, replacement);
+    hide_truths_about(name);
+}
+
+void Facts::hide_truths_about(const std::string &name) {
+    auto mentions = names_in_truths_.find(name);
+    if (mentions == names_in_truths_.end() || mentions->second == 0) {
+        return;
+    }
+    for (size_t i = 0; i < truths_.size(); i++) {
+        if (uses_var(truths_[i].condition, name)) {
+            truths_[i].hidden++;
+            hidden_.push_back(i);
+        }
     }
 }
 
@@ -74,9 +90,7 @@ void Facts::refine(const std::string &name, const IntegerInfo &info) {
             return;  // unreachable code: nothing useful can be said
         }
     }
-    const size_t first_visible_truth = first_visible_truth_;
-    bind(name, narrowed, replacement_of(name));
-    first_visible_truth_ = first_visible_truth;
+    push(name, narrowed, replacement_of(name));
 }
 
 Expr Facts::replacement_of(const std::string &name) const {
@@ -106,8 +120,8 @@ int Facts::truth_of(const Expr &condition) const {
         return -1;
     }
     const uint64_t h = hash(condition);
-    for (size_t i = truths_.size(); i-- > first_visible_truth_;) {
-        if (truths_[i].hash == h && equal(truths_[i].condition, condition)) {
+    for (size_t i = truths_.size(); i-- > 0;) {
+        if (truths_[i].hash == h && !truths_[i].hidden && equal(truths_[i].condition, condition)) {
             return truths_[i].value;
         }
     }

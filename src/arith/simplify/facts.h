@@ -34,7 +34,7 @@ public:
 
     private:
         Facts &facts_;
-        size_t bound_names_, truths_, first_visible_truth_;
+        size_t bound_names_, truths_, hidden_;
         bool shares_cache_;
     };
 
@@ -58,7 +58,7 @@ public:
     /// 1 if the condition is known to hold, 0 if known not to, -1 if not known.
     int truth_of(const Expr &condition) const;
     bool has_truths() const {
-        return truths_.size() > first_visible_truth_;
+        return !truths_.empty();
     }
 
     // Results that hold in the innermost layer.
@@ -68,6 +68,9 @@ public:
     void remember_info(const ExprNode *e, const IntegerInfo &info);
 
 private:
+    void push(const std::string &name, const IntegerInfo &info, const Expr &replacement);
+    void hide_truths_about(const std::string &name);
+
     struct Variable {
         IntegerInfo info;
         Expr replacement;
@@ -76,6 +79,7 @@ private:
         uint64_t hash;
         Expr condition;
         bool value;
+        int hidden = 0;  ///< how many binders in force gave a name of the condition another meaning
     };
     // The key is kept alive by the value, so that its address is not used again.
     struct Cache {
@@ -87,7 +91,7 @@ private:
     std::vector<std::string> bound_names_;
     std::unordered_map<std::string, int> replacement_uses_;
     std::vector<Truth> truths_;
-    size_t first_visible_truth_ = 0;  ///< those before it speak of names that mean something else now
+    std::vector<size_t> hidden_;  ///< indices of the truths that binders in force hide
     std::unordered_map<std::string, int> names_in_truths_;
     std::vector<Cache> caches_;
 };

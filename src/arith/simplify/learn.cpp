@@ -3,6 +3,7 @@
 // comparisons. Comparisons are kept in the two forms LT and EQ, to which all others are reduced.
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -52,7 +53,10 @@ void Simplifier::learn(const Expr &condition, bool value) {
     if (const auto *op = condition.as<EQ>(); op && value) {
         learn_equal(op->a, op->b);
     }
-    facts_.learn(condition, value);
+    // What memory holds may change while the fact is in force.
+    if (is_pure(condition)) {
+        facts_.learn(condition, value);
+    }
 }
 
 // a < b if strict, else a <= b.

@@ -62,7 +62,7 @@ Expr over_scalar(const Expr &value, const std::string &name, Expr *scalar) {
 Expr Simplifier::visit(const Variable *op) {
     const Expr replacement = facts_.replacement_of(op->name);
     if (replacement.defined() && replacement.type() == op->type) {
-        return replacement;
+        return mutate(replacement);  // more may be known here than where it was bound
     }
     if (op->type.is_int_or_uint()) {
         const ConstRange known = range(Expr(op));
@@ -78,9 +78,14 @@ Expr Simplifier::visit(const Variable *op) {
     return Expr(op);
 }
 
-// A name that no replacement in force mentions, for a binder that would capture it.
+// A name for a binder that would capture what a replacement in force mentions. Passes make names with
+// $ and a number, never with $r.
 std::string Simplifier::unused_name(const std::string &name) {
-    return name + "$" + std::to_string(++renamed_);
+    std::string fresh;
+    do {
+        fresh = name + "$r" + std::to_string(++renamed_);
+    } while (facts_.in_replacement(fresh) || facts_.info_of(fresh));
+    return fresh;
 }
 
 template<typename T>
@@ -88,7 +93,8 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
     Expr value = mutate(op->value);
     std::string name = op->name;
     auto body = op->body;
-    if (facts_.in_replacement(name)) {
+    const bool hides_itself = is_repeatable(value) && uses_var(value, name);
+    if (hides_itself || facts_.in_replacement(name)) {
         name = unused_name(name);
         body = substitute(op->name, Variable::make(value.type(), name), body);
     }

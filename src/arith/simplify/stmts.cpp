@@ -35,18 +35,19 @@ Stmt Simplifier::visit(const For *op) {
         body = substitute(op->name, Variable::make(min.type(), name), body);
     }
     {
-        // The body runs only if there is an iteration at all.
         const ConstRange first = range(min);
         const ConstRange index = {first.min, (first + trips - ConstRange::single(1)).max};
         const Expr end = add(min, extent);
         Facts::Layer layer(facts_);
-        facts_.bind(name, {index, {}});
+        // The body runs only if there is an iteration at all. The extent may mention another variable
+        // of the loop's name, and so this is learnt before the name is bound.
         learn_true(binary(NodeKind::LT, make_zero(extent.type()), extent));
+        facts_.bind(name, {index, {}});
         const Expr variable = Variable::make(min.type(), name);
-        if (!is_const(extent) && !uses_var(end, name)) {
+        if (!is_const(extent) && is_pure(end) && !uses_var(end, name)) {
             facts_.learn(LT::make(variable, end), true);
         }
-        if (!is_const(min) && !uses_var(min, name)) {
+        if (!is_const(min) && is_pure(min) && !uses_var(min, name)) {
             facts_.learn(LT::make(variable, min), false);
         }
         body = mutate(body);
@@ -140,9 +141,13 @@ Stmt Simplifier::visit(const Block *op) {
         } else if (after.defined()) {
             result.push_back(after);
         }
-        if (const auto *assertion = after.as<AssertStmt>()) {
-            layers.push_back(std::make_unique<Facts::Layer>(facts_));
-            learn_true(assertion->condition);
+        for (Stmt part = after; part.defined();) {
+            const auto *chain = part.as<Block>();
+            if (const auto *assertion = (chain ? chain->first : part).as<AssertStmt>()) {
+                layers.push_back(std::make_unique<Facts::Layer>(facts_));
+                learn_true(assertion->condition);
+            }
+            part = chain ? chain->rest : Stmt();
         }
         rest = block ? block->rest : Stmt();
     }

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "arith/simplify.h"
-#include "harness/interpret.h"
+#include "harness/run_stmt.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/printer.h"
@@ -23,8 +23,8 @@ const std::vector<Type> element_types = {Int(32), Int(32), Int(32), Int(64), Int
 /// With `indices`, what indices are made of: int32 scalars over two variables and small constants.
 class RandomExpr {
 public:
-    explicit RandomExpr(unsigned seed, bool indices = false)
-        : random_(seed), indices_(indices) {
+    explicit RandomExpr(unsigned seed, bool indices = false, bool loads = false)
+        : random_(seed), indices_(indices), loads_(loads) {
     }
 
     int below(int n) {
@@ -48,8 +48,28 @@ public:
         return t.is_bool() && below(8) ? condition(t, depth) : arithmetic(t, depth);
     }
 
+    /// Flat statements over the two variables of indices, which loops and lets bind again.
+    Stmt stmt(int depth) {
+        const std::string name = variable(Int(32));
+        switch (depth <= 0 ? below(3) : below(10)) {
+        case 0: case 1: case 2:
+            return Store::make("f", expr(Int(32), depth + 1), expr(Int(32), depth), const_true(), Alignment());
+        case 3: case 4:
+            return LetStmt::make(name, below(3) ? expr(Int(32), 1) : load(), stmt(depth - 1));
+        case 5: case 6:
+            return For::make(name, expr(Int(32), 1), below(2) ? make_const(Int(32), below(5) - 1) : trips(),
+                             ForType::Serial, Partition::Auto, DeviceAPI::None, stmt(depth - 1));
+        case 7:
+            return IfThenElse::make(expr(Bool(), 2), stmt(depth - 1), below(2) ? stmt(depth - 1) : Stmt());
+        case 8:
+            return Block::make(AssertStmt::make(expr(Bool(), 1), make_zero(Int(32))), stmt(depth - 1));
+        default:
+            return Block::make(stmt(depth - 1), stmt(depth - 1));
+        }
+    }
+
     /// Values for all variables: small where arithmetic must not overflow.
-    void fill(Interpreter &interpreter) {
+    void fill(std::map<std::string, Value> &values) {
         for (const auto &[name, t] : variables_) {
             Value v = Value::integer(t, 0);
             for (test::Lane &lane : v.lanes) {
@@ -58,7 +78,7 @@ public:
                 lane = t.is_float() ? Value::real(t.element_of(), x * 0.25).lanes[0] :
                                       Value::integer(t.element_of(), x).lanes[0];
             }
-            interpreter.variables[name] = v;
+            values[name] = v;
         }
     }
 
@@ -70,9 +90,25 @@ private:
         if (t.lanes() > 1 && below(2)) {
             return Broadcast::make(leaf(t.element_of()), t.lanes());
         }
+        if (indices_ && t == Int(32) && below(8) == 0) {
+            return load();
+        }
+        return Variable::make(t, variable(t));
+    }
+
+    std::string variable(Type t) {
         const std::string name = std::string(1, "xyzw"[below(indices_ ? 2 : 4)]) + "_" + to_string(t);
         variables_[name] = t;
-        return Variable::make(t, name);
+        return name;
+    }
+
+    Expr load() {
+        const Expr index = Variable::make(Int(32), variable(Int(32)));
+        return loads_ ? Load::make(Int(32), "f", index, const_true(), Alignment()) : index;
+    }
+
+    Expr trips() {
+        return Mod::make(expr(Int(32), 1), make_const(Int(32), 4));
     }
 
     Expr constant(Type t) {
@@ -139,7 +175,7 @@ private:
     }
 
     std::mt19937 random_;
-    const bool indices_;
+    const bool indices_, loads_;
     std::map<std::string, Type> variables_;
 };
 
@@ -148,7 +184,7 @@ class SimplifyFuzz : public testing::TestWithParam<int> {};
 void check_value(RandomExpr &random, const Expr &before, const Expr &after) {
     for (int i = 0; i < 8; i++) {
         Interpreter interpreter;
-        random.fill(interpreter);
+        random.fill(interpreter.variables);
         const Value expected = interpreter.evaluate(before);
         if (interpreter.undefined() || interpreter.met_nan()) {
             continue;
@@ -193,6 +229,28 @@ TEST_P(SimplifyFuzz, KeepsIndices) {
     for (int i = 0; i < count() && !HasFatalFailure(); i++) {
         RandomExpr random(unsigned(GetParam() * 1000003 + i), true);
         check(random, random.expr(random.type(), 2 + i % 4), i % 2 ? context : SimplifyContext());
+    }
+}
+
+void check(RandomExpr &random, const Stmt &before) {
+    const Stmt after = simplify(before);
+    const std::string text = to_string(before) + "became\n" + (after.defined() ? to_string(after) : "");
+    for (int i = 0; i < 4; i++) {
+        test::Machine expected, actual;
+        random.fill(expected.variables());
+        actual.variables() = expected.variables();
+        expected.run(before);
+        actual.run(after);
+        if (!expected.undefined() && !actual.undefined()) {
+            ASSERT_EQ(expected.state(), actual.state()) << text;
+        }
+    }
+}
+
+TEST_P(SimplifyFuzz, KeepsWhatStatementsDo) {
+    for (int i = 0; i < count() && !HasFatalFailure(); i++) {
+        RandomExpr random(unsigned(GetParam() * 1000003 + i), true, true);
+        check(random, random.stmt(2 + i % 4));
     }
 }
 

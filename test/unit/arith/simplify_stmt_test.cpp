@@ -25,7 +25,7 @@ TEST(SimplifyStmt, LetsWithoutUseGoAlsoInChains) {
 }
 
 TEST(SimplifyStmt, SubstitutionIsNotCaptured) {
-    expect_simplified("let a = x for (x, 0, n) { f[x] = a }", "for (x$1, 0, n) {\n  f[x$1] = x\n}\n");
+    expect_simplified("let a = x for (x, 0, n) { f[x] = a }", "for (x$r1, 0, n) {\n  f[x$r1] = x\n}\n");
 }
 
 TEST(SimplifyStmt, ValuesOfLetsBoundWhatUsesThem) {
@@ -57,6 +57,11 @@ TEST(SimplifyStmt, IfsTeachTheirBranches) {
     expect_simplified("if (x < 3) { f[0] = 1 } if (x < 3) { f[1] = 1 }", "if (x < 3) {\n  f[0] = 1\n  f[1] = 1\n}\n");
     expect_simplified("if (1 < 2) { f[0] = 1 } else { f[0] = 2 }", "f[0] = 1\n");
     expect_simplified("if (x < 3) { evaluate 0 } else { f[0] = 2 }", "if (3 <= x) {\n  f[0] = 2\n}\n");
+}
+
+TEST(SimplifyStmt, WhatMemoryHoldsIsNotAFact) {
+    const char *text = "if (f[0] < 3) {\n  f[0] = 7\n  g[0] = select(f[0] < 3, 1, 2)\n}\n";
+    expect_simplified(text, text);
 }
 
 TEST(SimplifyStmt, AssertsTeachWhatFollows) {
