@@ -210,7 +210,8 @@ bool CodeBounds::assume(const Expr &c, std::vector<std::string> *narrowed) {
         return false;
     }
     // The same condition in terms of what its lets were computed from.
-    const Expr expanded = expand_lets(c);
+    bool cancelled = false;
+    const Expr expanded = expand_lets(c, &cancelled);
     return expanded.same_as(c) || narrow(narrow_by_condition(expanded, scope_, funcs_), narrowed);
 }
 
@@ -260,19 +261,23 @@ Expr CodeBounds::expansion_of(const Definition &d) const {
     return i.is_single_point() ? i.min : d.value;
 }
 
-/// e with the lets around it replaced by their values, if it stays small.
-Expr CodeBounds::expand_lets(const Expr &e) const {
+/// e with the lets around it replaced by their values, from the innermost out, as long as it stays
+/// small. What cancels on the way is gone before it grows.
+Expr CodeBounds::expand_lets(const Expr &e, bool *cancelled) const {
     constexpr int largest = 200;
     Expr result = e;
+    *cancelled = false;
     for (size_t i = definitions_.size(); i-- > 0;) {
         const Definition &d = definitions_[i];
         if (!uses_var(result, d.name)) {
             continue;
         }
-        const Expr next = substitute(d.name, expansion_of(d), result);
+        const Expr substituted = substitute(d.name, expansion_of(d), result);
+        const Expr next = cancel_like_terms(substituted);
         if (ends::tree_size(next, largest) == largest) {
-            return e;
+            break;
         }
+        *cancelled = *cancelled || !next.same_as(substituted);
         result = next;
     }
     return result;
@@ -296,8 +301,9 @@ Interval CodeBounds::close_bounds(const Expr &e) {
         const Interval *i = scope_.find(name);
         varying += i && !i->is_single_point();
     }
-    const Expr expanded = varying > 1 ? expand_lets(e) : e;
-    if (!has_opposed_variable(expanded, scope_)) {
+    bool cancelled = false;
+    const Expr expanded = varying > 1 ? expand_lets(e, &cancelled) : e;
+    if (!cancelled && !has_opposed_variable(expanded, scope_)) {
         return plain;
     }
     return tighter(simplify(bounds_of_correlated(expanded, scope_, funcs_)), plain);

@@ -98,7 +98,7 @@ private:
                 std::vector<std::string> *narrowed);
     void recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed);
     Expr expansion_of(const Definition &d) const;
-    Expr expand_lets(const Expr &e) const;
+    Expr expand_lets(const Expr &e, bool *cancelled) const;
     Interval plain_bounds(const Expr &e);
     Interval close_bounds(const Expr &e);
 

@@ -120,11 +120,10 @@ bool is_exact_int(Type t) {
     return t.is_int() && !t.can_overflow() && t.is_scalar();
 }
 
-}  // namespace
-
 /// The terms of a sum with their factors; equal terms together.
 struct Terms {
     std::map<Expr, int64_t, ExprDeepLess> factors;
+    size_t count = 0;
     bool overflow = false;
 
     void add(const Expr &e, int64_t factor) {
@@ -142,6 +141,7 @@ struct Terms {
             overflow = overflow || !product || *product == INT64_MIN;
             add(mul_op->a, overflow ? 0 : *product);
         } else {
+            count++;
             int64_t &sum = factors[e];
             const auto next = checked_add(sum, factor);
             overflow = overflow || !next;
@@ -150,11 +150,17 @@ struct Terms {
     }
 };
 
-/// The same sum without the terms that add up to nothing. The simplifier would rewrite such terms
-/// where they stand, maybe each in another way, before it could see that they are the same.
+}  // namespace
+
 Expr cancel_like_terms(const Expr &e) {
+    if (!is_exact_int(e.type())) {
+        return e;
+    }
     Terms terms;
     terms.add(e, 1);
+    if (terms.count == terms.factors.size()) {
+        return e;
+    }
     Expr result;
     for (const auto &[term, factor] : terms.factors) {
         if (terms.overflow || !e.type().can_represent(factor)) {
@@ -181,32 +187,91 @@ bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {
     return false;
 }
 
+namespace {
+
+/// The bounds of a sum whose opposed variables occur in a min or max and beside it:
+///   max(p, q) + rest  =  max(p + rest, q + rest), where terms may cancel.
+class CorrelatedBounds {
+public:
+    CorrelatedBounds(const Scope<Interval> &vars, const FuncValueBounds &funcs)
+        : vars_(vars), funcs_(funcs) {
+    }
+
+    Interval find(const Expr &e, int depth) const {
+        const Expr like = cancel_like_terms(e);
+        if (depth > 0 && has_opposed_variable(like, vars_)) {
+            Interval split;
+            if (split_choice(like, depth, &split)) {
+                return split;
+            }
+        }
+        return by_monotonic_variables(simplify(like));
+    }
+
+private:
+    /// Pull a min or max to the outside of a sum.
+    bool split_choice(const Expr &e, int depth, Interval *result) const {
+        Terms terms;
+        terms.add(e, 1);
+        for (const auto &[term, factor] : terms.factors) {
+            const Min *min = term.as<Min>();
+            const Max *max = term.as<Max>();
+            if ((!min && !max) || factor == 0 || terms.factors.size() < 2) {
+                continue;
+            }
+            const Expr &p = min ? min->a : max->a, &q = min ? min->b : max->b;
+            const Expr k = make_const(e.type(), factor);
+            const Expr rest = Sub::make(e, Mul::make(term, k));
+            const Interval a = find(Add::make(rest, Mul::make(p, k)), depth - 1);
+            const Interval b = find(Add::make(rest, Mul::make(q, k)), depth - 1);
+            *result = (factor > 0) == (max != nullptr) ? larger(a, b) : smaller(a, b);
+            return true;
+        }
+        return false;
+    }
+
+    static Interval larger(const Interval &a, const Interval &b) {
+        return {ends::max_or_other(a.min, b.min), ends::max(a.max, b.max)};
+    }
+    static Interval smaller(const Interval &a, const Interval &b) {
+        return {ends::min(a.min, b.min), ends::min_or_other(a.max, b.max)};
+    }
+
+    Interval by_monotonic_variables(const Expr &e) const {
+        Expr low = e, high = e;
+        for (const auto &[name, directions] : variable_directions(e)) {
+            const Interval *i = vars_.find(name);
+            if (directions != Either || !is_usable(i, vars_)) {
+                continue;
+            }
+            const Monotonic m = is_monotonic(e, name);
+            if (m == Monotonic::Unknown) {
+                continue;
+            }
+            // Monotonic for any value of the others, so ends can be put in one variable at a time.
+            const bool falls = m == Monotonic::Decreasing;
+            low = substitute(name, falls ? i->max : i->min, low);
+            high = substitute(name, falls ? i->min : i->max, high);
+        }
+        if (low.same_as(e) && high.same_as(e)) {
+            return bounds_of_expr(e, vars_, funcs_);
+        }
+        return {bounds_of_expr(simplify(low), vars_, funcs_).min,
+                bounds_of_expr(simplify(high), vars_, funcs_).max};
+    }
+
+    const Scope<Interval> &vars_;
+    const FuncValueBounds &funcs_;
+};
+
+}  // namespace
+
 Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
                               const FuncValueBounds &funcs) {
     if (!has_opposed_variable(e, vars)) {
         return bounds_of_expr(e, vars, funcs);
     }
-    const Expr simple = simplify(cancel_like_terms(e));
-    Expr low = simple, high = simple;
-    for (const auto &[name, directions] : variable_directions(simple)) {
-        const Interval *i = vars.find(name);
-        if (directions != Either || !is_usable(i, vars)) {
-            continue;
-        }
-        const Monotonic m = is_monotonic(simple, name);
-        if (m == Monotonic::Unknown) {
-            continue;
-        }
-        // Monotonic for any value of the others, so the ends can be put in one variable at a time.
-        const bool falls = m == Monotonic::Decreasing;
-        low = substitute(name, falls ? i->max : i->min, low);
-        high = substitute(name, falls ? i->min : i->max, high);
-    }
-    if (low.same_as(simple) && high.same_as(simple)) {
-        return bounds_of_expr(simple, vars, funcs);
-    }
-    return {bounds_of_expr(simplify(low), vars, funcs).min,
-            bounds_of_expr(simplify(high), vars, funcs).max};
+    return CorrelatedBounds(vars, funcs).find(e, 3);
 }
 
 namespace {

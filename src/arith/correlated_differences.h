@@ -17,6 +17,11 @@ Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
 /// bounds_of_correlated can do better than bounds_of_expr.
 bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars);
 
+/// An int32 or int64 sum with equal terms taken together, so that those that add up to nothing are
+/// gone; anything else as it is. The simplifier may rewrite such terms where they stand, each in
+/// another way, before it can see that they are the same.
+Expr cancel_like_terms(const Expr &e);
+
 /// Rewrite the sums and differences in s so that lets and common terms cancel before bounds are
 /// taken:
 ///   let a = x + 5 in f(a - x)   ->   f(5)
