@@ -34,6 +34,11 @@ void put_artifact(JobText &text, const CompileJob &job) {
     put_front_half(text, job);
     text.put(job.source.name);
     text.put(int64_t(job.source.linkage));
+    if (job.source.linkage == LinkageType::ExternalPlusMetadata) {
+        for (const Argument &a : job.source.args) {
+            text.put(a.argument_estimates);
+        }
+    }
     text.put(job.target.to_string());
     text.put(job.options.debug_level);
 }

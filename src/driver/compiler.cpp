@@ -76,9 +76,13 @@ LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     internal_assert(module.functions.size() == 1) << "lowering gives one function";
     module.name = job.source.name;
     module.target = job.target.to_string();
-    module.functions[0].name = job.source.name;
-    module.functions[0].linkage = job.source.linkage;
-    module.functions[0].name_mangling = mangling_of(job.source.name);
+    LoweredFunction &f = module.functions[0];
+    f.name = job.source.name;
+    f.linkage = job.source.linkage;
+    f.name_mangling = mangling_of(job.source.name);
+    for (size_t i = 0; i < job.source.args.size(); i++) {
+        f.args[i].argument_estimates = job.source.args[i].argument_estimates;
+    }
     return module;
 }
 

@@ -166,7 +166,7 @@ std::optional<std::map<std::string, std::string>> unpack(const std::string &text
         size_t size = 0;
         const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), size);
         const size_t begin = size_t(end - text.data()) + 1;
-        if (error != std::errc() || begin > text.size() || size > text.size() - begin) {
+        if (error != std::errc() || begin > text.size() || *end != ' ' || size > text.size() - begin) {
             return std::nullopt;
         }
         parts.push_back(text.substr(begin, size));

@@ -118,7 +118,9 @@ void JobText::put(const Argument &a) {
     put(int64_t(a.kind));
     put(int64_t(a.dimensions));
     put(a.type);
-    const ArgumentEstimates &e = a.argument_estimates;
+}
+
+void JobText::put(const ArgumentEstimates &e) {
     put(e.scalar_def);
     put(e.scalar_min);
     put(e.scalar_max);

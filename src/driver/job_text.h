@@ -26,7 +26,9 @@ public:
     void put(int64_t number);
     void put(const Type &type);
     void put(const Expr &e);
+    /// Without the estimates, which generated code does not depend on.
     void put(const Argument &argument);
+    void put(const ArgumentEstimates &estimates);
     /// Everything that lowering reads of these outputs and of all that they call.
     void put_pipeline(const PipelineSource &source);
 

@@ -126,6 +126,23 @@ TEST(Realize, SecondTimeCompilesNothing) {
     EXPECT_EQ(after.jit_found, before.jit_found + 1);
 }
 
+TEST(Realize, AnotherValueCompilesNothing) {
+    Param<int> p("p");
+    ImageParam input(Int(32), 1, "input");
+    Func f;
+    f(x) = input(x) + p;
+    for (int i = 0; i < 3; i++) {
+        const CompileCounts before = Compiler::of_process().counts();
+        Buffer<int32_t, 1> in(8 + i);
+        in.fill(i);
+        input.set(in);
+        p.set(i);
+        Buffer<int32_t> out = f.realize({8});
+        EXPECT_EQ(out(7), 2 * i);
+        EXPECT_EQ(Compiler::of_process().counts().jit_compiled, before.jit_compiled + (i == 0));
+    }
+}
+
 TEST(Realize, AChangedScheduleIsCompiledAnew) {
     Func f, g;
     g(x) = x;
