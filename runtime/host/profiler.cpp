@@ -97,16 +97,28 @@ calotype_profiler_pipeline_stats *find_or_make_pipeline(const char *name, int nu
         }
     }
     const size_t funcs_size = size_t(num_funcs) * sizeof(calotype_profiler_func_stats);
-    void *memory = calloc(1, sizeof(calotype_profiler_pipeline_stats) + funcs_size);
+    size_t names_size = strlen(name) + 1;
+    for (int i = 0; i < num_funcs; i++) {
+        names_size += strlen(func_names[i]) + 1;
+    }
+    void *memory = calloc(1, sizeof(calotype_profiler_pipeline_stats) + funcs_size + names_size);
     if (!memory) {
         return nullptr;
     }
     auto *p = new (memory) calotype_profiler_pipeline_stats();
-    p->name = name;
     p->num_funcs = num_funcs;
     p->funcs = reinterpret_cast<calotype_profiler_func_stats *>(p + 1);
+    // The report may be printed after the code with the names is gone: they are copied.
+    char *names = reinterpret_cast<char *>(p->funcs + num_funcs);
+    auto copy_name = [&names](const char *from) {
+        const size_t size = strlen(from) + 1;
+        char *copy = static_cast<char *>(memcpy(names, from, size));
+        names += size;
+        return copy;
+    };
+    p->name = copy_name(name);
     for (int i = 0; i < num_funcs; i++) {
-        p->funcs[i].name = func_names[i];
+        p->funcs[i].name = copy_name(func_names[i]);
         p->funcs[i].kind = func_kinds ? func_kinds[i] : calotype_profiler_func_kind_compute;
     }
     p->next = state.pipelines;
