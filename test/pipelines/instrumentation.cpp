@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a pipeline reports while it runs: trace events, profiles, files; and what it finds in the cache.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "calotype.h"
+
+namespace calotype {
+namespace {
+
+const Var x("x"), y("y");
+
+// Handlers are plain C functions.
+std::map<int, int> event_counts;
+int largest_stored;
+int next_event_id;
+
+int32_t count_event(JITUserContext *, const calotype_trace_event_t *e) {
+    event_counts[e->event]++;
+    if (e->event == calotype_trace_store) {
+        largest_stored = std::max(largest_stored, *static_cast<const int32_t *>(e->value));
+    }
+    return ++next_event_id;
+}
+
+TEST(Tracing, every_event_of_one_func) {
+    event_counts.clear();
+    largest_stored = next_event_id = 0;
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x + 1, y);
+    g.compute_at(f, y).trace_stores().trace_loads().trace_realizations().add_trace_tag("a tag");
+    f.vectorize(x, 4);
+    f.jit_handlers().custom_trace = count_event;
+    f.realize({8, 3});
+    EXPECT_EQ(event_counts[calotype_trace_load], 8 * 3 * 2);
+    EXPECT_EQ(event_counts[calotype_trace_store], 9 * 3);
+    EXPECT_EQ(largest_stored, 8 + 2);
+    for (int event : {calotype_trace_begin_realization, calotype_trace_end_realization, calotype_trace_produce,
+                      calotype_trace_end_produce, calotype_trace_consume, calotype_trace_end_consume}) {
+        EXPECT_EQ(event_counts[event], 3) << event;
+    }
+    for (int event : {calotype_trace_begin_pipeline, calotype_trace_end_pipeline, calotype_trace_tag}) {
+        EXPECT_EQ(event_counts[event], 1) << event;
+    }
+}
+
+TEST(Memoization, a_second_run_finds_the_first_result) {
+    Param<int> p("p");
+    Func g("g"), f("f");
+    g(x) = x * p;
+    g.compute_root().memoize().trace_stores();
+    f(x) = g(x) + 1;
+    auto stores_of = [&](int value) {
+        event_counts.clear();
+        p.set(value);
+        f.jit_handlers().custom_trace = count_event;
+        Buffer<int> result = f.realize({10});
+        EXPECT_EQ(result(4), 4 * value + 1);
+        return event_counts[calotype_trace_store];
+    };
+    EXPECT_EQ(stores_of(3), 10);
+    EXPECT_EQ(stores_of(3), 0);
+    EXPECT_EQ(stores_of(4), 10);
+    EXPECT_EQ(stores_of(3), 0);
+}
+
+TEST(DebugToFile, writes_all_of_the_storage) {
+    const std::string file = ::testing::TempDir() + "calotype_debug_to_file.npy";
+    std::remove(file.c_str());
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x, y + 1);
+    g.store_root().compute_at(f, y).debug_to_file(file);
+    f.realize({16, 8});
+    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    ASSERT_TRUE(in) << file;
+    EXPECT_GE(int(in.tellg()), 16 * 9 * 4);
+    std::remove(file.c_str());
+}
+
+TEST(Profiling, a_run_is_counted) {
+    Func g("g"), f("profiled");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x, y + 1);
+    g.compute_root();
+    f.parallel(y);
+    Buffer<int> result = f.realize({64, 64}, get_jit_target_from_environment().with_feature(Target::Profile));
+    EXPECT_EQ(result(5, 7), 5 + 7 + 5 + 8);
+}
+
+}  // namespace
+}  // namespace calotype
