@@ -76,7 +76,8 @@ public:
     Value *call_llvm(unsigned intrinsic_id, const std::vector<Value *> &args);
     Value *call_llvm(unsigned intrinsic_id, llvm::Type *overload, const std::vector<Value *> &args);
     /// Calls the C function. Bools and small integers are extended as the ABI wants.
-    Value *call_runtime(const std::string &name, llvm::Type *result, const std::vector<Value *> &args);
+    Value *call_runtime(const std::string &name, llvm::Type *result,
+                        const std::vector<Value *> &args);
     /// `groups` results, each of that many neighbours.
     Value *reduce_groups(Value *v, int groups, VectorReduce::Operator op, Type element);
     Value *divide(Value *a, Value *b, Type t);
@@ -129,7 +130,8 @@ private:
     // memory.cpp
     Value *host_pointer(const std::string &buffer);
     Value *element_pointer(const std::string &buffer, Type element, Value *index);
-    Value *element_pointer(const std::string &buffer, Type element, const Expr &index, int offset = 0);
+    Value *element_pointer(const std::string &buffer, Type element, const Expr &index,
+                           int offset = 0);
     Value *emit_wide(const Expr &e);
     void bind_wide(const std::string &name, const Expr &value);
     llvm::Align access_alignment(const std::string &buffer, Type element, Alignment index,
@@ -164,9 +166,9 @@ private:
 
     // allocations.cpp
     struct Allocation {
-        llvm::AllocaInst *slot = nullptr;   ///< holds the address while it must be freed
-        std::string free_function;          ///< of C, (user_context, address)
-        int pieces = 0;                     ///< bindings in symbols_ to be undone
+        llvm::AllocaInst *slot = nullptr;  ///< holds the address while it must be freed
+        std::string free_function;         ///< of C, (user_context, address)
+        int pieces = 0;                    ///< bindings in symbols_ to be undone
         bool freed = false;
     };
     void emit_stack_allocation(const Allocate *op, int64_t bytes);

@@ -28,8 +28,8 @@ bool no_signed_wrap(Type t) {
 Value *FunctionEmitter::emit(const Expr &e) {
     internal_assert(e.defined()) << "undefined expression in a lowered module";
     switch (e.kind()) {
-#define EXPR(Name)         \
-    case NodeKind::Name:   \
+#define EXPR(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
         return emit_node(e.as<Name>());
 #define STMT(Name) case NodeKind::Name:
 #include "ir/nodes.def"
@@ -65,8 +65,8 @@ Value *FunctionEmitter::emit_node(const UIntImm *op) {
 
 Value *FunctionEmitter::emit_node(const FloatImm *op) {
     if (is_small_float(op->type)) {
-        uint16_t bits = op->type.is_bfloat() ? bfloat16_t(op->value).to_bits()
-                                             : float16_t(op->value).to_bits();
+        uint16_t bits =
+            op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
         return llvm::ConstantInt::get(type(op->type), bits, false);
     }
     return llvm::ConstantFP::get(type(op->type), op->value);
@@ -205,9 +205,9 @@ Value *FunctionEmitter::compare(const Expr &a, const Expr &b, NodeKind kind) {
 }
 
 #define LOGIC(Name, symbol)
-#define COMPARE(Name, symbol)                             \
-    Value *FunctionEmitter::emit_node(const Name *op) {   \
-        return compare(op->a, op->b, NodeKind::Name);     \
+#define COMPARE(Name, symbol)                                                                      \
+    Value *FunctionEmitter::emit_node(const Name *op) {                                            \
+        return compare(op->a, op->b, NodeKind::Name);                                              \
     }
 #include "ir/nodes.def"
 

@@ -30,8 +30,8 @@ int64_t constant_stride(const Ramp *ramp) {
     return ramp ? as_const_int(ramp->stride).value_or(0) : 0;
 }
 
-/// Whether gather instructions beat as many scalar loads: on Intel's processors with AVX-512, not on
-/// AMD's, nor on older ones.
+/// Whether gather instructions beat as many scalar loads: on Intel's processors with AVX-512, not
+/// on AMD's, nor on older ones.
 bool has_fast_gather(const Target &target) {
     bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
                   !target.has_feature(Target::AVX512_SapphireRapids);
@@ -59,8 +59,9 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
     return b_.CreateInBoundsGEP(in_memory, base, b_.CreateSExtOrTrunc(index, wide));
 }
 
-// An int32 index in 64 bits. Its arithmetic does not overflow, so each step can be taken in 64 bits: LLVM then sees sums
-// that it may reorder, hoists what a loop leaves alone, and steps pointers instead of extending an index in each iteration.
+// An int32 index in 64 bits. Its arithmetic does not overflow, so each step can be taken in 64
+// bits: LLVM then sees sums that it may reorder, hoists what a loop leaves alone, and steps
+// pointers instead of extending an index in each iteration.
 Value *FunctionEmitter::emit_wide(const Expr &e) {
     llvm::Type *wide = b_.getInt64Ty();
     if (e.type() == Int(32)) {
@@ -85,7 +86,8 @@ Value *FunctionEmitter::emit_wide(const Expr &e) {
 
 // Names that are sums or products are kept in both widths; what is not used is dropped by LLVM.
 void FunctionEmitter::bind_wide(const std::string &name, const Expr &value) {
-    const bool arithmetic = value.type() == Int(32) && (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
+    const bool arithmetic =
+        value.type() == Int(32) && (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
     wide_.push(name, arithmetic ? emit_wide(value) : nullptr);
 }
 
@@ -104,7 +106,8 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
     // Without the constant the address may lie outside of the buffer: then it is not inbounds.
     llvm::Type *in_memory = llvm_memory_type(module_.context(), element.element_of());
     Value *p = b_.CreateGEP(in_memory, host_pointer(buffer), emit_wide(rest), "",
-                            constant == 0 ? llvm::GEPNoWrapFlags::inBounds() : llvm::GEPNoWrapFlags::none());
+                            constant == 0 ? llvm::GEPNoWrapFlags::inBounds()
+                                          : llvm::GEPNoWrapFlags::none());
     return constant == 0 ? p : b_.CreateGEP(in_memory, p, b_.getInt64(uint64_t(constant)));
 }
 
@@ -145,9 +148,9 @@ Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset,
     Value *p = element_pointer(op->name, op->type, base, offset);
     llvm::Align align = access_alignment(op->name, op->type, op->alignment, offset);
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type.with_lanes(lanes));
-    llvm::Instruction *load = mask ? static_cast<llvm::Instruction *>(
-                                         b_.CreateMaskedLoad(in_memory, p, align, mask))
-                                   : b_.CreateAlignedLoad(in_memory, p, align);
+    llvm::Instruction *load =
+        mask ? static_cast<llvm::Instruction *>(b_.CreateMaskedLoad(in_memory, p, align, mask))
+             : b_.CreateAlignedLoad(in_memory, p, align);
     tag_access(load, op->name);
     return from_memory(load, op->type);
 }
@@ -243,8 +246,8 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
     }
     Value *pointers = element_pointer(op->name, op->type, emit(op->index));
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
-    auto *gather = b_.CreateMaskedGather(in_memory, pointers,
-                                         llvm::Align(uint64_t(op->type.bytes())), mask);
+    auto *gather =
+        b_.CreateMaskedGather(in_memory, pointers, llvm::Align(uint64_t(op->type.bytes())), mask);
     tag_access(gather, op->name);
     return from_memory(gather, op->type);
 }
@@ -307,9 +310,9 @@ void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *valu
     Value *p = element_pointer(op->name, t, base);
     llvm::Align align = access_alignment(op->name, t, op->alignment);
     value = to_memory(value, t);
-    llvm::Instruction *store = mask ? static_cast<llvm::Instruction *>(
-                                          b_.CreateMaskedStore(value, p, align, mask))
-                                    : b_.CreateAlignedStore(value, p, align);
+    llvm::Instruction *store =
+        mask ? static_cast<llvm::Instruction *>(b_.CreateMaskedStore(value, p, align, mask))
+             : b_.CreateAlignedStore(value, p, align);
     tag_access(store, op->name);
 }
 
@@ -319,8 +322,8 @@ void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) 
     value = to_memory(value, t);
     if (mask || (has_fast_gather(target()) && t.bits() >= 32)) {
         Value *pointers = element_pointer(op->name, t, index);
-        auto *scatter = b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())),
-                                               mask);
+        auto *scatter =
+            b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())), mask);
         tag_access(scatter, op->name);
         return;
     }

@@ -54,9 +54,9 @@ void FunctionEmitter::emit(const Stmt &s) {
     }
     switch (s.kind()) {
 #define EXPR(Name) case NodeKind::Name:
-#define STMT(Name)                 \
-    case NodeKind::Name:           \
-        emit_node(s.as<Name>());   \
+#define STMT(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
+        emit_node(s.as<Name>());                                                                   \
         return;
 #include "ir/nodes.def"
     }
@@ -85,15 +85,15 @@ void FunctionEmitter::emit_node(const LetStmt *op) {
 }
 
 void FunctionEmitter::check(Value *condition, const std::function<Value *()> &code) {
-    if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition); constant && constant->isOne()) {
+    if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(condition);
+        constant && constant->isOne()) {
         return;
     }
     llvm::BasicBlock *failed = new_block("failed"), *passed = new_block("passed");
     llvm::MDNode *weights = llvm::MDNode::get(
-        module_.context(),
-        {llvm::MDString::get(module_.context(), "branch_weights"),
-         llvm::ConstantAsMetadata::get(b_.getInt32(1 << 30)),
-         llvm::ConstantAsMetadata::get(b_.getInt32(1))});
+        module_.context(), {llvm::MDString::get(module_.context(), "branch_weights"),
+                            llvm::ConstantAsMetadata::get(b_.getInt32(1 << 30)),
+                            llvm::ConstantAsMetadata::get(b_.getInt32(1))});
     b_.CreateCondBr(condition, passed, failed, weights);
     b_.SetInsertPoint(failed);
     Value *result = code();

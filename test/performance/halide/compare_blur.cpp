@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
 #include <cstdint>
 
 #include <calotype/buffer.h>
@@ -15,8 +16,7 @@ int main() {
     side_by_side("blur", [&] { blur(input, ours); }, [&] { blur_halide(input, theirs); });
     size_t differ = 0;
     ours.for_each_element([&](int x, int y, int c) {
-        double d = double(ours(x, y, c)) - double(theirs(x, y, c));
-        differ += d > 1e-3 * theirs(x, y, c) || -d > 1e-3 * theirs(x, y, c);
+        differ += std::abs(double(ours(x, y, c)) - double(theirs(x, y, c))) > 1e-3 * std::abs(double(theirs(x, y, c)));
     });
     std::fprintf(stderr, "blur: %zu values differ\n", differ);
     return differ ? 1 : 0;
