@@ -22,7 +22,8 @@ struct ReductionDomainContents : Symbol {
         : Symbol(SymbolKind::ReductionDomain, std::move(name)) {
     }
     std::vector<ReductionVariable> domain;  ///< innermost first
-    Expr predicate;                         ///< true by default; a conjunction of all `where`s
+    /// True by default; a conjunction of all `where`s. Its RVars carry no symbol here, or the domain would own itself.
+    Expr predicate;
     bool frozen = false;                    ///< used in a definition: `where` may no longer be added
 };
 
@@ -42,9 +43,8 @@ public:
     const std::vector<ReductionVariable> &domain() const {
         return contents_->domain;
     }
-    Expr predicate() const {
-        return contents_->predicate;
-    }
+    /// The condition in terms of the domain's RVars.
+    Expr predicate() const;
     /// Conjoin a condition; a CompileError if the domain is already part of a definition.
     void where(Expr condition);
     void freeze() {

@@ -28,6 +28,7 @@ struct PipelineSource {
     std::vector<CustomPass> custom_passes;
     LinkageType linkage = LinkageType::ExternalPlusMetadata;
     bool trace_pipeline = false;
+    MetadataNameMap metadata_names;  ///< names of arguments that metadata shows under others
 };
 
 }  // namespace calotype
