@@ -20,8 +20,7 @@ struct CompiledModule::Contents {
 CompiledModule::CompiledModule(const LoweredModule &module, const Target &target)
     : contents_(std::make_unique<Contents>()) {
     contents_->target = target.with_implied_features();
-    contents_->module =
-        ModuleEmitter(module, contents_->target, contents_->context).emit();
+    contents_->module = ModuleEmitter(module, contents_->target, contents_->context).emit();
     optimize(*contents_->module, contents_->target);
 }
 

@@ -17,9 +17,10 @@ namespace calotype::internal {
 /// True for the types that emit_outputs makes; the others need more than the lowered module.
 bool can_emit(OutputFileType type);
 
-/// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing is
-/// written: whoever gets the whole result can write it out in one go.
-std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, const Target &target,
+/// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing
+/// is written: whoever gets the whole result can write it out in one go.
+std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
+                                                   const Target &target,
                                                    const std::set<OutputFileType> &types);
 
 /// Writes contents[type] to paths[type] for each type in paths, each file whole or not at all.

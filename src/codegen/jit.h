@@ -16,12 +16,12 @@ using JitSymbols = std::map<std::string, const void *>;
 /// Loading and looking up may be done on any number of threads at once.
 class JitLibrary {
 public:
-    /// Loads an object file that CompiledModule::object() made for this machine. Undefined names are
-    /// looked up in `symbols`, then in `libraries` (in order), then in the process. CompileError if
-    /// one is not found, with its name.
-    static std::shared_ptr<JitLibrary> load(
-        const std::string &object, const JitSymbols &symbols,
-        const std::vector<std::shared_ptr<JitLibrary>> &libraries = {});
+    /// Loads an object file that CompiledModule::object() made for this machine. Undefined names
+    /// are looked up in `symbols`, then in `libraries` (in order), then in the process.
+    /// CompileError if one is not found, with its name.
+    static std::shared_ptr<JitLibrary>
+    load(const std::string &object, const JitSymbols &symbols,
+         const std::vector<std::shared_ptr<JitLibrary>> &libraries = {});
     ~JitLibrary();
     JitLibrary(const JitLibrary &) = delete;
     JitLibrary &operator=(const JitLibrary &) = delete;

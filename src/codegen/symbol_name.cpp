@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++ names follow the Itanium ABI, which all compilers but Microsoft's share: _Z, the name with its
-// namespaces, then a code a parameter. What was spelled once is then referred to by number (S_, S0_,
-// S1_, ...).
+// C++ names follow the Itanium ABI, which all compilers but Microsoft's share: _Z, the name with
+// its namespaces, then a code a parameter. What was spelled once is then referred to by number (S_,
+// S0_, S1_, ...).
 #include "codegen/symbol_name.h"
 
 #include <cctype>

@@ -10,8 +10,8 @@
 
 namespace calotype::internal {
 
-/// True if the function is declared to C++ callers as a C++ function: by its name mangling, or, where
-/// that is left open, by the target's feature c_plus_plus_name_mangling.
+/// True if the function is declared to C++ callers as a C++ function: by its name mangling, or,
+/// where that is left open, by the target's feature c_plus_plus_name_mangling.
 bool has_cpp_linkage(const LoweredFunction &function, const Target &target);
 
 /// "a::b::f" in its parts.

@@ -46,7 +46,8 @@ void CWriter::close() {
 std::string CWriter::define(Type t, const std::string &value) {
     std::string name = fresh("t");
     std::string type = type_name(t);
-    line((t.is_handle() && t.is_scalar() ? type + "const " : "const " + type + " ") + name + " = " + value + ";");
+    line((t.is_handle() && t.is_scalar() ? type + "const " : "const " + type + " ") + name + " = " +
+         value + ";");
     return name;
 }
 
@@ -68,8 +69,8 @@ std::string CWriter::map(Type t, const std::vector<Expr> &operands,
 std::string CWriter::emit(const Expr &e) {
     internal_assert(e.defined()) << "undefined expression in a lowered module";
     switch (e.kind()) {
-#define EXPR(Name)       \
-    case NodeKind::Name: \
+#define EXPR(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
         return emit_node(e.as<Name>());
 #define STMT(Name) case NodeKind::Name:
 #include "ir/nodes.def"
@@ -90,12 +91,14 @@ std::string CWriter::emit_node(const UIntImm *op) {
     if (op->type.is_bool()) {
         return op->value ? "true" : "false";
     }
-    return type_name(op->type) + "(" + std::to_string(op->value) + "u" + (op->type.bits() == 64 ? "ll)" : ")");
+    return type_name(op->type) + "(" + std::to_string(op->value) + "u" +
+           (op->type.bits() == 64 ? "ll)" : ")");
 }
 
 std::string CWriter::emit_node(const FloatImm *op) {
     if (is_small_float(op->type)) {
-        uint16_t bits = op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
+        uint16_t bits =
+            op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
         return "uint16_t(" + std::to_string(bits) + "u)";
     }
     std::string type = type_name(op->type);
@@ -150,12 +153,14 @@ std::string CWriter::emit_node(const Cast *op) {
             v = (from.is_bfloat() ? "ct_bfloat_to_float(" : "ct_half_to_float(") + v + ")";
         }
         if (is_small_float(to)) {
-            return (to.is_bfloat() ? "ct_float_to_bfloat(double(" : "ct_float_to_half(double(") + v + "))";
+            return (to.is_bfloat() ? "ct_float_to_bfloat(double(" : "ct_float_to_half(double(") +
+                   v + "))";
         }
         if (to.is_bool()) {
             return "(" + v + " != 0)";
         }
-        // A float beyond the type's range, a negative one for instance, goes by way of a wider integer.
+        // A float beyond the type's range, a negative one for instance, goes by way of a wider
+        // integer.
         std::string wide = from.is_float() && to.bits() < 32 && !to.is_float() ? "(int32_t)" : "";
         return "(" + type_name(to.element_of()) + ")" + wide + "(" + v + ")";
     });
@@ -191,7 +196,8 @@ std::string CWriter::arithmetic(const Op *op, const char *symbol) {
             return "(" + a[0] + " " + symbol + " " + a[1] + ")";
         }
         std::string u = t.bits() == 64 ? "(uint64_t)" : "(uint32_t)";
-        return "(" + type_name(t.element_of()) + ")(" + u + a[0] + " " + symbol + " " + u + a[1] + ")";
+        return "(" + type_name(t.element_of()) + ")(" + u + a[0] + " " + symbol + " " + u + a[1] +
+               ")";
     });
 }
 
@@ -206,27 +212,33 @@ std::string CWriter::emit_node(const Mul *op) {
 }
 
 std::string CWriter::emit_node(const Div *op) {
-    return is_small_float(op->type) ? emit(through_float32(op)) : map(op->type, {op->a, op->b}, [](const Texts &a) {
-        return "ct_div(" + a[0] + ", " + a[1] + ")";
-    });
+    return is_small_float(op->type) ? emit(through_float32(op))
+                                    : map(op->type, {op->a, op->b}, [](const Texts &a) {
+                                          return "ct_div(" + a[0] + ", " + a[1] + ")";
+                                      });
 }
 
 std::string CWriter::emit_node(const Mod *op) {
-    return is_small_float(op->type) ? emit(through_float32(op)) : map(op->type, {op->a, op->b}, [](const Texts &a) {
-        return "ct_mod(" + a[0] + ", " + a[1] + ")";
-    });
+    return is_small_float(op->type) ? emit(through_float32(op))
+                                    : map(op->type, {op->a, op->b}, [](const Texts &a) {
+                                          return "ct_mod(" + a[0] + ", " + a[1] + ")";
+                                      });
 }
 
 std::string CWriter::emit_node(const Min *op) {
-    return is_small_float(op->type) ? emit(through_float32(op)) : map(op->type, {op->a, op->b}, [](const Texts &a) {
-        return "(" + a[0] + " < " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
-    });
+    return is_small_float(op->type)
+               ? emit(through_float32(op))
+               : map(op->type, {op->a, op->b}, [](const Texts &a) {
+                     return "(" + a[0] + " < " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
+                 });
 }
 
 std::string CWriter::emit_node(const Max *op) {
-    return is_small_float(op->type) ? emit(through_float32(op)) : map(op->type, {op->a, op->b}, [](const Texts &a) {
-        return "(" + a[0] + " > " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
-    });
+    return is_small_float(op->type)
+               ? emit(through_float32(op))
+               : map(op->type, {op->a, op->b}, [](const Texts &a) {
+                     return "(" + a[0] + " > " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
+                 });
 }
 
 template<typename Op>
@@ -236,12 +248,13 @@ std::string CWriter::comparison(const Op *op, const char *symbol) {
         a = Cast::make(Float(32, a.type().lanes()), a);
         b = Cast::make(a.type(), b);
     }
-    return map(op->type, {a, b}, [&](const Texts &t) { return "(" + t[0] + " " + symbol + " " + t[1] + ")"; });
+    return map(op->type, {a, b},
+               [&](const Texts &t) { return "(" + t[0] + " " + symbol + " " + t[1] + ")"; });
 }
 
-#define COMPARE(Name, symbol)                            \
-    std::string CWriter::emit_node(const Name *op) {     \
-        return comparison(op, symbol);                   \
+#define COMPARE(Name, symbol)                                                                      \
+    std::string CWriter::emit_node(const Name *op) {                                               \
+        return comparison(op, symbol);                                                             \
     }
 #define LOGIC(Name, symbol) COMPARE(Name, symbol)
 #include "ir/nodes.def"
@@ -251,9 +264,8 @@ std::string CWriter::emit_node(const Not *op) {
 }
 
 std::string CWriter::emit_node(const Select *op) {
-    return map(op->type, {op->condition, op->true_value, op->false_value}, [](const Texts &a) {
-        return "(" + a[0] + " ? " + a[1] + " : " + a[2] + ")";
-    });
+    return map(op->type, {op->condition, op->true_value, op->false_value},
+               [](const Texts &a) { return "(" + a[0] + " ? " + a[1] + " : " + a[2] + ")"; });
 }
 
 std::string CWriter::emit_node(const Load *op) {
@@ -266,9 +278,10 @@ std::string CWriter::emit_node(const Load *op) {
     if (op->type.is_handle()) {
         pointer = "static_cast<void **>(" + buffer->text + ")";
     }
-    if (ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) && always && !op->type.is_handle()) {
-        return define(op->type, "ct_load<" + element + ", " + std::to_string(op->type.lanes()) + ">(" + buffer->text +
-                                    ", " + emit(ramp->base) + ")");
+    if (ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) && always &&
+        !op->type.is_handle()) {
+        return define(op->type, "ct_load<" + element + ", " + std::to_string(op->type.lanes()) +
+                                    ">(" + buffer->text + ", " + emit(ramp->base) + ")");
     }
     std::vector<Expr> operands = {op->index};
     if (!always) {
@@ -284,21 +297,25 @@ std::string CWriter::emit_node(const Ramp *op) {
     Type t = op->base.type();
     if (is_small_float(t)) {
         Type wide = Float(32, t.lanes());
-        return emit(Cast::make(op->type, Ramp::make(Cast::make(wide, op->base), Cast::make(wide, op->stride), op->lanes)));
+        return emit(Cast::make(op->type, Ramp::make(Cast::make(wide, op->base),
+                                                    Cast::make(wide, op->stride), op->lanes)));
     }
-    std::string base = emit(op->base), stride = emit(op->stride), element = type_name(t.element_of());
+    std::string base = emit(op->base), stride = emit(op->stride),
+                element = type_name(t.element_of());
     std::string lane = t.is_scalar() ? "" : "[i % " + std::to_string(t.lanes()) + "]";
     std::string step = t.is_scalar() ? "i" : "(i / " + std::to_string(t.lanes()) + ")";
-    return define(op->type, "ct_map<" + element + ", " + std::to_string(op->type.lanes()) + ">([&](int i) { return " +
-                                element + "(" + base + lane + " + " + stride + lane + " * " + step + "); })");
+    return define(op->type, "ct_map<" + element + ", " + std::to_string(op->type.lanes()) +
+                                ">([&](int i) { return " + element + "(" + base + lane + " + " +
+                                stride + lane + " * " + step + "); })");
 }
 
 std::string CWriter::emit_node(const Broadcast *op) {
     Type t = op->value.type();
     std::string v = emit(op->value);
     std::string lane = t.is_scalar() ? "" : "[i % " + std::to_string(t.lanes()) + "]";
-    return define(op->type, "ct_map<" + type_name(t.element_of()) + ", " + std::to_string(op->type.lanes()) +
-                                ">([&](int i) { return " + v + lane + "; })");
+    return define(op->type, "ct_map<" + type_name(t.element_of()) + ", " +
+                                std::to_string(op->type.lanes()) + ">([&](int i) { return " + v +
+                                lane + "; })");
 }
 
 std::string CWriter::emit_node(const Shuffle *op) {
@@ -325,22 +342,28 @@ std::string CWriter::emit_node(const Shuffle *op) {
 std::string CWriter::emit_node(const VectorReduce *op) {
     Type from = op->value.type(), element = from.element_of();
     if (is_small_float(from)) {
-        Expr wide = VectorReduce::make(op->op, Cast::make(Float(32, from.lanes()), op->value), op->type.lanes());
+        Expr wide = VectorReduce::make(op->op, Cast::make(Float(32, from.lanes()), op->value),
+                                       op->type.lanes());
         return emit(Cast::make(op->type, wide));
     }
-    std::string v = emit(op->value), type = type_name(element), factor = std::to_string(from.lanes() / op->type.lanes());
-    static const char *const combine[] = {"a + b", "ct_saturate<T>(__int128(a) + b)", "a * b", "b < a ? b : a",
-                                          "a < b ? b : a", "a && b", "a || b"};
+    std::string v = emit(op->value), type = type_name(element),
+                factor = std::to_string(from.lanes() / op->type.lanes());
+    static const char *const combine[] = {"a + b",         "ct_saturate<T>(__int128(a) + b)",
+                                          "a * b",         "b < a ? b : a",
+                                          "a < b ? b : a", "a && b",
+                                          "a || b"};
     std::string step = combine[op->op];
     if (op->op == VectorReduce::SaturatingAdd && element.is_float()) {
         step = "a + b";
     }
-    std::string group = "[&](int i) { using T = " + type + "; T a = " + v + "[i * " + factor + "]; for (int k = 1; k < " + factor +
-                        "; k++) { const T b = " + v + "[i * " + factor + " + k]; a = T(" + step + "); } return a; }";
+    std::string group = "[&](int i) { using T = " + type + "; T a = " + v + "[i * " + factor +
+                        "]; for (int k = 1; k < " + factor + "; k++) { const T b = " + v + "[i * " +
+                        factor + " + k]; a = T(" + step + "); } return a; }";
     if (op->type.is_scalar()) {
         return define(op->type, "(" + group + ")(0)");
     }
-    return define(op->type, "ct_map<" + type + ", " + std::to_string(op->type.lanes()) + ">(" + group + ")");
+    return define(op->type,
+                  "ct_map<" + type + ", " + std::to_string(op->type.lanes()) + ">(" + group + ")");
 }
 
 std::string CWriter::emit_node(const Call *op) {
@@ -357,7 +380,8 @@ std::string CWriter::emit_node(const Call *op) {
 }
 
 std::string CWriter::extern_call(const Call *op) {
-    std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(", call = op->name + "(";
+    std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(",
+                call = op->name + "(";
     for (size_t i = 0; i < op->args.size(); i++) {
         prototype += (i > 0 ? ", " : "") + type_name(op->args[i].type().element_of());
     }

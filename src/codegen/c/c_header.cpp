@@ -43,7 +43,8 @@ void declare_function(std::ostream &out, const LoweredFunction &f) {
     declare(out, "Returns 0 or an error code.", prototype(f));
     if (has_argv(f)) {
         declare(out,
-                "The same, called with an array of pointers: to each scalar, and each calotype_buffer_t.",
+                "The same, called with an array of pointers: to each scalar, and each "
+                "calotype_buffer_t.",
                 "int " + name + "_argv(void **args)");
     }
     if (f.linkage == LinkageType::ExternalPlusMetadata) {
@@ -117,13 +118,15 @@ std::string registration_text(const LoweredModule &module, const Target &target)
     std::ostringstream out;
     out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
         << "//\n"
-        << "// Linked into a program that defines calotype_register_argv_and_metadata, this tells it of the\n"
+        << "// Linked into a program that defines calotype_register_argv_and_metadata, this tells "
+           "it of the\n"
         << "// functions below before main().\n"
         << "#include <cstddef>\n\n"
         << "struct calotype_filter_metadata_t;\n\n"
         << "extern \"C\" {\n"
         << "void calotype_register_argv_and_metadata(int (*filter_argv_call)(void **),\n"
-        << "                                         const struct calotype_filter_metadata_t *filter_metadata,\n"
+        << "                                         const struct calotype_filter_metadata_t "
+           "*filter_metadata,\n"
         << "                                         const char *const *extra_key_value_pairs);\n"
         << "#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
         << "extern const char *const *CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
@@ -154,7 +157,8 @@ std::string registration_text(const LoweredModule &module, const Target &target)
             << "struct Register_" << name << " {\n"
             << "    Register_" << name << "() {\n"
             << "#ifdef CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC\n"
-            << "        const char *const *extra = CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
+            << "        const char *const *extra = "
+               "CALOTYPE_REGISTER_EXTRA_KEY_VALUE_PAIRS_FUNC();\n"
             << "#else\n"
             << "        const char *const *extra = nullptr;\n"
             << "#endif\n"

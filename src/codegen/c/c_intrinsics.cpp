@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Intrinsics in C++: most are one expression a lane, written in a table in which $0, $1, ... stand for
-// the operands, T for the result's type, and $n for the number of its bits.
+// Intrinsics in C++: most are one expression a lane (scalar_forms.def), the others have a function
+// here.
 #include <map>
 
 #include "codegen/c/c_writer.h"
@@ -17,117 +17,17 @@ namespace {
 
 const std::map<Intrinsic, const char *> &scalar_forms() {
     static const std::map<Intrinsic, const char *> forms = {
-        {Intrinsic::absd, "T($0 > $1 ? $0 - $1 : $1 - $0)"},
-        {Intrinsic::bitwise_and, "T($0 & $1)"},
-        {Intrinsic::bitwise_or, "T($0 | $1)"},
-        {Intrinsic::bitwise_xor, "T($0 ^ $1)"},
-        {Intrinsic::bitwise_not, "T(~$0)"},
-        {Intrinsic::shift_left, "ct_shift<T>($0, int64_t($1))"},
-        {Intrinsic::shift_right, "ct_shift<T>($0, -int64_t($1))"},
-        {Intrinsic::popcount, "T(__builtin_popcountll(std::make_unsigned<decltype($0 + T())>::type($0) & (~0ull >> (64 - $n))))"},
-        {Intrinsic::count_leading_zeros, "T($0 == 0 ? $n : __builtin_clzll(uint64_t($0) << (64 - $n)))"},
-        {Intrinsic::count_trailing_zeros, "T($0 == 0 ? $n : __builtin_ctzll(uint64_t($0)))"},
-        {Intrinsic::div_round_to_zero, "T($1 == 0 ? 0 : $0 / $1)"},
-        {Intrinsic::mod_round_to_zero, "T($1 == 0 ? 0 : $0 % $1)"},
-        {Intrinsic::extract_bits, "T(uint64_t($0) >> $1)"},
-        {Intrinsic::saturating_cast, "ct_saturate<T>($0)"},
-        {Intrinsic::widen_right_add, "T(uint64_t($0) + uint64_t(T($1)))"},
-        {Intrinsic::widen_right_sub, "T(uint64_t($0) - uint64_t(T($1)))"},
-        {Intrinsic::widen_right_mul, "T(uint64_t($0) * uint64_t(T($1)))"},
-        {Intrinsic::widening_add, "T(T($0) + T($1))"},
-        {Intrinsic::widening_sub, "T(T($0) - T($1))"},
-        {Intrinsic::widening_mul, "T(T($0) * T($1))"},
-        {Intrinsic::widening_shift_left, "ct_shift<T>(T($0), int64_t($1))"},
-        {Intrinsic::widening_shift_right, "ct_shift<T>(T($0), -int64_t($1))"},
-        {Intrinsic::rounding_shift_left, "ct_rounding_shift<T>($0, -int($1))"},
-        {Intrinsic::rounding_shift_right, "ct_rounding_shift<T>($0, int($1))"},
-        {Intrinsic::saturating_add, "ct_saturate<T>(__int128($0) + $1)"},
-        {Intrinsic::saturating_sub, "ct_saturate<T>(__int128($0) - $1)"},
-        {Intrinsic::halving_add, "T((__int128($0) + $1) >> 1)"},
-        {Intrinsic::halving_sub, "T((__int128($0) - $1) >> 1)"},
-        {Intrinsic::rounding_halving_add, "T((__int128($0) + $1 + 1) >> 1)"},
-        {Intrinsic::mul_shift_right, "ct_mul_shift<T>(__int128($0) * $1, int($2), false)"},
-        {Intrinsic::rounding_mul_shift_right, "ct_mul_shift<T>(__int128($0) * $1, int($2), true)"},
-        {Intrinsic::sqrt, "T(sqrt($0))"},
-        {Intrinsic::sin, "T(sin($0))"},
-        {Intrinsic::cos, "T(cos($0))"},
-        {Intrinsic::tan, "T(tan($0))"},
-        {Intrinsic::asin, "T(asin($0))"},
-        {Intrinsic::acos, "T(acos($0))"},
-        {Intrinsic::atan, "T(atan($0))"},
-        {Intrinsic::atan2, "T(atan2($0, $1))"},
-        {Intrinsic::sinh, "T(sinh($0))"},
-        {Intrinsic::cosh, "T(cosh($0))"},
-        {Intrinsic::tanh, "T(tanh($0))"},
-        {Intrinsic::asinh, "T(asinh($0))"},
-        {Intrinsic::acosh, "T(acosh($0))"},
-        {Intrinsic::atanh, "T(atanh($0))"},
-        {Intrinsic::exp, "T(exp($0))"},
-        {Intrinsic::log, "T(log($0))"},
-        {Intrinsic::pow, "T(pow($0, $1))"},
-        {Intrinsic::erf, "T(erf($0))"},
-        {Intrinsic::fma, "T(fma($0, $1, $2))"},
-        {Intrinsic::strict_fma, "T(fma($0, $1, $2))"},
-        {Intrinsic::floor, "T(floor($0))"},
-        {Intrinsic::ceil, "T(ceil($0))"},
-        {Intrinsic::round, "T(nearbyint($0))"},
-        {Intrinsic::trunc, "T(trunc($0))"},
-        {Intrinsic::is_nan, "bool(isnan($0))"},
-        {Intrinsic::is_inf, "bool(isinf($0))"},
-        {Intrinsic::is_finite, "bool(isfinite($0))"},
-        {Intrinsic::fast_inverse, "T(1 / $0)"},
-        {Intrinsic::fast_inverse_sqrt, "T(1 / sqrt($0))"},
-        {Intrinsic::strict_add, "T($0 + $1)"},
-        {Intrinsic::strict_sub, "T($0 - $1)"},
-        {Intrinsic::strict_mul, "T($0 * $1)"},
-        {Intrinsic::strict_div, "ct_div($0, $1)"},
-        {Intrinsic::strict_min, "($0 < $1 ? $0 : $1)"},
-        {Intrinsic::strict_max, "($0 > $1 ? $0 : $1)"},
-        {Intrinsic::strict_eq, "($0 == $1)"},
-        {Intrinsic::strict_lt, "($0 < $1)"},
-        {Intrinsic::strict_le, "($0 <= $1)"},
-        {Intrinsic::likely, "$0"},
-        {Intrinsic::likely_if_innermost, "$0"},
-        {Intrinsic::promise_clamped, "$0"},
-        {Intrinsic::unsafe_promise_clamped, "$0"},
-        {Intrinsic::memoize_expr, "$0"},
-        {Intrinsic::strict_float, "$0"},
-        {Intrinsic::return_second, "((void)$0, $1)"},
-        {Intrinsic::undef, "T()"},
-        {Intrinsic::signed_integer_overflow, "T()"},
-        {Intrinsic::declare_box_touched, "T()"},
-        {Intrinsic::buffer_get_host, "((calotype_buffer_t *)$0)->host"},
-        {Intrinsic::buffer_get_device, "((calotype_buffer_t *)$0)->device"},
-        {Intrinsic::buffer_get_device_interface, "(void *)((calotype_buffer_t *)$0)->device_interface"},
-        {Intrinsic::buffer_get_dimensions, "T(((calotype_buffer_t *)$0)->dimensions)"},
-        {Intrinsic::buffer_get_type_code, "T(((calotype_buffer_t *)$0)->type.code)"},
-        {Intrinsic::buffer_get_type_bits, "T(((calotype_buffer_t *)$0)->type.bits)"},
-        {Intrinsic::buffer_get_type_lanes, "T(((calotype_buffer_t *)$0)->type.lanes)"},
-        {Intrinsic::buffer_get_min, "((calotype_buffer_t *)$0)->dim[$1].min"},
-        {Intrinsic::buffer_get_extent, "((calotype_buffer_t *)$0)->dim[$1].extent"},
-        {Intrinsic::buffer_get_stride, "((calotype_buffer_t *)$0)->dim[$1].stride"},
-        {Intrinsic::buffer_get_host_dirty, "T((((calotype_buffer_t *)$0)->flags & 1) != 0)"},
-        {Intrinsic::buffer_get_device_dirty, "T((((calotype_buffer_t *)$0)->flags & 2) != 0)"},
-        {Intrinsic::buffer_is_bounds_query,
-         "T(((calotype_buffer_t *)$0)->host == nullptr && ((calotype_buffer_t *)$0)->device == 0)"},
-        {Intrinsic::buffer_set_host_dirty,
-         "T((((calotype_buffer_t *)$0)->flags = (((calotype_buffer_t *)$0)->flags & ~1ull) | ($1 ? 1 : 0)) * 0)"},
-        {Intrinsic::buffer_set_device_dirty,
-         "T((((calotype_buffer_t *)$0)->flags = (((calotype_buffer_t *)$0)->flags & ~2ull) | ($1 ? 2 : 0)) * 0)"},
-        {Intrinsic::buffer_set_bounds,
-         "(((calotype_buffer_t *)$0)->dim[$1].min = $2, ((calotype_buffer_t *)$0)->dim[$1].extent = $3, $0)"},
-        {Intrinsic::buffer_init,
-         "ct_buffer_init($0, (void *)$1, (void *)$2, (uint64_t)$3, (const void *)$4, $5, $6, $7, (const void *)$8, (uint64_t)$9)"},
-        {Intrinsic::buffer_crop, "ct_buffer_crop($0, (void *)$1, $2, $3, $4)"},
-        {Intrinsic::prefetch, "(__builtin_prefetch($0), T())"},
+#define FORM(intrinsic, text) {Intrinsic::intrinsic, text},
+#include "codegen/c/scalar_forms.def"
     };
     return forms;
 }
 
 /// Float operands that are rewritten to float32 first.
 bool computes_floats(Intrinsic id) {
-    return id != Intrinsic::likely && id != Intrinsic::likely_if_innermost && id != Intrinsic::promise_clamped &&
-           id != Intrinsic::unsafe_promise_clamped && id != Intrinsic::memoize_expr && id != Intrinsic::strict_float &&
+    return id != Intrinsic::likely && id != Intrinsic::likely_if_innermost &&
+           id != Intrinsic::promise_clamped && id != Intrinsic::unsafe_promise_clamped &&
+           id != Intrinsic::memoize_expr && id != Intrinsic::strict_float &&
            id != Intrinsic::return_second && id != Intrinsic::undef;
 }
 
@@ -164,13 +64,19 @@ struct Format {
         for (int i = 0; i < e.type().lanes(); i++) {
             std::string lane = e.type().is_vector() ? value + "[" + std::to_string(i) + "]" : value;
             text += i > 0 ? ", " : "";
-            bool is_text = t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
-            text += t.is_handle() ? (is_text ? "%s" : "%p") : t.is_float() ? (t.bits() == 64 ? "%e" : "%f") : t.is_int() ? "%lld" : "%llu";
+            bool is_text =
+                t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
+            text += t.is_handle()  ? (is_text ? "%s" : "%p")
+                    : t.is_float() ? (t.bits() == 64 ? "%e" : "%f")
+                    : t.is_int()   ? "%lld"
+                                   : "%llu";
             if (is_small_float(t)) {
                 lane = (t.is_bfloat() ? "ct_bfloat_to_float(" : "ct_half_to_float(") + lane + ")";
             }
-            args += ", " + (t.is_handle() ? lane : t.is_float() ? "double(" + lane + ")"
-                            : t.is_int() ? "(long long)(" + lane + ")" : "(unsigned long long)(" + lane + ")");
+            args += ", " + (t.is_handle()  ? lane
+                            : t.is_float() ? "double(" + lane + ")"
+                            : t.is_int()   ? "(long long)(" + lane + ")"
+                                           : "(unsigned long long)(" + lane + ")");
             room += is_text ? 256 : 64;
         }
         text += e.type().is_vector() ? ">" : "";
@@ -180,7 +86,8 @@ struct Format {
     std::string finish(CWriter &w) {
         std::string buffer = w.fresh("text");
         w.line("char " + buffer + "[" + std::to_string(room) + "];");
-        w.line("snprintf(" + buffer + ", sizeof(" + buffer + "), " + w.emit(StringImm::make(text)) + args + ");");
+        w.line("snprintf(" + buffer + ", sizeof(" + buffer + "), " + w.emit(StringImm::make(text)) +
+               args + ");");
         return "(void *)" + buffer;
     }
 };
@@ -201,7 +108,9 @@ std::string emit_abs(CWriter &w, const Call *op) {
         if (from.is_float()) {
             return t + "(fabs(" + a[0] + "))";
         }
-        return from.is_int() ? "(" + a[0] + " < 0 ? " + t + "(0 - " + t + "(" + a[0] + ")) : " + t + "(" + a[0] + "))" : a[0];
+        return from.is_int() ? "(" + a[0] + " < 0 ? " + t + "(0 - " + t + "(" + a[0] + ")) : " + t +
+                                   "(" + a[0] + "))"
+                             : a[0];
     });
 }
 
@@ -243,10 +152,12 @@ std::string emit_trace(CWriter &w, const Call *op) {
     }
     w.file().externs.emplace("calotype_trace", "int32_t calotype_trace(void *, const void *);");
     std::string name = w.fresh("event");
-    w.line("struct { const void *func, *value, *coordinates, *tag; calotype_type_t type; int32_t event, parent, "
-           "value_index, dimensions; } " + name + " = {" + a[0] + ", (const void *)" + a[1] + ", (const void *)" + a[2] + ", " + a[10] +
-           ", {uint8_t(" + a[3] + "), uint8_t(" + a[4] + "), uint16_t(" + a[5] + ")}, " + a[6] + ", " + a[7] + ", " + a[8] +
-           ", " + a[9] + "};");
+    w.line("struct { const void *func, *value, *coordinates, *tag; calotype_type_t type; int32_t "
+           "event, parent, "
+           "value_index, dimensions; } " +
+           name + " = {" + a[0] + ", (const void *)" + a[1] + ", (const void *)" + a[2] + ", " +
+           a[10] + ", {uint8_t(" + a[3] + "), uint8_t(" + a[4] + "), uint16_t(" + a[5] + ")}, " +
+           a[6] + ", " + a[7] + ", " + a[8] + ", " + a[9] + "};");
     return w.define(Int(32), "calotype_trace(" + w.user_context() + ", &" + name + ")");
 }
 
@@ -254,16 +165,18 @@ std::string emit_lerp(CWriter &w, const Call *op) {
     Type t = op->type, weight = op->args[2].type();
     std::string top = weight.is_float() ? "1.0" : std::to_string(weight.umax()) + ".0";
     return w.map(t, op->args, [&](const Texts &a) {
-        std::string value = "(double(" + a[0] + ") * (" + top + " - double(" + a[2] + ")) + double(" + a[1] + ") * double(" +
-                            a[2] + ")) / " + top;
-        return CWriter::type_name(t.element_of()) + "(" + (t.is_float() ? value : "floor(" + value + " + 0.5)") + ")";
+        std::string value = "(double(" + a[0] + ") * (" + top + " - double(" + a[2] +
+                            ")) + double(" + a[1] + ") * double(" + a[2] + ")) / " + top;
+        return CWriter::type_name(t.element_of()) + "(" +
+               (t.is_float() ? value : "floor(" + value + " + 0.5)") + ")";
     });
 }
 
 std::string emit_alloca(CWriter &w, const Call *op) {
     std::string bytes;
     if (const Call *size = Call::as_intrinsic(op->args[0], Intrinsic::size_of_buffer)) {
-        bytes = "sizeof(calotype_buffer_t) + sizeof(calotype_dimension_t) * " + w.emit(size->args[0]);
+        bytes =
+            "sizeof(calotype_buffer_t) + sizeof(calotype_dimension_t) * " + w.emit(size->args[0]);
     } else {
         bytes = w.emit(op->args[0]);
     }
@@ -275,7 +188,8 @@ std::string emit_alloca(CWriter &w, const Call *op) {
 std::string emit_register_destructor(CWriter &w, const Call *op) {
     std::string name = op->args[0].as<StringImm>()->value;
     w.file().externs.emplace(name, "void " + name + "(void *, void *);");
-    w.line("ct_guard " + w.fresh("guard") + " = {" + w.user_context() + ", " + w.emit(op->args[1]) + ", " + name + "};");
+    w.line("ct_guard " + w.fresh("guard") + " = {" + w.user_context() + ", " + w.emit(op->args[1]) +
+           ", " + name + "};");
     return "0";
 }
 
@@ -289,7 +203,8 @@ std::string emit_require(CWriter &w, const Call *op) {
 std::string emit_mux(CWriter &w, const Call *op) {
     Expr result = op->args.back();
     for (size_t i = op->args.size() - 2; i >= 1; i--) {
-        result = Select::make(EQ::make(op->args[0], make_const(op->args[0].type(), int64_t(i - 1))), op->args[i], result);
+        result = Select::make(EQ::make(op->args[0], make_const(op->args[0].type(), int64_t(i - 1))),
+                              op->args[i], result);
     }
     return w.emit(result);
 }
@@ -319,7 +234,8 @@ std::string emit_concat_bits(CWriter &w, const Call *op) {
         std::string value;
         for (size_t i = 0; i < a.size(); i++) {
             Type unsigned_part = op->args[i].type().element_of().with_code(Type::UInt);
-            value += (i > 0 ? " | " : "") + std::string("uint64_t(") + CWriter::type_name(unsigned_part) + "(" + a[i] + ")) << " +
+            value += (i > 0 ? " | " : "") + std::string("uint64_t(") +
+                     CWriter::type_name(unsigned_part) + "(" + a[i] + ")) << " +
                      std::to_string(int(i) * unsigned_part.bits());
         }
         return CWriter::type_name(op->type.element_of()) + "(" + value + ")";
@@ -331,7 +247,8 @@ std::string emit_strict_cast(CWriter &w, const Call *op) {
 }
 
 std::string emit_size_of_buffer(CWriter &w, const Call *op) {
-    return w.define(op->type, "sizeof(calotype_buffer_t) + sizeof(calotype_dimension_t) * " + w.emit(op->args[0]));
+    return w.define(op->type, "sizeof(calotype_buffer_t) + sizeof(calotype_dimension_t) * " +
+                                  w.emit(op->args[0]));
 }
 
 using Writer = std::string (*)(CWriter &, const Call *);
@@ -359,7 +276,8 @@ const std::map<Intrinsic, Writer> &special_forms() {
 }  // namespace
 
 std::string CWriter::emit_intrinsic(const Call *op) {
-    if (computes_floats(op->intrinsic) && (is_small_float(op->type) || scalar_forms().count(op->intrinsic))) {
+    if (computes_floats(op->intrinsic) &&
+        (is_small_float(op->type) || scalar_forms().count(op->intrinsic))) {
         Expr wide = through_float32(op);
         if (wide.defined()) {
             return emit(wide);
@@ -370,20 +288,23 @@ std::string CWriter::emit_intrinsic(const Call *op) {
         return special->second(*this, op);
     }
     auto form = scalar_forms().find(op->intrinsic);
-    user_assert(form != scalar_forms().end()) << op->name << " cannot be written as C++ source; choose another output";
+    user_assert(form != scalar_forms().end())
+        << op->name << " cannot be written as C++ source; choose another output";
     std::string type = type_name(op->type.element_of());
     std::string bits = std::to_string(op->args.empty() ? 0 : op->args[0].type().bits());
     return map(op->type, op->args, [&](const Texts &a) {
         std::string text;
         for (const char *p = form->second; *p; p++) {
-            bool word = p == form->second || !(isalnum(static_cast<unsigned char>(p[-1])) || p[-1] == '_');
+            bool word =
+                p == form->second || !(isalnum(static_cast<unsigned char>(p[-1])) || p[-1] == '_');
             if (*p == '$' && p[1] == 'n') {
                 text += bits;
                 p++;
             } else if (*p == '$') {
                 text += a.at(size_t(p[1] - '0'));
                 p++;
-            } else if (*p == 'T' && word && !(isalnum(static_cast<unsigned char>(p[1])) || p[1] == '_')) {
+            } else if (*p == 'T' && word &&
+                       !(isalnum(static_cast<unsigned char>(p[1])) || p[1] == '_')) {
                 text += op->type.is_handle() ? "(void *)" : type;
             } else {
                 text += *p;

@@ -16,7 +16,8 @@ std::string parameters(const LoweredFunction &f) {
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
         std::string type = a.is_buffer() ? "calotype_buffer_t *" : CWriter::type_name(a.type);
-        text += (i > 0 ? ", " : "") + type + (type.back() == '*' ? "" : " ") + "a" + std::to_string(i);
+        text +=
+            (i > 0 ? ", " : "") + type + (type.back() == '*' ? "" : " ") + "a" + std::to_string(i);
     }
     return text;
 }
@@ -29,7 +30,8 @@ void write_argv(std::ostream &out, const LoweredFunction &f, const std::string &
         std::string type = a.type.is_handle() ? "void *" : CWriter::type_name(a.type);
         out << (i > 0 ? ", " : "")
             << (a.is_buffer() ? "static_cast<calotype_buffer_t *>(" + slot + ")"
-                              : "*static_cast<" + type + (type.back() == '*' ? "*" : " *") + ">(" + slot + ")");
+                              : "*static_cast<" + type + (type.back() == '*' ? "*" : " *") + ">(" +
+                                    slot + ")");
     }
     out << ");\n}\n\n";
 }
@@ -46,13 +48,15 @@ std::string constant(std::ostream &out, const Expr &e, Type t, const std::string
     if (real) {
         out << std::hexfloat << *real << std::defaultfloat;
     } else {
-        out << (integer ? std::to_string(*integer) : std::to_string(as_const_uint(e).value_or(0)) + "u");
+        out << (integer ? std::to_string(*integer)
+                        : std::to_string(as_const_uint(e).value_or(0)) + "u");
     }
     out << ";\n";
     return "&" + name;
 }
 
-void write_metadata(std::ostream &out, const LoweredModule &module, const LoweredFunction &f, const std::string &name) {
+void write_metadata(std::ostream &out, const LoweredModule &module, const LoweredFunction &f,
+                    const std::string &name) {
     std::ostringstream rows;
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
@@ -63,26 +67,32 @@ void write_metadata(std::ostream &out, const LoweredModule &module, const Lowere
             for (size_t d = 0; d < a.dimensions; d++) {
                 Range r = d < e.buffer_estimates.size() ? e.buffer_estimates[d] : Range();
                 std::string key = prefix + "_" + std::to_string(d);
-                list += constant(out, r.min, Int(64), key + "_min") + ", " + constant(out, r.extent, Int(64), key + "_extent") + ", ";
+                list += constant(out, r.min, Int(64), key + "_min") + ", " +
+                        constant(out, r.extent, Int(64), key + "_extent") + ", ";
             }
             out << "static const int64_t *const " << prefix << "_estimates[] = {" << list << "};\n";
             estimates = prefix + "_estimates";
         }
         auto renamed = module.metadata_names.find(a.name);
         Type t = a.type;
-        rows << "    {\"" << (renamed == module.metadata_names.end() ? a.name : renamed->second) << "\", " << int(a.kind) << ", "
-             << int(a.dimensions) << ", {" << int(t.code()) << ", " << t.bits() << ", " << t.lanes() << "}, "
-             << constant(out, e.scalar_def, t, prefix + "_def") << ", " << constant(out, e.scalar_min, t, prefix + "_min") << ", "
-             << constant(out, e.scalar_max, t, prefix + "_max") << ", " << constant(out, e.scalar_estimate, t, prefix + "_estimate")
-             << ", " << estimates << "},\n";
+        rows << "    {\"" << (renamed == module.metadata_names.end() ? a.name : renamed->second)
+             << "\", " << int(a.kind) << ", " << int(a.dimensions) << ", {" << int(t.code()) << ", "
+             << t.bits() << ", " << t.lanes() << "}, "
+             << constant(out, e.scalar_def, t, prefix + "_def") << ", "
+             << constant(out, e.scalar_min, t, prefix + "_min") << ", "
+             << constant(out, e.scalar_max, t, prefix + "_max") << ", "
+             << constant(out, e.scalar_estimate, t, prefix + "_estimate") << ", " << estimates
+             << "},\n";
     }
     std::string count = std::to_string(f.args.size());
     if (!f.args.empty()) {
-        out << "static const calotype_filter_argument_t " << name << "_arguments[] = {\n" << rows.str() << "};\n";
+        out << "static const calotype_filter_argument_t " << name << "_arguments[] = {\n"
+            << rows.str() << "};\n";
     }
     out << "const calotype_filter_metadata_t *" << name << "_metadata() {\n"
         << "    static const calotype_filter_metadata_t metadata = {1, " << count << ", "
-        << (f.args.empty() ? "nullptr" : name + "_arguments") << ", \"" << module.target << "\", \"" << name << "\"};\n"
+        << (f.args.empty() ? "nullptr" : name + "_arguments") << ", \"" << module.target << "\", \""
+        << name << "\"};\n"
         << "    return &metadata;\n}\n\n";
 }
 
@@ -91,13 +101,15 @@ void write_embedded_buffer(std::ostream &out, const LoweredBuffer &b, const std:
     for (size_t i = 0; i < b.bytes.size(); i++) {
         out << (i % 24 == 0 ? "\n    " : "") << int(b.bytes[i]) << ",";
     }
-    out << (b.bytes.empty() ? "0" : "") << "\n};\nstatic calotype_dimension_t " << name << "_shape[] = {";
+    out << (b.bytes.empty() ? "0" : "") << "\n};\nstatic calotype_dimension_t " << name
+        << "_shape[] = {";
     for (const LoweredBuffer::Dimension &d : b.dimensions) {
         out << "{" << d.min << ", " << d.extent << ", " << d.stride << ", 0}, ";
     }
     out << (b.dimensions.empty() ? "{0, 0, 0, 0}" : "") << "};\n"
-        << "static calotype_buffer_t " << name << " = {0, nullptr, const_cast<uint8_t *>(" << name << "_data), 1, {"
-        << int(b.type.code()) << ", " << b.type.bits() << ", 1}, " << b.dimensions.size() << ", " << name << "_shape, nullptr};\n\n";
+        << "static calotype_buffer_t " << name << " = {0, nullptr, const_cast<uint8_t *>(" << name
+        << "_data), 1, {" << int(b.type.code()) << ", " << b.type.bits() << ", 1}, "
+        << b.dimensions.size() << ", " << name << "_shape, nullptr};\n\n";
 }
 
 /// The function, in its namespaces or as extern "C".
@@ -109,7 +121,9 @@ void write_function(std::ostream &out, CFile &file, const LoweredFunction &f,
     }
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
-        writer.bind(a.is_buffer() ? a.name + ".buffer" : a.name, (a.is_buffer() ? "((void *)a" : "a") + std::to_string(i) + (a.is_buffer() ? ")" : ""),
+        writer.bind(a.is_buffer() ? a.name + ".buffer" : a.name,
+                    (a.is_buffer() ? "((void *)a" : "a") + std::to_string(i) +
+                        (a.is_buffer() ? ")" : ""),
                     a.is_buffer() ? Handle() : a.type);
     }
     writer.emit(f.body);
@@ -122,7 +136,8 @@ void write_function(std::ostream &out, CFile &file, const LoweredFunction &f,
         out << "namespace " << parts[i] << " {\n";
     }
     out << (cpp ? "" : "extern \"C\" {\n");
-    out << (f.linkage == LinkageType::Internal ? "static " : "") << "int " << name << "(" << parameters(f) << ") {\n"
+    out << (f.linkage == LinkageType::Internal ? "static " : "") << "int " << name << "("
+        << parameters(f) << ") {\n"
         << writer.text() << "    return 0;\n}\n\n";
     bool metadata = f.linkage == LinkageType::ExternalPlusMetadata;
     if (metadata || f.linkage == LinkageType::ExternalPlusArgv) {
@@ -157,7 +172,8 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
     for (const LoweredFunction &f : module.functions) {
         write_function(functions, file, f, embedded);
     }
-    out << "// Made by Calotype for " << module.target << ". Do not edit.\n" << c_preamble << "\nextern \"C\" {\n";
+    out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
+        << c_preamble << "\nextern \"C\" {\n";
     for (const auto &[name, prototype] : file.externs) {
         if (!in_preamble(name)) {
             out << prototype << "\n";

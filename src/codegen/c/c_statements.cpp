@@ -41,16 +41,17 @@ void CWriter::emit(const Stmt &s) {
     }
     switch (s.kind()) {
 #define EXPR(Name) case NodeKind::Name:
-#define STMT(Name)               \
-    case NodeKind::Name:         \
-        emit_node(s.as<Name>()); \
+#define STMT(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
+        emit_node(s.as<Name>());                                                                   \
         return;
 #include "ir/nodes.def"
     }
     internal_error << "an expression in the place of a statement";
 }
 
-void CWriter::body_with(const std::string &name, const std::string &text, Type type, const Stmt &body) {
+void CWriter::body_with(const std::string &name, const std::string &text, Type type,
+                        const Stmt &body) {
     ScopedBinding<Name> binding(symbols_, name, Name{text, type});
     emit(body);
 }
@@ -101,9 +102,11 @@ void CWriter::emit_node(const For *op) {
         parallel_loop(op);
         return;
     }
-    internal_assert(op->for_type == ForType::Serial) << "loop " << op->name << " is still " << to_string(op->for_type);
+    internal_assert(op->for_type == ForType::Serial)
+        << "loop " << op->name << " is still " << to_string(op->for_type);
     std::string min = emit(op->min), extent = emit(op->extent), i = fresh("i");
-    open("for (int32_t " + i + " = " + min + "; " + i + " < " + min + " + " + extent + "; " + i + "++)");
+    open("for (int32_t " + i + " = " + min + "; " + i + " < " + min + " + " + extent + "; " + i +
+         "++)");
     body_with(op->name, i, Int(32), op->body);
     close();
 }
@@ -114,7 +117,8 @@ void CWriter::parallel_loop(const For *op) {
     used(op->body);
     used.names.erase(op->name);
     used.names.erase("__user_context");
-    std::string min = emit(op->min), extent = emit(op->extent), task = fresh("task"), members, values;
+    std::string min = emit(op->min), extent = emit(op->extent), task = fresh("task"), members,
+                values;
     CWriter inner(file_);
     for (const std::string &name : used.names) {
         if (const Name *n = symbols_.find(name)) {
@@ -128,14 +132,18 @@ void CWriter::parallel_loop(const For *op) {
     inner.bind("__user_context", "user_context", Handle());
     inner.bind(op->name, "i", Int(32));
     inner.emit(op->body);
-    file_.functions << "struct " << task << "_closure {\n" << members << "};\n\n"
-                    << "static int " << task << "(void *user_context, int i, uint8_t *closure_bytes) {\n"
-                    << "    const " << task << "_closure *closure = reinterpret_cast<const " << task << "_closure *>(closure_bytes);\n"
-                    << "    (void)closure;\n" << inner.text() << "    return 0;\n}\n\n";
+    file_.functions << "struct " << task << "_closure {\n"
+                    << members << "};\n\n"
+                    << "static int " << task
+                    << "(void *user_context, int i, uint8_t *closure_bytes) {\n"
+                    << "    const " << task << "_closure *closure = reinterpret_cast<const " << task
+                    << "_closure *>(closure_bytes);\n"
+                    << "    (void)closure;\n"
+                    << inner.text() << "    return 0;\n}\n\n";
     open("");
     line(task + "_closure closure = {" + values + "};");
-    open("if (int code = calotype_do_par_for(" + user_context() + ", " + task + ", " + min + ", " + extent +
-         ", reinterpret_cast<uint8_t *>(&closure)))");
+    open("if (int code = calotype_do_par_for(" + user_context() + ", " + task + ", " + min + ", " +
+         extent + ", reinterpret_cast<uint8_t *>(&closure)))");
     line("return code;");
     close();
     close();
@@ -149,21 +157,27 @@ void CWriter::emit_node(const Store *op) {
     std::string predicate = is_trivially_true(op->predicate) ? "" : emit(op->predicate);
     std::string value = emit(op->value);
     const Ramp *ramp = op->index.as<Ramp>();
-    bool dense = ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) && predicate.empty();
+    bool dense =
+        ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) && predicate.empty();
     if (dense && t.is_vector() && !t.is_handle()) {
         line("ct_store(" + buffer->text + ", " + emit(ramp->base) + ", " + value + ");");
         return;
     }
     std::string index = emit(op->index), lane = t.is_vector() ? "[i]" : "";
-    std::string store = "static_cast<" + element + " *>(" + buffer->text + ")[" + index + lane + "] = " + value + lane + ";";
+    std::string store = "static_cast<" + element + " *>(" + buffer->text + ")[" + index + lane +
+                        "] = " + value + lane + ";";
     if (t.is_handle()) {
-        store = "static_cast<void **>(" + buffer->text + ")[" + index + lane + "] = " + value + lane + ";";
+        store = "static_cast<void **>(" + buffer->text + ")[" + index + lane + "] = " + value +
+                lane + ";";
     }
     if (!predicate.empty()) {
-        std::string lane_predicate = op->predicate.type().is_vector() ? predicate + "[i]" : predicate;
+        std::string lane_predicate =
+            op->predicate.type().is_vector() ? predicate + "[i]" : predicate;
         store = "if (" + lane_predicate + ") { " + store + " }";
     }
-    line(t.is_vector() ? "for (int i = 0; i < " + std::to_string(t.lanes()) + "; i++) { " + store + " }" : store);
+    line(t.is_vector()
+             ? "for (int i = 0; i < " + std::to_string(t.lanes()) + "; i++) { " + store + " }"
+             : store);
 }
 
 void CWriter::heap_allocation(const Allocate *op) {
@@ -176,19 +190,22 @@ void CWriter::heap_allocation(const Allocate *op) {
             line("ct_guard " + guard + " = {" + user_context() + ", " + name + ", " + free + "};");
         }
     } else {
-        std::string bytes = fresh("bytes"), limit = std::to_string(file_.target.maximum_buffer_size());
-        line("uint64_t " + bytes + " = " + std::to_string(op->type.bytes() * op->type.lanes()) + ";");
+        std::string bytes = fresh("bytes"),
+                    limit = std::to_string(file_.target.maximum_buffer_size());
+        line("uint64_t " + bytes + " = " + std::to_string(op->type.bytes() * op->type.lanes()) +
+             ";");
         for (const Expr &e : op->extents) {
             std::string extent = emit(e);
-            open("if (__builtin_mul_overflow(" + bytes + ", uint64_t(" + extent + " > 0 ? " + extent + " : 0), &" + bytes +
-                 ") || " + bytes + " > " + limit + "ull)");
-            line("return calotype_error_buffer_allocation_too_large(" + user_context() + ", \"" + op->name + "\", " + bytes +
-                 ", " + limit + "ull);");
+            open("if (__builtin_mul_overflow(" + bytes + ", uint64_t(" + extent + " > 0 ? " +
+                 extent + " : 0), &" + bytes + ") || " + bytes + " > " + limit + "ull)");
+            line("return calotype_error_buffer_allocation_too_large(" + user_context() + ", \"" +
+                 op->name + "\", " + bytes + ", " + limit + "ull);");
             close();
         }
         std::string wanted = is_trivially_true(op->condition) ? "true" : emit(op->condition);
-        line("void *const " + name + " = " + wanted + " ? calotype_malloc(" + user_context() + ", " + bytes + " + " +
-             std::to_string(op->padding * op->type.bytes()) + ") : nullptr;");
+        line("void *const " + name + " = " + wanted + " ? calotype_malloc(" + user_context() +
+             ", " + bytes + " + " + std::to_string(op->padding * op->type.bytes()) +
+             ") : nullptr;");
         open("if (" + wanted + " && !" + name + ")");
         line("return calotype_error_out_of_memory(" + user_context() + ");");
         close();
@@ -206,7 +223,8 @@ void CWriter::emit_node(const Allocate *op) {
     open("");
     if (elements > 0 && stack && !op->new_expr.defined()) {
         std::string storage = fresh("storage");
-        line("alignas(64) uint8_t " + storage + "[" + std::to_string(bytes + op->padding * op->type.bytes()) + "];");
+        line("alignas(64) uint8_t " + storage + "[" +
+             std::to_string(bytes + op->padding * op->type.bytes()) + "];");
         line("void *const " + storage + "_p = " + storage + ";");
         ScopedBinding<std::string> guarded(guards_, op->name, "");
         body_with(op->name, storage + "_p", Handle(), op->body);

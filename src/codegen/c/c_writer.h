@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // CWriter: writes the body of one lowered function as C++17 statements.
 //
-// Every value gets a name: `const T t12 = ...;`. Vectors are ct_vec<T, N>; what is done lane by lane
-// is written once, for lane i, inside of ct_map. The helpers (ct_*) are in c_preamble.cpp.
+// Every value gets a name: `const T t12 = ...;`. Vectors are ct_vec<T, N>; what is done lane by
+// lane is written once, for lane i, inside of ct_map. The helpers (ct_*) are in c_preamble.cpp.
 #pragma once
 
 #include <functional>
@@ -21,15 +21,14 @@ namespace calotype::internal {
 struct CFile {
     const LoweredModule &module;
     const Target &target;
-    std::ostringstream functions;                 ///< tasks of parallel loops, finished
-    std::map<std::string, std::string> externs;   ///< prototypes by name
+    std::ostringstream functions;                ///< tasks of parallel loops, finished
+    std::map<std::string, std::string> externs;  ///< prototypes by name
     int next_name = 0;
 };
 
 class CWriter {
 public:
-    CWriter(CFile &file, int indent = 1)
-        : file_(file), indent_(indent) {
+    CWriter(CFile &file, int indent = 1) : file_(file), indent_(indent) {
     }
 
     /// The variable of that IR name is written so, and has that type.

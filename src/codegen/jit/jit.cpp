@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each object has an LLJIT of its own: no state is shared, so threads need no lock, and dropping the
-// library gives back all of its memory.
+// Each object has an LLJIT of its own: no state is shared, so threads need no lock, and dropping
+// the library gives back all of its memory.
 #include "codegen/jit.h"
 
 #include <dlfcn.h>
@@ -19,8 +19,7 @@ struct JitLibrary::Contents {
     std::vector<std::string> defined;
 };
 
-JitLibrary::JitLibrary()
-    : contents_(std::make_unique<Contents>()) {
+JitLibrary::JitLibrary() : contents_(std::make_unique<Contents>()) {
 }
 
 JitLibrary::~JitLibrary() = default;
@@ -46,7 +45,8 @@ void must(llvm::Error error, const char *what) {
 /// Names of the functions and data that an object has for others, and of those that it wants.
 void read_symbol_table(llvm::MemoryBufferRef object, std::vector<std::string> *defined,
                        std::vector<std::string> *wanted) {
-    auto file = must(llvm::object::ObjectFile::createObjectFile(object), "cannot read compiled code");
+    auto file =
+        must(llvm::object::ObjectFile::createObjectFile(object), "cannot read compiled code");
     for (const llvm::object::SymbolRef &symbol : file->symbols()) {
         uint32_t flags = must(symbol.getFlags(), "cannot read compiled code");
         std::string name = must(symbol.getName(), "cannot read compiled code").str();
@@ -67,9 +67,9 @@ std::unique_ptr<llvm::orc::LLJIT> make_jit() {
 
 }  // namespace
 
-std::shared_ptr<JitLibrary> JitLibrary::load(
-    const std::string &object, const JitSymbols &symbols,
-    const std::vector<std::shared_ptr<JitLibrary>> &libraries) {
+std::shared_ptr<JitLibrary>
+JitLibrary::load(const std::string &object, const JitSymbols &symbols,
+                 const std::vector<std::shared_ptr<JitLibrary>> &libraries) {
     std::shared_ptr<JitLibrary> result(new JitLibrary);
     Contents &contents = *result->contents_;
     contents.libraries = libraries;

@@ -73,7 +73,8 @@ void FunctionEmitter::register_destructor(const std::string &function, Value *ob
     b_.CreateStore(object, cleanup_slot(function, true));
 }
 
-// In 64 bits, the padding of one vector that may be read past the end included. Too large is an error.
+// In 64 bits, the padding of one vector that may be read past the end included. Too large is an
+// error.
 Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
     Value *limit = b_.getInt64(uint64_t(target().maximum_buffer_size()));
     Value *bytes = b_.getInt64(uint64_t(op->type.bytes() * op->type.lanes()));
@@ -81,7 +82,8 @@ Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
     for (const Expr &e : op->extents) {
         Value *extent = b_.CreateSExtOrTrunc(emit(e), b_.getInt64Ty());
         extent = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, b_.getInt64(0));
-        Value *product = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
+        Value *product =
+            b_.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
         bytes = b_.CreateExtractValue(product, 0);
         too_large = b_.CreateOr(too_large, b_.CreateExtractValue(product, 1));
         too_large = b_.CreateOr(too_large, b_.CreateICmpUGT(bytes, limit));
@@ -149,7 +151,8 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
             Value *good = b_.CreateIsNotNull(storage);
             good = wanted ? b_.CreateOr(good, b_.CreateNot(wanted)) : good;
             check(good, [&] {
-                return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(), {user_context()});
+                return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(),
+                                    {user_context()});
             });
         }
         set_host_alignment(op->name, heap_alignment);
@@ -180,7 +183,8 @@ void FunctionEmitter::emit_node(const Allocate *op) {
         emit_stack_allocation(op, bytes);
     } else {
         user_assert(op->memory_type != MemoryType::Register)
-            << "allocation " << op->name << " is to be held in registers, but its size is not constant";
+            << "allocation " << op->name
+            << " is to be held in registers, but its size is not constant";
         emit_heap_allocation(op);
     }
     host_alignment_.erase(op->name);

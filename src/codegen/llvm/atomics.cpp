@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Atomic updates. Without a mutex each store to the producer inside of Atomic is one read-modify-write:
+// Atomic updates. Without a mutex each store to the producer inside of Atomic is one
+// read-modify-write:
 //
 //     f[i] = f[i] + x     an atomic addition
 //     f[i] = e(f[i])      compare and swap until nobody came between
@@ -21,15 +22,15 @@ namespace {
 /// The first store to a buffer in a statement.
 class FindStore : public Visitor {
 public:
-    explicit FindStore(const std::string &buffer)
-        : buffer_(buffer) {
+    explicit FindStore(const std::string &buffer) : buffer_(buffer) {
     }
     const Store *found = nullptr;
 
 protected:
     using Visitor::visit;
     void visit(const Store *op) override {
-        bool matches = op->name == buffer_ || op->name.compare(0, buffer_.size() + 1, buffer_ + ".") == 0;
+        bool matches =
+            op->name == buffer_ || op->name.compare(0, buffer_.size() + 1, buffer_ + ".") == 0;
         if (!found && matches) {
             found = op;
         }
@@ -61,8 +62,7 @@ Expr lane_of(const Expr &e, int lane) {
 /// The load of the old value in an update, whose value is then given by name.
 class OldValues : public Visitor {
 public:
-    explicit OldValues(const Store *store)
-        : store_(store) {
+    explicit OldValues(const Store *store) : store_(store) {
     }
     Expr load;
 
@@ -90,12 +90,14 @@ void FunctionEmitter::emit_node(const Atomic *op) {
     }
     FindStore find(op->producer_name);
     find(op->body);
-    internal_assert(find.found) << "an atomic statement that stores nothing to " << op->producer_name;
+    internal_assert(find.found) << "an atomic statement that stores nothing to "
+                                << op->producer_name;
     Value *index = lane(emit(find.found->index), 0);
     Value *mutexes = host_pointer(op->mutex_name);
     return_if_nonzero(call_runtime("calotype_mutex_array_lock", b_.getInt32Ty(), {mutexes, index}));
     emit(op->body);
-    return_if_nonzero(call_runtime("calotype_mutex_array_unlock", b_.getInt32Ty(), {mutexes, index}));
+    return_if_nonzero(
+        call_runtime("calotype_mutex_array_unlock", b_.getInt32Ty(), {mutexes, index}));
 }
 
 // False if the value does not depend on what is stored there: then a plain store will do.
@@ -128,7 +130,8 @@ bool FunctionEmitter::emit_atomic_store(const Store *op) {
         b_.SetInsertPoint(loop);
         llvm::PHINode *bits = b_.CreatePHI(bits_type, 2);
         bits->addIncoming(first, before);
-        ScopedBinding<Value *> binding(symbols_, ".old", from_memory(b_.CreateBitCast(bits, lt), t));
+        ScopedBinding<Value *> binding(symbols_, ".old",
+                                       from_memory(b_.CreateBitCast(bits, lt), t));
         Expr scalar = Variable::make(t, ".old");
         int lanes = op->value.type().lanes();
         Expr known = lanes == 1 ? scalar : Broadcast::make(scalar, lanes);

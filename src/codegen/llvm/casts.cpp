@@ -141,7 +141,8 @@ Value *FunctionEmitter::float32_to_small_float(Value *v, Type to) {
     }
     // Subnormal results: adding 1/2 leaves the rounded result in the low bits of the sum.
     Value *subnormal = with_strict_float([&] {
-        Value *sum = b_.CreateFAdd(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
+        Value *sum =
+            b_.CreateFAdd(b_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
         return b_.CreateSub(b_.CreateBitCast(sum, i32), int_constant(i32, 0x3f000000));
     });
     Value *odd = b_.CreateAnd(b_.CreateLShr(magnitude, 13), int_constant(i32, 1));

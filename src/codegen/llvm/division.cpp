@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Division and remainder of integers: the remainder is never negative, and by zero both are zero.
 //
-// By a constant: signed x / d is a multiplication by a reciprocal. Let s be x's sign spread over all
-// bits (0 or -1). x ^ s is x or -x - 1, at least 0 and below 2^(N-1), and for d > 0
+// By a constant: signed x / d is a multiplication by a reciprocal. Let s be x's sign spread over
+// all bits (0 or -1). x ^ s is x or -x - 1, at least 0 and below 2^(N-1), and for d > 0
 //     floor(x / d) == ((x ^ s) / d) ^ s
 // where for such small values the reciprocal fits N bits: with l = ceil(log2 d) and
-// m = floor(2^(N-1+l) / d) + 1, the quotient is the high half of (x ^ s) * m shifted right by l - 1.
+// m = floor(2^(N-1+l) / d) + 1, the quotient is the high half of (x ^ s) * m shifted right by l
+// - 1.
 //
 // By a variable: vectors have no integer division in hardware; up to 32 bits the quotient rounded
 // from the next wider float is exact after truncation. The divisor is made harmless first, so that

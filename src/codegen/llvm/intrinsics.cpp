@@ -24,7 +24,7 @@ using EmissionTable = std::array<Emission, size_t(Intrinsic::none)>;
 
 EmissionTable make_table() {
     EmissionTable table;
-#define EMIT(name, function, small_floats) \
+#define EMIT(name, function, small_floats)                                                         \
     table[size_t(Intrinsic::name)] = {function, SmallFloats::small_floats};
 #include "codegen/llvm/intrinsics.def"
     return table;
@@ -109,7 +109,8 @@ Value *emit_if_then_else(FunctionEmitter &f, const Call *op) {
     Value *condition = f.emit(op->args[0]);
     if (condition->getType()->isVectorTy()) {
         Value *yes = f.emit(op->args[1]);
-        Value *no = op->args.size() > 2 ? f.emit(op->args[2]) : llvm::UndefValue::get(yes->getType());
+        Value *no =
+            op->args.size() > 2 ? f.emit(op->args[2]) : llvm::UndefValue::get(yes->getType());
         return b.CreateSelect(condition, yes, no);
     }
     llvm::Function *function = b.GetInsertBlock()->getParent();
@@ -140,7 +141,8 @@ Value *emit_mux(FunctionEmitter &f, const Call *op) {
     Value *index = f.emit(op->args[0]);
     Value *result = f.emit(op->args.back());
     for (size_t i = op->args.size() - 2; i >= 1; i--) {
-        Value *hit = f.builder().CreateICmpEQ(index, f.int_constant(index->getType(), int64_t(i - 1)));
+        Value *hit =
+            f.builder().CreateICmpEQ(index, f.int_constant(index->getType(), int64_t(i - 1)));
         result = f.builder().CreateSelect(hit, f.emit(op->args[i]), result);
     }
     return result;

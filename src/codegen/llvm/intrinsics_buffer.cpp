@@ -3,8 +3,9 @@
 //
 //   size_of_buffer(d)      bytes of a calotype_buffer_t with d calotype_dimension_t behind it
 //   buffer_init(b, shape, host, device, device_interface, code, bits, dimensions, values, flags)
-//                          fills b; its shape, at `shape` (null: behind b), is copied from the struct
-//                          `values` of int32 {min, extent, stride, flags} a dimension. Yields b
+//                          fills b; its shape, at `shape` (null: behind b), is copied from the
+//                          struct `values` of int32 {min, extent, stride, flags} a dimension.
+//                          Yields b
 //   buffer_crop(b, shape, source, mins, extents)
 //                          makes b the part of `source` with those mins and extents (structs of
 //                          int32). Yields b
@@ -62,7 +63,8 @@ Value *FunctionEmitter::buffer_field(Value *buffer, int field, llvm::Type *t) {
 
 Value *FunctionEmitter::dimension_field_address(Value *buffer, Value *dimension, int field) {
     Value *shape = buffer_field(buffer, Field::dim, module_.pointer_type());
-    return b_.CreateInBoundsGEP(module_.dimension_type(), shape, {dimension, b_.getInt32(uint32_t(field))});
+    return b_.CreateInBoundsGEP(module_.dimension_type(), shape,
+                                {dimension, b_.getInt32(uint32_t(field))});
 }
 
 Value *emit_buffer_field(FunctionEmitter &f, const Call *op) {
@@ -75,7 +77,9 @@ Value *emit_buffer_field(FunctionEmitter &f, const Call *op) {
     for (const auto &row : rows) {
         if (op->is_intrinsic(row.first)) {
             Value *v = load_field(f, f.emit(op->args[0]), row.second);
-            return v->getType()->isPointerTy() ? v : f.builder().CreateIntCast(v, f.type(op->type), true);
+            return v->getType()->isPointerTy()
+                       ? v
+                       : f.builder().CreateIntCast(v, f.type(op->type), true);
         }
     }
     internal_error << "no field for " << op->name;
@@ -98,7 +102,8 @@ Value *emit_buffer_dimension(FunctionEmitter &f, const Call *op) {
                                                                  : DimensionField::stride;
     Value *buffer = f.emit(op->args[0]);
     Value *p = f.dimension_field_address(buffer, f.emit(op->args[1]), field);
-    return f.builder().CreateIntCast(f.builder().CreateLoad(f.builder().getInt32Ty(), p), f.type(op->type), true);
+    return f.builder().CreateIntCast(f.builder().CreateLoad(f.builder().getInt32Ty(), p),
+                                     f.type(op->type), true);
 }
 
 namespace {
@@ -138,15 +143,18 @@ Value *emit_buffer_is_bounds_query(FunctionEmitter &f, const Call *op) {
 
 Value *emit_buffer_set_bounds(FunctionEmitter &f, const Call *op) {
     Value *buffer = f.emit(op->args[0]), *d = f.emit(op->args[1]);
-    f.builder().CreateStore(f.emit(op->args[2]), f.dimension_field_address(buffer, d, DimensionField::min));
-    f.builder().CreateStore(f.emit(op->args[3]), f.dimension_field_address(buffer, d, DimensionField::extent));
+    f.builder().CreateStore(f.emit(op->args[2]),
+                            f.dimension_field_address(buffer, d, DimensionField::min));
+    f.builder().CreateStore(f.emit(op->args[3]),
+                            f.dimension_field_address(buffer, d, DimensionField::extent));
     return buffer;
 }
 
 Value *emit_size_of_buffer(FunctionEmitter &f, const Call *op) {
     Expr d = op->args.empty() ? make_const(Int(32), 0) : op->args[0];
     llvm::IRBuilder<> &b = f.builder();
-    Value *shape = b.CreateMul(as_int(f, d, b.getInt64Ty()), b.getInt64(sizeof(calotype_dimension_t)));
+    Value *shape =
+        b.CreateMul(as_int(f, d, b.getInt64Ty()), b.getInt64(sizeof(calotype_dimension_t)));
     Value *bytes = b.CreateAdd(shape, b.getInt64(sizeof(calotype_buffer_t)));
     return b.CreateIntCast(bytes, f.type(op->type), false);
 }
@@ -158,7 +166,9 @@ Value *emit_buffer_init(FunctionEmitter &f, const Call *op) {
     Value *shape = shape_address(f, buffer, op->args[1]);
     auto pointer = [&](const Expr &e) {
         Value *v = f.emit(e);
-        return v->getType()->isPointerTy() ? v : b.CreateIntToPtr(b.CreateZExt(v, b.getInt64Ty()), b.getPtrTy());
+        return v->getType()->isPointerTy()
+                   ? v
+                   : b.CreateIntToPtr(b.CreateZExt(v, b.getInt64Ty()), b.getPtrTy());
     };
     store_field(f, buffer, host, pointer(op->args[2]));
     store_field(f, buffer, device, as_int(f, op->args[3], b.getInt64Ty()));
@@ -172,9 +182,11 @@ Value *emit_buffer_init(FunctionEmitter &f, const Call *op) {
     store_field(f, buffer, dimensions, count);
     store_field(f, buffer, dim, shape);
     store_field(f, buffer, flags, as_int(f, op->args[9], b.getInt64Ty()));
-    f.builder().CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), f.buffer_field_address(buffer, 7));
+    f.builder().CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()),
+                            f.buffer_field_address(buffer, 7));
     Value *values = pointer(op->args[8]);
-    Value *bytes = b.CreateMul(b.CreateZExt(count, b.getInt64Ty()), b.getInt64(sizeof(calotype_dimension_t)));
+    Value *bytes =
+        b.CreateMul(b.CreateZExt(count, b.getInt64Ty()), b.getInt64(sizeof(calotype_dimension_t)));
     b.CreateMemMove(shape, llvm::MaybeAlign(4), values, llvm::MaybeAlign(4), bytes);
     return buffer;
 }
@@ -185,7 +197,8 @@ Value *emit_buffer_crop(FunctionEmitter &f, const Call *op) {
     llvm::Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
     Value *buffer = f.emit(op->args[0]);
     Value *shape = shape_address(f, buffer, op->args[1]);
-    Value *source = f.emit(op->args[2]), *mins = f.emit(op->args[3]), *extents = f.emit(op->args[4]);
+    Value *source = f.emit(op->args[2]), *mins = f.emit(op->args[3]),
+          *extents = f.emit(op->args[4]);
     Value *count = load_field(f, source, dimensions);
     b.CreateMemCpy(buffer, llvm::MaybeAlign(8), source, llvm::MaybeAlign(8),
                    uint64_t(sizeof(calotype_buffer_t)));
@@ -205,7 +218,8 @@ Value *emit_buffer_crop(FunctionEmitter &f, const Call *op) {
     auto source_field = [&](DimensionField field) {
         return b.CreateLoad(i32, f.dimension_field_address(source, d, field));
     };
-    Value *old_min = source_field(DimensionField::min), *step = source_field(DimensionField::stride);
+    Value *old_min = source_field(DimensionField::min),
+          *step = source_field(DimensionField::stride);
     Value *new_min = b.CreateLoad(i32, int32_address(f, mins, d));
     Value *new_extent = b.CreateLoad(i32, int32_address(f, extents, d));
     Value *values[] = {new_min, new_extent, step, b.getInt32(0)};
@@ -213,7 +227,8 @@ Value *emit_buffer_crop(FunctionEmitter &f, const Call *op) {
         Value *p = b.CreateInBoundsGEP(f.module().dimension_type(), shape, {d, b.getInt32(field)});
         b.CreateStore(values[field], p);
     }
-    Value *moved = b.CreateMul(b.CreateSExt(b.CreateSub(new_min, old_min), i64), b.CreateSExt(step, i64));
+    Value *moved =
+        b.CreateMul(b.CreateSExt(b.CreateSub(new_min, old_min), i64), b.CreateSExt(step, i64));
     Value *next_offset = b.CreateAdd(offset, moved), *next = b.CreateAdd(d, b.getInt32(1));
     d->addIncoming(next, b.GetInsertBlock());
     offset->addIncoming(next_offset, b.GetInsertBlock());

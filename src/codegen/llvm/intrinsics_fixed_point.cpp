@@ -67,7 +67,8 @@ Value *emit_widening_shift(FunctionEmitter &f, const Call *op) {
     Expr wide = Cast::make(op->type, op->args[0]);
     Expr by = Cast::make(op->type.with_code(op->args[1].type().code()), op->args[1]);
     bool left = op->is_intrinsic(Intrinsic::widening_shift_left);
-    return f.emit(Call::make(op->type, left ? Intrinsic::shift_left : Intrinsic::shift_right, {wide, by}));
+    return f.emit(
+        Call::make(op->type, left ? Intrinsic::shift_left : Intrinsic::shift_right, {wide, by}));
 }
 
 // a * 2^b (or 2^-b), rounded to nearest, ties up, and saturated.
@@ -98,8 +99,8 @@ Value *emit_rounding_shift(FunctionEmitter &f, const Call *op) {
     }
     may_be_left = may_be_left || distance_type.is_int();
     Value *left = b.CreateAnd(b.CreateNeg(right), mask);
-    Value *shifted = saturating_narrow(
-        f, b.CreateShl(widened(f, a, t), b.CreateZExt(left, doubled(lt))), t);
+    Value *shifted =
+        saturating_narrow(f, b.CreateShl(widened(f, a, t), b.CreateZExt(left, doubled(lt))), t);
     if (distance_type.is_uint()) {
         return op->is_intrinsic(Intrinsic::rounding_shift_left) ? shifted : shift_rounding();
     }
@@ -147,7 +148,8 @@ Value *emit_mul_shift(FunctionEmitter &f, const Call *op) {
     Type t = op->type;
     Value *x = f.emit(op->args[0]), *y = f.emit(op->args[1]), *q = f.emit(op->args[2]);
     bool is_signed = op->args[0].type().is_int() || op->args[1].type().is_int();
-    Value *product = b.CreateMul(widened(f, x, op->args[0].type()), widened(f, y, op->args[1].type()));
+    Value *product =
+        b.CreateMul(widened(f, x, op->args[0].type()), widened(f, y, op->args[1].type()));
     llvm::Type *wide = product->getType();
     q = b.CreateIntCast(q, wide, false);
     if (op->is_intrinsic(Intrinsic::rounding_mul_shift_right)) {

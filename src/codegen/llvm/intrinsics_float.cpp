@@ -88,8 +88,8 @@ Expr integer_weight(const Expr &weight, int bits) {
 
 }  // namespace
 
-// lerp(zero, one, weight) = zero * (1 - weight) + one * weight, rounded to nearest for integers, where
-// an unsigned weight's largest value stands for 1.
+// lerp(zero, one, weight) = zero * (1 - weight) + one * weight, rounded to nearest for integers,
+// where an unsigned weight's largest value stands for 1.
 Value *emit_lerp(FunctionEmitter &f, const Call *op) {
     Expr zero = op->args[0], one = op->args[1], weight = op->args[2];
     Type t = op->type;
@@ -112,7 +112,7 @@ Value *emit_lerp(FunctionEmitter &f, const Call *op) {
                                  Add::make(Cast::make(unsigned_type, one), bias), weight});
         return f.emit(Cast::make(t, Sub::make(moved, bias)));
     }
-    Type wide = unsigned_type.with_bits(t.bits() + weight.type().bits() > 32 ? 64
+    Type wide = unsigned_type.with_bits(t.bits() + weight.type().bits() > 32   ? 64
                                         : t.bits() + weight.type().bits() > 16 ? 32
                                                                                : 16);
     Expr top = make_const(wide, weight.type().umax());

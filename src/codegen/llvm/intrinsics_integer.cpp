@@ -60,11 +60,13 @@ Value *emit_shift(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     Type t = op->type, distance_type = op->args[1].type();
     Value *a = f.emit(op->args[0]);
-    Value *distance = f.convert(f.emit(op->args[1]), distance_type,
-                                t.with_code(distance_type.code()));
+    Value *distance =
+        f.convert(f.emit(op->args[1]), distance_type, t.with_code(distance_type.code()));
     bool left = op->is_intrinsic(Intrinsic::shift_left);
     auto shift = [&](bool to_left, Value *by) {
-        return to_left ? b.CreateShl(a, by) : t.is_int() ? b.CreateAShr(a, by) : b.CreateLShr(a, by);
+        return to_left      ? b.CreateShl(a, by)
+               : t.is_int() ? b.CreateAShr(a, by)
+                            : b.CreateLShr(a, by);
     };
     if (distance_type.is_uint()) {
         return shift(left, distance);
@@ -125,7 +127,8 @@ Value *emit_extract_bits(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     Value *v = as_bits(f, op->args[0]);
     Value *offset = b.CreateIntCast(f.emit(op->args[1]), v->getType(), false);
-    Value *bits = b.CreateZExtOrTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
+    Value *bits =
+        b.CreateZExtOrTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
     return b.CreateBitCast(bits, f.type(op->type));
 }
 

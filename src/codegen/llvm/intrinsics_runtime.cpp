@@ -55,7 +55,8 @@ Value *emit_load_struct_member(FunctionEmitter &f, const Call *op) {
     return op->type.is_bool() ? f.builder().CreateIsNotNull(v) : v;
 }
 
-// register_destructor("function", object): function(user_context, object) when the function is left.
+// register_destructor("function", object): function(user_context, object) when the function is
+// left.
 Value *emit_register_destructor(FunctionEmitter &f, const Call *op) {
     const StringImm *name = op->args[0].as<StringImm>();
     internal_assert(name) << "register_destructor needs the function's name";
@@ -68,8 +69,7 @@ namespace {
 /// Text in the making: a printf format, its arguments, and how long the result can be.
 class Text {
 public:
-    explicit Text(FunctionEmitter &f)
-        : f_(f), b_(f.builder()) {
+    explicit Text(FunctionEmitter &f) : f_(f), b_(f.builder()) {
     }
 
     void append(const std::string &s) {
@@ -104,9 +104,10 @@ public:
     Value *finish() {
         uint64_t room = length_ + 1;
         Value *buffer = f_.frame_slot(nullptr, "text", room, 16);
-        std::vector<Value *> args = {buffer, b_.getInt64(room), f_.module().string_constant(format_)};
-        auto *type = llvm::FunctionType::get(
-            b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()}, true);
+        std::vector<Value *> args = {buffer, b_.getInt64(room),
+                                     f_.module().string_constant(format_)};
+        auto *type = llvm::FunctionType::get(b_.getInt32Ty(),
+                                             {b_.getPtrTy(), b_.getInt64Ty(), b_.getPtrTy()}, true);
         llvm::Function *snprintf = f_.module().declare("snprintf", type);
         args.insert(args.end(), args_.begin(), args_.end());
         b_.CreateCall(type, snprintf, args);
@@ -116,7 +117,8 @@ public:
 private:
     void append_scalar(Value *v, Type t) {
         if (t.is_handle()) {
-            bool is_text = t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
+            bool is_text =
+                t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
             add(is_text ? "%s" : "%p", v, is_text ? 256 : 20);
         } else if (t.is_float()) {
             v = f_.convert(v, t, Float(64));

@@ -121,8 +121,10 @@ Value *MathEmitter::scale(Value *x, Value *n) {
 Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
     // Beyond these limits the result is infinity or zero; NaN passes through.
     double high_limit = is_double() ? 711.0 : 90.0, low_limit = is_double() ? -746.0 : -105.0;
-    Value *clamped = b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high_limit)), constant(high_limit), x);
-    clamped = b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(low_limit), clamped);
+    Value *clamped =
+        b_.CreateSelect(b_.CreateFCmpOGT(x, constant(high_limit)), constant(high_limit), x);
+    clamped =
+        b_.CreateSelect(b_.CreateFCmpOLT(x, constant(low_limit)), constant(low_limit), clamped);
     Value *n_bits;
     Value *n = nearest(b_.CreateFMul(clamped, constant(log2_e)), &n_bits);
     SplitConstant ln2 = is_double() ? ln2_64 : ln2_32;
@@ -133,7 +135,8 @@ Value *MathEmitter::exp_scaled(Value *x, Value *low, int exponent) {
     }
     Value *p = kernel(r, table::exp32, table::exp64);
     p = b_.CreateFAdd(multiply_add(b_.CreateFMul(r, r), p, r), constant(1.0));
-    return scale(p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent)))) : n_bits);
+    return scale(p, exponent ? b_.CreateAdd(n_bits, bits_constant(uint64_t(int64_t(exponent))))
+                             : n_bits);
 }
 
 Value *MathEmitter::exp(Value *x) {
@@ -143,7 +146,8 @@ Value *MathEmitter::exp(Value *x) {
 void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     bool d = is_double();
     unsigned mantissa = d ? 52 : 23;
-    uint64_t one = d ? 0x3ff0000000000000 : 0x3f800000, root_half = d ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+    uint64_t one = d ? 0x3ff0000000000000 : 0x3f800000,
+             root_half = d ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
     uint64_t mantissa_mask = (uint64_t(1) << mantissa) - 1;
     double smallest = d ? 0x1p-1022 : 0x1p-126, up = d ? 0x1p54 : 0x1p25, down = d ? -54 : -25;
     Value *subnormal = b_.CreateFCmpOLT(x, constant(smallest));
@@ -159,8 +163,8 @@ void MathEmitter::split_exponent(Value *x, Value **m, Value **e) {
     *e = b_.CreateFAdd(exponent, b_.CreateSelect(subnormal, constant(down), constant(0.0)));
 }
 
-// With f = m - 1 and s = f / (2 + f): log(m) = 2 s + s^3 P(s^2), written as f minus small terms, since
-// f is exact:  f - (h - s (h + s^2 P)), h = f^2 / 2.
+// With f = m - 1 and s = f / (2 + f): log(m) = 2 s + s^3 P(s^2), written as f minus small terms,
+// since f is exact:  f - (h - s (h + s^2 P)), h = f^2 / 2.
 Value *MathEmitter::log(Value *x) {
     Value *m, *e;
     split_exponent(x, &m, &e);
@@ -180,7 +184,8 @@ Value *MathEmitter::log(Value *x) {
     return b_.CreateSelect(b_.CreateFCmpOEQ(x, zero), constant(-infinity), result);
 }
 
-// a * b exactly. Without a fused multiply-add the factors are cut in halves whose products are exact.
+// a * b exactly. Without a fused multiply-add the factors are cut in halves whose products are
+// exact.
 MathEmitter::Pair MathEmitter::two_product(Value *a, Value *b) {
     Value *high = b_.CreateFMul(a, b);
     if (f_.target().has_feature(Target::FMA)) {
@@ -225,7 +230,8 @@ MathEmitter::Pair MathEmitter::log_pair(Value *x) {
     return {sum, b_.CreateFAdd(b_.CreateFSub(high, sum), low)};
 }
 
-Value *MathEmitter::through_double(const std::function<Value *(MathEmitter &, Value *)> &f, Value *x) {
+Value *MathEmitter::through_double(const std::function<Value *(MathEmitter &, Value *)> &f,
+                                   Value *x) {
     MathEmitter wide(f_, type_.with_bits(64));
     return b_.CreateFPTrunc(f(wide, b_.CreateFPExt(x, wide.float_type_)), float_type_);
 }
@@ -237,8 +243,10 @@ Value *MathEmitter::pow_specials(Value *magnitude, Value *x, Value *y) {
     Value *half = b_.CreateFMul(y, constant(0.5));
     Value *is_even = b_.CreateFCmpOEQ(f_.call_llvm(llvm::Intrinsic::floor, {half}), half);
     Value *is_odd = b_.CreateAnd(is_integer, b_.CreateNot(is_even));
-    Value *result = b_.CreateSelect(b_.CreateAnd(is_odd, is_negative(x)), b_.CreateFNeg(magnitude), magnitude);
-    Value *below_zero = b_.CreateAnd(b_.CreateFCmpOLT(x, constant(0.0)), b_.CreateFCmpOGT(x, constant(-infinity)));
+    Value *result =
+        b_.CreateSelect(b_.CreateAnd(is_odd, is_negative(x)), b_.CreateFNeg(magnitude), magnitude);
+    Value *below_zero =
+        b_.CreateAnd(b_.CreateFCmpOLT(x, constant(0.0)), b_.CreateFCmpOGT(x, constant(-infinity)));
     Value *no_value = b_.CreateAnd(below_zero, b_.CreateNot(is_integer));
     result = b_.CreateSelect(no_value, constant(__builtin_nan("")), result);
     Value *to_infinity = b_.CreateFCmpOEQ(absolute(y), constant(infinity));
@@ -258,7 +266,8 @@ Value *MathEmitter::pow_double(Value *x, Value *y) {
     Value *in_range = b_.CreateFCmpOLT(absolute(product.high), constant(1000.0));
     low = b_.CreateSelect(in_range, low, constant(0.0));
     Value *result = exp_scaled(product.high, low, 0);
-    Value *ordinary = b_.CreateAnd(b_.CreateFCmpOGT(ax, constant(0.0)), b_.CreateFCmpOLT(ax, constant(infinity)));
+    Value *ordinary =
+        b_.CreateAnd(b_.CreateFCmpOGT(ax, constant(0.0)), b_.CreateFCmpOLT(ax, constant(infinity)));
     // Zero, infinity and NaN: their simple logarithms do.
     return b_.CreateSelect(ordinary, result, exp(b_.CreateFMul(y, log(ax))));
 }
@@ -269,7 +278,8 @@ Value *MathEmitter::pow(Value *x, Value *y) {
     }
     // float64 has the digits to spare.
     MathEmitter wide(f_, type_.with_bits(64));
-    Value *wx = b_.CreateFPExt(absolute(x), wide.float_type_), *wy = b_.CreateFPExt(y, wide.float_type_);
+    Value *wx = b_.CreateFPExt(absolute(x), wide.float_type_),
+          *wy = b_.CreateFPExt(y, wide.float_type_);
     Value *magnitude = b_.CreateFPTrunc(wide.exp(b_.CreateFMul(wy, wide.log(wx))), float_type_);
     return pow_specials(magnitude, x, y);
 }
@@ -354,8 +364,8 @@ namespace {
 struct MathRow {
     Intrinsic id;
     Value *(MathEmitter::*unary)(Value *);
-    const char *libm;      ///< its name in C
-    bool has_double;       ///< whether the method serves float64
+    const char *libm;  ///< its name in C
+    bool has_double;   ///< whether the method serves float64
 };
 
 const MathRow rows[] = {

@@ -20,7 +20,8 @@ namespace {
 constexpr double infinity = __builtin_inf();
 constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 /// pi/2 in parts; small multiples of the first two are exact.
-constexpr double half_pi_1 = 0x1.921fb544p+0, half_pi_2 = 0x1.0b4611a6p-34, half_pi_3 = 0x1.3198a2e037073p-69;
+constexpr double half_pi_1 = 0x1.921fb544p+0, half_pi_2 = 0x1.0b4611a6p-34,
+                 half_pi_3 = 0x1.3198a2e037073p-69;
 constexpr double half_pi_rest = 0x1.0b4611a626331p-34;  // of the first part alone
 constexpr double max_reduced = 0x1p19;
 
@@ -30,17 +31,18 @@ constexpr double tan_pi_8 = 0x1.a827999fcef32p-2;
 struct HalfPi {
     double high, low;
 };
-constexpr HalfPi half_pi_32 = {0x1.921fb6p+0, -0x1.777a5cp-25}, half_pi_64 = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+constexpr HalfPi half_pi_32 = {0x1.921fb6p+0, -0x1.777a5cp-25},
+                 half_pi_64 = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 
 }  // namespace
 
-// |x| > limit in any lane sends all lanes to the C library. The way there is out of line: it is taken
-// almost never.
+// |x| > limit in any lane sends all lanes to the C library. The way there is out of line: it is
+// taken almost never.
 Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char *name) {
     Value *large = b_.CreateFCmpOGT(absolute(x), constant(limit));
     Value *any = large->getType()->isVectorTy() ? b_.CreateOrReduce(large) : large;
-    std::string symbol = "calotype." + std::string(name) + ".f" + std::to_string(type_.bits()) + "x" +
-                         std::to_string(type_.lanes());
+    std::string symbol = "calotype." + std::string(name) + ".f" + std::to_string(type_.bits()) +
+                         "x" + std::to_string(type_.lanes());
     llvm::Function *slow = f_.module().llvm().getFunction(symbol);
     if (!slow) {
         auto *type = llvm::FunctionType::get(float_type_, {float_type_}, false);
@@ -113,7 +115,8 @@ Value *MathEmitter::sin(Value *x) {
     // Tiny arguments are their own sine; that keeps -0 too.
     Value *v = sine_or_cosine(x, 0);
     v = b_.CreateSelect(b_.CreateFCmpOLT(absolute(x), constant(0x1p-14)),
-                        multiply_add(b_.CreateFMul(b_.CreateFMul(x, x), x), constant(-1.0 / 6), x), v);
+                        multiply_add(b_.CreateFMul(b_.CreateFMul(x, x), x), constant(-1.0 / 6), x),
+                        v);
     return unless_large(x, max_reduced, v, "sin");
 }
 
@@ -132,8 +135,8 @@ Value *MathEmitter::tan(Value *x) {
     return unless_large(x, max_reduced, v, "tan");
 }
 
-// atan(small / large) for 0 <= small <= large, not both zero: of (small - large) / (small + large) and
-// pi/4 more where the ratio is above tan(pi/8).
+// atan(small / large) for 0 <= small <= large, not both zero: of (small - large) / (small + large)
+// and pi/4 more where the ratio is above tan(pi/8).
 Value *MathEmitter::arc_tangent_of_ratio(Value *small, Value *large) {
     Value *moved = b_.CreateFCmpOGT(small, b_.CreateFMul(large, constant(tan_pi_8)));
     Value *numerator = b_.CreateSelect(moved, b_.CreateFSub(small, large), small);
@@ -162,7 +165,8 @@ Value *MathEmitter::atan2(Value *y, Value *x) {
     Value *swapped = b_.CreateFCmpOGT(ay, ax);
     Value *small = b_.CreateSelect(swapped, ax, ay), *large = b_.CreateSelect(swapped, ay, ax);
     Value *one = constant(1.0), *zero = constant(0.0), *inf = constant(infinity);
-    // Both zero: the angle is that of (1, 0). Infinities count as 1, what is finite beside them as 0.
+    // Both zero: the angle is that of (1, 0). Infinities count as 1, what is finite beside them as
+    // 0.
     Value *infinite = b_.CreateFCmpOEQ(large, inf);
     Value *small_at_infinity = b_.CreateSelect(b_.CreateFCmpOEQ(small, inf), one, zero);
     Value *is_nan = b_.CreateFCmpUNO(x, y);
@@ -173,9 +177,11 @@ Value *MathEmitter::atan2(Value *y, Value *x) {
     Value *down = b_.CreateSelect(huge, constant(0x1p-20), one);
     Value *v = arc_tangent_of_ratio(b_.CreateFMul(small, down), b_.CreateFMul(large, down));
     HalfPi half_pi = is_double() ? half_pi_64 : half_pi_32;
-    Value *complement = b_.CreateFAdd(b_.CreateFSub(constant(half_pi.high), v), constant(half_pi.low));
+    Value *complement =
+        b_.CreateFAdd(b_.CreateFSub(constant(half_pi.high), v), constant(half_pi.low));
     v = b_.CreateSelect(swapped, complement, v);
-    Value *beyond = b_.CreateFAdd(b_.CreateFSub(constant(2 * half_pi.high), v), constant(2 * half_pi.low));
+    Value *beyond =
+        b_.CreateFAdd(b_.CreateFSub(constant(2 * half_pi.high), v), constant(2 * half_pi.low));
     v = with_sign_of(b_.CreateSelect(is_negative(x), beyond, v), y);
     return b_.CreateSelect(is_nan, constant(__builtin_nan("")), v);
 }
@@ -191,11 +197,14 @@ Value *MathEmitter::asin(Value *x) {
     Value *p = kernel(square, table::asin32, table::asin64);
     Value *v = multiply_add(b_.CreateFMul(t, square), p, t);
     HalfPi half_pi = is_double() ? half_pi_64 : half_pi_32;
-    Value *folded = b_.CreateFSub(constant(half_pi.high), b_.CreateFSub(b_.CreateFMul(constant(2.0), v), constant(half_pi.low)));
+    Value *folded =
+        b_.CreateFSub(constant(half_pi.high),
+                      b_.CreateFSub(b_.CreateFMul(constant(2.0), v), constant(half_pi.low)));
     return with_sign_of(b_.CreateSelect(near_one, folded, v), x);
 }
 
-// pi/2 - asin(x) for small |x|; else 2 asin(sqrt((1 - |x|) / 2)), or pi minus that where x is negative.
+// pi/2 - asin(x) for small |x|; else 2 asin(sqrt((1 - |x|) / 2)), or pi minus that where x is
+// negative.
 Value *MathEmitter::acos(Value *x) {
     Value *a = absolute(x);
     Value *near_one = b_.CreateFCmpOGT(a, constant(0.5));
@@ -208,7 +217,8 @@ Value *MathEmitter::acos(Value *x) {
     HalfPi half_pi = is_double() ? half_pi_64 : half_pi_32;
     Value *middle = b_.CreateFSub(constant(half_pi.high), b_.CreateFSub(v, constant(half_pi.low)));
     Value *twice = b_.CreateFMul(constant(2.0), v);
-    Value *left = b_.CreateFSub(constant(2 * half_pi.high), b_.CreateFSub(twice, constant(2 * half_pi.low)));
+    Value *left =
+        b_.CreateFSub(constant(2 * half_pi.high), b_.CreateFSub(twice, constant(2 * half_pi.low)));
     Value *outer = b_.CreateSelect(is_negative(x), left, twice);
     return b_.CreateSelect(near_one, outer, middle);
 }

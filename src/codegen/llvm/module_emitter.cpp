@@ -46,7 +46,8 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
         FunctionEmitter emitter(*this, function);
         for (size_t i = 0; i < f.args.size(); i++) {
             const LoweredArgument &a = f.args[i];
-            emitter.bind(a.is_buffer() ? a.name + ".buffer" : a.name, function->getArg(unsigned(i)));
+            emitter.bind(a.is_buffer() ? a.name + ".buffer" : a.name,
+                         function->getArg(unsigned(i)));
             if (a.is_buffer() && a.alignment.modulus > 1 && a.alignment.remainder == 0) {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
             }
@@ -160,28 +161,31 @@ void ModuleEmitter::emit_embedded_buffer(const LoweredBuffer &buffer) {
     data->setAlignment(llvm::Align(uint64_t(buffer.alignment)));
     std::vector<Constant *> shape;
     for (const LoweredBuffer::Dimension &d : buffer.dimensions) {
-        shape.push_back(llvm::ConstantStruct::get(
-            dimension_type_, {ConstantInt::get(i32, uint64_t(d.min), true),
-                              ConstantInt::get(i32, uint64_t(d.extent), true),
-                              ConstantInt::get(i32, uint64_t(d.stride), true), ConstantInt::get(i32, 0)}));
+        shape.push_back(llvm::ConstantStruct::get(dimension_type_,
+                                                  {ConstantInt::get(i32, uint64_t(d.min), true),
+                                                   ConstantInt::get(i32, uint64_t(d.extent), true),
+                                                   ConstantInt::get(i32, uint64_t(d.stride), true),
+                                                   ConstantInt::get(i32, 0)}));
     }
     auto *shape_type = llvm::ArrayType::get(dimension_type_, shape.size());
     Constant *dims = private_constant(llvm::ConstantArray::get(shape_type, shape), "image_shape");
     Constant *type = llvm::ConstantStruct::get(
-        type_type_, {ConstantInt::get(i8, buffer.type.code()), ConstantInt::get(i8, uint64_t(buffer.type.bits())),
+        type_type_, {ConstantInt::get(i8, buffer.type.code()),
+                     ConstantInt::get(i8, uint64_t(buffer.type.bits())),
                      ConstantInt::get(i16, uint64_t(buffer.type.lanes()))});
     Constant *null = llvm::ConstantPointerNull::get(pointer_type());
     Constant *value = llvm::ConstantStruct::get(
-        buffer_type_,
-        {ConstantInt::get(i64, 0), null, data, ConstantInt::get(i64, calotype_buffer_flag_host_dirty),
-         type, ConstantInt::get(i32, shape.size()), dims, null});
+        buffer_type_, {ConstantInt::get(i64, 0), null, data,
+                       ConstantInt::get(i64, calotype_buffer_flag_host_dirty), type,
+                       ConstantInt::get(i32, shape.size()), dims, null});
     // Not constant: devices note their copies in it.
     embedded_[buffer.name + ".buffer"] =
         new llvm::GlobalVariable(*module_, buffer_type_, false, llvm::GlobalValue::PrivateLinkage,
                                  value, c_identifier(buffer.name));
 }
 
-// int NAME_argv(void **args): args[i] points to the i-th scalar, or is the i-th calotype_buffer_t *.
+// int NAME_argv(void **args): args[i] points to the i-th scalar, or is the i-th calotype_buffer_t
+// *.
 void ModuleEmitter::emit_argv(const LoweredFunction &f, llvm::Function *callee) {
     auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context_), {pointer_type()}, false);
     auto *wrapper = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
@@ -254,9 +258,10 @@ Constant *ModuleEmitter::argument_metadata(const LoweredArgument &a, llvm::Struc
     auto renamed = source_.metadata_names.find(a.name);
     const std::string &name = renamed == source_.metadata_names.end() ? a.name : renamed->second;
     const ArgumentEstimates &e = a.argument_estimates;
-    Constant *element = llvm::ConstantStruct::get(
-        type_type_, {ConstantInt::get(i8, a.type.code()), ConstantInt::get(i8, uint64_t(a.type.bits())),
-                     ConstantInt::get(i16, uint64_t(a.type.lanes()))});
+    Constant *element =
+        llvm::ConstantStruct::get(type_type_, {ConstantInt::get(i8, a.type.code()),
+                                               ConstantInt::get(i8, uint64_t(a.type.bits())),
+                                               ConstantInt::get(i16, uint64_t(a.type.lanes()))});
     Type t = a.type;
     return llvm::ConstantStruct::get(
         type, {string_constant(name), ConstantInt::get(i32, uint64_t(a.kind)),
@@ -275,13 +280,14 @@ void ModuleEmitter::emit_metadata(const LoweredFunction &f) {
         arguments.push_back(argument_metadata(a, argument_type));
     }
     auto *array_type = llvm::ArrayType::get(argument_type, arguments.size());
-    Constant *array = private_constant(llvm::ConstantArray::get(array_type, arguments), "arguments");
+    Constant *array =
+        private_constant(llvm::ConstantArray::get(array_type, arguments), "arguments");
     auto *metadata_type = llvm::StructType::get(context_, {i32, i32, p, p, p});
     Constant *metadata = private_constant(
-        llvm::ConstantStruct::get(metadata_type,
-                                  {ConstantInt::get(i32, 1), ConstantInt::get(i32, arguments.size()),
-                                   array, string_constant(source_.target),
-                                   string_constant(simple_name(f.name))}),
+        llvm::ConstantStruct::get(metadata_type, {ConstantInt::get(i32, 1),
+                                                  ConstantInt::get(i32, arguments.size()), array,
+                                                  string_constant(source_.target),
+                                                  string_constant(simple_name(f.name))}),
         "metadata");
     auto *type = llvm::FunctionType::get(p, {}, false);
     auto *getter = llvm::Function::Create(type, llvm::Function::ExternalLinkage,

@@ -40,8 +40,8 @@ protected:
 
 }  // namespace
 
-// All names used inside that mean something here. Names that are bound anew inside and mean something
-// else here are captured needlessly, which does no harm.
+// All names used inside that mean something here. Names that are bound anew inside and mean
+// something else here are captured needlessly, which does no harm.
 FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
                                                        const std::vector<std::string> &bound) {
     NamesUsed used;
@@ -80,8 +80,8 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
     llvm::MDNode *empty = llvm::MDNode::get(module_.context(), {});
     for (size_t i = 0; i < closure.names.size(); i++) {
         Value *field = inner.b_.CreateStructGEP(closure.type, address, unsigned(i));
-        auto *value = inner.b_.CreateLoad(closure.type->getElementType(unsigned(i)), field,
-                                          closure.names[i]);
+        auto *value =
+            inner.b_.CreateLoad(closure.type->getElementType(unsigned(i)), field, closure.names[i]);
         value->setMetadata(llvm::LLVMContext::MD_invariant_load, empty);
         inner.bind(closure.names[i], value);
     }
@@ -99,8 +99,8 @@ struct FunctionEmitter::Task {
 
 namespace {
 
-/// Threads that a statement needs to be sure to come to its end: one, or one for each task of a fork
-/// in it.
+/// Threads that a statement needs to be sure to come to its end: one, or one for each task of a
+/// fork in it.
 int threads_needed(const Stmt &s) {
     class Count : public Visitor {
     public:
@@ -189,31 +189,42 @@ llvm::Function *FunctionEmitter::emit_task_function(const Task &task, const Clos
 void FunctionEmitter::emit_parallel_tasks(const std::vector<Task> &tasks) {
     llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
     auto *acquire_type = llvm::StructType::get(module_.context(), {p, i32});
-    auto *task_type = llvm::StructType::get(
-        module_.context(), {p, p, p, p, i32, i32, i32, i32, b_.getInt8Ty()});
+    auto *task_type =
+        llvm::StructType::get(module_.context(), {p, p, p, p, i32, i32, i32, i32, b_.getInt8Ty()});
     Value *array = frame_slot(llvm::ArrayType::get(task_type, tasks.size()), "tasks");
     for (size_t i = 0; i < tasks.size(); i++) {
         const Task &task = tasks[i];
         Closure closure = make_closure(task.body, {task.loop_variable});
         llvm::Function *function = emit_task_function(task, closure);
         size_t count = task.acquires.size();
-        Value *acquires = frame_slot(llvm::ArrayType::get(acquire_type, std::max<size_t>(count, 1)), "acquires");
+        Value *acquires =
+            frame_slot(llvm::ArrayType::get(acquire_type, std::max<size_t>(count, 1)), "acquires");
         for (size_t k = 0; k < count; k++) {
             Value *entry = b_.CreateConstInBoundsGEP1_64(acquire_type, acquires, k);
-            b_.CreateStore(emit(task.acquires[k].first), b_.CreateStructGEP(acquire_type, entry, 0));
-            b_.CreateStore(emit(task.acquires[k].second), b_.CreateStructGEP(acquire_type, entry, 1));
+            b_.CreateStore(emit(task.acquires[k].first),
+                           b_.CreateStructGEP(acquire_type, entry, 0));
+            b_.CreateStore(emit(task.acquires[k].second),
+                           b_.CreateStructGEP(acquire_type, entry, 1));
         }
-        Value *fields[] = {function, closure.address, module_.string_constant(task.name), acquires,
-                           b_.getInt32(uint32_t(count)), emit(task.min), emit(task.extent),
-                           b_.getInt32(uint32_t(threads_needed(task.body))), b_.getInt8(task.serial)};
+        Value *fields[] = {function,
+                           closure.address,
+                           module_.string_constant(task.name),
+                           acquires,
+                           b_.getInt32(uint32_t(count)),
+                           emit(task.min),
+                           emit(task.extent),
+                           b_.getInt32(uint32_t(threads_needed(task.body))),
+                           b_.getInt8(task.serial)};
         Value *entry = b_.CreateConstInBoundsGEP1_64(task_type, array, i);
         for (unsigned k = 0; k < 9; k++) {
             b_.CreateStore(fields[k], b_.CreateStructGEP(task_type, entry, k));
         }
     }
-    Value *parent = task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
-    return_if_nonzero(call_runtime("calotype_do_parallel_tasks", i32,
-                                   {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
+    Value *parent =
+        task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
+    return_if_nonzero(
+        call_runtime("calotype_do_parallel_tasks", i32,
+                     {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
 }
 
 void FunctionEmitter::emit_node(const Fork *op) {

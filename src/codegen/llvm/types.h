@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From IR types to LLVM types. 16-bit floats are held as i16 and computed with as float32; bools are
-// i1 in registers and one byte in memory.
+// From IR types to LLVM types. 16-bit floats are held as i16 and computed with as float32; bools
+// are i1 in registers and one byte in memory.
 #pragma once
 
 #include <llvm/IR/DerivedTypes.h>

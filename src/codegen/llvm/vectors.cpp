@@ -132,7 +132,8 @@ Value *FunctionEmitter::by_pieces(const std::vector<Value *> &args, int lanes,
     }
     Value *all = concat(results);
     int padding = (int(results.size()) * lanes - total);
-    int wanted = result_total - int(int64_t(padding) * result_total / (int64_t(results.size()) * lanes));
+    int wanted =
+        result_total - int(int64_t(padding) * result_total / (int64_t(results.size()) * lanes));
     return slice(all, 0, wanted);
 }
 
@@ -243,8 +244,8 @@ Value *FunctionEmitter::reduce_pair(Value *a, Value *b, VectorReduce::Operator o
     internal_error << "no such reduction";
 }
 
-// `groups` results, each of lanes_of(v) / groups neighbours. Halves of every group are combined until
-// one lane a group is left; where a whole register is one group the halves are its two ends.
+// `groups` results, each of lanes_of(v) / groups neighbours. Halves of every group are combined
+// until one lane a group is left; where a whole register is one group the halves are its two ends.
 Value *FunctionEmitter::reduce_groups(Value *v, int groups, VectorReduce::Operator op,
                                       Type element) {
     int factor = lanes_of(v->getType()) / groups;

@@ -65,10 +65,12 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 
 bool can_emit(OutputFileType type) {
     return needs_code(type) || type == OutputFileType::c_header ||
-           type == OutputFileType::c_source || type == OutputFileType::registration || type == OutputFileType::stmt;
+           type == OutputFileType::c_source || type == OutputFileType::registration ||
+           type == OutputFileType::stmt;
 }
 
-std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, const Target &target,
+std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
+                                                   const Target &target,
                                                    const std::set<OutputFileType> &types) {
     std::map<OutputFileType, std::string> result;
     std::optional<CompiledModule> code;
@@ -76,8 +78,8 @@ std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module, 
         if (needs_code(type) && !code) {
             code.emplace(module, target);
         }
-        result[type] = needs_code(type) ? emit_code(type, module, *code)
-                                        : emit_text(type, module, target);
+        result[type] =
+            needs_code(type) ? emit_code(type, module, *code) : emit_text(type, module, target);
     }
     return result;
 }

@@ -29,33 +29,69 @@ enum class Operands : uint8_t { Product, Difference, Single };
 struct ReductionRow {
     VectorReduce::Operator op;
     Operands operands;
-    Type a, b;             ///< element types that the operands must fit into without loss
-    Type result;           ///< element type that the instruction gives
-    int factor;            ///< how many lanes it adds up
-    bool accumulates;      ///< it takes an accumulator first
+    Type a, b;         ///< element types that the operands must fit into without loss
+    Type result;       ///< element type that the instruction gives
+    int factor;        ///< how many lanes it adds up
+    bool accumulates;  ///< it takes an accumulator first
     Target::Feature feature;
     Instruction instruction;
 };
 
 const ReductionRow reduction_rows[] = {
     // u8 * s8, four at a time
-    {VectorReduce::Add, Operands::Product, UInt(8), Int(8), Int(32), 4, true, Target::AVX512_Zen4,
+    {VectorReduce::Add,
+     Operands::Product,
+     UInt(8),
+     Int(8),
+     Int(32),
+     4,
+     true,
+     Target::AVX512_Zen4,
      {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::x86_avx512_vpdpbusd_512}},
-    {VectorReduce::Add, Operands::Product, UInt(8), Int(8), Int(32), 4, true, Target::AVXVNNI,
+    {VectorReduce::Add,
+     Operands::Product,
+     UInt(8),
+     Int(8),
+     Int(32),
+     4,
+     true,
+     Target::AVXVNNI,
      {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::not_intrinsic}},
     // s16 * s16, two at a time
-    {VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false, Target::SSE41,
+    {VectorReduce::Add,
+     Operands::Product,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     false,
+     Target::SSE41,
      {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
     // s16, two at a time, as products with 1
-    {VectorReduce::Add, Operands::Single, Int(16), Int(16), Int(32), 2, false, Target::SSE41,
+    {VectorReduce::Add,
+     Operands::Single,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     false,
+     Target::SSE41,
      {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
     // u8 * s8 with saturation to s16, two at a time
-    {VectorReduce::SaturatingAdd, Operands::Product, UInt(8), Int(8), Int(16), 2, false, Target::SSE41,
+    {VectorReduce::SaturatingAdd,
+     Operands::Product,
+     UInt(8),
+     Int(8),
+     Int(16),
+     2,
+     false,
+     Target::SSE41,
      {X::x86_ssse3_pmadd_ub_sw_128, X::x86_avx2_pmadd_ub_sw, X::x86_avx512_pmaddubs_w_512}},
 };
 
 /// |a - b| of u8 (b zero for a plain sum), eight at a time into 64 bits.
-const Instruction sum_of_differences = {X::x86_sse2_psad_bw, X::x86_avx2_psad_bw, X::x86_avx512_psad_bw_512};
+const Instruction sum_of_differences = {X::x86_sse2_psad_bw, X::x86_avx2_psad_bw,
+                                        X::x86_avx512_psad_bw_512};
 
 /// Widest registers for integers of few bits: 512 needs the byte and word instructions.
 int integer_register_bits(const Target &target) {
@@ -87,7 +123,8 @@ struct Pair {
 
 bool fits(const Expr &a, const Expr &b, const ReductionRow &row, Pair *result) {
     int lanes = a.type().lanes();
-    Expr x = lossless_cast(row.a.with_lanes(lanes), a), y = lossless_cast(row.b.with_lanes(lanes), b);
+    Expr x = lossless_cast(row.a.with_lanes(lanes), a),
+         y = lossless_cast(row.b.with_lanes(lanes), b);
     if (!x.defined() || !y.defined()) {
         return false;
     }
@@ -123,8 +160,10 @@ Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands) 
         }
         // Four bytes are one lane of the accumulator, and are given as such.
         llvm::Type *words = f.type(row.result.with_lanes(width / row.result.bits()));
-        return b.CreateIntrinsic(id, {}, {llvm::Constant::getNullValue(words), b.CreateBitCast(piece[0], words),
-                                          b.CreateBitCast(piece[1], words)});
+        return b.CreateIntrinsic(id, {},
+                                 {llvm::Constant::getNullValue(words),
+                                  b.CreateBitCast(piece[0], words),
+                                  b.CreateBitCast(piece[1], words)});
     });
 }
 
@@ -186,7 +225,8 @@ Value *match_x86_call(FunctionEmitter &f, const Call *op) {
     if (f.target().arch != Target::X86) {
         return nullptr;
     }
-    return op->is_intrinsic(Intrinsic::rounding_mul_shift_right) ? match_rounding_product(f, op) : nullptr;
+    return op->is_intrinsic(Intrinsic::rounding_mul_shift_right) ? match_rounding_product(f, op)
+                                                                 : nullptr;
 }
 
 Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
@@ -198,8 +238,8 @@ Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
         return v;
     }
     for (const ReductionRow &row : reduction_rows) {
-        bool matches = op->op == row.op && factor % row.factor == 0 && f.target().has_feature(row.feature) &&
-                       op->type.element_of() == row.result &&
+        bool matches = op->op == row.op && factor % row.factor == 0 &&
+                       f.target().has_feature(row.feature) && op->type.element_of() == row.result &&
                        op->value.type().lanes() * row.a.bits() >= 64;
         Pair operands;
         if (matches && match_operands(op->value, row, &operands)) {
@@ -222,7 +262,9 @@ Value *x86_estimate(FunctionEmitter &f, Value *v, bool square_root) {
     Value *y = f.by_pieces({v}, lanes, [&](const std::vector<Value *> &piece) {
         return b.CreateIntrinsic(id, {}, {piece[0]});
     });
-    auto constant = [&](double x) { return llvm::ConstantFP::get(v->getType(), x); };
+    auto constant = [&](double x) {
+        return llvm::ConstantFP::get(v->getType(), x);
+    };
     if (square_root) {
         // y * (3 - v * y * y) / 2
         Value *error = b.CreateFSub(constant(3.0), b.CreateFMul(b.CreateFMul(v, y), y));

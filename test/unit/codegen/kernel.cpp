@@ -66,7 +66,8 @@ void map_vectors(const Target &target, int lanes, int count, const VectorFunctio
         pointers[k] = operands[k].second;
     }
     Stmt store = Store::make("out", f(loads), index, const_true(lanes), Alignment());
-    Stmt loop = For::make("i", 0, count / lanes, ForType::Serial, Partition::Auto, DeviceAPI::None, store);
+    Stmt loop =
+        For::make("i", 0, count / lanes, ForType::Serial, Partition::Auto, DeviceAPI::None, store);
     while (args.size() < 4) {
         args.push_back(pointer_argument("unused" + std::to_string(args.size())));
     }

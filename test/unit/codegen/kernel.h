@@ -43,17 +43,18 @@ template<typename R, typename A>
 std::vector<R> map1(const Target &target, int lanes, const std::vector<A> &a,
                     const std::function<Expr(Expr)> &f) {
     std::vector<R> out(a.size());
-    map_vectors(target, lanes, int(a.size()), [&](const std::vector<Expr> &x) { return f(x[0]); },
-                {{type_of<A>(), a.data()}}, out.data());
+    map_vectors(
+        target, lanes, int(a.size()), [&](const std::vector<Expr> &x) { return f(x[0]); },
+        {{type_of<A>(), a.data()}}, out.data());
     return out;
 }
 template<typename R, typename A, typename B>
 std::vector<R> map2(const Target &target, int lanes, const std::vector<A> &a,
                     const std::vector<B> &b, const std::function<Expr(Expr, Expr)> &f) {
     std::vector<R> out(a.size());
-    map_vectors(target, lanes, int(a.size()),
-                [&](const std::vector<Expr> &x) { return f(x[0], x[1]); },
-                {{type_of<A>(), a.data()}, {type_of<B>(), b.data()}}, out.data());
+    map_vectors(
+        target, lanes, int(a.size()), [&](const std::vector<Expr> &x) { return f(x[0], x[1]); },
+        {{type_of<A>(), a.data()}, {type_of<B>(), b.data()}}, out.data());
     return out;
 }
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "ir/language/bits.h"
 #include "ir/constants.h"
+#include "ir/language/bits.h"
 #include "ir/language/fixed_point.h"
 #include "unit/codegen/kernel.h"
 
@@ -18,8 +18,20 @@ constexpr int count = 240;  // a multiple of all lane counts in use
 template<typename T>
 std::vector<T> samples(unsigned seed) {
     using L = std::numeric_limits<T>;
-    std::vector<T> values = {T(0), T(1), T(-1), T(2), T(3), T(7), T(-2), T(-3), L::min(), L::max(),
-                             T(L::min() + 1), T(L::max() - 1), T(L::max() / 2), T(L::min() / 2)};
+    std::vector<T> values = {T(0),
+                             T(1),
+                             T(-1),
+                             T(2),
+                             T(3),
+                             T(7),
+                             T(-2),
+                             T(-3),
+                             L::min(),
+                             L::max(),
+                             T(L::min() + 1),
+                             T(L::max() - 1),
+                             T(L::max() / 2),
+                             T(L::min() / 2)};
     std::mt19937_64 random(seed);
     while (values.size() < size_t(count)) {
         values.push_back(T(random() >> (random() % 64)));
@@ -42,13 +54,15 @@ T euclidean_quotient(T a, T b) {
 
 template<typename T>
 class Division : public testing::Test {};
-using IntegerTypes = testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+using IntegerTypes =
+    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 TYPED_TEST_SUITE(Division, IntegerTypes);
 
 // The smallest number by -1 overflows: only types that wrap say what that is.
 template<typename T>
 bool defined(T a, T b) {
-    return sizeof(T) < 4 || std::is_unsigned_v<T> || b != T(-1) || a != std::numeric_limits<T>::min();
+    return sizeof(T) < 4 || std::is_unsigned_v<T> || b != T(-1) ||
+           a != std::numeric_limits<T>::min();
 }
 
 TYPED_TEST(Division, ByVariable) {
@@ -76,8 +90,8 @@ TYPED_TEST(Division, ByConstant) {
     using L = std::numeric_limits<T>;
     std::vector<T> a = samples<T>(3);
     const Target &target = runnable_targets().back();
-    for (T d : {T(0), T(1), T(2), T(3), T(5), T(7), T(10), T(16), T(100), T(-1), T(-3), T(-8), L::max(), L::min(),
-                T(L::max() - 1), T(L::min() + 1)}) {
+    for (T d : {T(0), T(1), T(2), T(3), T(5), T(7), T(10), T(16), T(100), T(-1), T(-3), T(-8),
+                L::max(), L::min(), T(L::max() - 1), T(L::min() + 1)}) {
         for (int lanes : {1, 8, 16}) {
             Expr divisor = make_const(type_of<T>().with_lanes(lanes), int64_t(d));
             if (!type_of<T>().is_int()) {
@@ -117,20 +131,57 @@ TYPED_TEST(FixedPoint, AgainstWideArithmetic) {
     };
     constexpr int bits = sizeof(T) * 8;
     const Row rows[] = {
-        {"saturating_add", [](Expr a, Expr b) { return saturating_add(a, b); }, [](auto a, auto b) { return saturated<T>(a + b); }},
-        {"saturating_sub", [](Expr a, Expr b) { return saturating_sub(a, b); }, [](auto a, auto b) { return saturated<T>(a - b); }},
-        {"halving_add", [](Expr a, Expr b) { return halving_add(a, b); }, [](auto a, auto b) { return T((a + b) >> 1); }},
-        {"rounding_halving_add", [](Expr a, Expr b) { return rounding_halving_add(a, b); }, [](auto a, auto b) { return T((a + b + 1) >> 1); }},
-        {"halving_sub", [](Expr a, Expr b) { return halving_sub(a, b); }, [](auto a, auto b) { return T((a - b) >> 1); }},
-        {"mul_shift_right", [](Expr a, Expr b) { return mul_shift_right(a, b, int(bits)); }, [](auto a, auto b) { return saturated<T>((a * b) >> bits); }},
-        {"mul_shift_right less", [](Expr a, Expr b) { return mul_shift_right(a, b, 3); }, [](auto a, auto b) { return saturated<T>((a * b) >> 3); }},
-        {"rounding_mul_shift_right", [](Expr a, Expr b) { return rounding_mul_shift_right(a, b, bits - 1); }, [](auto a, auto b) { return saturated<T>((a * b + (__int128(1) << (bits - 2))) >> (bits - 1)); }},
-        {"absd", [](Expr a, Expr b) { return cast<T>(absd(a, b)); }, [](auto a, auto b) { return T(a > b ? a - b : b - a); }},
-        {"narrowing sum", [](Expr a, Expr b) { return saturating_cast<T>(widening_add(a, b)); }, [](auto a, auto b) { return saturated<T>(a + b); }},
-        {"rounding_shift_right", [](Expr a, Expr b) { return rounding_shift_right(a, b & (bits - 1)); },
-         [](auto a, auto b) { int s = int(b & (bits - 1)); return saturated<T>(s ? (a + (__int128(1) << (s - 1))) >> s : a); }},
+        {"saturating_add", [](Expr a, Expr b) { return saturating_add(a, b); },
+         [](auto a, auto b) {
+             return saturated<T>(a + b);
+         }},
+        {"saturating_sub", [](Expr a, Expr b) { return saturating_sub(a, b); },
+         [](auto a, auto b) {
+             return saturated<T>(a - b);
+         }},
+        {"halving_add", [](Expr a, Expr b) { return halving_add(a, b); },
+         [](auto a, auto b) {
+             return T((a + b) >> 1);
+         }},
+        {"rounding_halving_add", [](Expr a, Expr b) { return rounding_halving_add(a, b); },
+         [](auto a, auto b) {
+             return T((a + b + 1) >> 1);
+         }},
+        {"halving_sub", [](Expr a, Expr b) { return halving_sub(a, b); },
+         [](auto a, auto b) {
+             return T((a - b) >> 1);
+         }},
+        {"mul_shift_right", [](Expr a, Expr b) { return mul_shift_right(a, b, int(bits)); },
+         [](auto a, auto b) {
+             return saturated<T>((a * b) >> bits);
+         }},
+        {"mul_shift_right less", [](Expr a, Expr b) { return mul_shift_right(a, b, 3); },
+         [](auto a, auto b) {
+             return saturated<T>((a * b) >> 3);
+         }},
+        {"rounding_mul_shift_right",
+         [](Expr a, Expr b) { return rounding_mul_shift_right(a, b, bits - 1); },
+         [](auto a, auto b) {
+             return saturated<T>((a * b + (__int128(1) << (bits - 2))) >> (bits - 1));
+         }},
+        {"absd", [](Expr a, Expr b) { return cast<T>(absd(a, b)); },
+         [](auto a, auto b) {
+             return T(a > b ? a - b : b - a);
+         }},
+        {"narrowing sum", [](Expr a, Expr b) { return saturating_cast<T>(widening_add(a, b)); },
+         [](auto a, auto b) {
+             return saturated<T>(a + b);
+         }},
+        {"rounding_shift_right",
+         [](Expr a, Expr b) { return rounding_shift_right(a, b & (bits - 1)); },
+         [](auto a, auto b) {
+             int s = int(b & (bits - 1));
+             return saturated<T>(s ? (a + (__int128(1) << (s - 1))) >> s : a);
+         }},
         {"rounding_shift_left", [](Expr a, Expr b) { return rounding_shift_left(a, b & 3); },
-         [](auto a, auto b) { return saturated<T>(a * (1 << int(b & 3))); }},
+         [](auto a, auto b) {
+             return saturated<T>(a * (1 << int(b & 3)));
+         }},
     };
     std::vector<T> a = samples<T>(4), b = samples<T>(5);
     for (const Target &target : runnable_targets()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Transcendental functions against the C library's long double versions, in units of the last place.
+// Transcendental functions against the C library's long double versions, in units of the last
+// place.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,9 +24,13 @@ double ulps(T got, long double expected) {
     }
     if (std::isinf(rounded) || std::isinf(got)) {
         // One beyond the largest number may be either.
-        return std::abs(got) >= std::numeric_limits<T>::max() && std::abs(rounded) >= std::numeric_limits<T>::max() ? 1 : 1e30;
+        return std::abs(got) >= std::numeric_limits<T>::max() &&
+                       std::abs(rounded) >= std::numeric_limits<T>::max()
+                   ? 1
+                   : 1e30;
     }
-    T unit = std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity()) - std::abs(rounded);
+    T unit =
+        std::nextafter(std::abs(rounded), std::numeric_limits<T>::infinity()) - std::abs(rounded);
     return double(std::abs((long double)got - expected) / unit);
 }
 
@@ -58,9 +63,37 @@ const Function functions[] = {
 template<typename T>
 std::vector<T> samples(double low, double high) {
     using L = std::numeric_limits<T>;
-    std::vector<T> x = {T(0), T(-0.0), T(1), T(-1), T(0.5), T(-0.5), T(2), L::infinity(), -L::infinity(), L::quiet_NaN(),
-                        L::min(), -L::min(), L::denorm_min(), L::max(), L::lowest(), T(1e-10), T(1e-4), T(88.7), T(-103.5), T(709.7),
-                        T(-740), T(M_PI), T(M_PI / 2), T(1e5), T(-3e5), T(1e7), T(1e15), T(0.9999999), T(1.0000001), T(0.70710678), T(0.625)};
+    std::vector<T> x = {T(0),
+                        T(-0.0),
+                        T(1),
+                        T(-1),
+                        T(0.5),
+                        T(-0.5),
+                        T(2),
+                        L::infinity(),
+                        -L::infinity(),
+                        L::quiet_NaN(),
+                        L::min(),
+                        -L::min(),
+                        L::denorm_min(),
+                        L::max(),
+                        L::lowest(),
+                        T(1e-10),
+                        T(1e-4),
+                        T(88.7),
+                        T(-103.5),
+                        T(709.7),
+                        T(-740),
+                        T(M_PI),
+                        T(M_PI / 2),
+                        T(1e5),
+                        T(-3e5),
+                        T(1e7),
+                        T(1e15),
+                        T(0.9999999),
+                        T(1.0000001),
+                        T(0.70710678),
+                        T(0.625)};
     std::mt19937_64 random(7);
     std::uniform_real_distribution<double> uniform(low, high), exponent(-30, 7);
     while (x.size() < 3000) {
@@ -80,9 +113,11 @@ void check(const Target &target, int lanes, const Function &f) {
     for (size_t i = 0; i < x.size(); i++) {
         double error = ulps(out[i], f.expected(x[i]));
         worst = std::max(worst, error);
-        EXPECT_LE(error, bound) << f.name << "(" << x[i] << ") = " << out[i] << " lanes " << lanes << " on " << target.to_string();
+        EXPECT_LE(error, bound) << f.name << "(" << x[i] << ") = " << out[i] << " lanes " << lanes
+                                << " on " << target.to_string();
     }
-    testing::Test::RecordProperty(std::string(f.name) + std::to_string(sizeof(T) * 8), std::to_string(worst));
+    testing::Test::RecordProperty(std::string(f.name) + std::to_string(sizeof(T) * 8),
+                                  std::to_string(worst));
 }
 
 TEST(Math, UnaryFunctions) {
@@ -99,9 +134,22 @@ TEST(Math, UnaryFunctions) {
 template<typename T>
 void check_binary(const Target &target, const char *name, Expr (*make)(Expr, Expr),
                   long double (*expected)(long double, long double), double bound) {
-    std::vector<T> special = {T(0), T(-0.0), T(1), T(-1), T(2), T(-2), T(3), T(-3), T(0.5), T(-0.5), std::numeric_limits<T>::infinity(),
-                              -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::max(),
-                              std::numeric_limits<T>::min(), T(1e-3)};
+    std::vector<T> special = {T(0),
+                              T(-0.0),
+                              T(1),
+                              T(-1),
+                              T(2),
+                              T(-2),
+                              T(3),
+                              T(-3),
+                              T(0.5),
+                              T(-0.5),
+                              std::numeric_limits<T>::infinity(),
+                              -std::numeric_limits<T>::infinity(),
+                              std::numeric_limits<T>::quiet_NaN(),
+                              std::numeric_limits<T>::max(),
+                              std::numeric_limits<T>::min(),
+                              T(1e-3)};
     std::vector<T> a, b;
     for (T x : special) {
         for (T y : special) {
@@ -119,17 +167,22 @@ void check_binary(const Target &target, const char *name, Expr (*make)(Expr, Exp
         auto out = map2<T, T, T>(target, lanes, a, b, [&](Expr x, Expr y) { return make(x, y); });
         for (size_t i = 0; i < a.size(); i++) {
             EXPECT_LE(ulps(out[i], expected(a[i], b[i])), bound)
-                << name << "(" << a[i] << ", " << b[i] << ") = " << out[i] << " lanes " << lanes << " on " << target.to_string();
+                << name << "(" << a[i] << ", " << b[i] << ") = " << out[i] << " lanes " << lanes
+                << " on " << target.to_string();
         }
     }
 }
 
 TEST(Math, BinaryFunctions) {
     for (const Target &target : runnable_targets()) {
-        check_binary<float>(target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 2);
-        check_binary<double>(target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 4);
-        check_binary<float>(target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
-        check_binary<double>(target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
+        check_binary<float>(
+            target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 2);
+        check_binary<double>(
+            target, "pow", [](Expr x, Expr y) { return pow(x, y); }, powl, 4);
+        check_binary<float>(
+            target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
+        check_binary<double>(
+            target, "atan2", [](Expr x, Expr y) { return atan2(x, y); }, atan2l, 3);
     }
 }
 

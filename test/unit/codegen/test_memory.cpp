@@ -12,12 +12,13 @@ constexpr int size = 512;
 
 /// Runs "out[out_index] = in[in_index]" once over `lanes` lanes.
 template<typename T>
-void copy(const Target &target, const Expr &in_index, const Expr &out_index, const Expr &predicate, const T *in,
-          T *out) {
+void copy(const Target &target, const Expr &in_index, const Expr &out_index, const Expr &predicate,
+          const T *in, T *out) {
     int lanes = in_index.type().lanes();
     Expr load = Load::make(type_of<T>().with_lanes(lanes), "in", in_index, predicate, Alignment());
     Stmt store = Store::make("out", load, out_index, predicate, Alignment());
-    auto library = load_module(one_function({pointer_argument("in"), pointer_argument("out")}, store), target);
+    auto library =
+        load_module(one_function({pointer_argument("in"), pointer_argument("out")}, store), target);
     ASSERT_EQ(library->function<int(const T *, T *)>("f")(in, out), 0);
 }
 
@@ -44,25 +45,27 @@ TYPED_TEST(Memory, Ramps) {
             for (int stride : {1, 2, 3, 4, 5, 7, -1, -2, 0}) {
                 int base = stride < 0 ? -stride * lanes : 1;
                 auto a = arrays<T>();
-                copy<T>(target, Ramp::make(base, stride, lanes), Ramp::make(3, 1, lanes), const_true(lanes),
-                        a[0].get(), a[1].get());
+                copy<T>(target, Ramp::make(base, stride, lanes), Ramp::make(3, 1, lanes),
+                        const_true(lanes), a[0].get(), a[1].get());
                 for (int i = 0; i < size; i++) {
                     int k = i - 3;
                     T expected = k >= 0 && k < lanes ? a[0][size_t(base + k * stride)] : T(0);
-                    ASSERT_EQ(a[1][size_t(i)], expected) << "load stride " << stride << " lanes " << lanes << " at " << i;
+                    ASSERT_EQ(a[1][size_t(i)], expected)
+                        << "load stride " << stride << " lanes " << lanes << " at " << i;
                 }
                 if (stride == 0) {
                     continue;
                 }
                 a = arrays<T>();
-                copy<T>(target, Ramp::make(3, 1, lanes), Ramp::make(base, stride, lanes), const_true(lanes),
-                        a[0].get(), a[1].get());
+                copy<T>(target, Ramp::make(3, 1, lanes), Ramp::make(base, stride, lanes),
+                        const_true(lanes), a[0].get(), a[1].get());
                 std::vector<T> expected(size, T(0));
                 for (int k = 0; k < lanes; k++) {
                     expected[size_t(base + k * stride)] = a[0][size_t(3 + k)];
                 }
                 for (int i = 0; i < size; i++) {
-                    ASSERT_EQ(a[1][size_t(i)], T(expected[size_t(i)])) << "store stride " << stride << " lanes " << lanes;
+                    ASSERT_EQ(a[1][size_t(i)], T(expected[size_t(i)]))
+                        << "store stride " << stride << " lanes " << lanes;
                 }
             }
         }
@@ -78,12 +81,14 @@ TYPED_TEST(Memory, Predicated) {
                 Expr index = Ramp::make(base, stride, lanes);
                 // All but every third lane.
                 Expr lane = Ramp::make(0, 1, lanes);
-                Expr predicate = NE::make(Mod::make(lane, Broadcast::make(3, lanes)), Broadcast::make(0, lanes));
+                Expr predicate =
+                    NE::make(Mod::make(lane, Broadcast::make(3, lanes)), Broadcast::make(0, lanes));
                 auto a = arrays<T>();
                 copy<T>(target, index, index, predicate, a[0].get(), a[1].get());
                 for (int k = 0; k < lanes; k++) {
                     int i = base + k * stride;
-                    ASSERT_EQ(a[1][size_t(i)], k % 3 != 0 ? a[0][size_t(i)] : T(0)) << "stride " << stride << " lanes " << lanes;
+                    ASSERT_EQ(a[1][size_t(i)], k % 3 != 0 ? a[0][size_t(i)] : T(0))
+                        << "stride " << stride << " lanes " << lanes;
                 }
             }
         }
@@ -102,11 +107,13 @@ TEST(MemoryGather, ArbitraryIndices) {
     for (const Target &target : runnable_targets()) {
         for (int lanes : {1, 4, 8, 16, 32}) {
             std::vector<float> out(32);
-            map_vectors(target, lanes, 32,
-                        [&](const std::vector<Expr> &x) {
-                            return Load::make(Float(32, lanes), "in1", x[0], const_true(lanes), Alignment());
-                        },
-                        {{Int(32), indices.data()}, {Float(32), table.data()}}, out.data());
+            map_vectors(
+                target, lanes, 32,
+                [&](const std::vector<Expr> &x) {
+                    return Load::make(Float(32, lanes), "in1", x[0], const_true(lanes),
+                                      Alignment());
+                },
+                {{Int(32), indices.data()}, {Float(32), table.data()}}, out.data());
             for (int i = 0; i < 32; i++) {
                 ASSERT_EQ(out[size_t(i)], table[size_t(indices[size_t(i)])]);
             }
@@ -121,10 +128,12 @@ TEST(MemoryNested, RampOfRampAndBroadcast) {
     }
     Expr inner = Ramp::make(2, 1, 4);
     Expr nested = Ramp::make(inner, Broadcast::make(20, 4), 3);
-    copy<int>(runnable_targets().back(), nested, Ramp::make(0, 1, 12), const_true(12), in.data(), out.data());
+    copy<int>(runnable_targets().back(), nested, Ramp::make(0, 1, 12), const_true(12), in.data(),
+              out.data());
     EXPECT_EQ(out, (std::vector<int>{2, 3, 4, 5, 22, 23, 24, 25, 42, 43, 44, 45}));
     Expr repeated = Broadcast::make(inner, 3);
-    copy<int>(runnable_targets().back(), repeated, Ramp::make(0, 1, 12), const_true(12), in.data(), out.data());
+    copy<int>(runnable_targets().back(), repeated, Ramp::make(0, 1, 12), const_true(12), in.data(),
+              out.data());
     EXPECT_EQ(out, (std::vector<int>{2, 3, 4, 5, 2, 3, 4, 5, 2, 3, 4, 5}));
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 /// out[0] = a * 2 + b, over the host pointer of a buffer.
 LoweredModule module_with(const std::string &name, NameMangling mangling) {
-    Expr host = Call::make(Handle(), Intrinsic::buffer_get_host, {Variable::make(Handle(), "out.buffer")});
+    Expr host =
+        Call::make(Handle(), Intrinsic::buffer_get_host, {Variable::make(Handle(), "out.buffer")});
     Expr value = Variable::make(Int(32), "a") * 2 + cast<int>(Variable::make(UInt(8), "b"));
     Stmt body = LetStmt::make("out", host, Store::make("out", value, 0, const_true(), Alignment()));
     LoweredArgument out(Argument("out", Argument::OutputBuffer, Int(32), 1, {}));
@@ -25,7 +26,9 @@ LoweredModule module_with(const std::string &name, NameMangling mangling) {
     module.target = "x86-64-linux";
     module.functions.push_back({name,
                                 {scalar_argument("a", Int(32)), scalar_argument("b", UInt(8)), out},
-                                body, LinkageType::ExternalPlusMetadata, mangling});
+                                body,
+                                LinkageType::ExternalPlusMetadata,
+                                mangling});
     return module;
 }
 
@@ -36,13 +39,15 @@ protected:
     }
     /// Runs a command in the folder; its exit status, what it says on failure in the log.
     int run(const std::string &command) const {
-        int status = std::system(("cd " + folder_.path() + " && " + command + " > log 2>&1").c_str());
+        int status =
+            std::system(("cd " + folder_.path() + " && " + command + " > log 2>&1").c_str());
         if (status != 0) {
             ADD_FAILURE() << command << "\n" << read_file(path("log"));
         }
         return status;
     }
-    void write(const LoweredModule &module, const std::map<OutputFileType, std::string> &names) const {
+    void write(const LoweredModule &module,
+               const std::map<OutputFileType, std::string> &names) const {
         std::set<OutputFileType> types;
         std::map<OutputFileType, std::string> paths;
         for (const auto &[type, name] : names) {
@@ -72,26 +77,31 @@ int main(void) {
 )";
 
 TEST_F(Output, HeaderAndObjectLinkIntoACProgram) {
-    write(module_with("twice", NameMangling::C),
-          {{OutputFileType::c_header, "twice.h"}, {OutputFileType::object, "twice.o"}, {OutputFileType::static_library, "twice.a"}});
+    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"},
+                                                  {OutputFileType::object, "twice.o"},
+                                                  {OutputFileType::static_library, "twice.a"}});
     write_file_atomically(path("main.c"), main_text);
     std::string compile = "cc -std=c99 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.c ";
     EXPECT_EQ(run(compile + "twice.o -o a && ./a"), 0);
     EXPECT_EQ(run(compile + "twice.a -o b && ./b"), 0);
-    EXPECT_EQ(run("cp main.c main.cpp && c++ -std=c++17 -Wall -Werror -Wno-class-memaccess -I" CALOTYPE_SOURCE_DIR " main.cpp twice.a -o c && ./c"), 0);
+    EXPECT_EQ(run("cp main.c main.cpp && c++ -std=c++17 -Wall -Werror -Wno-class-memaccess "
+                  "-I" CALOTYPE_SOURCE_DIR " main.cpp twice.a -o c && ./c"),
+              0);
 }
 
 TEST_F(Output, AssemblyAndBitcodeAreReadByTheirTools) {
-    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"}, {OutputFileType::assembly, "twice.s"}});
+    write(module_with("twice", NameMangling::C),
+          {{OutputFileType::c_header, "twice.h"}, {OutputFileType::assembly, "twice.s"}});
     write_file_atomically(path("main.c"), main_text);
     EXPECT_EQ(run("cc -std=c99 -I" CALOTYPE_SOURCE_DIR " main.c twice.s -o a && ./a"), 0);
 }
 
 TEST_F(Output, CppSourceStandsForTheObject) {
-    write(module_with("twice", NameMangling::C), {{OutputFileType::c_header, "twice.h"}, {OutputFileType::c_source, "twice.cpp"}});
+    write(module_with("twice", NameMangling::C),
+          {{OutputFileType::c_header, "twice.h"}, {OutputFileType::c_source, "twice.cpp"}});
     write_file_atomically(path("main.c"), main_text);
-    EXPECT_EQ(run("c++ -std=c++17 -Wall -Wno-unused -Werror -c twice.cpp -o twice.o && cc -std=c99 -I" CALOTYPE_SOURCE_DIR
-                  " main.c twice.o -lm -o a && ./a"),
+    EXPECT_EQ(run("c++ -std=c++17 -Wall -Wno-unused -Werror -c twice.cpp -o twice.o && cc -std=c99 "
+                  "-I" CALOTYPE_SOURCE_DIR " main.c twice.o -lm -o a && ./a"),
               0);
 }
 
@@ -110,14 +120,16 @@ int main() {
     return one::two::twice(20, 2, &out) != 0 || result != 42 || one::two::twice_argv(args) != 0 || result != 4;
 }
 )");
-    EXPECT_EQ(run("c++ -std=c++17 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.cpp twice.o -o a && ./a"), 0);
+    EXPECT_EQ(
+        run("c++ -std=c++17 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.cpp twice.o -o a && ./a"),
+        0);
 }
 
 TEST(SymbolNames, ItaniumMangling) {
     LoweredModule module = module_with("a::b::f", NameMangling::CPlusPlus);
     LoweredFunction f = module.functions[0];
-    f.args = {buffer_argument("x", UInt(8), 2), scalar_argument("s", Float(32)), buffer_argument("y", UInt(8), 2),
-              pointer_argument("p"), pointer_argument("q")};
+    f.args = {buffer_argument("x", UInt(8), 2), scalar_argument("s", Float(32)),
+              buffer_argument("y", UInt(8), 2), pointer_argument("p"), pointer_argument("q")};
     Target target("x86-64-linux");
     EXPECT_EQ(symbol_name(f, target), "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
     EXPECT_EQ(argv_symbol_name(f, target), "_ZN1a1b6f_argvEPPv");
@@ -125,12 +137,14 @@ TEST(SymbolNames, ItaniumMangling) {
     f.name_mangling = NameMangling::C;
     EXPECT_EQ(symbol_name(f, target), "f");
     f.name_mangling = NameMangling::Default;
-    EXPECT_EQ(symbol_name(f, Target("x86-64-linux-c_plus_plus_name_mangling")), "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
+    EXPECT_EQ(symbol_name(f, Target("x86-64-linux-c_plus_plus_name_mangling")),
+              "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
 }
 
 TEST_F(Output, RegistrationTellsTheProgram) {
     write(module_with("twice", NameMangling::C),
-          {{OutputFileType::registration, "twice.registration.cpp"}, {OutputFileType::object, "twice.o"}});
+          {{OutputFileType::registration, "twice.registration.cpp"},
+           {OutputFileType::object, "twice.o"}});
     write_file_atomically(path("main.cpp"), R"(
 #include "runtime/abi/metadata.h"
 #include <string>
@@ -140,16 +154,19 @@ extern "C" void calotype_register_argv_and_metadata(int (*call)(void **), const 
 }
 int main() { return !seen || *seen != "twice"; }
 )");
-    EXPECT_EQ(run("c++ -std=c++17 -I" CALOTYPE_SOURCE_DIR " main.cpp twice.registration.cpp twice.o -o a && ./a"), 0);
+    EXPECT_EQ(run("c++ -std=c++17 -I" CALOTYPE_SOURCE_DIR
+                  " main.cpp twice.registration.cpp twice.o -o a && ./a"),
+              0);
 }
 
 TEST_F(Output, NothingIsLeftWhenOneFileCannotBeWritten) {
     LoweredModule module = module_with("twice", NameMangling::C);
-    std::map<OutputFileType, std::string> contents =
-        emit_outputs(module, Target("x86-64-linux"), {OutputFileType::c_header, OutputFileType::object});
-    EXPECT_THROW(write_outputs(contents, {{OutputFileType::c_header, path("twice.h")},
-                                          {OutputFileType::object, path("no/such/folder/twice.o")}}),
-                 CompileError);
+    std::map<OutputFileType, std::string> contents = emit_outputs(
+        module, Target("x86-64-linux"), {OutputFileType::c_header, OutputFileType::object});
+    EXPECT_THROW(
+        write_outputs(contents, {{OutputFileType::c_header, path("twice.h")},
+                                 {OutputFileType::object, path("no/such/folder/twice.o")}}),
+        CompileError);
     EXPECT_FALSE(file_exists(path("twice.h")));
 }
 
@@ -166,7 +183,9 @@ TEST(Targets, WhatCannotBeCompiledForIsSaid) {
         CompiledModule(module, Target("arm-64-linux"));
         FAIL() << "no error";
     } catch (const CompileError &e) {
-        EXPECT_STREQ(e.what(), "no code can be generated for target arm-64-linux: the architecture must be x86-64");
+        EXPECT_STREQ(
+            e.what(),
+            "no code can be generated for target arm-64-linux: the architecture must be x86-64");
     }
 }
 

@@ -46,7 +46,8 @@ protected:
         return op->type.is_float() ? mutate(Sub::make(op->a, op->b)) : Mutator::visit(op);
     }
     Expr visit(const Ramp *op) override {
-        return op->type.is_float() ? mutate(Broadcast::make(op->base, op->lanes)) : Mutator::visit(op);
+        return op->type.is_float() ? mutate(Broadcast::make(op->base, op->lanes))
+                                   : Mutator::visit(op);
     }
     Expr visit(const VectorReduce *op) override {
         saturates_floats |= op->op == VectorReduce::SaturatingAdd && op->type.is_float();
@@ -69,8 +70,7 @@ private:
 /// In the body of a let, its variable by its new name, marked by a leading quote against renaming.
 class RenameLet : public Mutator {
 public:
-    RenameLet(const Let *let, std::string name)
-        : let_(let), name_(std::move(name)) {
+    RenameLet(const Let *let, std::string name) : let_(let), name_(std::move(name)) {
     }
 
 protected:
@@ -157,7 +157,9 @@ using EntryPoint = int (*)(void **);
 EntryPoint load_through_cpp(const LoweredModule &module, const Target &target) {
     TemporaryDirectory folder;
     write_file_atomically(folder.path() + "/f.cpp", c_source_text(module, target));
-    std::string command = "cd " + folder.path() + " && c++ -std=c++17 -O0 -ffp-contract=off -fPIC -shared f.cpp -o f.so 2> log";
+    std::string command =
+        "cd " + folder.path() +
+        " && c++ -std=c++17 -O0 -ffp-contract=off -fPIC -shared f.cpp -o f.so 2> log";
     if (std::system(command.c_str()) != 0) {
         ADD_FAILURE() << read_file(folder.path() + "/log").substr(0, 4000);
         return nullptr;
@@ -173,14 +175,17 @@ EntryPoint load_through_cpp(const LoweredModule &module, const Target &target) {
 /// Compiles a function that computes all expressions from named values, runs it, and compares.
 /// Adds to `compared` those whose value is defined.
 void check_batch(const Target &target, const std::vector<Expr> &exprs,
-                 const std::map<std::string, test::Value> &values, bool through_cpp, int &compared) {
+                 const std::map<std::string, test::Value> &values, bool through_cpp,
+                 int &compared) {
     std::vector<LoweredArgument> args;
     std::vector<std::vector<uint8_t>> memory;
     Stmt body;
     for (size_t i = exprs.size(); i-- > 0;) {
         int lanes = exprs[i].type().lanes();
         Expr index = lanes == 1 ? Expr(0) : Ramp::make(0, 1, lanes);
-        body = Block::make(Store::make("out" + std::to_string(i), exprs[i], index, const_true(lanes), Alignment()), body);
+        body = Block::make(
+            Store::make("out" + std::to_string(i), exprs[i], index, const_true(lanes), Alignment()),
+            body);
     }
     for (const auto &[name, value] : values) {
         int lanes = value.type.lanes();
@@ -188,7 +193,8 @@ void check_batch(const Target &target, const std::vector<Expr> &exprs,
         args.push_back(pointer_argument("p_" + name));
         memory.emplace_back(slot);
         write_value(value, memory.back().data());
-        body = LetStmt::make(name, Load::make(value.type, "p_" + name, index, const_true(lanes), Alignment()), body);
+        body = LetStmt::make(
+            name, Load::make(value.type, "p_" + name, index, const_true(lanes), Alignment()), body);
     }
     size_t first_output = args.size();
     for (size_t i = 0; i < exprs.size(); i++) {
@@ -229,8 +235,8 @@ void check_batch(const Target &target, const std::vector<Expr> &exprs,
         }
         compared++;
         test::Value got = read_value(exprs[i].type(), memory[first_output + i].data());
-        EXPECT_TRUE(got == expected) << exprs[i] << "\ngives " << test::to_string(got) << ", not " << test::to_string(expected)
-                                     << " on " << target.to_string();
+        EXPECT_TRUE(got == expected) << exprs[i] << "\ngives " << test::to_string(got) << ", not "
+                                     << test::to_string(expected) << " on " << target.to_string();
     }
 }
 

@@ -67,7 +67,8 @@ int fake_par_for(void *user_context, calotype_task_t task, int min, int size, ui
 }
 
 /// All tasks on threads of their own; semaphores are spun on.
-int fake_parallel_tasks(void *user_context, int count, calotype_parallel_task_t *tasks, void *parent) {
+int fake_parallel_tasks(void *user_context, int count, calotype_parallel_task_t *tasks,
+                        void *parent) {
     std::vector<std::thread> threads;
     std::atomic<int> result{0};
     for (int i = 0; i < count; i++) {
@@ -75,7 +76,8 @@ int fake_parallel_tasks(void *user_context, int count, calotype_parallel_task_t 
             calotype_parallel_task_t &t = tasks[i];
             for (int k = t.min; k < t.min + t.extent && result == 0; k++) {
                 for (int s = 0; s < t.num_semaphores; s++) {
-                    auto *value = reinterpret_cast<std::atomic<int64_t> *>(t.semaphores[s].semaphore);
+                    auto *value =
+                        reinterpret_cast<std::atomic<int64_t> *>(t.semaphores[s].semaphore);
                     while (value->load() < t.semaphores[s].count) {
                         std::this_thread::yield();
                     }
@@ -102,7 +104,8 @@ const JitSymbols &fake_symbols() {
         {"calotype_malloc", reinterpret_cast<const void *>(&fake_malloc)},
         {"calotype_free", reinterpret_cast<const void *>(&fake_free)},
         {"calotype_error_out_of_memory", reinterpret_cast<const void *>(&fake_out_of_memory)},
-        {"calotype_error_buffer_allocation_too_large", reinterpret_cast<const void *>(&fake_too_large)},
+        {"calotype_error_buffer_allocation_too_large",
+         reinterpret_cast<const void *>(&fake_too_large)},
         {"calotype_print", reinterpret_cast<const void *>(&fake_print)},
         {"calotype_do_par_for", reinterpret_cast<const void *>(&fake_par_for)},
         {"calotype_do_parallel_tasks", reinterpret_cast<const void *>(&fake_parallel_tasks)},
@@ -136,7 +139,8 @@ Stmt store(const char *name, Expr value, Expr index) {
     return Store::make(name, value, index, const_true(index.type().lanes()), Alignment());
 }
 Expr load_int(const char *name, Expr index) {
-    return Load::make(Int(32, index.type().lanes()), name, index, const_true(index.type().lanes()), Alignment());
+    return Load::make(Int(32, index.type().lanes()), name, index, const_true(index.type().lanes()),
+                      Alignment());
 }
 Stmt allocate(const char *name, Expr extent, Stmt body, MemoryType memory = MemoryType::Auto) {
     return Allocate::make(name, Int(32), memory, {extent}, const_true(), body);
@@ -147,9 +151,11 @@ Stmt assert_or(Expr condition, int code) {
 }
 
 TEST_F(Statements, LoopsOverEmptyAndNegativeExtentsDoNothing) {
-    Stmt body = loop("i", int_var("min"), int_var("extent"), store("out", int_var("i") * 10, int_var("i")));
-    auto library = load(one_function(
-        {pointer_argument("out"), scalar_argument("min", Int(32)), scalar_argument("extent", Int(32))}, body));
+    Stmt body =
+        loop("i", int_var("min"), int_var("extent"), store("out", int_var("i") * 10, int_var("i")));
+    auto library = load(one_function({pointer_argument("out"), scalar_argument("min", Int(32)),
+                                      scalar_argument("extent", Int(32))},
+                                     body));
     auto *f = library->function<int(int *, int, int)>("f");
     std::vector<int> out(8, -1);
     EXPECT_EQ(f(out.data(), 3, 0), 0);
@@ -164,7 +170,8 @@ TEST_F(Statements, HeapStorageIsFreedOnEveryWayOut) {
                              Block::make(assert_or(int_var("n") != 7, -42),
                                          store("out", load_int("g", int_var("n") - 1), 0)));
     Stmt body = allocate("g", int_var("n"), allocate("h", int_var("n"), inner), MemoryType::Heap);
-    auto library = load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, body));
+    auto library =
+        load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, body));
     auto *f = library->function<int(int *, int)>("f");
     int out = 0;
     EXPECT_EQ(f(&out, 5), 0);
@@ -178,8 +185,9 @@ TEST_F(Statements, HeapStorageIsFreedOnEveryWayOut) {
 }
 
 TEST_F(Statements, TooLargeAllocationIsAnError) {
-    Stmt body = Allocate::make("g", Int(32), MemoryType::Heap, {int_var("n"), int_var("n"), int_var("n")}, const_true(),
-                               store("g", 1, 0));
+    Stmt body =
+        Allocate::make("g", Int(32), MemoryType::Heap, {int_var("n"), int_var("n"), int_var("n")},
+                       const_true(), store("g", 1, 0));
     auto *f = load(one_function({scalar_argument("n", Int(32))}, body))->function<int(int)>("f");
     (void)f;
     auto library = load(one_function({scalar_argument("n", Int(32))}, body));
@@ -190,9 +198,11 @@ TEST_F(Statements, TooLargeAllocationIsAnError) {
 }
 
 TEST_F(Statements, SmallConstantStorageIsOnTheStack) {
-    Stmt body = allocate("g", 100, Block::make(loop("i", 0, 100, store("g", int_var("i"), int_var("i"))),
-                                              store("out", load_int("g", int_var("k")), 0)));
-    auto library = load(one_function({pointer_argument("out"), scalar_argument("k", Int(32))}, body));
+    Stmt body = allocate("g", 100,
+                         Block::make(loop("i", 0, 100, store("g", int_var("i"), int_var("i"))),
+                                     store("out", load_int("g", int_var("k")), 0)));
+    auto library =
+        load(one_function({pointer_argument("out"), scalar_argument("k", Int(32))}, body));
     int out = 0;
     EXPECT_EQ(library->function<int(int *, int)>("f")(&out, 33), 0);
     EXPECT_EQ(out, 33);
@@ -200,9 +210,11 @@ TEST_F(Statements, SmallConstantStorageIsOnTheStack) {
 }
 
 TEST_F(Statements, StackStorageOfUnknownSizeIsReused) {
-    Stmt inner = Block::make(store("g", int_var("i"), int_var("n") - 1), store("out", load_int("g", int_var("n") - 1), int_var("i")));
+    Stmt inner = Block::make(store("g", int_var("i"), int_var("n") - 1),
+                             store("out", load_int("g", int_var("n") - 1), int_var("i")));
     Stmt body = loop("i", 0, 10, allocate("g", int_var("n"), inner, MemoryType::Stack));
-    auto library = load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, body));
+    auto library =
+        load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, body));
     std::vector<int> out(10);
     EXPECT_EQ(library->function<int(int *, int)>("f")(out.data(), 100), 0);
     EXPECT_EQ(out[9], 9);
@@ -212,11 +224,13 @@ TEST_F(Statements, StackStorageOfUnknownSizeIsReused) {
 TEST_F(Statements, ParallelLoopsSeeTheirClosure) {
     Expr y = int_var("y"), x = int_var("x"), w = int_var("w");
     Stmt body = loop("y", 0, int_var("h"),
-                     LetStmt::make("row", y * w, loop("x", 0, w, store("out", load_int("in", int_var("row") + x) + y,
-                                                                      int_var("row") + x))),
+                     LetStmt::make("row", y * w,
+                                   loop("x", 0, w,
+                                        store("out", load_int("in", int_var("row") + x) + y,
+                                              int_var("row") + x))),
                      ForType::Parallel);
-    auto library = load(one_function({pointer_argument("in"), pointer_argument("out"), scalar_argument("w", Int(32)),
-                                      scalar_argument("h", Int(32))},
+    auto library = load(one_function({pointer_argument("in"), pointer_argument("out"),
+                                      scalar_argument("w", Int(32)), scalar_argument("h", Int(32))},
                                      body));
     std::vector<int> in(6 * 9), out(6 * 9);
     for (int i = 0; i < 54; i++) {
@@ -229,8 +243,12 @@ TEST_F(Statements, ParallelLoopsSeeTheirClosure) {
 }
 
 TEST_F(Statements, ErrorInAParallelLoopIsReturned) {
-    Stmt task = allocate("g", int_var("n"), Block::make(store("g", 1, 0), assert_or(int_var("y") != 2, -9)), MemoryType::Heap);
-    Stmt body = allocate("big", int_var("n"), Block::make(store("big", 1, 0), loop("y", 0, 4, task, ForType::Parallel)), MemoryType::Heap);
+    Stmt task =
+        allocate("g", int_var("n"), Block::make(store("g", 1, 0), assert_or(int_var("y") != 2, -9)),
+                 MemoryType::Heap);
+    Stmt body = allocate("big", int_var("n"),
+                         Block::make(store("big", 1, 0), loop("y", 0, 4, task, ForType::Parallel)),
+                         MemoryType::Heap);
     auto library = load(one_function({scalar_argument("n", Int(32))}, body));
     EXPECT_EQ(library->function<int(int)>("f")(10), -9);
     EXPECT_EQ(runtime_.allocations, 5);
@@ -239,11 +257,14 @@ TEST_F(Statements, ErrorInAParallelLoopIsReturned) {
 // A producer and a consumer a row apart: the consumer waits for each row.
 TEST_F(Statements, ForkedTasksWaitForSemaphores) {
     Expr y = int_var("y"), semaphore = Variable::make(Handle(), "ready");
-    Stmt release = Evaluate::make(Call::make(Int(32), "calotype_semaphore_release", {semaphore, Expr(1)}, CallKind::Extern));
+    Stmt release = Evaluate::make(
+        Call::make(Int(32), "calotype_semaphore_release", {semaphore, Expr(1)}, CallKind::Extern));
     Stmt produce = loop("y", 0, int_var("n"), Block::make(store("g", y * y, y), release));
-    Stmt consume = loop("y", 0, int_var("n"), Acquire::make(semaphore, Expr(1), store("out", load_int("g", y) + 1, y)));
+    Stmt consume = loop("y", 0, int_var("n"),
+                        Acquire::make(semaphore, Expr(1), store("out", load_int("g", y) + 1, y)));
     Stmt body = allocate("g", int_var("n"), Fork::make(produce, consume), MemoryType::Heap);
-    auto library = load(one_function({pointer_argument("out"), pointer_argument("ready"), scalar_argument("n", Int(32))}, body));
+    auto library = load(one_function(
+        {pointer_argument("out"), pointer_argument("ready"), scalar_argument("n", Int(32))}, body));
     std::vector<int> out(50);
     int64_t ready[2] = {0, 0};
     EXPECT_EQ(library->function<int(int *, void *, int)>("f")(out.data(), ready, 50), 0);
@@ -259,8 +280,10 @@ TEST_F(Statements, AtomicUpdatesLoseNothing) {
     Expr biggest = Max::make(load_int("out", index + 3), y);
     Stmt maximum = Store::make("out", biggest, index + 3, const_true(), Alignment());
     Expr lanes = Ramp::make(Expr(6), 0, 4);
-    Stmt same = Store::make("out", load_int("out", lanes) + Ramp::make(y, 1, 4), lanes, const_true(4), Alignment());
-    Stmt body = loop("y", 0, 64, Atomic::make("out", "", Block::make({sum, maximum, same})), ForType::Parallel);
+    Stmt same = Store::make("out", load_int("out", lanes) + Ramp::make(y, 1, 4), lanes,
+                            const_true(4), Alignment());
+    Stmt body = loop("y", 0, 64, Atomic::make("out", "", Block::make({sum, maximum, same})),
+                     ForType::Parallel);
     auto library = load(one_function({pointer_argument("out")}, body));
     std::vector<int> out(7);
     EXPECT_EQ(library->function<int(int *)>("f")(out.data()), 0);
@@ -277,7 +300,8 @@ TEST_F(Statements, DestructorsRunOnBothWays) {
     Stmt reg = Evaluate::make(Call::make(Int(32), Intrinsic::register_destructor,
                                          {Expr("destroy"), Variable::make(Handle(), "object")}));
     Stmt body = Block::make(reg, assert_or(int_var("n") > 0, -3));
-    auto library = load(one_function({pointer_argument("object"), scalar_argument("n", Int(32))}, body));
+    auto library =
+        load(one_function({pointer_argument("object"), scalar_argument("n", Int(32))}, body));
     auto *f = library->function<int(void *, int)>("f");
     int object;
     EXPECT_EQ(f(&object, 1), 0);
@@ -287,8 +311,10 @@ TEST_F(Statements, DestructorsRunOnBothWays) {
 
 TEST_F(Statements, PrintWritesItsArguments) {
     Expr line = Call::make(Int(32), Intrinsic::print,
-                           {int_var("n"), Expr("100% of"), cast<float>(int_var("n")) / 2.0f, cast<uint8_t>(int_var("n"))});
-    auto library = load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))}, store("out", line, 0)));
+                           {int_var("n"), Expr("100% of"), cast<float>(int_var("n")) / 2.0f,
+                            cast<uint8_t>(int_var("n"))});
+    auto library = load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))},
+                                     store("out", line, 0)));
     int out = 0;
     EXPECT_EQ(library->function<int(int *, int)>("f")(&out, 7), 0);
     EXPECT_EQ(out, 7);
@@ -297,15 +323,20 @@ TEST_F(Statements, PrintWritesItsArguments) {
 
 TEST_F(Statements, BuffersAreReadAndChanged) {
     Expr in = Variable::make(Handle(), "in.buffer");
-    auto get = [&](Intrinsic id, int d) { return Call::make(Int(32), id, {in, Expr(d)}); };
+    auto get = [&](Intrinsic id, int d) {
+        return Call::make(Int(32), id, {in, Expr(d)});
+    };
     Stmt body = LetStmt::make(
         "in", Call::make(Handle(), Intrinsic::buffer_get_host, {in}),
         Block::make({store("in", get(Intrinsic::buffer_get_extent, 1), 0),
                      store("in", get(Intrinsic::buffer_get_stride, 1), 1),
                      store("in", get(Intrinsic::buffer_get_min, 0), 2),
-                     Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty, {in, const_true()})),
-                     Evaluate::make(Call::make(Handle(), Intrinsic::buffer_set_bounds, {in, Expr(0), Expr(5), Expr(6)}))}));
-    auto library = load(one_function({buffer_argument("in", Int(32), 2)}, body, LinkageType::ExternalPlusMetadata));
+                     Evaluate::make(
+                         Call::make(Int(32), Intrinsic::buffer_set_host_dirty, {in, const_true()})),
+                     Evaluate::make(Call::make(Handle(), Intrinsic::buffer_set_bounds,
+                                               {in, Expr(0), Expr(5), Expr(6)}))}));
+    auto library = load(
+        one_function({buffer_argument("in", Int(32), 2)}, body, LinkageType::ExternalPlusMetadata));
     int data[16] = {};
     calotype_dimension_t shape[2] = {{-1, 4, 1}, {2, 3, 4}};
     calotype_buffer_t buffer{};
@@ -347,10 +378,12 @@ TEST_F(Statements, MetadataDescribesTheArguments) {
 }
 
 TEST_F(Statements, EmbeddedBuffersAreThere) {
-    LoweredModule module = one_function(
-        {pointer_argument("out")},
-        LetStmt::make("im", Call::make(Handle(), Intrinsic::buffer_get_host, {Variable::make(Handle(), "im.buffer")}),
-                      store("out", load_int("im", 2), 0)));
+    LoweredModule module =
+        one_function({pointer_argument("out")},
+                     LetStmt::make("im",
+                                   Call::make(Handle(), Intrinsic::buffer_get_host,
+                                              {Variable::make(Handle(), "im.buffer")}),
+                                   store("out", load_int("im", 2), 0)));
     LoweredBuffer image{"im", Int(32), {{0, 3, 1}}, {}, 64};
     int values[] = {10, 20, 30};
     image.bytes.resize(sizeof(values));
@@ -367,13 +400,16 @@ TEST_F(Statements, UnknownSymbolIsNamed) {
         load(one_function({}, call));
         FAIL() << "no error";
     } catch (const CompileError &e) {
-        EXPECT_STREQ(e.what(), "compiled code calls no_such_function, which is not defined in this process");
+        EXPECT_STREQ(e.what(),
+                     "compiled code calls no_such_function, which is not defined in this process");
     }
 }
 
 TEST_F(Statements, TheSameModuleGivesTheSameBytes) {
-    Stmt body = loop("y", 0, int_var("n"), allocate("g", int_var("n"), store("g", 1, 0)), ForType::Parallel);
-    LoweredModule module = one_function({scalar_argument("n", Int(32))}, body, LinkageType::ExternalPlusMetadata);
+    Stmt body = loop("y", 0, int_var("n"), allocate("g", int_var("n"), store("g", 1, 0)),
+                     ForType::Parallel);
+    LoweredModule module =
+        one_function({scalar_argument("n", Int(32))}, body, LinkageType::ExternalPlusMetadata);
     const Target &target = runnable_targets().back();
     CompiledModule first(module, target);
     std::string object = first.object(), text = first.llvm_assembly();
