@@ -136,6 +136,39 @@ TEST(Buffer, in_expressions) {
     EXPECT_TRUE(equal(r[1].extent(), Expr(4)));
 }
 
+// Counts the buffers that are alive.
+struct Counted : BufferStorage {
+    explicit Counted(int &count)
+        : count(count) {
+        count++;
+    }
+    ~Counted() override {
+        count--;
+    }
+    calotype_buffer_t *raw() override {
+        return nullptr;
+    }
+    int &count;
+};
+
+TEST(Ownership, conditions_of_domains_and_updates_make_no_cycles) {
+    int alive = 0;
+    {
+        const Image image(new ImageContents("owned_image", new Counted(alive)));
+        RDom r(0, 10, "owned_r");
+        r.where(Call::make(Int(32), image->name, {r}, CallKind::Image, 0, image) > 0);
+        Func f("owned_f"), g("owned_g");
+        f(x) = 0;
+        f(r) = f(r) + 1;
+        g(x) = f(x);
+        f.in(g).compute_root();
+        f.update().parallel(r);
+        Pipeline p(g);
+        EXPECT_EQ(alive, 1);
+    }
+    EXPECT_EQ(alive, 0);
+}
+
 TEST(Realization, of_several_buffers) {
     Buffer<int> a(3);
     Buffer<float> b(4);
