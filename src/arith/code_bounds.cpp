@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/code_bounds.h"
 
-#include "arith/correlated_differences.h"
 #include "arith/ends.h"
 #include "arith/order.h"
 #include "arith/simplify.h"
@@ -74,6 +73,11 @@ bool reads_memory(const Expr &e) {
     } finder;
     finder(e);
     return finder.found;
+}
+
+/// Only such expressions get a closer look.
+bool is_index(const Expr &e) {
+    return e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
 }
 
 /// The ends of a, but those of b where they are provably tighter; both hold.
@@ -171,15 +175,24 @@ void CodeBounds::end(const std::string &name) {
 }
 
 void CodeBounds::begin_let(const std::string &name, const Expr &value) {
-    Definition d{"", renamed(value), {}};
+    Definition d{"", renamed(value), {}, {}};
     for (const std::string &used : free_variables(d.value)) {
         if (scope_.contains(used)) {
             d.depends_on.push_back(used);
         }
     }
+    if (is_index(d.value)) {
+        d.directions = directions_of(d.value);
+    }
     begin(name, names_.keep_small(close_bounds(d.value)));
     d.name = ambiguous_.count(name) ? renames_.get(name) : name;
+    definition_index_[d.name] = definitions_.size();
     definitions_.push_back(std::move(d));
+}
+
+void CodeBounds::end_let() {
+    definition_index_.erase(definitions_.back().name);
+    definitions_.pop_back();
 }
 
 bool CodeBounds::assume_all(const Expr &condition, bool holds, std::vector<std::string> *narrowed) {
@@ -261,18 +274,64 @@ Expr CodeBounds::expansion_of(const Definition &d) const {
     return i.is_single_point() ? i.min : d.value;
 }
 
+const CodeBounds::Definition *CodeBounds::definition_of(const std::string &name) const {
+    const auto it = definition_index_.find(name);
+    return it == definition_index_.end() ? nullptr : &definitions_[it->second];
+}
+
+/// The last of the lets that e uses, or null.
+const CodeBounds::Definition *CodeBounds::innermost_let(const Expr &e) const {
+    const Definition *result = nullptr;
+    for (const std::string &name : free_variables(e)) {
+        const Definition *d = definition_of(name);
+        result = d && (!result || d > result) ? d : result;
+    }
+    return result;
+}
+
+/// How the variables that are no lets move e.
+Directions CodeBounds::directions_of(const Expr &e) const {
+    Directions result;
+    for (const auto &[name, own] : variable_directions(e)) {
+        const Definition *d = definition_of(name);
+        const Interval *i = scope_.find(name);
+        if (!i || i->is_single_point()) {
+            continue;
+        }
+        if (!d) {
+            result[name] |= own;
+            continue;
+        }
+        for (const auto &[inner, through] : d->directions) {
+            const int turned = (through & Up ? Down : 0) | (through & Down ? Up : 0);
+            result[inner] |= own == Either ? Either : own == Up ? through : turned;
+        }
+    }
+    return result;
+}
+
+/// Some variable moves e both ways, maybe through lets.
+bool CodeBounds::may_cancel(const Expr &e) const {
+    for (const auto &entry : directions_of(e)) {
+        if (entry.second == Either) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// e with the lets around it replaced by their values, from the innermost out, as long as it stays
 /// small. What cancels on the way is gone before it grows.
 Expr CodeBounds::expand_lets(const Expr &e, bool *cancelled) const {
-    constexpr int largest = 200;
+    constexpr int largest = 200, most_lets = 40;
     Expr result = e;
     *cancelled = false;
-    for (size_t i = definitions_.size(); i-- > 0;) {
-        const Definition &d = definitions_[i];
-        if (!uses_var(result, d.name)) {
-            continue;
+    for (int i = 0; i < most_lets; i++) {
+        const Definition *d = innermost_let(result);
+        if (!d) {
+            break;
         }
-        const Expr substituted = substitute(d.name, expansion_of(d), result);
+        const Expr substituted = substitute(d->name, expansion_of(*d), result);
         const Expr next = cancel_like_terms(substituted);
         if (ends::tree_size(next, largest) == largest) {
             break;
@@ -292,17 +351,11 @@ Interval CodeBounds::plain_bounds(const Expr &e) {
 
 Interval CodeBounds::close_bounds(const Expr &e) {
     const Interval plain = plain_bounds(e);
-    const bool is_index = e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
-    if (plain.is_single_point() || !is_index) {
+    if (plain.is_single_point() || !is_index(e) || !may_cancel(e)) {
         return plain;
     }
-    int varying = 0;
-    for (const std::string &name : free_variables(e)) {
-        const Interval *i = scope_.find(name);
-        varying += i && !i->is_single_point();
-    }
     bool cancelled = false;
-    const Expr expanded = varying > 1 ? expand_lets(e, &cancelled) : e;
+    const Expr expanded = expand_lets(e, &cancelled);
     if (!cancelled && !has_opposed_variable(expanded, scope_)) {
         return plain;
     }

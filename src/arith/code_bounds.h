@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arith/bounds_engine.h"
+#include "arith/correlated_differences.h"
 
 namespace calotype::internal {
 
@@ -51,7 +52,7 @@ public:
     void with_let(const std::string &name, const Expr &value, F f) {
         begin_let(name, value);
         f();
-        definitions_.pop_back();
+        end_let();
         end(name);
     }
     /// Calls f where the condition is known to hold, or not to; not at all if that cannot be.
@@ -81,6 +82,8 @@ private:
         std::string name;
         Expr value;
         std::vector<std::string> depends_on;  ///< of the bound variables
+        Directions directions;  ///< how the variables that are no lets move the value, through
+                                ///< other lets, too
     };
 
     void find_ambiguous(const std::vector<std::string> &bound, const std::vector<std::string> &free,
@@ -88,6 +91,7 @@ private:
     void begin(const std::string &name, const Interval &i);
     void end(const std::string &name);
     void begin_let(const std::string &name, const Expr &value);
+    void end_let();
     bool assume_all(const Expr &condition, bool holds, std::vector<std::string> *narrowed);
 
     Expr renamed(const Expr &e) const;
@@ -98,6 +102,10 @@ private:
                 std::vector<std::string> *narrowed);
     void recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed);
     Expr expansion_of(const Definition &d) const;
+    const Definition *definition_of(const std::string &name) const;
+    const Definition *innermost_let(const Expr &e) const;
+    Directions directions_of(const Expr &e) const;
+    bool may_cancel(const Expr &e) const;
     Expr expand_lets(const Expr &e, bool *cancelled) const;
     Interval plain_bounds(const Expr &e);
     Interval close_bounds(const Expr &e);
@@ -110,6 +118,7 @@ private:
     Scope<std::string> renames_;
     int next_name_ = 0;
     std::vector<Definition> definitions_;
+    std::unordered_map<std::string, size_t> definition_index_;
     std::set<std::string> limited_;  ///< variables of which a condition around says something
     Expr used_;
 };

@@ -46,23 +46,20 @@ std::map<std::string, int> variable_counts(const Expr &e) {
     return counts;
 }
 
-/// How an occurrence of a variable moves the whole expression, as bits.
-enum Direction : int { Up = 1, Down = 2, Either = Up | Down };
-
-Direction reversed(Direction d) {
+Movement reversed(Movement d) {
     return d == Up ? Down : d == Down ? Up : Either;
 }
 
-Direction times(Direction d, const Expr &factor) {
+Movement times(Movement d, const Expr &factor) {
     return is_positive_const(factor) ? d : is_negative_const(factor) ? reversed(d) : Either;
 }
 
 /// Collects the directions of all occurrences of each variable.
-void collect_directions(const Expr &e, Direction d, std::map<std::string, int> *result) {
+void collect_directions(const Expr &e, Movement d, Directions *result) {
     if (!e.defined()) {
         return;
     }
-    const auto both = [&](const auto *op, Direction of_b) {
+    const auto both = [&](const auto *op, Movement of_b) {
         collect_directions(op->a, d, result);
         collect_directions(op->b, of_b, result);
     };
@@ -91,14 +88,6 @@ void collect_directions(const Expr &e, Direction d, std::map<std::string, int> *
             });
         });
     }
-}
-
-std::map<std::string, int> variable_directions(const Expr &e) {
-    std::map<std::string, int> result;
-    if (ends::tree_size(e, largest) < largest) {
-        collect_directions(e, Up, &result);
-    }
-    return result;
 }
 
 bool mentions_any(const Expr &e, const Scope<Interval> &vars) {
@@ -173,6 +162,14 @@ Expr cancel_like_terms(const Expr &e) {
         result = result.defined() ? Add::make(result, part) : part;
     }
     return result.defined() ? result : make_zero(e.type());
+}
+
+Directions variable_directions(const Expr &e) {
+    Directions result;
+    if (ends::tree_size(e, largest) < largest) {
+        collect_directions(e, Up, &result);
+    }
+    return result;
 }
 
 bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars) {

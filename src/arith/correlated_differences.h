@@ -6,6 +6,15 @@
 
 namespace calotype::internal {
 
+/// How a variable, by an occurrence of it, moves an expression when it grows; as bits.
+enum Movement : int { Up = 1, Down = 2, Either = Up | Down };
+
+/// The directions of all occurrences, by variable.
+using Directions = std::map<std::string, int>;
+
+/// Of the variables of e; nothing if e is large. A direction of Either may be known no better.
+Directions variable_directions(const Expr &e);
+
 /// As bounds_of_expr, but where e is monotonic in a variable of `vars` that pulls it both ways, its
 /// ends come from the ends of that variable: for x in [a, b],  x - x / 2  is in [a - a / 2, b - b /
 /// 2], not in [a - b / 2, b - a / 2].
