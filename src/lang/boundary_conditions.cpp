@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Each condition maps the coordinate in one dimension to one inside of the bounds. Inside, the steady state of the loops
-// is marked likely, so that it can be compiled without the mapping.
+// Each condition maps the coordinate in one dimension to one inside of the bounds. Inside, the
+// steady state of the loops is marked likely, so that it can be compiled without the mapping.
 #include "lang/boundary_conditions.h"
 
 #include <functional>
@@ -29,8 +29,10 @@ Func map_coordinates(const char *what, const Func &source, const Region &bounds,
     const std::vector<Var> args = args_of(what, source, bounds);
     std::vector<Expr> actual;
     for (size_t i = 0; i < args.size(); i++) {
-        const bool bounded = i < bounds.size() && bounds[i].min.defined() && bounds[i].extent.defined();
-        actual.push_back(bounded ? mapping(args[i], bounds[i].min, bounds[i].extent) : Expr(args[i]));
+        const bool bounded =
+            i < bounds.size() && bounds[i].min.defined() && bounds[i].extent.defined();
+        actual.push_back(bounded ? mapping(args[i], bounds[i].min, bounds[i].extent)
+                                 : Expr(args[i]));
     }
     Func result(what);
     result(args) = source(actual);
@@ -79,36 +81,35 @@ Func constant_exterior(const Func &source, const Expr &value, const Region &boun
 }
 
 Func repeat_image(const Func &source, const Region &bounds) {
-    return map_coordinates("repeat_image", source, bounds,
-                           [](const Expr &x, const Expr &min, const Expr &extent) {
-                               const Expr wrapped = (x - min) % extent + min;
-                               const Expr inside = x >= min && x < min + extent;
-                               return select(inside, likely(x), clamp(wrapped, min, min + extent - 1));
-                           });
+    return map_coordinates(
+        "repeat_image", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
+            const Expr wrapped = (x - min) % extent + min;
+            const Expr inside = x >= min && x < min + extent;
+            return select(inside, likely(x), clamp(wrapped, min, min + extent - 1));
+        });
 }
 
 Func mirror_image(const Func &source, const Region &bounds) {
-    return map_coordinates("mirror_image", source, bounds,
-                           [](const Expr &x, const Expr &min, const Expr &extent) {
-                               // 0 .. extent - 1, then back: extent - 1 .. 0.
-                               const Expr phase = (x - min) % (2 * extent);
-                               const Expr mirrored =
-                                   select(phase >= extent, 2 * extent - 1 - phase, phase) + min;
-                               const Expr inside = x >= min && x < min + extent;
-                               return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
-                           });
+    return map_coordinates(
+        "mirror_image", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
+            // 0 .. extent - 1, then back: extent - 1 .. 0.
+            const Expr phase = (x - min) % (2 * extent);
+            const Expr mirrored = select(phase >= extent, 2 * extent - 1 - phase, phase) + min;
+            const Expr inside = x >= min && x < min + extent;
+            return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
+        });
 }
 
 Func mirror_interior(const Func &source, const Region &bounds) {
-    return map_coordinates("mirror_interior", source, bounds,
-                           [](const Expr &x, const Expr &min, const Expr &extent) {
-                               // 0 .. limit, then back without repeating the ends.
-                               const Expr limit = extent - 1;
-                               const Expr phase = (x - min) % max(1, 2 * limit);
-                               const Expr mirrored = limit - cast<int>(absd(phase, limit)) + min;
-                               const Expr inside = x >= min && x < min + extent;
-                               return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
-                           });
+    return map_coordinates(
+        "mirror_interior", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
+            // 0 .. limit, then back without repeating the ends.
+            const Expr limit = extent - 1;
+            const Expr phase = (x - min) % max(1, 2 * limit);
+            const Expr mirrored = limit - cast<int>(absd(phase, limit)) + min;
+            const Expr inside = x >= min && x < min + extent;
+            return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
+        });
 }
 
 }  // namespace calotype::BoundaryConditions

@@ -38,9 +38,10 @@ template<typename T>
 using IfBuffer = decltype(std::declval<const T &>().dim(0));
 }  // namespace internal
 
-/// In all of these, bounds[i] is the rectangle in dimension i; dimensions without bounds (fewer Ranges, or undefined
-/// ones) are left as they are. `source` is a Func, or a Buffer, ImageParam or generator input, whose own shape is then
-/// taken if no bounds are given. A CompileError if there are more bounds than dimensions.
+/// In all of these, bounds[i] is the rectangle in dimension i; dimensions without bounds (fewer
+/// Ranges, or undefined ones) are left as they are. `source` is a Func, or a Buffer, ImageParam or
+/// generator input, whose own shape is then taken if no bounds are given. A CompileError if there
+/// are more bounds than dimensions.
 
 /// `value` outside.       [a b c d]   ->   ... v v [a b c d] v v ...
 Func constant_exterior(const Func &source, const Tuple &value, const Region &bounds);

@@ -44,7 +44,8 @@ Expr BufferBase::call(const std::vector<Expr> &args) const {
     user_assert(int(coordinates.size()) == dimensions())
         << what << " is called with " << coordinates.size() << " coordinates, it has "
         << dimensions() << " dimensions";
-    return Call::make(type(), name(), as_coordinates(what, coordinates), CallKind::Image, 0, image_);
+    return Call::make(type(), name(), as_coordinates(what, coordinates), CallKind::Image, 0,
+                      image_);
 }
 
 }  // namespace calotype::internal

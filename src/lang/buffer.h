@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// calotype::Buffer<T, Dims>: a shared handle to a Runtime::Buffer that can also be used inside pipelines.
+// calotype::Buffer<T, Dims>: a shared handle to a Runtime::Buffer that can also be used inside
+// pipelines.
 #pragma once
 
 #include "lang/buffer_views.h"
@@ -15,7 +16,8 @@ template<typename First, typename... Rest>
 struct IntsAndName<First, Rest...>
     : std::bool_constant<std::is_convertible<First, int>::value
                              ? IntsAndName<Rest...>::value
-                             : (sizeof...(Rest) == 0 && std::is_convertible<First, std::string>::value)> {};
+                             : (sizeof...(Rest) == 0 &&
+                                std::is_convertible<First, std::string>::value)> {};
 
 /// Takes such a list apart.
 struct SizesAndName {
@@ -38,7 +40,8 @@ private:
 };
 }  // namespace internal
 
-/// Elements of type T (void: known at run time) in Dims dimensions (AnyDims: known at run time). Copies share all.
+/// Elements of type T (void: known at run time) in Dims dimensions (AnyDims: known at run time).
+/// Copies share all.
 ///
 ///     Buffer<uint8_t, 2> im(640, 480);
 ///     im(3, 4) = 7;                     // coordinates that are ints: the element
@@ -68,8 +71,7 @@ class Buffer : public internal::BufferViews<T, Dims> {
     static Type own_type() {
         return Type(static_calotype_type());
     }
-    Buffer(Untyped &&b, const std::string &name)
-        : Base(std::move(b), name) {
+    Buffer(Untyped &&b, const std::string &name) : Base(std::move(b), name) {
         check_convertible(runtime_type(), Dims);
     }
     // With no bits where T is void: any type will do.
@@ -92,8 +94,7 @@ public:
     Buffer() = default;
     /// A CompileError if the type or the number of dimensions differs.
     template<typename T2, int D2>
-    Buffer(const Buffer<T2, D2> &other)
-        : Base(other) {
+    Buffer(const Buffer<T2, D2> &other) : Base(other) {
         static_assert(std::is_const<T>::value || !std::is_const<T2>::value,
                       "a buffer of const elements cannot become one of elements to be written");
         check_convertible(runtime_type(), Dims);
@@ -104,20 +105,17 @@ public:
         : Buffer(internal::untyped_copy(b), name) {
     }
     /// A handle to an existing image, as the data of a parameter.
-    explicit Buffer(const Image &image)
-        : Base(image) {
+    explicit Buffer(const Image &image) : Base(image) {
         check_convertible(runtime_type(), Dims);
     }
 
     /// @name New memory. Behind the sizes there may be a name.
     /// @{
     template<typename... Args, typename = IfShape<Args...>>
-    explicit Buffer(const Type &t, int first, Args... rest)
-        : Buffer(t, Shape(first, rest...)) {
+    explicit Buffer(const Type &t, int first, Args... rest) : Buffer(t, Shape(first, rest...)) {
     }
     template<typename... Args, typename = IfShape<Args...>>
-    explicit Buffer(int first, Args... rest)
-        : Buffer(own_type(), Shape(first, rest...)) {
+    explicit Buffer(int first, Args... rest) : Buffer(own_type(), Shape(first, rest...)) {
     }
     explicit Buffer(const Type &t, const std::vector<int> &sizes, const std::string &name = "")
         : Buffer(Untyped(t.to_abi(), sizes), name) {
@@ -126,8 +124,8 @@ public:
         : Buffer(own_type(), sizes, name) {
     }
     /// storage_order lists the dimensions from the innermost out.
-    explicit Buffer(const Type &t, const std::vector<int> &sizes, const std::vector<int> &storage_order,
-                    const std::string &name = "")
+    explicit Buffer(const Type &t, const std::vector<int> &sizes,
+                    const std::vector<int> &storage_order, const std::string &name = "")
         : Buffer(Untyped(t.to_abi(), sizes, storage_order), name) {
     }
     explicit Buffer(const std::vector<int> &sizes, const std::vector<int> &storage_order,
@@ -143,7 +141,8 @@ public:
     }
     template<typename Array, size_t N>
     explicit Buffer(Array (&values)[N], const std::string &name = "")
-        : Buffer(internal::untyped_copy(Runtime::Buffer<std::remove_all_extents_t<Array>>(values)), name) {
+        : Buffer(internal::untyped_copy(Runtime::Buffer<std::remove_all_extents_t<Array>>(values)),
+                 name) {
     }
     template<typename... Args, typename = IfShape<Args...>>
     explicit Buffer(const Type &t, T *data, int first, Args... rest)
@@ -153,7 +152,8 @@ public:
     explicit Buffer(T *data, int first, Args... rest)
         : Buffer(own_type(), data, Shape(first, rest...)) {
     }
-    explicit Buffer(const Type &t, T *data, const std::vector<int> &sizes, const std::string &name = "")
+    explicit Buffer(const Type &t, T *data, const std::vector<int> &sizes,
+                    const std::string &name = "")
         : Buffer(Untyped(t.to_abi(), mutable_data(data), sizes), name) {
     }
     explicit Buffer(T *data, const std::vector<int> &sizes, const std::string &name = "")
@@ -179,7 +179,8 @@ public:
     static Buffer make_scalar(T *data, const std::string &name = "") {
         return Buffer(own_type(), data, std::vector<int>{}, name);
     }
-    static Buffer make_interleaved(int width, int height, int channels, const std::string &name = "") {
+    static Buffer make_interleaved(int width, int height, int channels,
+                                   const std::string &name = "") {
         return Buffer(own_type(), {width, height, channels}, {2, 0, 1}, name);
     }
     static Buffer make_interleaved(const Type &t, int width, int height, int channels,
@@ -192,12 +193,14 @@ public:
     }
     static Buffer make_interleaved(const Type &t, T *data, int width, int height, int channels,
                                    const std::string &name = "") {
-        return Buffer(Untyped::make_interleaved(t.to_abi(), mutable_data(data), width, height, channels),
-                      name);
+        return Buffer(
+            Untyped::make_interleaved(t.to_abi(), mutable_data(data), width, height, channels),
+            name);
     }
     template<typename T2, int D2>
     static Buffer make_with_shape_of(const Buffer<T2, D2> &other, const std::string &name = "") {
-        const calotype_type_t t = has_static_calotype_type ? static_calotype_type() : other.type().to_abi();
+        const calotype_type_t t =
+            has_static_calotype_type ? static_calotype_type() : other.type().to_abi();
         return Buffer(internal::new_buffer_shaped_like(*other.raw_buffer(), t), name);
     }
     template<typename T2, int D2, int S2>
@@ -255,11 +258,9 @@ public:
     }
 
 private:
-    Buffer(const Type &t, const Shape &shape)
-        : Buffer(t, shape.sizes, shape.name) {
+    Buffer(const Type &t, const Shape &shape) : Buffer(t, shape.sizes, shape.name) {
     }
-    Buffer(const Type &t, T *data, const Shape &shape)
-        : Buffer(t, data, shape.sizes, shape.name) {
+    Buffer(const Type &t, T *data, const Shape &shape) : Buffer(t, data, shape.sizes, shape.name) {
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// BufferBase: what of Buffer<T, Dims> does not depend on the element type and the number of dimensions.
+// BufferBase: what of Buffer<T, Dims> does not depend on the element type and the number of
+// dimensions.
 #pragma once
 
 #include <string>
@@ -17,8 +18,7 @@ namespace internal {
 
 /// A Runtime::Buffer of any type, shared by all handles to it.
 struct RuntimeBufferStorage : BufferStorage {
-    explicit RuntimeBufferStorage(Runtime::Buffer<> &&b)
-        : buffer(std::move(b)) {
+    explicit RuntimeBufferStorage(Runtime::Buffer<> &&b) : buffer(std::move(b)) {
     }
     calotype_buffer_t *raw() override {
         return buffer.raw_buffer();
@@ -26,10 +26,12 @@ struct RuntimeBufferStorage : BufferStorage {
     Runtime::Buffer<> buffer;
 };
 
-/// New host memory of that type with the mins and extents of a buffer, dimensions in the same order in memory.
+/// New host memory of that type with the mins and extents of a buffer, dimensions in the same order
+/// in memory.
 Runtime::Buffer<> new_buffer_shaped_like(const calotype_buffer_t &shape, calotype_type_t type);
 
-/// A handle: copies are the same buffer. All members but defined, same_as and image need a defined one.
+/// A handle: copies are the same buffer. All members but defined, same_as and image need a defined
+/// one.
 class BufferBase {
 public:
     bool defined() const {
@@ -192,14 +194,14 @@ protected:
     BufferBase() = default;
     /// Name empty: one of its own making.
     BufferBase(Runtime::Buffer<> &&buffer, const std::string &name);
-    BufferBase(Image image)
-        : image_(std::move(image)) {
+    BufferBase(Image image) : image_(std::move(image)) {
     }
     const Image &checked() const;
     Runtime::Buffer<> &untyped() const {
         return static_cast<RuntimeBufferStorage *>(checked()->buffer.get())->buffer;
     }
-    /// A CompileError unless defined with this element type (bits 0: any) and dimensions (-1: any), or not defined.
+    /// A CompileError unless defined with this element type (bits 0: any) and dimensions (-1: any),
+    /// or not defined.
     void check_convertible(calotype_type_t type, int dimensions) const;
 
     Image image_;

@@ -105,8 +105,7 @@ public:
 protected:
     using BufferBase::BufferBase;
     BufferViews() = default;
-    explicit BufferViews(const BufferBase &other)
-        : BufferBase(other) {
+    explicit BufferViews(const BufferBase &other) : BufferBase(other) {
     }
 
 private:

@@ -10,14 +10,15 @@ struct calotype_device_interface_t;
 namespace calotype {
 
 /// The devices that loops and buffers can be given to.
-constexpr DeviceAPI all_device_apis[] = {DeviceAPI::None,   DeviceAPI::Host,   DeviceAPI::Default_GPU,
-                                         DeviceAPI::CUDA,   DeviceAPI::OpenCL, DeviceAPI::Vulkan};
+constexpr DeviceAPI all_device_apis[] = {DeviceAPI::None, DeviceAPI::Host,   DeviceAPI::Default_GPU,
+                                         DeviceAPI::CUDA, DeviceAPI::OpenCL, DeviceAPI::Vulkan};
 
-/// The interface of a device, made for the target by compiling its runtime. A CompileError that names `error_site` if the
-/// target has no such device.
-const calotype_device_interface_t *get_device_interface_for_device_api(
-    DeviceAPI api, const Target &t = get_jit_target_from_environment(),
-    const char *error_site = nullptr);
+/// The interface of a device, made for the target by compiling its runtime. A CompileError that
+/// names `error_site` if the target has no such device.
+const calotype_device_interface_t *
+get_device_interface_for_device_api(DeviceAPI api,
+                                    const Target &t = get_jit_target_from_environment(),
+                                    const char *error_site = nullptr);
 /// The device that Default_GPU means; DeviceAPI::Host if the target has none.
 DeviceAPI get_default_device_api_for_target(const Target &t);
 /// True if this machine has the device that the target asks for.

@@ -9,11 +9,10 @@
 
 namespace calotype::internal {
 
-Dimension::Dimension(const Parameter &parameter, int d)
-    : parameter_(parameter), d_(d) {
+Dimension::Dimension(const Parameter &parameter, int d) : parameter_(parameter), d_(d) {
     user_assert(parameter.defined()) << "dimension " << d << " of an undefined buffer";
-    user_assert(parameter.is_buffer()) << "dimension " << d << " of " << parameter.name()
-                                       << ", which is a scalar";
+    user_assert(parameter.is_buffer())
+        << "dimension " << d << " of " << parameter.name() << ", which is a scalar";
     user_assert(d >= 0 && d < parameter.dimensions())
         << "buffer " << parameter.name() << " has no dimension " << d << ", it has "
         << parameter.dimensions();
@@ -99,8 +98,8 @@ Dimension Dimension::set_min_estimate(const Expr &min) {
 }
 
 Dimension Dimension::set_extent_estimate(const Expr &extent) {
-    parameter_.set_extent_constraint_estimate(
-        d_, checked_constraint(parameter_, d_, "extent", extent));
+    parameter_.set_extent_constraint_estimate(d_,
+                                              checked_constraint(parameter_, d_, "extent", extent));
     return *this;
 }
 

@@ -8,8 +8,9 @@ namespace calotype {
 
 namespace internal {
 
-/// Coordinates min .. max; neighbours are `stride` elements apart. The getters give int32 expressions that mean the
-/// actual shape; constraints are checked when the pipeline runs and used in compiling it. Setters can be chained.
+/// Coordinates min .. max; neighbours are `stride` elements apart. The getters give int32
+/// expressions that mean the actual shape; constraints are checked when the pipeline runs and used
+/// in compiling it. Setters can be chained.
 ///
 ///     input.dim(0).set_bounds(0, 640).set_stride(3);
 class Dimension {

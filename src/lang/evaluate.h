@@ -46,7 +46,8 @@ T evaluate_with(JITUserContext *context, const Expr &e, bool may_use_gpu) {
 }
 
 template<typename First, typename... Rest>
-void evaluate_with(JITUserContext *context, const Tuple &t, bool may_use_gpu, First &first, Rest &...rest) {
+void evaluate_with(JITUserContext *context, const Tuple &t, bool may_use_gpu, First &first,
+                   Rest &...rest) {
     user_assert(t.size() == 1 + sizeof...(rest))
         << "evaluate of a Tuple of " << t.size() << " into " << 1 + sizeof...(rest) << " values";
     check_tuple_types(t, 0, first, rest...);
@@ -62,8 +63,8 @@ void evaluate_with(JITUserContext *context, const Tuple &t, bool may_use_gpu, Fi
 
 }  // namespace internal
 
-/// evaluate<int>(e) gives the value; evaluate(tuple, a, b) stores the values to a and b. The expression must not depend
-/// on Vars, and the types must be those of the C++ values.
+/// evaluate<int>(e) gives the value; evaluate(tuple, a, b) stores the values to a and b. The
+/// expression must not depend on Vars, and the types must be those of the C++ values.
 template<typename T>
 T evaluate(JITUserContext *context, const Expr &e) {
     return internal::evaluate_with<T>(context, e, false);

@@ -16,8 +16,9 @@
 namespace calotype::internal {
 
 /// A call of the C function; each argument must have the type of its parameter.
-inline Expr make_extern_call(const char *name, const Type &result, const std::vector<Type> &parameters,
-                             const std::vector<Expr> &args, CallKind kind) {
+inline Expr make_extern_call(const char *name, const Type &result,
+                             const std::vector<Type> &parameters, const std::vector<Expr> &args,
+                             CallKind kind) {
     for (size_t i = 0; i < args.size(); i++) {
         user_assert(args[i].type() == parameters[i])
             << "argument " << i << " of extern function " << name << " has type " << args[i].type()
@@ -29,9 +30,10 @@ inline Expr make_extern_call(const char *name, const Type &result, const std::ve
 }  // namespace calotype::internal
 
 #define CALOTYPE_EXTERN_CALL(kind, rt, name, types, args)                                          \
-    return calotype::internal::make_extern_call(#name, calotype::type_of<rt>(), types, args,      \
+    return calotype::internal::make_extern_call(#name, calotype::type_of<rt>(), types, args,       \
                                                 calotype::CallKind::kind);
-#define CALOTYPE_LIST(...) {__VA_ARGS__}
+#define CALOTYPE_LIST(...)                                                                         \
+    { __VA_ARGS__ }
 
 #define CALOTYPE_EXTERN_1(kind, rt, name, t1)                                                      \
     inline calotype::Expr name(const calotype::Expr &a1) {                                         \
@@ -74,12 +76,14 @@ inline Expr make_extern_call(const char *name, const Type &result, const std::ve
 #define CalotypeExtern_1(rt, name, t1) CALOTYPE_EXTERN_1(Extern, rt, name, t1)
 #define CalotypeExtern_2(rt, name, t1, t2) CALOTYPE_EXTERN_2(Extern, rt, name, t1, t2)
 #define CalotypeExtern_3(rt, name, t1, t2, t3) CALOTYPE_EXTERN_3(Extern, rt, name, t1, t2, t3)
-#define CalotypeExtern_4(rt, name, t1, t2, t3, t4) CALOTYPE_EXTERN_4(Extern, rt, name, t1, t2, t3, t4)
+#define CalotypeExtern_4(rt, name, t1, t2, t3, t4)                                                 \
+    CALOTYPE_EXTERN_4(Extern, rt, name, t1, t2, t3, t4)
 #define CalotypeExtern_5(rt, name, t1, t2, t3, t4, t5)                                             \
     CALOTYPE_EXTERN_5(Extern, rt, name, t1, t2, t3, t4, t5)
 #define CalotypePureExtern_1(rt, name, t1) CALOTYPE_EXTERN_1(PureExtern, rt, name, t1)
 #define CalotypePureExtern_2(rt, name, t1, t2) CALOTYPE_EXTERN_2(PureExtern, rt, name, t1, t2)
-#define CalotypePureExtern_3(rt, name, t1, t2, t3) CALOTYPE_EXTERN_3(PureExtern, rt, name, t1, t2, t3)
+#define CalotypePureExtern_3(rt, name, t1, t2, t3)                                                 \
+    CALOTYPE_EXTERN_3(PureExtern, rt, name, t1, t2, t3)
 #define CalotypePureExtern_4(rt, name, t1, t2, t3, t4)                                             \
     CALOTYPE_EXTERN_4(PureExtern, rt, name, t1, t2, t3, t4)
 #define CalotypePureExtern_5(rt, name, t1, t2, t3, t4, t5)                                         \

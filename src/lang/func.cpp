@@ -8,12 +8,10 @@
 
 namespace calotype {
 
-Func::Func(const std::string &name)
-    : FuncDirectives(Function(internal::unique_name(name))) {
+Func::Func(const std::string &name) : FuncDirectives(Function(internal::unique_name(name))) {
 }
 
-Func::Func()
-    : FuncDirectives(Function(internal::unique_name('f'))) {
+Func::Func() : FuncDirectives(Function(internal::unique_name('f'))) {
 }
 
 Func::Func(const Type &required_type, int required_dims, const std::string &name)
@@ -31,13 +29,11 @@ Func::Func(const std::vector<Type> &required_types, int required_dims, const std
     func_->required_dims = required_dims;
 }
 
-Func::Func(const Expr &e)
-    : Func() {
+Func::Func(const Expr &e) : Func() {
     (*this)(_) = e;
 }
 
-Func::Func(Function f)
-    : FuncDirectives(f) {
+Func::Func(Function f) : FuncDirectives(f) {
     internal_assert(f.defined()) << "func of an undefined function";
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "lang/schedule/func_directives.h"
 #include "lang/func_ref.h"
 #include "lang/image_param.h"
+#include "lang/schedule/func_directives.h"
 #include "lang/schedule/loop_directives.h"
 #include "lang/stage.h"
 
@@ -25,21 +25,21 @@ class Func : public FuncDirectives, public LoopDirectives<Func> {
 public:
     /// A Func of that name (made unique if it is taken), with nothing defined.
     explicit Func(const std::string &name);
-    explicit Func(const char *name)
-        : Func(std::string(name)) {
+    explicit Func(const char *name) : Func(std::string(name)) {
     }
     /// A Func with a name of its own making.
     Func();
-    /// With the type (or types) and number of dimensions that its definition must have; AnyDims leaves the latter open.
+    /// With the type (or types) and number of dimensions that its definition must have; AnyDims
+    /// leaves the latter open.
     explicit Func(const Type &required_type, int required_dims, const std::string &name);
-    explicit Func(const std::vector<Type> &required_types, int required_dims, const std::string &name);
+    explicit Func(const std::vector<Type> &required_types, int required_dims,
+                  const std::string &name);
     /// A Func of all free implicit variables of the expression: Func(e)(x) where e uses _0.
     explicit Func(const Expr &e);
     explicit Func(Function f);
     /// All elements of a buffer.
     template<typename T, int Dims>
-    explicit Func(Buffer<T, Dims> &image)
-        : Func() {
+    explicit Func(Buffer<T, Dims> &image) : Func() {
         (*this)(_) = image(_);
     }
 
@@ -77,20 +77,24 @@ public:
     int outputs() const;
     int dimensions() const;
 
-    /// Define by calling a C function, which gets the arguments, then a calotype_buffer_t * a value to be filled. Asked
-    /// with bounds queries, it says what it needs of its inputs.
-    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &params,
-                       Type t, int dimensionality, NameMangling mangling = NameMangling::Default,
+    /// Define by calling a C function, which gets the arguments, then a calotype_buffer_t * a value
+    /// to be filled. Asked with bounds queries, it says what it needs of its inputs.
+    void define_extern(const std::string &function_name,
+                       const std::vector<ExternFuncArgument> &params, Type t, int dimensionality,
+                       NameMangling mangling = NameMangling::Default,
                        DeviceAPI device_api = DeviceAPI::Host);
-    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &params,
+    void define_extern(const std::string &function_name,
+                       const std::vector<ExternFuncArgument> &params,
                        const std::vector<Type> &types, int dimensionality,
                        NameMangling mangling = NameMangling::Default,
                        DeviceAPI device_api = DeviceAPI::Host);
-    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &params,
-                       Type t, const std::vector<Var> &arguments,
+    void define_extern(const std::string &function_name,
+                       const std::vector<ExternFuncArgument> &params, Type t,
+                       const std::vector<Var> &arguments,
                        NameMangling mangling = NameMangling::Default,
                        DeviceAPI device_api = DeviceAPI::Host);
-    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &params,
+    void define_extern(const std::string &function_name,
+                       const std::vector<ExternFuncArgument> &params,
                        const std::vector<Type> &types, const std::vector<Var> &arguments,
                        NameMangling mangling = NameMangling::Default,
                        DeviceAPI device_api = DeviceAPI::Host);
@@ -99,7 +103,8 @@ public:
     FuncRef operator()(std::vector<Var> args) const;
     FuncRef operator()(std::vector<Expr> args) const;
     template<typename... Args>
-    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), FuncRef> operator()(Args &&...args) const {
+    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), FuncRef>
+    operator()(Args &&...args) const {
         return (*this)(std::vector<Expr>{Expr(std::forward<Args>(args))...});
     }
 
@@ -119,7 +124,8 @@ public:
     OutputImageParam output_buffer() const;
     std::vector<OutputImageParam> output_buffers() const;
 
-    /// @name Compiling and running: those of Pipeline, for a pipeline of this one output. Defined in driver/.
+    /// @name Compiling and running: those of Pipeline, for a pipeline of this one output. Defined
+    /// in driver/.
     /// @{
     std::vector<Argument> infer_arguments() const;
     Realization realize(std::vector<int32_t> sizes = {}, const Target &target = Target());
@@ -172,7 +178,8 @@ public:
     void compile_to_file(const std::string &filename_prefix, const std::vector<Argument> &args,
                          const std::string &fn_name = "",
                          const Target &target = get_target_from_environment());
-    void compile_to_static_library(const std::string &filename_prefix, const std::vector<Argument> &args,
+    void compile_to_static_library(const std::string &filename_prefix,
+                                   const std::vector<Argument> &args,
                                    const std::string &fn_name = "",
                                    const Target &target = get_target_from_environment());
     void compile_to_multitarget_static_library(const std::string &filename_prefix,

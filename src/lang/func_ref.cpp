@@ -108,7 +108,8 @@ FuncRef::FuncRef(const Function &f, const std::vector<Var> &args, int placeholde
     : FuncRef(f, std::vector<Expr>(args.begin(), args.end()), placeholder, implicit_count) {
 }
 
-// The coordinates of a definition with these values: where _ stood come the implicit variables that they use.
+// The coordinates of a definition with these values: where _ stood come the implicit variables that
+// they use.
 std::vector<Expr> FuncRef::args_for(const std::vector<Expr> &values) const {
     if (placeholder_ < 0 || implicit_count_ > 0 || is_defined(func_)) {
         return args_;
@@ -246,9 +247,8 @@ Stage FuncRef::operator/=(const FuncRef &other) {
 }
 
 FuncRef::operator Expr() const {
-    user_assert(func_.outputs() <= 1)
-        << "func " << func_.name() << " has " << func_.outputs()
-        << " values and is used as one: choose a value with []";
+    user_assert(func_.outputs() <= 1) << "func " << func_.name() << " has " << func_.outputs()
+                                      << " values and is used as one: choose a value with []";
     return internal::make_func_call(func_, args_, 0);
 }
 
@@ -266,8 +266,8 @@ const std::vector<Type> &FuncRef::types() const {
 
 FuncTupleElementRef FuncRef::operator[](int i) const {
     user_assert(is_defined(func_)) << "func " << func_.name() << " is called before it is defined";
-    user_assert(func_.outputs() > 1) << "func " << func_.name()
-                                     << " has one value, [] is for those of several";
+    user_assert(func_.outputs() > 1)
+        << "func " << func_.name() << " has one value, [] is for those of several";
     user_assert(i >= 0 && i < func_.outputs())
         << "func " << func_.name() << " has no value " << i << ", it has " << func_.outputs();
     return FuncTupleElementRef(*this, i);
@@ -285,8 +285,7 @@ bool FuncRef::equivalent_to(const FuncRef &other) const {
     return same;
 }
 
-FuncTupleElementRef::FuncTupleElementRef(const FuncRef &ref, int index)
-    : ref_(ref), index_(index) {
+FuncTupleElementRef::FuncTupleElementRef(const FuncRef &ref, int index) : ref_(ref), index_(index) {
 }
 
 Stage FuncTupleElementRef::assign(const Expr &e, const char *what) {

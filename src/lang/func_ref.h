@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// FuncRef: a Func applied to coordinates: f(x, y). Assigned to, it defines f; used as a value, it calls f.
+// FuncRef: a Func applied to coordinates: f(x, y). Assigned to, it defines f; used as a value, it
+// calls f.
 #pragma once
 
 #include <string>
@@ -16,18 +17,21 @@ namespace calotype {
 class FuncTupleElementRef;
 class Stage;
 
-/// The first assignment to a Func gives its pure definition: all coordinates must be different Vars. Each later one
-/// is an update definition, whose coordinates may be any int32 expressions of the pure Vars and of one RDom.
+/// The first assignment to a Func gives its pure definition: all coordinates must be different
+/// Vars. Each later one is an update definition, whose coordinates may be any int32 expressions of
+/// the pure Vars and of one RDom.
 ///
 ///     f(x, y) = x + y;          // pure definition
 ///     f(x, 0) = 3;              // update 0: for all x
 ///     f(r.x, r.y) += 2;         // update 1: over the domain r
 class FuncRef {
 public:
-    /// `placeholder` is the position at which `_` stood among the coordinates, -1 if nowhere; `implicit_count` the
-    /// number of implicit variables already put there.
-    FuncRef(const Function &f, const std::vector<Expr> &args, int placeholder = -1, int implicit_count = 0);
-    FuncRef(const Function &f, const std::vector<Var> &args, int placeholder = -1, int implicit_count = 0);
+    /// `placeholder` is the position at which `_` stood among the coordinates, -1 if nowhere;
+    /// `implicit_count` the number of implicit variables already put there.
+    FuncRef(const Function &f, const std::vector<Expr> &args, int placeholder = -1,
+            int implicit_count = 0);
+    FuncRef(const Function &f, const std::vector<Var> &args, int placeholder = -1,
+            int implicit_count = 0);
     FuncRef(const FuncRef &) = default;
 
     /// Define. A CompileError says which coordinate or value is wrong.
@@ -35,8 +39,8 @@ public:
     Stage operator=(const Tuple &values);
     Stage operator=(const FuncRef &other);
 
-    /// Update with the present value: f(x) += e means f(x) = f(x) + e. If f has no pure definition yet, it first gets
-    /// one that is 0 everywhere (1 for *= and /=).
+    /// Update with the present value: f(x) += e means f(x) = f(x) + e. If f has no pure definition
+    /// yet, it first gets one that is 0 everywhere (1 for *= and /=).
     Stage operator+=(const Expr &e);
     Stage operator+=(const Tuple &values);
     Stage operator+=(const FuncRef &other);
@@ -106,7 +110,8 @@ private:
     int index_;
 };
 
-// Without these, a call with Func values alone could mean the templates of the standard library, or Tuples.
+// Without these, a call with Func values alone could mean the templates of the standard library, or
+// Tuples.
 Expr min(const FuncRef &a, const FuncRef &b);
 Expr max(const FuncRef &a, const FuncRef &b);
 Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value);
@@ -116,13 +121,15 @@ Expr select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1
 }
 
 namespace internal {
-/// Call of value `index` of a defined Func. A CompileError if the number of coordinates or a type is wrong.
+/// Call of value `index` of a defined Func. A CompileError if the number of coordinates or a type
+/// is wrong.
 Expr make_func_call(const Function &f, const std::vector<Expr> &args, int index);
 /// Each coordinate as an int32; a CompileError that names `what` if one cannot be.
 std::vector<Expr> as_coordinates(const std::string &what, const std::vector<Expr> &args);
-/// Replaces `_` in args by `_0`, `_1`, ... up to `dimensions` in all (dimensions < 0: only takes it out). Gives the
-/// position at which it stood, or -1, and how many were put in.
-int expand_placeholder(const std::string &what, std::vector<Expr> &args, int dimensions, int *count);
+/// Replaces `_` in args by `_0`, `_1`, ... up to `dimensions` in all (dimensions < 0: only takes it
+/// out). Gives the position at which it stood, or -1, and how many were put in.
+int expand_placeholder(const std::string &what, std::vector<Expr> &args, int dimensions,
+                       int *count);
 }  // namespace internal
 
 }  // namespace calotype

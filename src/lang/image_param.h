@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ImageParam: a buffer that a pipeline takes. OutputImageParam: one that it fills, or what both have in common.
+// ImageParam: a buffer that a pipeline takes. OutputImageParam: one that it fills, or what both
+// have in common.
 #pragma once
 
 #include <string>
@@ -104,7 +105,8 @@ public:
     Expr operator()(std::vector<Expr> args) const;
     Expr operator()(std::vector<Var> args) const;
     template<typename... Args>
-    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), Expr> operator()(Args &&...args) const {
+    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), Expr>
+    operator()(Args &&...args) const {
         return (*this)(std::vector<Expr>{Expr(std::forward<Args>(args))...});
     }
     /// A Func of the same elements.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every inline reduction is a Func of the free variables of the expression, with one update over the domain.
+// Every inline reduction is a Func of the free variables of the expression, with one update over
+// the domain.
 #include "lang/inline_reductions.h"
 
 #include <functional>
@@ -17,20 +18,20 @@ namespace calotype {
 
 namespace {
 
-// Collects the variables that the expression depends on from outside of the reduction, and gives those that are RVars
-// of other domains a Var in their place.
+// Collects the variables that the expression depends on from outside of the reduction, and gives
+// those that are RVars of other domains a Var in their place.
 class FreeVariables : public GraphMutator {
 public:
-    explicit FreeVariables(const ReductionDomain &domain)
-        : domain_(domain) {
+    explicit FreeVariables(const ReductionDomain &domain) : domain_(domain) {
     }
-    std::vector<Var> vars;         // of the new Func
+    std::vector<Var> vars;        // of the new Func
     std::vector<Expr> call_args;  // what it is called with, in the same order
 
 private:
     using GraphMutator::visit;
     Expr visit(const Variable *op) override {
-        const bool is_rvar = op->symbol.defined() && op->symbol->kind == SymbolKind::ReductionDomain;
+        const bool is_rvar =
+            op->symbol.defined() && op->symbol->kind == SymbolKind::ReductionDomain;
         if (bound_.contains(op->name) || (op->symbol.defined() && !is_rvar) ||
             (is_rvar && ReductionDomain(op->symbol).same_as(domain_))) {
             return op;
@@ -73,22 +74,25 @@ RDom domain_of(const char *what, const Expr &e) {
     user_assert(e.defined()) << what << " of an undefined expression";
     FindDomain find;
     find(e);
-    user_assert(find.domain.defined()) << what << " of an expression without RVars: there is nothing "
-                                                  "to reduce over";
-    user_assert(!find.several) << what << " of an expression with RVars of several domains: say over "
-                                          "which one to reduce";
+    user_assert(find.domain.defined()) << what
+                                       << " of an expression without RVars: there is nothing "
+                                          "to reduce over";
+    user_assert(!find.several) << what
+                               << " of an expression with RVars of several domains: say over "
+                                  "which one to reduce";
     return RDom(find.domain);
 }
 
 // Over all of the domain, even if no RVar of it occurs.
-void update(const Func &f, const std::vector<Var> &vars, const std::vector<Expr> &values, const RDom &r) {
+void update(const Func &f, const std::vector<Var> &vars, const std::vector<Expr> &values,
+            const RDom &r) {
     f.function().define_update(std::vector<Expr>(vars.begin(), vars.end()), values, r.domain());
 }
 
 using Combine = std::function<Expr(Expr, Expr)>;
 
-Expr reduce(const char *what, const RDom &r, const Expr &e, Func f, const std::function<Expr(Type)> &initial,
-            const Combine &combine) {
+Expr reduce(const char *what, const RDom &r, const Expr &e, Func f,
+            const std::function<Expr(Type)> &initial, const Combine &combine) {
     user_assert(e.defined()) << what << " of an undefined expression";
     user_assert(r.defined()) << what << " over an undefined reduction domain";
     FreeVariables free(r.domain());

@@ -11,8 +11,8 @@ namespace calotype {
 
 class Func;
 
-/// Each is the value of a new Func (of that name) that reduces over `r`, or, without r, over the one RDom that the
-/// expression uses. RVars of other RDoms and Vars become its coordinates.
+/// Each is the value of a new Func (of that name) that reduces over `r`, or, without r, over the
+/// one RDom that the expression uses. RVars of other RDoms and Vars become its coordinates.
 ///
 ///     blurred(x) = sum(weights(r) * input(x + r)) / 16;
 ///

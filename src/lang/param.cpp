@@ -62,10 +62,10 @@ Number read_number(const Type &t, const void *value) {
         return natural(read<uint8_t>(value) != 0);
     }
     if (t.is_float()) {
-        return real(t.bits() == 64           ? read<double>(value)
-                    : t.bits() == 32         ? double(read<float>(value))
-                    : t.is_bfloat()          ? double(bfloat16_t::make_from_bits(read<uint16_t>(value)))
-                                             : double(float16_t::make_from_bits(read<uint16_t>(value))));
+        return real(t.bits() == 64   ? read<double>(value)
+                    : t.bits() == 32 ? double(read<float>(value))
+                    : t.is_bfloat()  ? double(bfloat16_t::make_from_bits(read<uint16_t>(value)))
+                                     : double(float16_t::make_from_bits(read<uint16_t>(value))));
     }
     switch (t.bits()) {
     case 8:

@@ -46,42 +46,35 @@ public:
     }
 
     template<typename T2 = T, typename = IfTyped<T2>>
-    Param()
-        : parameter_(internal::make_scalar_parameter(type_of<T2>())) {
+    Param() : parameter_(internal::make_scalar_parameter(type_of<T2>())) {
     }
     template<typename T2 = T, typename = IfTyped<T2>>
     explicit Param(const std::string &name)
         : parameter_(internal::make_scalar_parameter(type_of<T2>(), name)) {
     }
     template<typename T2 = T, typename = IfTyped<T2>>
-    explicit Param(const char *name)
-        : Param(std::string(name)) {
+    explicit Param(const char *name) : Param(std::string(name)) {
     }
     /// With a value, and the lowest and highest that may be passed.
     template<typename T2 = T, typename = IfTyped<T2>,
              typename = std::enable_if_t<!std::is_pointer<T2>::value>>
-    explicit Param(not_void_T value)
-        : Param() {
+    explicit Param(not_void_T value) : Param() {
         set(value);
     }
     template<typename T2 = T, typename = IfTyped<T2>>
-    Param(const std::string &name, not_void_T value)
-        : Param(name) {
+    Param(const std::string &name, not_void_T value) : Param(name) {
         set(value);
     }
     template<typename T2 = T, typename = IfTyped<T2>>
-    Param(not_void_T value, Expr min, Expr max)
-        : Param(value) {
+    Param(not_void_T value, Expr min, Expr max) : Param(value) {
         set_range(min, max);
     }
     template<typename T2 = T, typename = IfTyped<T2>>
-    Param(const std::string &name, not_void_T value, Expr min, Expr max)
-        : Param(name, value) {
+    Param(const std::string &name, not_void_T value, Expr min, Expr max) : Param(name, value) {
         set_range(min, max);
     }
     template<typename T2 = T, typename = IfVoid<T2>>
-    explicit Param(const Type &t)
-        : parameter_(internal::make_scalar_parameter(t)) {
+    explicit Param(const Type &t) : parameter_(internal::make_scalar_parameter(t)) {
     }
     template<typename T2 = T, typename = IfVoid<T2>>
     Param(const Type &t, const std::string &name)
@@ -89,8 +82,7 @@ public:
     }
     /// The same parameter; a CompileError if the types differ.
     template<typename T2>
-    Param(const Param<T2> &other)
-        : parameter_(other.parameter()) {
+    Param(const Param<T2> &other) : parameter_(other.parameter()) {
         if constexpr (has_static_type) {
             internal::check_scalar_type(parameter_, static_type());
         }

@@ -25,12 +25,10 @@ PipelineContents::~PipelineContents() {
     run_deleters(*this);
 }
 
-Pipeline::Pipeline(const Func &output)
-    : Pipeline(std::vector<Func>{output}) {
+Pipeline::Pipeline(const Func &output) : Pipeline(std::vector<Func>{output}) {
 }
 
-Pipeline::Pipeline(const std::vector<Func> &outputs)
-    : contents_(new PipelineContents) {
+Pipeline::Pipeline(const std::vector<Func> &outputs) : contents_(new PipelineContents) {
     user_assert(!outputs.empty()) << "a pipeline has no outputs";
     for (const Func &f : outputs) {
         user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
@@ -74,14 +72,15 @@ Func Pipeline::get_func(size_t index) {
     for (const Function &f : checked().outputs) {
         add_after_callees(f, env, &seen, &order);
     }
-    user_assert(index < order.size()) << "the pipeline has no func " << index << ", it has "
-                                      << order.size();
+    user_assert(index < order.size())
+        << "the pipeline has no func " << index << ", it has " << order.size();
     return Func(order[index]);
 }
 
 std::vector<Argument> Pipeline::infer_arguments() {
     std::vector<Argument> result;
-    for (const InferredArgument &a : calotype::infer_arguments(checked().outputs, checked().requirements)) {
+    for (const InferredArgument &a :
+         calotype::infer_arguments(checked().outputs, checked().requirements)) {
         if (a.parameter.defined() && a.arg.name != "__user_context") {
             result.push_back(a.arg);
         }

@@ -29,8 +29,7 @@ enum StmtOutputFormat { Text, HTML };
 /// The integer (or pointer) that groups memoized results: see Func::memoize.
 class EvictionKey {
 public:
-    explicit EvictionKey(const Expr &key = Expr())
-        : key_(key) {
+    explicit EvictionKey(const Expr &key = Expr()) : key_(key) {
     }
     const Expr &key() const {
         return key_;
@@ -76,18 +75,14 @@ public:
         calotype_buffer_t *buf = nullptr;
         std::unique_ptr<std::vector<Buffer<>>> buffer_list;
 
-        RealizationArg(Realization &realization)
-            : r(&realization) {
+        RealizationArg(Realization &realization) : r(&realization) {
         }
-        RealizationArg(Realization &&realization)
-            : r(&realization) {
+        RealizationArg(Realization &&realization) : r(&realization) {
         }
-        RealizationArg(calotype_buffer_t *buffer)
-            : buf(buffer) {
+        RealizationArg(calotype_buffer_t *buffer) : buf(buffer) {
         }
         template<typename T, int Dims, int Storage>
-        RealizationArg(Runtime::Buffer<T, Dims, Storage> &buffer)
-            : buf(buffer.raw_buffer()) {
+        RealizationArg(Runtime::Buffer<T, Dims, Storage> &buffer) : buf(buffer.raw_buffer()) {
         }
         template<typename T, int Dims>
         RealizationArg(const Buffer<T, Dims> &buffer)
@@ -96,7 +91,8 @@ public:
         template<typename T, int Dims, typename... Args,
                  typename = std::enable_if_t<(std::is_convertible<Args, Buffer<>>::value && ...)>>
         RealizationArg(const Buffer<T, Dims> &a, Args &&...rest)
-            : buffer_list(new std::vector<Buffer<>>{Buffer<>(a.image()), Buffer<>(rest.image())...}) {
+            : buffer_list(
+                  new std::vector<Buffer<>>{Buffer<>(a.image()), Buffer<>(rest.image())...}) {
         }
         RealizationArg(std::vector<Buffer<>> buffers)
             : buffer_list(new std::vector<Buffer<>>(std::move(buffers))) {
@@ -120,10 +116,11 @@ public:
     /// The parameters that the pipeline depends on: buffers first, each kind by name.
     std::vector<Argument> infer_arguments();
 
-    /// Check a condition when the pipeline starts; the other arguments (strings, numbers, Exprs of parameters) make up
-    /// the message of the error.
+    /// Check a condition when the pipeline starts; the other arguments (strings, numbers, Exprs of
+    /// parameters) make up the message of the error.
     void add_requirement(const Expr &condition, const std::vector<Expr> &error_args);
-    template<typename... Args, typename = std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...)>>
+    template<typename... Args,
+             typename = std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...)>>
     void add_requirement(const Expr &condition, Args &&...error_args) {
         add_requirement(condition, std::vector<Expr>{Expr(std::forward<Args>(error_args))...});
     }
@@ -156,13 +153,15 @@ public:
     void realize(JITUserContext *context, RealizationArg output, const Target &target = Target());
     void infer_input_bounds(const std::vector<int32_t> &sizes,
                             const Target &target = get_jit_target_from_environment());
-    void infer_input_bounds(RealizationArg output, const Target &target = get_jit_target_from_environment());
+    void infer_input_bounds(RealizationArg output,
+                            const Target &target = get_jit_target_from_environment());
     void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                             const Target &target = get_jit_target_from_environment());
     void infer_input_bounds(JITUserContext *context, RealizationArg output,
                             const Target &target = get_jit_target_from_environment());
     void compile_to(const std::map<OutputFileType, std::string> &output_files,
-                    const std::vector<Argument> &args, const std::string &fn_name, const Target &target);
+                    const std::vector<Argument> &args, const std::string &fn_name,
+                    const Target &target);
     void compile_to_bitcode(const std::string &filename, const std::vector<Argument> &args,
                             const std::string &fn_name,
                             const Target &target = get_target_from_environment());
@@ -179,7 +178,8 @@ public:
                              const std::string &fn_name,
                              const Target &target = get_target_from_environment());
     void compile_to_c(const std::string &filename, const std::vector<Argument> &args,
-                      const std::string &fn_name, const Target &target = get_target_from_environment());
+                      const std::string &fn_name,
+                      const Target &target = get_target_from_environment());
     void compile_to_lowered_stmt(const std::string &filename, const std::vector<Argument> &args,
                                  StmtOutputFormat format = Text,
                                  const Target &target = get_target_from_environment());
@@ -190,7 +190,8 @@ public:
     void compile_to_file(const std::string &filename_prefix, const std::vector<Argument> &args,
                          const std::string &fn_name = "",
                          const Target &target = get_target_from_environment());
-    void compile_to_static_library(const std::string &filename_prefix, const std::vector<Argument> &args,
+    void compile_to_static_library(const std::string &filename_prefix,
+                                   const std::vector<Argument> &args,
                                    const std::string &fn_name = "",
                                    const Target &target = get_target_from_environment());
     void compile_to_multitarget_static_library(const std::string &filename_prefix,

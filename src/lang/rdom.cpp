@@ -24,8 +24,7 @@ std::string rvar_name(const std::string &domain, size_t i) {
 // The bounds of a domain are computed before its loops start.
 class CheckBounds : public GraphVisitor {
 public:
-    CheckBounds(const std::string &domain)
-        : domain_(domain) {
+    CheckBounds(const std::string &domain) : domain_(domain) {
     }
 
 private:
@@ -57,12 +56,10 @@ Expr checked_bound(const Expr &e, const std::string &domain) {
 
 }  // namespace
 
-RVar::RVar()
-    : name_(internal::unique_name('r')) {
+RVar::RVar() : name_(internal::unique_name('r')) {
 }
 
-RVar::RVar(const std::string &name)
-    : name_(name) {
+RVar::RVar(const std::string &name) : name_(name) {
     user_assert(!name.empty()) << "the name of an RVar is empty";
     user_assert(name.find('.') == std::string::npos)
         << "the name of RVar " << name << " contains a dot, which is reserved";
@@ -81,8 +78,8 @@ Expr RVar::extent() const {
 }
 
 RVar::operator Expr() const {
-    user_assert(domain_.defined()) << "RVar " << name_
-                                   << " is used as a value, but belongs to no reduction domain";
+    user_assert(domain_.defined())
+        << "RVar " << name_ << " is used as a value, but belongs to no reduction domain";
     return Variable::make(Int(32), name_, domain_.symbol());
 }
 
@@ -106,15 +103,13 @@ RDom::RDom(const OutputImageParam &buffer) {
     init(region, buffer.name() + "$r");
 }
 
-RDom::RDom(const ReductionDomain &domain)
-    : domain_(domain) {
+RDom::RDom(const ReductionDomain &domain) : domain_(domain) {
     init_vars();
 }
 
 void RDom::init(const std::vector<Expr> &bounds, const std::string &name) {
-    user_assert(bounds.size() % 2 == 0)
-        << "a reduction domain takes pairs of min and extent, " << bounds.size()
-        << " bounds were given";
+    user_assert(bounds.size() % 2 == 0) << "a reduction domain takes pairs of min and extent, "
+                                        << bounds.size() << " bounds were given";
     Region region;
     for (size_t i = 0; i < bounds.size(); i += 2) {
         region.push_back(Range());

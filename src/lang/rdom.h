@@ -70,8 +70,7 @@ public:
     RDom(const Buffer<void, -1> &buffer);
     RDom(const OutputImageParam &buffer);
     template<typename T, int Dims>
-    RDom(const Buffer<T, Dims> &buffer)
-        : RDom(Buffer<void, -1>(buffer)) {
+    RDom(const Buffer<T, Dims> &buffer) : RDom(Buffer<void, -1>(buffer)) {
     }
     explicit RDom(const ReductionDomain &domain);
 
@@ -90,7 +89,8 @@ public:
     /// The only dimension of a one-dimensional domain.
     operator RVar() const;
     operator Expr() const;
-    /// Restrict the domain to points where the condition holds. Only before the first use in a definition.
+    /// Restrict the domain to points where the condition holds. Only before the first use in a
+    /// definition.
     void where(Expr condition);
 
     /// The first four dimensions, as far as there are so many.

@@ -3,19 +3,17 @@
 
 namespace calotype {
 
-Realization::Realization(const std::vector<Buffer<void>> &buffers)
-    : buffers_(buffers) {
+Realization::Realization(const std::vector<Buffer<void>> &buffers) : buffers_(buffers) {
     user_assert(!buffers_.empty()) << "a realization has no buffers";
 }
 
-Realization::Realization(std::vector<Buffer<void>> &&buffers)
-    : buffers_(std::move(buffers)) {
+Realization::Realization(std::vector<Buffer<void>> &&buffers) : buffers_(std::move(buffers)) {
     user_assert(!buffers_.empty()) << "a realization has no buffers";
 }
 
 const Buffer<void> &Realization::operator[](size_t i) const {
-    user_assert(i < buffers_.size()) << "realization has no buffer " << i << ", it has "
-                                     << buffers_.size();
+    user_assert(i < buffers_.size())
+        << "realization has no buffer " << i << ", it has " << buffers_.size();
     return buffers_[i];
 }
 

@@ -11,11 +11,9 @@ namespace calotype {
 
 class Realization {
 public:
-    explicit Realization(const Buffer<void> &b)
-        : buffers_{b} {
+    explicit Realization(const Buffer<void> &b) : buffers_{b} {
     }
-    explicit Realization(Buffer<void> &&b)
-        : buffers_{std::move(b)} {
+    explicit Realization(Buffer<void> &&b) : buffers_{std::move(b)} {
     }
     template<typename T, int Dims, typename... Args,
              typename = std::enable_if_t<(std::is_convertible<Args, Buffer<void>>::value && ...)>>

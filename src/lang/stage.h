@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stage: a handle on one definition of a Func (the pure one, an update, a specialization), to schedule it.
+// Stage: a handle on one definition of a Func (the pure one, an update, a specialization), to
+// schedule it.
 #pragma once
 
 #include <string>
@@ -30,8 +31,9 @@ public:
     /// The loops, innermost first, as text: for finding out what a schedule made.
     std::string dump_argument_list() const;
 
-    /// Factor an associative reduction: the RVars that are not listed are reduced into a new Func first, which has
-    /// the Vars `v` as further dimensions in place of the listed RVars; this stage then reduces over those.
+    /// Factor an associative reduction: the RVars that are not listed are reduced into a new Func
+    /// first, which has the Vars `v` as further dimensions in place of the listed RVars; this stage
+    /// then reduces over those.
     ///     f() += g(r)                              // r split into ro, ri
     ///     Func part = f.update().rfactor(ri, u);
     ///     ->
@@ -47,7 +49,8 @@ public:
     /// Compute this stage and `s` in one fused loop, from the outermost down to `var`.
     ///     for x: f(x) = ...   for x: g(x) = ...   ->   for x: { f(x) = ...; g(x) = ... }
     /// f and g must not depend on each other and must be computed at the same place.
-    Stage &compute_with(LoopLevel level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+    Stage &compute_with(LoopLevel level,
+                        const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
     Stage &compute_with(LoopLevel level, LoopAlignStrategy align = LoopAlignStrategy::Auto);
     Stage &compute_with(const Stage &s, const VarOrRVar &var,
                         const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);

@@ -7,8 +7,7 @@
 
 namespace calotype {
 
-Tuple::Tuple(const std::vector<Expr> &exprs)
-    : exprs_(exprs) {
+Tuple::Tuple(const std::vector<Expr> &exprs) : exprs_(exprs) {
     user_assert(!exprs_.empty()) << "a Tuple has no elements";
 }
 

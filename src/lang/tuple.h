@@ -16,8 +16,7 @@ class FuncRef;
 class Tuple {
 public:
     /// A Tuple of one.
-    explicit Tuple(Expr e)
-        : exprs_{std::move(e)} {
+    explicit Tuple(Expr e) : exprs_{std::move(e)} {
     }
     /// A CompileError if there are none.
     explicit Tuple(const std::vector<Expr> &exprs);

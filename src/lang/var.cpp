@@ -17,8 +17,7 @@ Var::Var(const std::string &name) {
     expr_ = Variable::make(Int(32), name);
 }
 
-Var::Var()
-    : Var(internal::unique_name('v')) {
+Var::Var() : Var(internal::unique_name('v')) {
 }
 
 const std::string &Var::name() const {
@@ -34,9 +33,9 @@ Var Var::implicit(int n) {
 }
 
 int Var::implicit_index(const std::string &name) {
-    const bool digits = name.size() > 1 && name.size() < 10 && name[0] == '_' &&
-                        std::all_of(name.begin() + 1, name.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits =
+        name.size() > 1 && name.size() < 10 && name[0] == '_' &&
+        std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
     return digits ? std::stoi(name.substr(1)) : -1;
 }
 

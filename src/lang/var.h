@@ -8,7 +8,8 @@
 
 namespace calotype {
 
-/// A dimension of a Func, or a loop of its schedule. Two Vars of the same name are the same variable.
+/// A dimension of a Func, or a loop of its schedule. Two Vars of the same name are the same
+/// variable.
 ///
 ///     Var x, y("y");
 ///     f(x, y) = x + y;
@@ -45,8 +46,8 @@ public:
         return expr_;
     }
 
-    /// A name for the loop of extent one around all loops of a stage: compute_at(f, Var::outermost()) is inside f's
-    /// production, outside of its loops.
+    /// A name for the loop of extent one around all loops of a stage: compute_at(f,
+    /// Var::outermost()) is inside f's production, outside of its loops.
     static Var outermost();
 
 private:
@@ -71,7 +72,8 @@ struct ImplicitVar {
     }
 };
 
-/// Stands for all coordinates that are not written out: f(x, _) = g(x, _) + 1 works for any number of dimensions.
+/// Stands for all coordinates that are not written out: f(x, _) = g(x, _) + 1 works for any number
+/// of dimensions.
 static constexpr ImplicitVar<> _;
 static constexpr ImplicitVar<0> _0;
 static constexpr ImplicitVar<1> _1;

@@ -14,19 +14,15 @@ struct VarOrRVar {
     VarOrRVar(const std::string &name, bool is_rvar)
         : var(is_rvar ? "undefined" : name), rvar(is_rvar ? name : "undefined"), is_rvar(is_rvar) {
     }
-    VarOrRVar(const Var &v)
-        : var(v), rvar("undefined"), is_rvar(false) {
+    VarOrRVar(const Var &v) : var(v), rvar("undefined"), is_rvar(false) {
     }
-    VarOrRVar(const RVar &r)
-        : var("undefined"), rvar(r), is_rvar(true) {
+    VarOrRVar(const RVar &r) : var("undefined"), rvar(r), is_rvar(true) {
     }
     /// A CompileError unless the domain has one dimension.
-    VarOrRVar(const RDom &r)
-        : var("undefined"), rvar(r.operator RVar()), is_rvar(true) {
+    VarOrRVar(const RDom &r) : var("undefined"), rvar(r.operator RVar()), is_rvar(true) {
     }
     template<int N>
-    VarOrRVar(const ImplicitVar<N> &v)
-        : VarOrRVar(v.to_var()) {
+    VarOrRVar(const ImplicitVar<N> &v) : VarOrRVar(v.to_var()) {
     }
     const std::string &name() const {
         return is_rvar ? rvar.name() : var.name();

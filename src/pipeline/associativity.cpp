@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The update is looked at as an expression in X, the Func's old value at the place that is stored to, and in parts
-// without X. A value is a chain of one operator, ((X + a) + b) - c, whose other operands are gathered into one: a + b - c.
+// The update is looked at as an expression in X, the Func's old value at the place that is stored
+// to, and in parts without X. A value is a chain of one operator, ((X + a) + b) - c, whose other
+// operands are gathered into one: a + b - c.
 #include "pipeline/associativity.h"
 
 #include <map>
@@ -19,8 +20,8 @@ namespace {
 
 enum class Op { Add, Mul, Min, Max, And, Or, BitAnd, BitOr, BitXor, SaturatingAdd };
 
-const Op all_ops[] = {Op::Add,    Op::Mul,   Op::Min,    Op::Max,           Op::And, Op::Or,
-                      Op::BitAnd, Op::BitOr, Op::BitXor, Op::SaturatingAdd};
+const Op all_ops[] = {Op::Add, Op::Mul,    Op::Min,   Op::Max,    Op::And,
+                      Op::Or,  Op::BitAnd, Op::BitOr, Op::BitXor, Op::SaturatingAdd};
 
 Expr apply_op(Op op, const Expr &a, const Expr &b) {
     const Type t = a.type();
@@ -170,12 +171,11 @@ Expr as_min_or_max(const Expr &e) {
 // One value of the update, in terms of its own old value.
 class Chain {
 public:
-    Chain(Op op, const std::string &old)
-        : op_(op), old_(old) {
+    Chain(Op op, const std::string &old) : op_(op), old_(old) {
     }
 
-    // The operands other than the old value, combined; undefined if e is the old value alone; nothing if e is no
-    // chain of the operator.
+    // The operands other than the old value, combined; undefined if e is the old value alone;
+    // nothing if e is no chain of the operator.
     std::optional<Expr> rest(const Expr &original) const {
         const Expr e = as_min_or_max(original);
         if (is_old(e)) {
@@ -215,7 +215,8 @@ private:
             return std::nullopt;
         }
         const Expr identity = identity_of(op_, s.type);
-        return Select::make(s.condition, t->defined() ? *t : identity, f->defined() ? *f : identity);
+        return Select::make(s.condition, t->defined() ? *t : identity,
+                            f->defined() ? *f : identity);
     }
     std::optional<Expr> combine(const std::optional<Expr> &a, const Expr &b) const {
         if (!a) {
@@ -252,7 +253,8 @@ bool uses_other_old_values(const Expr &e, size_t own, size_t count) {
     return false;
 }
 
-// What a value of the form select(condition, y, X), either way round, or min or max of both, combines in.
+// What a value of the form select(condition, y, X), either way round, or min or max of both,
+// combines in.
 Expr other_than_old(const Expr &value, const Expr &condition, const Expr &x) {
     Expr a, b;
     if (const Select *s = value.as<Select>(); s && equal(s->condition, condition)) {
@@ -276,8 +278,8 @@ bool uses_any_old_value(const Expr &e, size_t count) {
     return false;
 }
 
-// (select(c, y0, X0), select(c, y1, X1), ...) where c compares y_k with X_k: keeps the Tuple of the smallest or the
-// largest value k.
+// (select(c, y0, X0), select(c, y1, X1), ...) where c compares y_k with X_k: keeps the Tuple of the
+// smallest or the largest value k.
 AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
     const Select *chooser = nullptr;
     std::vector<Expr> xs, ys, news;
@@ -310,11 +312,8 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
         result.commutative = false;
         for (size_t i = 0; i < values.size(); i++) {
             const Type t = values[i].type();
-            result.ops.push_back(
-                substitute(ys[i], news[i], substitute(ys[k], news[k], values[i])));
-            result.identities.push_back(i != k          ? make_zero(t)
-                                        : keeps_smaller ? t.max()
-                                                        : t.min());
+            result.ops.push_back(substitute(ys[i], news[i], substitute(ys[k], news[k], values[i])));
+            result.identities.push_back(i != k ? make_zero(t) : keeps_smaller ? t.max() : t.min());
         }
         return result;
     }

@@ -28,9 +28,8 @@ void DefinitionCheck::visit(const Variable *op) {
         domain_ = d;
     }
     first_rvar_ = first_rvar_.empty() ? op->name : first_rvar_;
-    user_assert(domain_.same_as(d))
-        << what_ << " uses RVars of two reduction domains, " << domain_.symbol()->name << " and "
-        << d.symbol()->name;
+    user_assert(domain_.same_as(d)) << what_ << " uses RVars of two reduction domains, "
+                                    << domain_.symbol()->name << " and " << d.symbol()->name;
 }
 
 void DefinitionCheck::visit(const Let *op) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// DefinitionCheck: which names, domains and Funcs the expressions of a definition refer to, and whether they may.
+// DefinitionCheck: which names, domains and Funcs the expressions of a definition refer to, and
+// whether they may.
 #pragma once
 
 #include <string>
@@ -11,8 +12,9 @@
 
 namespace calotype::internal {
 
-/// Apply it to each expression of one definition; a CompileError that begins with `what` if an expression names a
-/// variable other than `pure_args`, RVars and parameters, or RVars of two domains.
+/// Apply it to each expression of one definition; a CompileError that begins with `what` if an
+/// expression names a variable other than `pure_args`, RVars and parameters, or RVars of two
+/// domains.
 class DefinitionCheck : public GraphVisitor {
 public:
     DefinitionCheck(std::string func, std::string what, const std::vector<std::string> &pure_args,

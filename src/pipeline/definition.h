@@ -19,7 +19,8 @@ struct Specialization {
 };
 
 /// `f(args) = values` (several for a Tuple), for all args where the predicate holds.
-/// In update definitions calls to the Func itself carry no symbol: the name alone says it, and no reference cycle arises.
+/// In update definitions calls to the Func itself carry no symbol: the name alone says it, and no
+/// reference cycle arises.
 struct Definition : RefCounted {
     bool is_init = true;
     std::vector<Expr> args;    ///< of the pure definition: Variables, one a dimension

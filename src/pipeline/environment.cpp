@@ -53,7 +53,9 @@ private:
 
 CollectCalls collect_calls(const Function &f) {
     CollectCalls calls;
-    auto visit = [&](const Expr &e) { calls(e); };
+    auto visit = [&](const Expr &e) {
+        calls(e);
+    };
     for (int i = 0; i < f.stages(); i++) {
         if (f.stage(i).defined()) {
             for_each_expression<const Definition>(*f.stage(i), visit);
@@ -100,8 +102,8 @@ Environment build_environment(const std::vector<Function> &outputs) {
         add_to_environment(f, &env, &by_name);
     }
     for (const std::string &name : by_name) {
-        user_assert(env.count(name)) << "the pipeline calls func " << name
-                                     << ", which no longer exists";
+        user_assert(env.count(name))
+            << "the pipeline calls func " << name << ", which no longer exists";
     }
     return env;
 }
@@ -134,8 +136,7 @@ struct Copies {
 
 class RedirectCalls : public GraphMutator {
 public:
-    explicit RedirectCalls(const Copies &copies)
-        : copies_(copies) {
+    explicit RedirectCalls(const Copies &copies) : copies_(copies) {
     }
 
 private:
@@ -180,8 +181,12 @@ void copy_parts(FunctionContents *c) {
 }
 
 void redirect(FunctionContents *c, RedirectCalls &calls, const Copies &copies) {
-    auto rewrite = [&](Expr &e) { e = calls(e); };
-    auto rewritten = [&](const Expr &e) { return calls(e); };
+    auto rewrite = [&](Expr &e) {
+        e = calls(e);
+    };
+    auto rewritten = [&](const Expr &e) {
+        return calls(e);
+    };
     if (c->init.defined()) {
         mutate_expressions(*c->init, rewritten);
     }
@@ -208,8 +213,7 @@ void redirect(FunctionContents *c, RedirectCalls &calls, const Copies &copies) {
 // Calls of a Func to itself, by name, follow it to its new name.
 class RenameSelf : public GraphMutator {
 public:
-    RenameSelf(const std::string &from, const std::string &to)
-        : from_(from), to_(to) {
+    RenameSelf(const std::string &from, const std::string &to) : from_(from), to_(to) {
     }
 
 private:
@@ -218,7 +222,8 @@ private:
         if (op->call_kind != CallKind::Func || op->symbol.defined() || op->name != from_) {
             return GraphMutator::visit(op);
         }
-        return Call::make(op->type, to_, Mutator::mutate(op->args), CallKind::Func, op->value_index);
+        return Call::make(op->type, to_, Mutator::mutate(op->args), CallKind::Func,
+                          op->value_index);
     }
     const std::string &from_, &to_;
 };

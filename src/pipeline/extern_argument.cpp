@@ -9,20 +9,16 @@ ExternFuncArgument::ExternFuncArgument(IntrusivePtr<FunctionContents> f)
     : arg_type(FuncArg), func(std::move(f)) {
 }
 
-ExternFuncArgument::ExternFuncArgument(Image b)
-    : arg_type(BufferArg), buffer(std::move(b)) {
+ExternFuncArgument::ExternFuncArgument(Image b) : arg_type(BufferArg), buffer(std::move(b)) {
 }
 
-ExternFuncArgument::ExternFuncArgument(Expr e)
-    : arg_type(ExprArg), expr(std::move(e)) {
+ExternFuncArgument::ExternFuncArgument(Expr e) : arg_type(ExprArg), expr(std::move(e)) {
 }
 
-ExternFuncArgument::ExternFuncArgument(int e)
-    : arg_type(ExprArg), expr(e) {
+ExternFuncArgument::ExternFuncArgument(int e) : arg_type(ExprArg), expr(e) {
 }
 
-ExternFuncArgument::ExternFuncArgument(float e)
-    : arg_type(ExprArg), expr(e) {
+ExternFuncArgument::ExternFuncArgument(float e) : arg_type(ExprArg), expr(e) {
 }
 
 ExternFuncArgument::ExternFuncArgument(Parameter p)

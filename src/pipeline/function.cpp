@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Function: the handle, and definitions. The checks of a definition's expressions are in check_definition.cpp.
+// Function: the handle, and definitions. The checks of a definition's expressions are in
+// check_definition.cpp.
 #include "pipeline/function.h"
 
 #include <set>
@@ -15,8 +16,7 @@ namespace calotype {
 
 using internal::DefinitionCheck;
 
-Function::Function(const std::string &name)
-    : contents_(new FunctionContents(name)) {
+Function::Function(const std::string &name) : contents_(new FunctionContents(name)) {
     user_assert(!name.empty()) << "the name of a func is empty";
     user_assert(name.find('.') == std::string::npos)
         << "the name of func " << name << " contains a dot, which is reserved";
@@ -36,8 +36,7 @@ namespace {
 // Calls to `self` lose their symbol, so that a definition does not own the Func that owns it.
 class ForgetSelf : public GraphMutator {
 public:
-    explicit ForgetSelf(const FunctionContents *self)
-        : self_(self) {
+    explicit ForgetSelf(const FunctionContents *self) : self_(self) {
     }
 
 private:
@@ -134,7 +133,8 @@ void Function::make_output_buffers() {
 void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {
     const std::string what = "definition of func " + name();
     user_assert(!contents_->frozen)
-        << "func " << name() << " cannot be defined again: it is already used by another func or a pipeline";
+        << "func " << name()
+        << " cannot be defined again: it is already used by another func or a pipeline";
     user_assert(!has_extern_definition())
         << "func " << name() << " cannot be defined: it has an extern definition";
     user_assert(!has_pure_definition()) << "func " << name() << " already has a pure definition";
@@ -173,15 +173,16 @@ void check_update_shape(const Function &f, const std::string &what, const std::v
                         const std::vector<Expr> &values) {
     user_assert(f.has_pure_definition())
         << "func " << f.name() << " cannot be updated: it has no pure definition";
-    user_assert(!f->frozen) << "func " << f.name()
-                            << " cannot be updated: it is already used by another func or a pipeline";
+    user_assert(!f->frozen)
+        << "func " << f.name()
+        << " cannot be updated: it is already used by another func or a pipeline";
     user_assert(int(args.size()) == f.dimensions())
         << what << " has " << args.size() << " arguments, the pure definition has "
         << f.dimensions();
     for (size_t i = 0; i < args.size(); i++) {
         user_assert(args[i].defined()) << what << ": argument " << i << " is undefined";
-        user_assert(args[i].type() == Int(32)) << what << ": argument " << i << " has type "
-                                               << args[i].type() << ", must be int32";
+        user_assert(args[i].type() == Int(32))
+            << what << ": argument " << i << " has type " << args[i].type() << ", must be int32";
     }
     check_values_defined(what, values);
     user_assert(types_of(values) == f.output_types())
@@ -189,7 +190,8 @@ void check_update_shape(const Function &f, const std::string &what, const std::v
         << describe(f.output_types());
 }
 
-// The pure arguments that an update leaves alone: plain Vars in the place they have in the pure definition.
+// The pure arguments that an update leaves alone: plain Vars in the place they have in the pure
+// definition.
 std::vector<std::string> pure_args_of_update(const Function &f, const std::vector<Expr> &args) {
     std::vector<std::string> pure;
     for (size_t i = 0; i < args.size(); i++) {
@@ -235,7 +237,7 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
         for (const ReductionVariable &rv : domain.domain()) {
             Dim dim = pure_dim(rv.var);
             dim.dim_type = internal::is_pure_rvar(*update, name(), rv.var) ? DimType::PureRVar
-                                                                          : DimType::ImpureRVar;
+                                                                           : DimType::ImpureRVar;
             update->schedule.dims.push_back(dim);
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Function: a Func's algorithm and schedule as data. lang/Func is the user's handle on it, lower/ reads a deep copy.
+// Function: a Func's algorithm and schedule as data. lang/Func is the user's handle on it, lower/
+// reads a deep copy.
 #pragma once
 
 #include <map>
@@ -16,30 +17,31 @@ namespace calotype {
 /// The data behind Function; the Symbol of calls to it.
 class FunctionContents : public Symbol {
 public:
-    explicit FunctionContents(std::string name)
-        : Symbol(SymbolKind::Function, std::move(name)) {
+    explicit FunctionContents(std::string name) : Symbol(SymbolKind::Function, std::move(name)) {
     }
-    std::vector<std::string> args;   ///< names of the pure variables, one a dimension
-    std::vector<Type> output_types;  ///< one a tuple element
+    std::vector<std::string> args;     ///< names of the pure variables, one a dimension
+    std::vector<Type> output_types;    ///< one a tuple element
     std::vector<Type> required_types;  ///< declared by Func(type, dims, name); empty if free
     int required_dims = -1;
-    DefinitionPtr init;                  ///< undefined until defined, and for extern stages
+    DefinitionPtr init;  ///< undefined until defined, and for extern stages
     std::vector<DefinitionPtr> updates;
     FuncSchedule schedule;
-    std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline output; one a tuple element
+    std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline
+                                            ///< output; one a tuple element
     std::string debug_file;
-    bool frozen = false;  ///< called by others or output of a pipeline: may get no further definitions
+    bool frozen =
+        false;  ///< called by others or output of a pipeline: may get no further definitions
 
     std::string extern_name;  ///< of the C function, for define_extern
     std::vector<ExternFuncArgument> extern_args;
     NameMangling extern_mangling = NameMangling::C;
     DeviceAPI extern_device_api = DeviceAPI::Host;
     Expr extern_proxy_expr;
-    /// Of an extern stage: a definition without values that holds the loops around the call (dims of
-    /// ForType::Extern are inside the call itself).
+    /// Of an extern stage: a definition without values that holds the loops around the call (dims
+    /// of ForType::Extern are inside the call itself).
     DefinitionPtr extern_schedule;
-    /// The pure definition is a plain call of one source at the same coordinates, to be carried out by the runtime's
-    /// buffer copy, onto this device.
+    /// The pure definition is a plain call of one source at the same coordinates, to be carried out
+    /// by the runtime's buffer copy, onto this device.
     std::optional<DeviceAPI> copy_to;
 };
 
@@ -48,8 +50,7 @@ class Function {
 public:
     Function() = default;
     explicit Function(const std::string &name);
-    explicit Function(IntrusivePtr<FunctionContents> contents)
-        : contents_(std::move(contents)) {
+    explicit Function(IntrusivePtr<FunctionContents> contents) : contents_(std::move(contents)) {
     }
     /// Precondition: the symbol is a Function.
     explicit Function(const SymbolPtr &symbol);
@@ -100,7 +101,8 @@ public:
     bool can_be_inlined() const {
         return is_pure() && contents_->init->specializations.empty();
     }
-    /// Stage 0 is the pure definition (or the extern one: undefined pointer), stage i the update i - 1.
+    /// Stage 0 is the pure definition (or the extern one: undefined pointer), stage i the update i
+    /// - 1.
     int stages() const {
         return 1 + int(contents_->updates.size());
     }
@@ -111,15 +113,18 @@ public:
         return contents_->schedule;
     }
 
-    /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the offending part.
+    /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the
+    /// offending part.
     void define(const std::vector<std::string> &args, std::vector<Expr> values);
     /// Reduces over `domain`, or, if it is undefined, over the one whose RVars occur.
     void define_update(const std::vector<Expr> &args, std::vector<Expr> values,
                        const ReductionDomain &domain = ReductionDomain());
-    void define_extern(const std::string &function_name, const std::vector<ExternFuncArgument> &args,
-                       const std::vector<Type> &types, const std::vector<std::string> &dims,
-                       NameMangling mangling, DeviceAPI device_api);
-    /// A Func of that name with the same definitions and schedule, which calls the same Funcs. Wrappers are not copied.
+    void define_extern(const std::string &function_name,
+                       const std::vector<ExternFuncArgument> &args, const std::vector<Type> &types,
+                       const std::vector<std::string> &dims, NameMangling mangling,
+                       DeviceAPI device_api);
+    /// A Func of that name with the same definitions and schedule, which calls the same Funcs.
+    /// Wrappers are not copied.
     Function clone(const std::string &new_name) const;
     /// Gives each value the parameter that stands for its buffer where the Func is an output.
     void make_output_buffers();
@@ -134,12 +139,15 @@ Environment build_environment(const std::vector<Function> &outputs);
 /// The Functions called directly by f (its definitions, schedule expressions and extern arguments).
 /// Calls by name alone (f itself, and what a wrapper wraps) are looked up in `env`.
 Environment find_direct_calls(const Function &f, const Environment &env = {});
-/// Copies that share nothing mutable with the originals, calls redirected to the copies; outputs come first in order.
-void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy, Environment *env_copy);
+/// Copies that share nothing mutable with the originals, calls redirected to the copies; outputs
+/// come first in order.
+void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,
+               Environment *env_copy);
 /// Calls fn(e) for every defined Expr of the definition, its schedule and its specializations.
 template<typename MaybeConstDefinition, typename Fn>
 void for_each_expression(MaybeConstDefinition &d, Fn &&fn);
-/// Every defined Expr of the definition, its schedule and its specializations replaced by fn(e), in place.
+/// Every defined Expr of the definition, its schedule and its specializations replaced by fn(e), in
+/// place.
 template<typename Fn>
 void mutate_expressions(Definition &d, Fn &&fn);
 

@@ -16,12 +16,15 @@ std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outpu
     for (const auto &entry : used.parameters) {
         const Parameter &p = entry.second;
         const auto kind = p.is_buffer() ? Argument::InputBuffer : Argument::InputScalar;
-        by_name[p.name()] = {Argument(p.name(), kind, p.type(), p.dimensions(), p.get_argument_estimates()), p, {}};
+        by_name[p.name()] = {
+            Argument(p.name(), kind, p.type(), p.dimensions(), p.get_argument_estimates()), p, {}};
     }
     for (const auto &entry : used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
-        InferredArgument image{Argument(entry.first, Argument::InputBuffer, Type(raw->type), raw->dimensions, {}),
-                               {}, entry.second};
+        InferredArgument image{
+            Argument(entry.first, Argument::InputBuffer, Type(raw->type), raw->dimensions, {}),
+            {},
+            entry.second};
         user_assert(by_name.emplace(entry.first, image).second)
             << "a parameter and an image of the pipeline are both named " << entry.first;
     }

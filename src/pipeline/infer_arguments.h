@@ -8,15 +8,16 @@
 
 namespace calotype {
 
-/// An argument of a pipeline together with what it was declared as: a parameter or an embedded image.
+/// An argument of a pipeline together with what it was declared as: a parameter or an embedded
+/// image.
 struct InferredArgument {
     Argument arg;
     Parameter parameter;
     Image image;
 };
 
-/// All that the outputs and the requirements refer to, images too: buffers first, each kind by name. A CompileError if
-/// two have one name.
+/// All that the outputs and the requirements refer to, images too: buffers first, each kind by
+/// name. A CompileError if two have one name.
 std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outputs,
                                               const std::vector<Requirement> &requirements = {});
 

@@ -18,8 +18,7 @@ struct LoopLevel::Contents : RefCounted {
     }
 };
 
-LoopLevel::LoopLevel()
-    : contents_(new Contents) {
+LoopLevel::LoopLevel() : contents_(new Contents) {
 }
 
 LoopLevel::LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar,
@@ -126,7 +125,8 @@ std::string LoopLevel::to_string() const {
     case Contents::Kind::Loop:
         break;
     }
-    std::string stage = contents_->stage_index >= 0 ? ".s" + std::to_string(contents_->stage_index) : "";
+    std::string stage =
+        contents_->stage_index >= 0 ? ".s" + std::to_string(contents_->stage_index) : "";
     return contents_->func + stage + "." + contents_->var;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LoopLevel: a place in a loop nest, to which the computation or storage of another Func is attached.
+// LoopLevel: a place in a loop nest, to which the computation or storage of another Func is
+// attached.
 #pragma once
 
 #include <string>
@@ -11,8 +12,9 @@ namespace calotype {
 
 /// Inlined, root, or "inside loop `var` of stage `stage_index` of Func `func`".
 ///
-/// A LoopLevel is a handle: copies share their contents, so that `set` on one (a generator's GeneratorParam<LoopLevel>)
-/// reaches every schedule that holds a copy. It is locked when lowering starts; a level that was never set is an error then.
+/// A LoopLevel is a handle: copies share their contents, so that `set` on one (a generator's
+/// GeneratorParam<LoopLevel>) reaches every schedule that holds a copy. It is locked when lowering
+/// starts; a level that was never set is an error then.
 class LoopLevel {
 public:
     /// Undefined: must be `set` before lowering.
@@ -22,8 +24,10 @@ public:
     LoopLevel &operator=(const LoopLevel &);
     LoopLevel &operator=(LoopLevel &&) noexcept;
     ~LoopLevel();
-    /// stage_index -1 means "the only stage, or, if there are several, the last one that has the loop".
-    LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar, int stage_index = -1);
+    /// stage_index -1 means "the only stage, or, if there are several, the last one that has the
+    /// loop".
+    LoopLevel(const std::string &func_name, const std::string &var_name, bool is_rvar,
+              int stage_index = -1);
 
     /// The loop over `v` (a Var, RVar or VarOrRVar) in `f` (a Func or Function).
     template<typename FuncLike, typename VarLike,
@@ -56,7 +60,8 @@ public:
     }
     /// "f.x", "f.s1.r$x", "root", "inlined", "undefined".
     std::string to_string() const;
-    /// True if this is a loop, and the loop of that name in lowered code ("f.s1.x"; the stage may be left open here).
+    /// True if this is a loop, and the loop of that name in lowered code ("f.s1.x"; the stage may
+    /// be left open here).
     bool match(const std::string &loop) const;
     /// True if both are the same loop, where a stage that is left open fits any.
     bool match(const LoopLevel &other) const;
@@ -71,7 +76,8 @@ private:
     void check_defined() const;
 };
 
-/// A LoopLevel at which a stage is fused with another (compute_with), and how the two loops are aligned.
+/// A LoopLevel at which a stage is fused with another (compute_with), and how the two loops are
+/// aligned.
 struct FuseLoopLevel;
 
 }  // namespace calotype

@@ -32,11 +32,8 @@ std::string buffer(const std::string &name) {
 }  // namespace names
 
 ParameterContents::ParameterContents(std::string name, Type type, bool is_buffer, int dimensions)
-    : Symbol(SymbolKind::Parameter, std::move(name)),
-      type(type),
-      is_buffer(is_buffer),
-      dimensions(dimensions),
-      host_alignment(type.bytes()),
+    : Symbol(SymbolKind::Parameter, std::move(name)), type(type), is_buffer(is_buffer),
+      dimensions(dimensions), host_alignment(type.bytes()),
       constraints(dimensions > 0 ? size_t(dimensions) : 0) {
     // The innermost dimension is dense unless the user says otherwise.
     if (is_buffer && dimensions > 0) {

@@ -14,7 +14,8 @@
 
 namespace calotype {
 
-/// Owns the memory behind a calotype_buffer_t by type erasure, so that pipeline/ need not know which Buffer class made it.
+/// Owns the memory behind a calotype_buffer_t by type erasure, so that pipeline/ need not know
+/// which Buffer class made it.
 class BufferStorage : public RefCounted {
 public:
     virtual calotype_buffer_t *raw() = 0;
@@ -40,7 +41,8 @@ union ScalarValue {
     void *handle;
 };
 
-/// What is required (or estimated) of one dimension of a buffer parameter; undefined Exprs require nothing.
+/// What is required (or estimated) of one dimension of a buffer parameter; undefined Exprs require
+/// nothing.
 struct BufferConstraint {
     Expr min, extent, stride;
     Expr min_estimate, extent_estimate;
@@ -105,7 +107,8 @@ public:
 
     /// The Variable that stands for a scalar parameter.
     Expr as_expr() const;
-    /// Variables `name.min.d`, `name.extent.d`, `name.stride.d` of a buffer parameter's actual shape.
+    /// Variables `name.min.d`, `name.extent.d`, `name.stride.d` of a buffer parameter's actual
+    /// shape.
     Expr min_expr(int d) const;
     Expr extent_expr(int d) const;
     Expr stride_expr(int d) const;
@@ -169,7 +172,8 @@ public:
     Expr default_value() const {
         return contents_->default_value;
     }
-    /// Whether a scalar has a value for runs in this process, and that value as a constant (undefined if it has none).
+    /// Whether a scalar has a value for runs in this process, and that value as a constant
+    /// (undefined if it has none).
     bool has_scalar_value() const {
         return contents_->value.has_value();
     }

@@ -27,7 +27,8 @@ public:
             return;
         }
         auto inserted = used.parameters.emplace(p.name(), p);
-        user_assert(inserted.first->second.same_as(p)) << "two different parameters of the pipeline are named " << p.name();
+        user_assert(inserted.first->second.same_as(p))
+            << "two different parameters of the pipeline are named " << p.name();
         if (inserted.second) {
             include_constraints(p);
         }
@@ -72,7 +73,9 @@ private:
 };
 
 void collect_function(const Function &f, Collect &collect) {
-    auto visit = [&](const Expr &e) { collect(e); };
+    auto visit = [&](const Expr &e) {
+        collect(e);
+    };
     for (int i = 0; i < f.stages(); i++) {
         if (f.stage(i)) {
             for_each_expression<const Definition>(*f.stage(i), visit);
@@ -97,7 +100,8 @@ void collect_function(const Function &f, Collect &collect) {
 
 }  // namespace
 
-UsedParameters parameters_used(const Environment &env, const std::vector<Requirement> &requirements) {
+UsedParameters parameters_used(const Environment &env,
+                               const std::vector<Requirement> &requirements) {
     Collect collect(env);
     for (const auto &entry : env) {
         collect_function(entry.second, collect);

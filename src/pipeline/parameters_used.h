@@ -14,8 +14,10 @@ struct UsedParameters {
     std::map<std::string, Image> images;          ///< by name
 };
 
-/// Everything that definitions, schedules, extern arguments, requirements and constraints of parameters refer to; the
-/// outputs' own buffers are not included. CompileError if two different parameters share a name.
-UsedParameters parameters_used(const Environment &env, const std::vector<Requirement> &requirements);
+/// Everything that definitions, schedules, extern arguments, requirements and constraints of
+/// parameters refer to; the outputs' own buffers are not included. CompileError if two different
+/// parameters share a name.
+UsedParameters parameters_used(const Environment &env,
+                               const std::vector<Requirement> &requirements);
 
 }  // namespace calotype

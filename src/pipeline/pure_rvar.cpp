@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two iterations differ in the RVar v. They touch different elements of the Func if some argument of the stored
-// element is an injective function of v alone, and every access of the Func has that very argument in that place:
-// then equal elements would mean equal v.
+// Two iterations differ in the RVar v. They touch different elements of the Func if some argument
+// of the stored element is an injective function of v alone, and every access of the Func has that
+// very argument in that place: then equal elements would mean equal v.
 #include "pipeline/pure_rvar.h"
 
 #include "ir/constants.h"
@@ -16,8 +16,7 @@ namespace {
 // The arguments of every call to the Func.
 class SelfCalls : public GraphVisitor {
 public:
-    explicit SelfCalls(const std::string &func)
-        : func_(func) {
+    explicit SelfCalls(const std::string &func) : func_(func) {
     }
     std::vector<std::vector<Expr>> found;
 

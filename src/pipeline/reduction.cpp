@@ -13,8 +13,8 @@ namespace calotype {
 ReductionDomain::ReductionDomain(SymbolPtr symbol) {
     internal_assert(symbol.defined() && symbol->kind == SymbolKind::ReductionDomain)
         << "not a reduction domain";
-    contents_ = IntrusivePtr<ReductionDomainContents>(
-        static_cast<ReductionDomainContents *>(symbol.get()));
+    contents_ =
+        IntrusivePtr<ReductionDomainContents>(static_cast<ReductionDomainContents *>(symbol.get()));
 }
 
 ReductionDomain::ReductionDomain(const std::string &name, std::vector<ReductionVariable> domain)

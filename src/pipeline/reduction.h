@@ -22,9 +22,10 @@ struct ReductionDomainContents : Symbol {
         : Symbol(SymbolKind::ReductionDomain, std::move(name)) {
     }
     std::vector<ReductionVariable> domain;  ///< innermost first
-    /// True by default; a conjunction of all `where`s. Its RVars carry no symbol here, or the domain would own itself.
+    /// True by default; a conjunction of all `where`s. Its RVars carry no symbol here, or the
+    /// domain would own itself.
     Expr predicate;
-    bool frozen = false;                    ///< used in a definition: `where` may no longer be added
+    bool frozen = false;  ///< used in a definition: `where` may no longer be added
 };
 
 /// A handle to a reduction domain, undefined by default.

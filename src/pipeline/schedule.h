@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The schedule of a Func and of its stages, as plain data. lang/ checks directives and appends to it; lower/ reads it.
-// Variables are named by their plain names ("x", "xo", "r$x").
+// The schedule of a Func and of its stages, as plain data. lang/ checks directives and appends to
+// it; lower/ reads it. Variables are named by their plain names ("x", "xo", "r$x").
 #pragma once
 
 #include <map>
@@ -43,7 +43,8 @@ struct Split {
     };
     std::string old_var, outer, inner;
     Expr factor;         ///< Split only
-    bool exact = false;  ///< iterations outside the old bounds are not allowed (reductions): guard, do not round up
+    bool exact = false;  ///< iterations outside the old bounds are not allowed (reductions): guard,
+                         ///< do not round up
     TailStrategy tail = TailStrategy::Auto;
     Kind kind = Kind::Split;
     bool is_split() const {
@@ -57,7 +58,8 @@ struct Split {
     }
 };
 
-/// What may be done to a loop: a pure variable's iterations are independent; a pure RVar's are provably so as well.
+/// What may be done to a loop: a pure variable's iterations are independent; a pure RVar's are
+/// provably so as well.
 enum class DimType : uint8_t { PureVar, PureRVar, ImpureRVar };
 
 /// One loop of a stage.
@@ -81,7 +83,8 @@ struct Dim {
     }
 };
 
-/// bound, bound_extent (min undefined), align_bounds / align_extent (modulus defined), set_estimate (in `estimates`).
+/// bound, bound_extent (min undefined), align_bounds / align_extent (modulus defined), set_estimate
+/// (in `estimates`).
 struct Bound {
     std::string var;
     Expr min, extent;
@@ -91,9 +94,9 @@ struct Bound {
 /// One dimension of storage, innermost first.
 struct StorageDim {
     std::string var;
-    Expr alignment;     ///< of the extent, in elements; undefined: none
-    Expr bound;         ///< of the extent; undefined: none
-    Expr fold_factor;   ///< circular; undefined: decided by storage folding
+    Expr alignment;    ///< of the extent, in elements; undefined: none
+    Expr bound;        ///< of the extent; undefined: none
+    Expr fold_factor;  ///< circular; undefined: decided by storage folding
     bool fold_forward = true;
 };
 
@@ -116,15 +119,17 @@ struct FusedPair {
 struct StageSchedule {
     std::vector<ReductionVariable> rvars;
     std::vector<Split> splits;
-    std::vector<Dim> dims;  ///< innermost first; the last is the dummy loop `outermost_name`, of extent one
+    std::vector<Dim>
+        dims;  ///< innermost first; the last is the dummy loop `outermost_name`, of extent one
     std::vector<PrefetchDirective> prefetches;
     FuseLoopLevel fuse_level;
     std::vector<FusedPair> fused_pairs;
-    bool touched = false;  ///< a directive was given (or `unscheduled` said): no warning for updates
+    bool touched =
+        false;  ///< a directive was given (or `unscheduled` said): no warning for updates
     bool allow_race_conditions = false;
     bool atomic = false;
     bool override_atomic_associativity_test = false;
-    bool stream_stores = false;              ///< store around the cache
+    bool stream_stores = false;             ///< store around the cache
     std::vector<std::string> stream_loads;  ///< Funcs and parameters to load around the cache
 };
 
@@ -133,21 +138,24 @@ inline const char *const outermost_name = "__outermost";
 
 /// What concerns a Func as a whole.
 struct FuncSchedule {
-    /// Inlined storage levels mean "as the next one": lowering sets store_level from compute_level, hoist_storage_level from it.
+    /// Inlined storage levels mean "as the next one": lowering sets store_level from compute_level,
+    /// hoist_storage_level from it.
     LoopLevel store_level = LoopLevel::inlined();
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel hoist_storage_level = LoopLevel::inlined();
     std::vector<StorageDim> storage_dims;  ///< innermost first
     std::vector<Bound> bounds;
     std::vector<Bound> estimates;
-    std::map<std::string, IntrusivePtr<class FunctionContents>> wrappers;  ///< by consumer name; "" = all consumers
+    std::map<std::string, IntrusivePtr<class FunctionContents>>
+        wrappers;  ///< by consumer name; "" = all consumers
     MemoryType memory_type = MemoryType::Auto;
     bool memoized = false;
     Expr memoize_eviction_key;
     bool async = false;
     Expr ring_buffer;
     bool stream_loads = false;  ///< all loads of it go around the cache
-    bool trace_loads = false, trace_stores = false, trace_realizations = false, no_profiling = false;
+    bool trace_loads = false, trace_stores = false, trace_realizations = false,
+         no_profiling = false;
     std::vector<std::string> trace_tags;
 };
 

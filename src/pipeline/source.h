@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// PipelineSource: everything that is compiled together, as one value: where user types end and the compiler starts.
+// PipelineSource: everything that is compiled together, as one value: where user types end and the
+// compiler starts.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,8 @@
 
 namespace calotype {
 
-/// `add_requirement(condition, args...)`: checked when the pipeline starts; the arguments make up the message.
+/// `add_requirement(condition, args...)`: checked when the pipeline starts; the arguments make up
+/// the message.
 struct Requirement {
     Expr condition;
     std::vector<Expr> message_parts;
@@ -21,9 +23,10 @@ struct Requirement {
 using CustomPass = std::function<Stmt(const Stmt &)>;
 
 struct PipelineSource {
-    std::string name;                ///< of the generated function, may hold namespaces
+    std::string name;  ///< of the generated function, may hold namespaces
     std::vector<Function> outputs;
-    std::vector<Argument> args;      ///< inputs in order of the signature; outputs are appended by lowering
+    std::vector<Argument>
+        args;  ///< inputs in order of the signature; outputs are appended by lowering
     std::vector<Requirement> requirements;
     std::vector<CustomPass> custom_passes;
     LinkageType linkage = LinkageType::ExternalPlusMetadata;

@@ -16,7 +16,8 @@ Expr target_os_is(Target::OS os) {
 }
 
 Expr target_has_feature(Target::Feature feature) {
-    user_assert(feature >= 0 && feature < Target::FeatureEnd) << "there is no target feature number " << int(feature);
+    user_assert(feature >= 0 && feature < Target::FeatureEnd)
+        << "there is no target feature number " << int(feature);
     return Call::make(Bool(), Intrinsic::target_has_feature, {Expr(int(feature))});
 }
 
@@ -40,7 +41,8 @@ bool Target::supports_device_api(DeviceAPI api) const {
     if (api == DeviceAPI::None || api == DeviceAPI::Host) {
         return true;
     }
-    return api == DeviceAPI::Default_GPU ? has_gpu_feature() : has_feature(target_feature_for_device_api(api));
+    return api == DeviceAPI::Default_GPU ? has_gpu_feature()
+                                         : has_feature(target_feature_for_device_api(api));
 }
 
 DeviceAPI Target::get_required_device_api() const {
@@ -68,10 +70,12 @@ bool Target::supports_type(const Type &t, DeviceAPI device) const {
         return !(t.is_float() && t.bits() == 64) || has_feature(CLDoubles);
     case DeviceAPI::Vulkan:
         if (t.is_float()) {
-            return t.bits() == 32 || (t.bits() == 64 ? has_feature(VulkanFloat64) : has_feature(VulkanFloat16));
+            return t.bits() == 32 ||
+                   (t.bits() == 64 ? has_feature(VulkanFloat64) : has_feature(VulkanFloat16));
         }
         return t.bits() == 32 || t.is_bool() || (t.bits() == 8 && has_feature(VulkanInt8)) ||
-               (t.bits() == 16 && has_feature(VulkanInt16)) || (t.bits() == 64 && has_feature(VulkanInt64));
+               (t.bits() == 16 && has_feature(VulkanInt16)) ||
+               (t.bits() == 64 && has_feature(VulkanInt64));
     case DeviceAPI::CUDA:
     case DeviceAPI::None:
     case DeviceAPI::Host:

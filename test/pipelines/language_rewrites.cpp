@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Directives that make other Funcs or rewrite definitions, boundary conditions, and values of the language.
+// Directives that make other Funcs or rewrite definitions, boundary conditions, and values of the
+// language.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -169,7 +170,7 @@ TEST(Values, any_number_of_dimensions) {
 
 CalotypePureExtern_2(float, hypotf, float, float)
 
-TEST(Values, extern_functions) {
+    TEST(Values, extern_functions) {
     Func f("f");
     f(x) = hypotf(cast<float>(x), 4.0f);
     Buffer<float> result = f.realize({4});

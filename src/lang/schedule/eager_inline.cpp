@@ -13,8 +13,7 @@ namespace {
 
 class InlineCalls : public GraphMutator {
 public:
-    explicit InlineCalls(const Function &f)
-        : f_(f) {
+    explicit InlineCalls(const Function &f) : f_(f) {
     }
 
 private:

@@ -6,7 +6,8 @@
 
 namespace calotype::internal {
 
-/// In all expressions of the definition. A CompileError if f has updates, specializations or an extern definition.
+/// In all expressions of the definition. A CompileError if f has updates, specializations or an
+/// extern definition.
 void inline_calls(const Function &f, Definition &definition);
 
 }  // namespace calotype::internal

@@ -121,9 +121,9 @@ Func &FuncDirectives::add_bound(const char *directive, std::vector<Bound> *list,
         *e = int32_or_undefined(directive, func_.name(), var, *e);
     }
     const auto extent = b.extent.defined() ? as_const_int(b.extent) : std::nullopt;
-    user_assert(!extent || *extent >= 0) << directive << " of func " << func_.name()
-                                         << ": the extent of " << var.name() << " is " << *extent
-                                         << ", must not be negative";
+    user_assert(!extent || *extent >= 0)
+        << directive << " of func " << func_.name() << ": the extent of " << var.name() << " is "
+        << *extent << ", must not be negative";
     const auto modulus = b.modulus.defined() ? as_const_int(b.modulus) : std::nullopt;
     user_assert(!modulus || *modulus > 0)
         << directive << " of func " << func_.name() << ": the modulus of " << var.name() << " is "
@@ -177,8 +177,8 @@ Func &FuncDirectives::set_estimate(const Var &var, const Expr &min, const Expr &
 
 Func &FuncDirectives::set_estimates(const Region &estimates) {
     user_assert(int(estimates.size()) == func_.dimensions())
-        << "set_estimates of func " << func_.name() << ": " << estimates.size()
-        << " estimates for " << func_.dimensions() << " dimensions";
+        << "set_estimates of func " << func_.name() << ": " << estimates.size() << " estimates for "
+        << func_.dimensions() << " dimensions";
     for (size_t i = 0; i < estimates.size(); i++) {
         set_estimate(Var(func_.args()[i]), estimates[i].min, estimates[i].extent);
     }
@@ -237,9 +237,9 @@ Func &FuncDirectives::bound_storage(const Var &dim, const Expr &bound) {
 Func &FuncDirectives::fold_storage(const Var &dim, const Expr &extent, bool fold_forward) {
     StorageDim &d = storage_dim("fold_storage", dim);
     const auto value = extent.defined() ? as_const_int(extent) : std::nullopt;
-    user_assert(!value || *value > 0) << "fold_storage of func " << func_.name()
-                                      << ": the extent of " << dim.name() << " is " << *value
-                                      << ", must be at least 1";
+    user_assert(!value || *value > 0)
+        << "fold_storage of func " << func_.name() << ": the extent of " << dim.name() << " is "
+        << *value << ", must be at least 1";
     d.fold_factor = extent;
     d.fold_forward = fold_forward;
     return self();
@@ -317,8 +317,9 @@ void FuncDirectives::debug_to_file(const std::string &filename) {
 
 // ---- with other stages
 
-Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var,
-                                   const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+Func &
+FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var,
+                             const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
     invalidate_cache();
     self().stage_to_schedule().compute_with(s, var, align);
     return self();
@@ -330,8 +331,9 @@ Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var, LoopAli
     return self();
 }
 
-Func &FuncDirectives::compute_with(LoopLevel level,
-                                   const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
+Func &
+FuncDirectives::compute_with(LoopLevel level,
+                             const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
     invalidate_cache();
     self().stage_to_schedule().compute_with(std::move(level), align);
     return self();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// FuncDirectives: the directives that concern a Func as a whole: where it is computed and stored, and how.
+// FuncDirectives: the directives that concern a Func as a whole: where it is computed and stored,
+// and how.
 #pragma once
 
 #include <string>
@@ -19,8 +20,11 @@ class Stage;
 /// Base of Func; all directives give it back, to be chained.
 class FuncDirectives {
 public:
-    /// Compute f once, before everything that uses it: the default of Funcs with updates, of outputs, of extern stages.
-    ///     for y: for x: g(x, y) = ...f...   ->   for y: for x: f(x, y) = ...    for y: for x: g(x, y) = ...
+    /// Compute f once, before everything that uses it: the default of outputs.
+    ///     for y: for x: g(x, y) = ...f...
+    ///     ->
+    ///     for y: for x: f(x, y) = ...
+    ///     for y: for x: g(x, y) = ...
     Func &compute_root();
     /// Compute what is needed of f anew in each iteration of loop `var` of g, which must use f.
     ///     for y: for x: g(x, y) = f(x, y) + f(x, y + 1)
@@ -29,10 +33,12 @@ public:
     Func &compute_at(const Func &g, const Var &var);
     Func &compute_at(const Func &g, const RVar &var);
     Func &compute_at(LoopLevel level);
-    /// Put f's definition in place of its calls: the default of Funcs without updates.
+    /// Put f's definition in place of its calls: the default. A Func with updates, with
+    /// specializations or of an extern stage is computed right before each use instead, inside of
+    /// all loops.
     Func &compute_inline();
-    /// Where f's storage begins to live: at or outside of where it is computed. A loop between the two lets values of
-    /// earlier iterations be used again (sliding window).
+    /// Where f's storage begins to live: at or outside of where it is computed. A loop between the
+    /// two lets values of earlier iterations be used again (sliding window).
     Func &store_root();
     Func &store_at(const Func &g, const Var &var);
     Func &store_at(const Func &g, const RVar &var);
@@ -43,8 +49,8 @@ public:
     Func &hoist_storage(LoopLevel level);
     Func &hoist_storage_root();
 
-    /// A Func that copies this one and that `f` (or all of `fs`, or everybody) calls in its place: scheduling it makes
-    /// f work on a copy. The same call again gives the same wrapper.
+    /// A Func that copies this one and that `f` (or all of `fs`, or everybody) calls in its place:
+    /// scheduling it makes f work on a copy. The same call again gives the same wrapper.
     ///     g = f(x)   -> f.in(g) ->   wrapper(x) = f(x);  g = wrapper(x)
     Func in(const Func &f);
     Func in(const std::vector<Func> &fs);
@@ -52,8 +58,9 @@ public:
     /// As in, but the new Func repeats this one's definition rather than calling it.
     Func clone_in(const Func &f);
     Func clone_in(const std::vector<Func> &fs);
-    /// Carry this Func out as a copy of its source to the device (the host) by the runtime. Its only definition must be
-    /// a call of one Func, ImageParam or Buffer at the same coordinates, as that of a wrapper made by in().
+    /// Carry this Func out as a copy of its source to the device (the host) by the runtime. Its
+    /// only definition must be a call of one Func, ImageParam or Buffer at the same coordinates, as
+    /// that of a wrapper made by in().
     Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU);
     Func &copy_to_host();
 
@@ -66,15 +73,18 @@ public:
                        const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
     Func &compute_with(const Stage &s, const VarOrRVar &var,
                        LoopAlignStrategy align = LoopAlignStrategy::Auto);
-    Func &compute_with(LoopLevel level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
+    Func &compute_with(LoopLevel level,
+                       const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align);
     Func &compute_with(LoopLevel level, LoopAlignStrategy align = LoopAlignStrategy::Auto);
 
-    /// Promise that exactly min .. min + extent - 1 of dimension `var` is computed; checked at run time.
+    /// Promise that exactly min .. min + extent - 1 of dimension `var` is computed; checked at run
+    /// time.
     ///     bound(c, 0, 3):   for c in [c.min, c.min + c.extent)   ->   for c in [0, 3)
     Func &bound(const Var &var, Expr min, Expr extent);
     /// Promise the extent alone.
     Func &bound_extent(const Var &var, Expr extent);
-    /// Grow what is computed so that the min is `remainder` modulo `modulus`, and the extent a multiple of it.
+    /// Grow what is computed so that the min is `remainder` modulo `modulus`, and the extent a
+    /// multiple of it.
     Func &align_bounds(const Var &var, Expr modulus, Expr remainder = 0);
     /// Grow what is computed so that the extent is a multiple of `modulus`.
     Func &align_extent(const Var &var, Expr modulus);
@@ -82,7 +92,8 @@ public:
     Func &set_estimate(const Var &var, const Expr &min, const Expr &extent);
     Func &set_estimates(const Region &estimates);
 
-    /// Order of the dimensions in memory, innermost first. It need not name all: the others keep their order.
+    /// Order of the dimensions in memory, innermost first. It need not name all: the others keep
+    /// their order.
     Func &reorder_storage(const std::vector<Var> &dims);
     Func &reorder_storage(const Var &x, const Var &y);
     template<typename... Args>
@@ -96,16 +107,18 @@ public:
     Func &bound_storage(const Var &dim, const Expr &bound);
     /// Keep only `extent` elements of a dimension, addressed modulo `extent`.
     Func &fold_storage(const Var &dim, const Expr &extent, bool fold_forward = true);
-    /// Keep `extent` copies of the storage, used in turn by the iterations of the loop it is stored at.
+    /// Keep `extent` copies of the storage, used in turn by the iterations of the loop it is stored
+    /// at.
     Func &ring_buffer(Expr extent);
     /// Where the storage lives: heap, stack, registers, GPU shared memory, ...
     Func &store_in(MemoryType memory_type);
-    /// Store in `type` instead of the type that the definition has (one value only): what is stored and what is read is
-    /// converted. Calls made from now on have the new type.
+    /// Store in `type` instead of the type that the definition has (one value only): what is stored
+    /// and what is read is converted. Calls made from now on have the new type.
     Func &change_type(const Type &type);
 
-    /// Keep results across runs, keyed by all parameters that they depend on. `eviction_key` (an integer or a pointer
-    /// parameter) groups entries for calotype_memoization_cache_evict. The Func must be computed at root.
+    /// Keep results across runs, keyed by all parameters that they depend on. `eviction_key` (an
+    /// integer or a pointer parameter) groups entries for calotype_memoization_cache_evict. The
+    /// Func must be computed at root.
     Func &memoize(const EvictionKey &eviction_key = EvictionKey());
     /// Produce in a thread of its own, while consumers use what is ready.
     Func &async();
@@ -124,8 +137,7 @@ public:
 
 protected:
     FuncDirectives() = default;
-    explicit FuncDirectives(const Function &f)
-        : func_(f) {
+    explicit FuncDirectives(const Function &f) : func_(f) {
     }
 
     /// Sees to it that a compiled form of this Func is not used again.

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Directives that make another Func or rewrite definitions: in, clone_in, copy_to_device, eager_inline, change_type.
+// Directives that make another Func or rewrite definitions: in, clone_in, copy_to_device,
+// eager_inline, change_type.
 //
-// A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by name alone, so that
-// the two do not keep each other alive.
+// A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by
+// name alone, so that the two do not keep each other alive.
 #include <map>
 #include <set>
 
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "lang/schedule/eager_inline.h"
 #include "lang/func.h"
+#include "lang/schedule/eager_inline.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -25,7 +26,8 @@ Function make_plain_wrapper(const Function &f) {
         args.push_back(Variable::make(Int(32), arg));
     }
     for (int i = 0; i < f.outputs(); i++) {
-        values.push_back(Call::make(f.output_types()[size_t(i)], f.name(), args, CallKind::Func, i));
+        values.push_back(
+            Call::make(f.output_types()[size_t(i)], f.name(), args, CallKind::Func, i));
     }
     wrapper.define(f.args(), values);
     return wrapper;
@@ -46,8 +48,8 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
     std::set<std::string> distinct(consumers.begin(), consumers.end());
     user_assert(!consumers.empty()) << directive << " of func " << func_.name() << " for no funcs";
     user_assert(distinct.size() == consumers.size())
-        << directive << " of func " << func_.name() << " names a func twice: "
-        << describe_consumers(consumers);
+        << directive << " of func " << func_.name()
+        << " names a func twice: " << describe_consumers(consumers);
     user_assert(!distinct.count(func_.name()))
         << directive << " of func " << func_.name() << ": it cannot be wrapped for itself";
     auto &wrappers = schedule().wrappers;
@@ -144,8 +146,8 @@ Func &FuncDirectives::change_type(const Type &type) {
     invalidate_cache();
     user_assert(func_.has_pure_definition())
         << "change_type of func " << func_.name() << ", which has no pure definition";
-    user_assert(func_.outputs() == 1) << "change_type of func " << func_.name() << ", which has "
-                                      << func_.outputs() << " values";
+    user_assert(func_.outputs() == 1)
+        << "change_type of func " << func_.name() << ", which has " << func_.outputs() << " values";
     for (int i = 0; i < func_.stages(); i++) {
         Expr &value = func_.stage(i)->values[0];
         value = cast(type, value);
@@ -215,8 +217,8 @@ Stage &Stage::compute_with(LoopLevel level,
     user_assert(!function_.has_extern_definition())
         << name() << " is computed with " << level.to_string()
         << ", but it has an extern definition";
-    const Definition &whole = stage_index_ == 0 ? *function_->init
-                                                : *function_->updates[stage_index_ - 1];
+    const Definition &whole =
+        stage_index_ == 0 ? *function_->init : *function_->updates[stage_index_ - 1];
     user_assert(whole.specializations.empty())
         << name() << " is computed with " << level.to_string() << ", but it has specializations";
     FuseLoopLevel fuse;

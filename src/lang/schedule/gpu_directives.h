@@ -10,27 +10,29 @@ namespace calotype {
 
 /// Base of Func and Stage; all directives give back the object, to be chained.
 ///
-/// Blocks must be outside of threads, threads outside of lanes. A loop may be named only once; at most three loops are
-/// blocks and three threads. Default_GPU means the GPU of the target.
+/// Blocks must be outside of threads, threads outside of lanes. A loop may be named only once; at
+/// most three loops are blocks and three threads. Default_GPU means the GPU of the target.
 template<typename Self>
 class GpuDirectives {
 public:
-    /// Run loops as GPU threads, the first given as dimension x, then y, z. The loops become one kernel together with
-    /// the blocks around them.
+    /// Run loops as GPU threads, the first given as dimension x, then y, z. The loops become one
+    /// kernel together with the blocks around them.
     ///     for tx: f(tx) = ...        ->        gpu_thread tx: f(tx) = ...
     Self &gpu_threads(const VarOrRVar &tx, DeviceAPI api = DeviceAPI::Default_GPU);
-    Self &gpu_threads(const VarOrRVar &tx, const VarOrRVar &ty, DeviceAPI api = DeviceAPI::Default_GPU);
+    Self &gpu_threads(const VarOrRVar &tx, const VarOrRVar &ty,
+                      DeviceAPI api = DeviceAPI::Default_GPU);
     Self &gpu_threads(const VarOrRVar &tx, const VarOrRVar &ty, const VarOrRVar &tz,
                       DeviceAPI api = DeviceAPI::Default_GPU);
-    /// Run a loop as the lanes of one warp: values pass between its iterations without memory. Its extent must divide
-    /// the warp's size.
+    /// Run a loop as the lanes of one warp: values pass between its iterations without memory. Its
+    /// extent must divide the warp's size.
     Self &gpu_lanes(const VarOrRVar &lane, DeviceAPI api = DeviceAPI::Default_GPU);
     /// Run the whole stage as one kernel of a single thread. Only for tiny work.
     Self &gpu_single_thread(DeviceAPI api = DeviceAPI::Default_GPU);
     /// Run loops as GPU blocks, the first given as dimension x.
     ///     for bx: ...                ->        gpu_block bx: ...
     Self &gpu_blocks(const VarOrRVar &bx, DeviceAPI api = DeviceAPI::Default_GPU);
-    Self &gpu_blocks(const VarOrRVar &bx, const VarOrRVar &by, DeviceAPI api = DeviceAPI::Default_GPU);
+    Self &gpu_blocks(const VarOrRVar &bx, const VarOrRVar &by,
+                     DeviceAPI api = DeviceAPI::Default_GPU);
     Self &gpu_blocks(const VarOrRVar &bx, const VarOrRVar &by, const VarOrRVar &bz,
                      DeviceAPI api = DeviceAPI::Default_GPU);
     /// gpu_blocks and gpu_threads at once.
@@ -39,7 +41,8 @@ public:
               DeviceAPI api = DeviceAPI::Default_GPU);
     Self &gpu(const VarOrRVar &bx, const VarOrRVar &by, const VarOrRVar &bz, const VarOrRVar &tx,
               const VarOrRVar &ty, const VarOrRVar &tz, DeviceAPI api = DeviceAPI::Default_GPU);
-    /// tile and gpu at once: loop x becomes blocks bx of x_size threads tx. Without bx the block keeps the name x.
+    /// tile and gpu at once: loop x becomes blocks bx of x_size threads tx. Without bx the block
+    /// keeps the name x.
     ///     gpu_tile(x, y, bx, by, tx, ty, 16, 16):
     ///     for y: for x: f(x, y) = ...
     ///     ->
@@ -55,9 +58,10 @@ public:
                    const Expr &x_size, const Expr &y_size, TailStrategy tail = TailStrategy::Auto,
                    DeviceAPI api = DeviceAPI::Default_GPU);
     Self &gpu_tile(const VarOrRVar &x, const VarOrRVar &y, const VarOrRVar &z, const VarOrRVar &bx,
-                   const VarOrRVar &by, const VarOrRVar &bz, const VarOrRVar &tx, const VarOrRVar &ty,
-                   const VarOrRVar &tz, const Expr &x_size, const Expr &y_size, const Expr &z_size,
-                   TailStrategy tail = TailStrategy::Auto, DeviceAPI api = DeviceAPI::Default_GPU);
+                   const VarOrRVar &by, const VarOrRVar &bz, const VarOrRVar &tx,
+                   const VarOrRVar &ty, const VarOrRVar &tz, const Expr &x_size, const Expr &y_size,
+                   const Expr &z_size, TailStrategy tail = TailStrategy::Auto,
+                   DeviceAPI api = DeviceAPI::Default_GPU);
     Self &gpu_tile(const VarOrRVar &x, const VarOrRVar &y, const VarOrRVar &z, const VarOrRVar &tx,
                    const VarOrRVar &ty, const VarOrRVar &tz, const Expr &x_size, const Expr &y_size,
                    const Expr &z_size, TailStrategy tail = TailStrategy::Auto,

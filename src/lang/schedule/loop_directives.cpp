@@ -110,7 +110,8 @@ Self &LoopDirectives<Self>::tile(const std::vector<VarOrRVar> &previous,
                                  const std::vector<VarOrRVar> &outers,
                                  const std::vector<VarOrRVar> &inners,
                                  const std::vector<Expr> &factors, TailStrategy tail) {
-    return tile(previous, outers, inners, factors, std::vector<TailStrategy>(previous.size(), tail));
+    return tile(previous, outers, inners, factors,
+                std::vector<TailStrategy>(previous.size(), tail));
 }
 
 template<typename Self>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// LoopDirectives: the directives of Func and Stage that change the loops of one stage. On a Func they concern the pure
-// definition; for update definition i use f.update(i).
+// LoopDirectives: the directives of Func and Stage that change the loops of one stage. On a Func
+// they concern the pure definition; for update definition i use f.update(i).
 #pragma once
 
 #include <string>
@@ -19,21 +19,26 @@ namespace internal {
 class LoopEditor;
 }
 
-/// Base of Func and Stage; all directives give back the object, to be chained. Each throws a CompileError if it names a
-/// loop that the stage does not have (the message lists those it has), or one of a name already taken.
+/// Base of Func and Stage; all directives give back the object, to be chained. Each throws a
+/// CompileError if it names a loop that the stage does not have (the message lists those it has),
+/// or one of a name already taken.
 template<typename Self>
 class LoopDirectives : public GpuDirectives<Self> {
 public:
-    /// Split a loop in two, of which the inner has `factor` iterations (a positive int32, constant or not).
+    /// Split a loop in two, of which the inner has `factor` iterations (a positive int32, constant
+    /// or not).
     ///     for x in [m, m + e): f(x) = ...
     ///     ->
-    ///     for outer in [0, ceil(e / factor)): for inner in [0, factor): f(m + outer * factor + inner) = ...
-    /// `tail` says what happens if factor does not divide the extent; RVars allow GuardWithIf and Predicate alone,
-    /// update definitions no ShiftInwards.
-    Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner, const Expr &factor,
-                TailStrategy tail = TailStrategy::Auto);
+    ///     for outer in [0, ceil(e / factor)): for inner in [0, factor):
+    ///         f(m + outer * factor + inner) = ...
+    /// `tail` says what happens if factor does not divide the extent; RVars allow GuardWithIf and
+    /// Predicate alone, update definitions no ShiftInwards.
+    Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+                const Expr &factor, TailStrategy tail = TailStrategy::Auto);
     /// Make one loop of two.
-    ///     for outer < n: for inner < m: ...   ->   for fused < n * m: outer = fused / m, inner = fused % m, ...
+    ///     for outer < n: for inner < m: ...
+    ///     ->
+    ///     for fused < n * m: outer = fused / m, inner = fused % m, ...
     Self &fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused);
     /// Give a loop another name.
     Self &rename(const VarOrRVar &old_name, const VarOrRVar &new_name);
@@ -52,12 +57,16 @@ public:
     ///     for y: ...   ->   parallel y: ...
     /// Not for RVars whose iterations depend on each other: see atomic and allow_race_conditions.
     Self &parallel(const VarOrRVar &var);
-    Self &parallel(const VarOrRVar &var, const Expr &task_size, TailStrategy tail = TailStrategy::Auto);
-    /// Compute all iterations at once in a vector. The extent must be a constant; with `factor` the loop is split first.
+    Self &parallel(const VarOrRVar &var, const Expr &task_size,
+                   TailStrategy tail = TailStrategy::Auto);
+    /// Compute all iterations at once in a vector. The extent must be a constant; with `factor` the
+    /// loop is split first.
     ///     vectorize(x, 8):   for x: f(x) = ...   ->   for x: f(ramp(x * 8, 1, 8)) = ...
     Self &vectorize(const VarOrRVar &var);
-    Self &vectorize(const VarOrRVar &var, const Expr &factor, TailStrategy tail = TailStrategy::Auto);
-    /// Replicate the body once an iteration. The extent must be a constant; with `factor` the loop is split first.
+    Self &vectorize(const VarOrRVar &var, const Expr &factor,
+                    TailStrategy tail = TailStrategy::Auto);
+    /// Replicate the body once an iteration. The extent must be a constant; with `factor` the loop
+    /// is split first.
     ///     unroll(c):   for c < 3: f(c) = ...   ->   f(0) = ...; f(1) = ...; f(2) = ...
     Self &unroll(const VarOrRVar &var);
     Self &unroll(const VarOrRVar &var, const Expr &factor, TailStrategy tail = TailStrategy::Auto);
@@ -80,7 +89,8 @@ public:
     Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &inners,
                const std::vector<Expr> &factors, TailStrategy tail = TailStrategy::Auto);
 
-    /// Whether a loop may be divided into a prologue, a steady state free of boundary checks, and an epilogue.
+    /// Whether a loop may be divided into a prologue, a steady state free of boundary checks, and
+    /// an epilogue.
     Self &partition(const VarOrRVar &var, Partition policy);
     Self &never_partition(const std::vector<VarOrRVar> &vars);
     template<typename... Args, typename = IfLoops<Args...>>
@@ -95,27 +105,34 @@ public:
     }
     Self &always_partition_all();
 
-    /// Compile a copy of the stage for the case that the condition holds, and give that copy to be scheduled further.
+    /// Compile a copy of the stage for the case that the condition holds, and give that copy to be
+    /// scheduled further.
     ///     f(x) = ...   ->   if condition: f(x) = ... else: f(x) = ...
-    /// The condition is a Bool without RVars, Func calls or effects; conditions are tested in order of the calls.
+    /// The condition is a Bool without RVars, Func calls or effects; conditions are tested in order
+    /// of the calls.
     Stage specialize(const Expr &condition);
-    /// After the specializations: if none holds, fail at run time with this message. Nothing may be specialized after it.
+    /// After the specializations: if none holds, fail at run time with this message. Nothing may be
+    /// specialized after it.
     void specialize_fail(const std::string &message);
 
-    /// Let RVars run in parallel although their iterations may conflict. The result may then depend on timing.
+    /// Let RVars run in parallel although their iterations may conflict. The result may then depend
+    /// on timing.
     Self &allow_race_conditions();
-    /// Do the update of each element atomically, so that RVars may run in parallel. It must be associative and
-    /// commutative, which is checked unless override_associativity_test.
+    /// Do the update of each element atomically, so that RVars may run in parallel. It must be
+    /// associative and commutative, which is checked unless override_associativity_test.
     Self &atomic(bool override_associativity_test = false);
 
-    /// In each iteration of loop `at`, fetch what f (or a buffer parameter) needs `offset` iterations of loop `from` later.
-    Self &prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from, const Expr &offset = 1,
+    /// In each iteration of loop `at`, fetch what f (or a buffer parameter) needs `offset`
+    /// iterations of loop `from` later.
+    Self &prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from,
+                   const Expr &offset = 1,
                    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf);
     Self &prefetch(const Parameter &parameter, const VarOrRVar &at, const VarOrRVar &from,
                    const Expr &offset = 1,
                    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf);
     template<typename T, typename = decltype(Parameter(std::declval<const T &>().parameter()))>
-    Self &prefetch(const T &image, const VarOrRVar &at, const VarOrRVar &from, const Expr &offset = 1,
+    Self &prefetch(const T &image, const VarOrRVar &at, const VarOrRVar &from,
+                   const Expr &offset = 1,
                    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf) {
         return prefetch(image.parameter(), at, from, offset, strategy);
     }

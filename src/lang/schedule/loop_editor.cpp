@@ -24,8 +24,7 @@ bool keeps_exact_bounds(TailStrategy tail) {
 
 }  // namespace
 
-LoopEditor::LoopEditor(const Stage &stage)
-    : stage_(stage), definition_(stage.definition()) {
+LoopEditor::LoopEditor(const Stage &stage) : stage_(stage), definition_(stage.definition()) {
     schedule().touched = true;
 }
 
@@ -57,8 +56,8 @@ void LoopEditor::check_new_name(const char *directive, const VarOrRVar &var,
         return;
     }
     for (const Dim &d : definition_->schedule.dims) {
-        user_assert(d.var != var.name()) << directive << " of " << stage_.name()
-                                         << ": there is already a loop " << var.name();
+        user_assert(d.var != var.name())
+            << directive << " of " << stage_.name() << ": there is already a loop " << var.name();
     }
     user_assert(!is_name_taken(var.name()))
         << directive << " of " << stage_.name() << ": the name " << var.name()
@@ -96,8 +95,8 @@ void LoopEditor::check_same_kind(const char *directive, const VarOrRVar &old,
 }
 
 void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
-    user_assert(factor.defined()) << "split of " << stage_.name() << ": the factor of " << old.name()
-                                  << " is undefined";
+    user_assert(factor.defined()) << "split of " << stage_.name() << ": the factor of "
+                                  << old.name() << " is undefined";
     user_assert(Int(32).can_represent(factor.type()) || is_const(factor))
         << "split of " << stage_.name() << ": the factor of " << old.name() << " has type "
         << factor.type() << ", must fit in int32";
@@ -122,8 +121,9 @@ void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
         << " depends on variable " << only_parameters.bad << ", only parameters are allowed";
 }
 
-// How a factor goes with a loop that is inside of an earlier split: that loop has exactly the iterations that the
-// split gave it, and one more would belong to the next iteration of the outer loop, or to nobody.
+// How a factor goes with a loop that is inside of an earlier split: that loop has exactly the
+// iterations that the split gave it, and one more would belong to the next iteration of the outer
+// loop, or to nobody.
 LoopEditor::InnerSplit LoopEditor::inner_split(const std::string &old, const Expr &factor) const {
     std::map<std::string, std::optional<int64_t>> iterations;
     for (const Split &s : definition_->schedule.splits) {
@@ -134,7 +134,8 @@ LoopEditor::InnerSplit LoopEditor::inner_split(const std::string &old, const Exp
             const auto f = as_const_int(s.factor);
             iterations[s.inner] = f;
             if (inside) {
-                iterations[s.outer] = before && f ? std::optional<int64_t>((*before + *f - 1) / *f) : std::nullopt;
+                iterations[s.outer] =
+                    before && f ? std::optional<int64_t>((*before + *f - 1) / *f) : std::nullopt;
             } else {
                 iterations.erase(s.outer);
             }
@@ -150,11 +151,13 @@ LoopEditor::InnerSplit LoopEditor::inner_split(const std::string &old, const Exp
     if (!it->second || !f) {
         return InnerSplit::Unknown;
     }
-    return *it->second % *f == 0 ? InnerSplit::Divides : *f <= *it->second ? InnerSplit::Fits : InnerSplit::Unknown;
+    return *it->second % *f == 0 ? InnerSplit::Divides
+           : *f <= *it->second   ? InnerSplit::Fits
+                                 : InnerSplit::Unknown;
 }
 
-// The strategy for Auto. An inner part of a loop that is already shifted inwards need not be shifted again: guarding it
-// costs less than redoing the work of both.
+// The strategy for Auto. An inner part of a loop that is already shifted inwards need not be
+// shifted again: guarding it costs less than redoing the work of both.
 TailStrategy LoopEditor::choose_tail(const std::string &old, const Expr &factor, bool exact) const {
     const InnerSplit inner = inner_split(old, factor);
     if (exact || inner == InnerSplit::Unknown) {
@@ -174,7 +177,8 @@ TailStrategy LoopEditor::choose_tail(const std::string &old, const Expr &factor,
     return shifted.count(old) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
 }
 
-void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact, TailStrategy tail) const {
+void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact,
+                            TailStrategy tail) const {
     user_assert(!exact || keeps_exact_bounds(tail))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on RVar "
         << old.name()
@@ -184,15 +188,17 @@ void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact
         << ": tail strategy shift_inwards computes some values twice, so it is allowed for pure "
            "definitions alone";
     const InnerSplit inner = inner_split(old.name(), factor);
-    const bool shifts = tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
-    user_assert(keeps_exact_bounds(tail) || inner == InnerSplit::NotInner || inner == InnerSplit::Divides ||
-                (shifts && inner == InnerSplit::Fits))
-        << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on " << old.name()
-        << " with factor " << factor
+    const bool shifts =
+        tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
+    user_assert(keeps_exact_bounds(tail) || inner == InnerSplit::NotInner ||
+                inner == InnerSplit::Divides || (shifts && inner == InnerSplit::Fits))
+        << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
+        << old.name() << " with factor " << factor
         << " would leave the iterations that an earlier split gave it, use guard_with_if";
 }
 
-// Lanes run together as tasks do: of two blocks that overlap, each would write back what the other computes.
+// Lanes run together as tasks do: of two blocks that overlap, each would write back what the other
+// computes.
 void LoopEditor::check_blend(const Dim &dim, ForType type) const {
     if (!is_parallel(type) || definition_->schedule.allow_race_conditions) {
         return;
@@ -200,8 +206,9 @@ void LoopEditor::check_blend(const Dim &dim, ForType type) const {
     const std::vector<Split> &splits = definition_->schedule.splits;
     for (size_t i = 0; i < splits.size(); i++) {
         const Split &s = splits[i];
-        const bool overlaps = s.tail == TailStrategy::ShiftInwardsAndBlend ||
-                              (s.tail == TailStrategy::RoundUpAndBlend && type != ForType::Vectorized);
+        const bool overlaps =
+            s.tail == TailStrategy::ShiftInwardsAndBlend ||
+            (s.tail == TailStrategy::RoundUpAndBlend && type != ForType::Vectorized);
         user_assert(!s.is_split() || !overlaps || !made_of(s.outer, i + 1, dim.var))
             << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
             << ", it is split with tail strategy " << to_string(s.tail)
@@ -226,8 +233,7 @@ bool LoopEditor::made_of(const std::string &var, size_t first, const std::string
 
 void LoopEditor::check_no_specializations(const char *directive) const {
     user_assert(definition_->specializations.empty())
-        << directive << " of " << stage_.name()
-        << " comes after specialize, it must come before";
+        << directive << " of " << stage_.name() << " comes after specialize, it must come before";
 }
 
 void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
@@ -235,8 +241,8 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
     const size_t i = find("split", old);
     check_new_name("split", outer, {old.name()});
     check_new_name("split", inner, {old.name()});
-    user_assert(outer.name() != inner.name()) << "split of " << stage_.name()
-                                              << ": both new loops are named " << outer.name();
+    user_assert(outer.name() != inner.name())
+        << "split of " << stage_.name() << ": both new loops are named " << outer.name();
     check_same_kind("split", old, outer);
     check_same_kind("split", old, inner);
     check_factor(old, factor);
@@ -252,7 +258,8 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
 
     std::vector<Dim> &dims = schedule().dims;
     user_assert(dims[i].for_type != ForType::Extern)
-        << "split of " << stage_.name() << ": loop " << old.name() << " is inside of an extern stage";
+        << "split of " << stage_.name() << ": loop " << old.name()
+        << " is inside of an extern stage";
     dims.insert(dims.begin() + long(i), dims[i]);
     dims[i].var = inner.name();
     dims[i + 1].var = outer.name();
@@ -292,9 +299,9 @@ void LoopEditor::rename(const VarOrRVar &old_name, const VarOrRVar &new_name) {
     // A loop that a directive made gets its name there.
     for (size_t n = schedule().splits.size(); n-- > 0;) {
         Split &s = schedule().splits[n];
-        std::string *made = s.is_fuse()                                    ? &s.old_var
+        std::string *made = s.is_fuse()                                  ? &s.old_var
                             : s.is_split() && s.inner == old_name.name() ? &s.inner
-                                                                           : &s.outer;
+                                                                         : &s.outer;
         if (*made == old_name.name()) {
             *made = new_name.name();
             return;
@@ -337,10 +344,10 @@ void LoopEditor::check_race(const Dim &dim, ForType type) const {
     if (!is_parallel(type) || dim.is_pure() || s.allow_race_conditions) {
         return;
     }
-    user_assert(s.atomic) << stage_.name() << ": making RVar " << dim.var << " "
-                          << to_string(type)
-                          << " may make iterations race; use atomic() if the update is associative, "
-                             "or allow_race_conditions() if races do no harm";
+    user_assert(s.atomic)
+        << stage_.name() << ": making RVar " << dim.var << " " << to_string(type)
+        << " may make iterations race; use atomic() if the update is associative, "
+           "or allow_race_conditions() if races do no harm";
     user_assert(s.override_atomic_associativity_test ||
                 prove_associative(stage_.function().name(), *definition_).associative())
         << stage_.name() << ": making RVar " << dim.var << " " << to_string(type)
@@ -381,14 +388,15 @@ Stage LoopEditor::specialize(const Expr &condition) {
                                     << condition << " has effects or reads memory";
     for (const std::string &v : free_variables(condition)) {
         for (const Dim &d : definition_->schedule.dims) {
-            user_assert(d.var != v) << "specialize of " << stage_.name()
-                                    << ": the condition depends on loop " << v
-                                    << ", it must be known before the loops";
+            user_assert(d.var != v)
+                << "specialize of " << stage_.name() << ": the condition depends on loop " << v
+                << ", it must be known before the loops";
         }
     }
     std::vector<Specialization> &list = definition_->specializations;
     user_assert(list.empty() || list.back().failure_message.empty())
-        << "specialize of " << stage_.name() << " comes after specialize_fail, which takes all cases";
+        << "specialize of " << stage_.name()
+        << " comes after specialize_fail, which takes all cases";
 
     std::string label = ".specialize(" + to_string(condition) + ")";
     for (const Specialization &s : list) {

@@ -13,8 +13,8 @@ class LoopEditor {
 public:
     explicit LoopEditor(const Stage &stage);
 
-    void split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner, const Expr &factor,
-               TailStrategy tail);
+    void split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+               const Expr &factor, TailStrategy tail);
     void fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused);
     void rename(const VarOrRVar &old_name, const VarOrRVar &new_name);
     void reorder(const std::vector<VarOrRVar> &vars);
@@ -38,7 +38,8 @@ public:
 
 private:
     bool is_name_taken(const std::string &name) const;
-    void check_new_name(const char *directive, const VarOrRVar &var, const std::vector<std::string> &replaced) const;
+    void check_new_name(const char *directive, const VarOrRVar &var,
+                        const std::vector<std::string> &replaced) const;
     void check_same_kind(const char *directive, const VarOrRVar &old, const VarOrRVar &made) const;
     void check_factor(const VarOrRVar &old, const Expr &factor) const;
     TailStrategy choose_tail(const std::string &old, const Expr &factor, bool exact) const;

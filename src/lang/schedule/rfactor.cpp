@@ -2,13 +2,14 @@
 // rfactor cuts an associative update f(args) = op(f(args), y) over RVars in two:
 //
 //     part(pure..., vs...) = identity
-//     part(args, vs...)    = op(part(args, vs...), y)          over the RVars that are not preserved
-//     f(pure...)           = op(f(pure...), part(pure..., preserved...))
+//     part(args, vs...)    = op(part(args, vs...), y)          over the RVars that are not
+//     preserved f(pure...)           = op(f(pure...), part(pure..., preserved...))
 //
-// The RVars may be loops made by splits and fuses. The new Func knows nothing of those: the leaf loops become RVars of
-// its own domain, and the original RVars expressions of them:
+// The RVars may be loops made by splits and fuses. The new Func knows nothing of those: the leaf
+// loops become RVars of its own domain, and the original RVars expressions of them:
 //
-//     split r -> ro, ri by 8:    r = min + ro * 8 + ri,  ro < ceil(extent / 8),  ri < 8,  and where r < min + extent
+//     split r -> ro, ri by 8:    r = min + ro * 8 + ri,  ro < ceil(extent / 8),  ri < 8,  and where
+//     r < min + extent
 #include <algorithm>
 #include <map>
 #include <set>
@@ -108,14 +109,12 @@ std::vector<Expr> calls_of(const Function &f, const std::vector<Expr> &args, boo
 class Factoring {
 public:
     Factoring(const Stage &stage, const std::vector<std::pair<RVar, Var>> &preserved)
-        : stage_(stage),
-          definition_(*stage.definition()),
-          preserved_(preserved),
+        : stage_(stage), definition_(*stage.definition()), preserved_(preserved),
           leaves_(definition_) {
         check();
         update_ = internal::prove_associative(function().name(), definition_);
-        user_assert(update_.associative())
-            << "rfactor of " << stage_.name() << ": the update could not be shown to be associative";
+        user_assert(update_.associative()) << "rfactor of " << stage_.name()
+                                           << ": the update could not be shown to be associative";
     }
 
     Func run() {
@@ -150,7 +149,8 @@ private:
                            [&](const auto &entry) { return entry.first.name() == rvar; });
     }
 
-    // The loops of the stage over RVars that are preserved, or over those that are not, innermost first.
+    // The loops of the stage over RVars that are preserved, or over those that are not, innermost
+    // first.
     std::vector<ReductionVariable> reduction_loops(bool preserved) const {
         std::vector<ReductionVariable> result;
         for (const Dim &d : definition_.schedule.dims) {
@@ -197,7 +197,8 @@ private:
         return part;
     }
 
-    // The loops keep what directives said of them, as far as that does not make their iterations race now.
+    // The loops keep what directives said of them, as far as that does not make their iterations
+    // race now.
     void finish_loops_of_part(const Function &part, const Expr &predicate) const {
         Definition &d = *part->updates[0];
         d.predicate = predicate;
@@ -257,7 +258,9 @@ private:
             }
         }
         dims.push_back(dim_of(outermost_name));
-        const auto concerns_rvar = [&](const Split &split) { return rvar_splits_.count(&split) > 0; };
+        const auto concerns_rvar = [&](const Split &split) {
+            return rvar_splits_.count(&split) > 0;
+        };
         mark_rvar_splits();
         std::vector<Split> splits;
         for (const Split &split : s.splits) {

@@ -8,9 +8,7 @@ namespace calotype {
 
 Stage::Stage(const Function &f, DefinitionPtr definition, size_t stage_index,
              const std::string &condition)
-    : function_(f),
-      definition_(std::move(definition)),
-      stage_index_(stage_index),
+    : function_(f), definition_(std::move(definition)), stage_index_(stage_index),
       condition_(condition) {
     internal_assert(definition_.defined()) << "stage of func " << f.name() << " has no definition";
 }

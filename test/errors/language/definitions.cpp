@@ -37,16 +37,15 @@ TEST(Definitions, first_definition_with_a_constant_coordinate) {
 TEST(Definitions, first_definition_with_an_rvar) {
     Func f("rvar_coordinate");
     RDom r(0, 10, "rvar_domain");
-    EXPECT_COMPILE_ERROR(f(r) = 1,
-                         "coordinate 0 of the pure definition of func rvar_coordinate is "
-                         "rvar_domain$x, must be a Var");
+    EXPECT_COMPILE_ERROR(f(r) = 1, "coordinate 0 of the pure definition of func rvar_coordinate is "
+                                   "rvar_domain$x, must be a Var");
 }
 
 TEST(Definitions, unknown_variable) {
     Func f("unknown_variable");
-    EXPECT_COMPILE_ERROR(f(x) = x + y,
-                         "definition of func unknown_variable uses variable y, which is none of its "
-                         "arguments");
+    EXPECT_COMPILE_ERROR(
+        f(x) = x + y, "definition of func unknown_variable uses variable y, which is none of its "
+                      "arguments");
 }
 
 TEST(Definitions, implicit_variable_without_placeholder) {
@@ -113,11 +112,10 @@ TEST(Definitions, update_of_another_type) {
 TEST(Definitions, update_with_another_number_of_values) {
     Func f("pair_func");
     f(x) = Tuple(x, 1.0f);
-    EXPECT_COMPILE_ERROR(f(x) = x,
-                         "update definition 0 of func pair_func has type int32, the pure definition "
-                         "has type (int32, float32)");
-    EXPECT_COMPILE_ERROR(f(x) += 1,
-                         "an update of func pair_func has 1 values, the func has 2");
+    EXPECT_COMPILE_ERROR(
+        f(x) = x, "update definition 0 of func pair_func has type int32, the pure definition "
+                  "has type (int32, float32)");
+    EXPECT_COMPILE_ERROR(f(x) += 1, "an update of func pair_func has 1 values, the func has 2");
     EXPECT_COMPILE_ERROR(Expr(f(x)),
                          "func pair_func has 2 values and is used as one: choose a value with []");
     EXPECT_COMPILE_ERROR(f(x)[2], "func pair_func has no value 2, it has 2");
@@ -147,18 +145,18 @@ TEST(Definitions, update_after_use) {
     Func f("used_func"), g("user_func");
     f(x) = x;
     g(x) = f(x);
-    EXPECT_COMPILE_ERROR(f(x) += 1,
-                         "func used_func cannot be updated: it is already used by another func or a "
-                         "pipeline");
+    EXPECT_COMPILE_ERROR(
+        f(x) += 1, "func used_func cannot be updated: it is already used by another func or a "
+                   "pipeline");
 }
 
 TEST(Definitions, update_of_an_output) {
     Func f("output_func");
     f(x) = x;
     Pipeline p(f);
-    EXPECT_COMPILE_ERROR(f(x) += 1,
-                         "func output_func cannot be updated: it is already used by another func or "
-                         "a pipeline");
+    EXPECT_COMPILE_ERROR(
+        f(x) += 1, "func output_func cannot be updated: it is already used by another func or "
+                   "a pipeline");
 }
 
 TEST(Definitions, extern_stage_of_itself) {
@@ -189,16 +187,14 @@ TEST(Definitions, extern_after_definition) {
 
 TEST(Definitions, queries_of_the_undefined) {
     Func f("nothing_yet");
-    EXPECT_COMPILE_ERROR(f.dimensions(), "dimensions of func nothing_yet, which is not defined yet");
+    EXPECT_COMPILE_ERROR(f.dimensions(),
+                         "dimensions of func nothing_yet, which is not defined yet");
     EXPECT_COMPILE_ERROR(f.types(), "types of func nothing_yet, which is not defined yet");
-    EXPECT_COMPILE_ERROR(f.values(),
-                         "values of func nothing_yet, which has no pure definition");
-    EXPECT_COMPILE_ERROR(f.update(0),
-                         "func nothing_yet has no update definition 0, it has 0");
+    EXPECT_COMPILE_ERROR(f.values(), "values of func nothing_yet, which has no pure definition");
+    EXPECT_COMPILE_ERROR(f.update(0), "func nothing_yet has no update definition 0, it has 0");
     EXPECT_COMPILE_ERROR(f.vectorize(x),
                          "a directive of func nothing_yet, which is not defined yet");
-    EXPECT_COMPILE_ERROR(Pipeline{f},
-                         "output func nothing_yet of a pipeline is not defined");
+    EXPECT_COMPILE_ERROR(Pipeline{f}, "output func nothing_yet of a pipeline is not defined");
     EXPECT_COMPILE_ERROR(Pipeline(std::vector<Func>()), "a pipeline has no outputs");
 }
 

@@ -35,8 +35,9 @@ TEST(Funcs, storage) {
     Func f = two_dimensional("stored");
     EXPECT_COMPILE_ERROR(f.reorder_storage(x, x),
                          "reorder_storage of func stored: x is named twice");
-    EXPECT_COMPILE_ERROR(f.reorder_storage(y, u),
-                         "reorder_storage of func stored: u is none of its dimensions, which are x, y");
+    EXPECT_COMPILE_ERROR(
+        f.reorder_storage(y, u),
+        "reorder_storage of func stored: u is none of its dimensions, which are x, y");
     EXPECT_COMPILE_ERROR(f.fold_storage(y, 0),
                          "fold_storage of func stored: the extent of y is 0, must be at least 1");
     EXPECT_COMPILE_ERROR(f.memoize(EvictionKey(Expr(1.0f))),
@@ -52,8 +53,9 @@ TEST(Funcs, wrappers) {
     EXPECT_COMPILE_ERROR(f.in({g, g}), "in of func wrapped names a func twice: wrap_a, wrap_a");
     EXPECT_COMPILE_ERROR(f.in(std::vector<Func>()), "in of func wrapped for no funcs");
     f.in(g);
-    EXPECT_COMPILE_ERROR(f.in({g, h}),
-                         "in of func wrapped for wrap_a, wrap_b: they already have different wrappers");
+    EXPECT_COMPILE_ERROR(
+        f.in({g, h}),
+        "in of func wrapped for wrap_a, wrap_b: they already have different wrappers");
 }
 
 TEST(Funcs, copy_to_device) {
@@ -109,8 +111,8 @@ TEST(Parameters, scalar) {
                          "parameter small_param is a scalar, it has no host alignment");
     EXPECT_COMPILE_ERROR(Param<int>{Param<uint8_t>("as_uint8")},
                          "parameter as_uint8 has type uint8 and is used as one of type int32");
-    EXPECT_COMPILE_ERROR(q.get<int>(),
-                         "parameter dynamic_param has type float32 and is used as one of type int32");
+    EXPECT_COMPILE_ERROR(
+        q.get<int>(), "parameter dynamic_param has type float32 and is used as one of type int32");
     EXPECT_COMPILE_ERROR(Param<void>(UInt(8), "dynamic_small").set(300),
                          "parameter dynamic_small has type uint8 and cannot hold the value 300");
     EXPECT_COMPILE_ERROR(Param<int>("__user_context"),
@@ -124,8 +126,8 @@ TEST(Parameters, image) {
                          "float32");
     EXPECT_COMPILE_ERROR(im.set(Buffer<uint8_t>(3)),
                          "ImageParam image_param has 2 dimensions and is set to a buffer of 1");
-    EXPECT_COMPILE_ERROR(im(x),
-                         "ImageParam image_param is called with 1 coordinates, it has 2 dimensions");
+    EXPECT_COMPILE_ERROR(
+        im(x), "ImageParam image_param is called with 1 coordinates, it has 2 dimensions");
     EXPECT_COMPILE_ERROR(im.dim(2), "buffer image_param has no dimension 2, it has 2");
     EXPECT_COMPILE_ERROR(im.dim(0).set_extent(x),
                          "extent of dimension 0 of buffer image_param depends on variable x, only "
@@ -160,9 +162,9 @@ TEST(Pipelines, requirement) {
 }
 
 TEST(Pipelines, extern_call_of_another_type) {
-    EXPECT_COMPILE_ERROR(internal::make_extern_call("c_function", Int(32), {Float(32)}, {Expr(1)},
-                                                    CallKind::Extern),
-                         "argument 0 of extern function c_function has type int32, must be float32");
+    EXPECT_COMPILE_ERROR(
+        internal::make_extern_call("c_function", Int(32), {Float(32)}, {Expr(1)}, CallKind::Extern),
+        "argument 0 of extern function c_function has type int32, must be float32");
 }
 
 }  // namespace

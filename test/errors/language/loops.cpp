@@ -54,9 +54,10 @@ TEST(Loops, vars_and_rvars_do_not_mix) {
     RDom r(0, 10, "r_mixed");
     f(x) = 0;
     f(x) += r;
-    EXPECT_COMPILE_ERROR(f.update().split(r, xo, xi, 4),
-                         "split of mixed.update(0): r_mixed$x is an RVar and xo is a Var, both must "
-                         "be of one kind");
+    EXPECT_COMPILE_ERROR(
+        f.update().split(r, xo, xi, 4),
+        "split of mixed.update(0): r_mixed$x is an RVar and xo is a Var, both must "
+        "be of one kind");
     EXPECT_COMPILE_ERROR(f.update().split(x, RVar("ro"), RVar("ri"), 4),
                          "split of mixed.update(0): x is a Var and ro is an RVar, both must be of "
                          "one kind");
@@ -131,10 +132,11 @@ TEST(Loops, races) {
                          "racing.update(0): making RVar r_racing$x parallel may make iterations "
                          "race; use atomic() if the update is associative, or "
                          "allow_race_conditions() if races do no harm");
-    EXPECT_COMPILE_ERROR(f.update().vectorize(r, 4),
-                         "racing.update(0): making RVar r_racing$x$i vectorized may make iterations "
-                         "race; use atomic() if the update is associative, or "
-                         "allow_race_conditions() if races do no harm");
+    EXPECT_COMPILE_ERROR(
+        f.update().vectorize(r, 4),
+        "racing.update(0): making RVar r_racing$x$i vectorized may make iterations "
+        "race; use atomic() if the update is associative, or "
+        "allow_race_conditions() if races do no harm");
 }
 
 TEST(Loops, atomic_of_what_is_not_associative) {
@@ -150,9 +152,10 @@ TEST(Loops, atomic_of_what_is_not_associative) {
 
 TEST(Loops, tile_of_uneven_lists) {
     Func f = two_dimensional("uneven");
-    EXPECT_COMPILE_ERROR(f.tile({x, y}, {xo}, {xi}, {4}),
-                         "tile of uneven: lists of 2 loops, 1 outer names, 1 inner names, 1 factors "
-                         "and 2 tail strategies, all must have one length above 0");
+    EXPECT_COMPILE_ERROR(
+        f.tile({x, y}, {xo}, {xi}, {4}),
+        "tile of uneven: lists of 2 loops, 1 outer names, 1 inner names, 1 factors "
+        "and 2 tail strategies, all must have one length above 0");
 }
 
 TEST(Loops, specialize) {
@@ -166,8 +169,9 @@ TEST(Loops, specialize) {
     EXPECT_COMPILE_ERROR(f.specialize_fail(""), "specialize_fail of special has no message");
     f.specialize(p);
     f.specialize_fail("no other case");
-    EXPECT_COMPILE_ERROR(f.specialize(!p),
-                         "specialize of special comes after specialize_fail, which takes all cases");
+    EXPECT_COMPILE_ERROR(
+        f.specialize(!p),
+        "specialize of special comes after specialize_fail, which takes all cases");
     EXPECT_COMPILE_ERROR(f.specialize_fail("twice"), "specialize_fail of special is given twice");
 }
 
@@ -181,9 +185,9 @@ TEST(Loops, prefetch) {
 TEST(Loops, loops_of_an_extern_stage) {
     Func f("extern_loops");
     f.define_extern("c_function", {}, Int(32), {x, y});
-    EXPECT_COMPILE_ERROR(f.vectorize(x),
-                         "extern_loops: loop x of an extern stage cannot be vectorized, only serial "
-                         "or parallel");
+    EXPECT_COMPILE_ERROR(
+        f.vectorize(x), "extern_loops: loop x of an extern stage cannot be vectorized, only serial "
+                        "or parallel");
     EXPECT_COMPILE_ERROR(f.split(x, xo, xi, 4),
                          "split of extern_loops: loop x is inside of an extern stage");
 }

@@ -51,7 +51,8 @@ TEST(Reductions, dimension_out_of_range) {
 
 TEST(Reductions, rvar_of_no_domain) {
     RVar r("loose");
-    EXPECT_COMPILE_ERROR(r + 1, "RVar loose is used as a value, but belongs to no reduction domain");
+    EXPECT_COMPILE_ERROR(r + 1,
+                         "RVar loose is used as a value, but belongs to no reduction domain");
 }
 
 TEST(Reductions, inline_reduction_over_nothing) {
@@ -68,9 +69,10 @@ TEST(Reductions, rfactor_of_what_is_not_associative) {
     RDom r(0, 10, "r_not_associative");
     f() = 0;
     f() = r - f();
-    EXPECT_COMPILE_ERROR(f.update().rfactor(r, x),
-                         "rfactor of not_associative.update(0): the update could not be shown to be "
-                         "associative");
+    EXPECT_COMPILE_ERROR(
+        f.update().rfactor(r, x),
+        "rfactor of not_associative.update(0): the update could not be shown to be "
+        "associative");
     g(x) = x;
     EXPECT_COMPILE_ERROR(Stage(g).rfactor(RVar("r"), y),
                          "rfactor of is_pure: only update definitions can be factored");

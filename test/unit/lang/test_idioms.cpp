@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ways of writing that programs for Halide use: that they compile, and mean what they mean there. The overloads are
-// what is tested, so the expectations are few.
+// Ways of writing that programs for Halide use: that they compile, and mean what they mean there.
+// The overloads are what is tested, so the expectations are few.
 #include <gtest/gtest.h>
 
 #include "lang/language.h"
@@ -19,9 +19,10 @@ TEST(Idioms, values_of_funcs_are_expressions) {
     f(x) = x;
     g(x) = x * 2;
     h(x) = select(f(x) == 3, f(x), g(x)) + select(x > 3, f(x), 7) + select(x > 3, 7, g(x)) +
-           select(x > 1, f(x), x > 2, g(x), f(x + 1)) + min(f(x), g(x)) + max(f(x), 3) + clamp(f(x), 0, g(x)) +
-           mux(x, {f(x), g(x)}) + mux(x, {Expr(1), f(x)}) + mux(x, {1, 2, 3}) + abs(f(x)) % 2 + -f(x) +
-           max(f(x), g(x), x, 3) + (f(x) & g(x)) + (f(x) << 2) + lerp(f(x), g(x), 0.5f);
+           select(x > 1, f(x), x > 2, g(x), f(x + 1)) + min(f(x), g(x)) + max(f(x), 3) +
+           clamp(f(x), 0, g(x)) + mux(x, {f(x), g(x)}) + mux(x, {Expr(1), f(x)}) +
+           mux(x, {1, 2, 3}) + abs(f(x)) % 2 + -f(x) + max(f(x), g(x), x, 3) + (f(x) & g(x)) +
+           (f(x) << 2) + lerp(f(x), g(x), 0.5f);
     EXPECT_EQ(h.type(), Int(32));
     Expr e = (f(x) < g(x) && f(x) != 3) || !(f(x) >= 7);
     EXPECT_EQ(e.type(), Bool());
@@ -55,8 +56,12 @@ TEST(Idioms, separable_blur) {
     Func wide("wide");
     wide(x, y, c) = cast<uint16_t>(clamped(x, y, c));
     blur_x(x, y, c) = (wide(x - 1, y, c) + wide(x, y, c) + wide(x + 1, y, c)) / 3;
-    blur_y(x, y, c) = cast<uint8_t>((blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c)) / 3);
-    blur_y.tile(x, y, xo, yo, xi, yi, 256, 32).fuse(xo, yo, xo).parallel(xo).vectorize(xi, 16, TailStrategy::RoundUp);
+    blur_y(x, y, c) =
+        cast<uint8_t>((blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c)) / 3);
+    blur_y.tile(x, y, xo, yo, xi, yi, 256, 32)
+        .fuse(xo, yo, xo)
+        .parallel(xo)
+        .vectorize(xi, 16, TailStrategy::RoundUp);
     blur_x.store_at(blur_y, xo).compute_at(blur_y, yi).vectorize(x, 16);
     blur_y.bound(c, 0, 3).reorder(c, xi, yi, xo).unroll(c);
     input.dim(0).set_stride(3).dim(2).set_stride(1).set_bounds(0, 3);
@@ -73,7 +78,12 @@ TEST(Idioms, directives) {
     g(x, y) = f(x, y);
     h(x, y) = g(x, y) + f(x, y);
     f.compute_at(g, Var::outermost()).store_in(MemoryType::Heap).align_storage(x, 16);
-    f.update().split(r, ro, ri, 8).reorder(ri, x, ro, y).vectorize(x, 4).unroll(ri, 2).parallel(y, 4);
+    f.update()
+        .split(r, ro, ri, 8)
+        .reorder(ri, x, ro, y)
+        .vectorize(x, 4)
+        .unroll(ri, 2)
+        .parallel(y, 4);
     f.update(0).rename(x, xi);
     g.compute_root().parallel(y).never_partition(x, y).set_estimates({{0, 10}, {0, 10}});
     g.gpu_blocks(y).gpu_threads(x).gpu_lanes(x);

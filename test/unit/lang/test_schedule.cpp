@@ -182,7 +182,10 @@ TEST(Schedule, levels) {
 TEST(Schedule, storage) {
     Func f("storage_f");
     f(x, y, u) = x;
-    f.reorder_storage(u, x).align_storage(x, 8).fold_storage(y, 4, false).store_in(MemoryType::Stack);
+    f.reorder_storage(u, x)
+        .align_storage(x, 8)
+        .fold_storage(y, 4, false)
+        .store_in(MemoryType::Stack);
     const std::vector<StorageDim> &dims = f.get_schedule().storage_dims;
     EXPECT_EQ(dims[0].var + dims[1].var + dims[2].var, "uyx");
     EXPECT_TRUE(equal(dims[2].alignment, Expr(8)));
@@ -260,8 +263,7 @@ TEST(Rfactor, of_a_split_sum) {
     EXPECT_EQ(loops(part.update()), "ro u");
     EXPECT_EQ(loops(f.update()), "ri");
     EXPECT_TRUE(f.function().stage(1)->schedule.splits.empty());
-    EXPECT_EQ(to_string(part.update_value()),
-              part.name() + "(u) + factored_in(ro * 8 + u)");
+    EXPECT_EQ(to_string(part.update_value()), part.name() + "(u) + factored_in(ro * 8 + u)");
     EXPECT_EQ(to_string(part.function().stage(1)->predicate), "ro * 8 + u < 30");
     EXPECT_EQ(to_string(f.update_value()), "factored_f() + " + part.name() + "(ri)");
 }

@@ -138,8 +138,7 @@ TEST(Buffer, in_expressions) {
 
 // Counts the buffers that are alive.
 struct Counted : BufferStorage {
-    explicit Counted(int &count)
-        : count(count) {
+    explicit Counted(int &count) : count(count) {
         count++;
     }
     ~Counted() override {

@@ -33,7 +33,8 @@ std::string described(const Expr &value) {
     if (!a.associative()) {
         return "no";
     }
-    return to_string(a.apply({Variable::make(value.type(), "a")}, {Variable::make(value.type(), "b")})[0]) +
+    return to_string(a.apply({Variable::make(value.type(), "a")},
+                             {Variable::make(value.type(), "b")})[0]) +
            " / " + to_string(a.identities[0]) + " / " + to_string(a.ys[0]);
 }
 
@@ -90,8 +91,9 @@ TEST(Associativity, argmin) {
     EXPECT_TRUE(equal(a.identities[1], Float(32).max()));
     EXPECT_TRUE(equal(a.ys[0], x));
     const Type i = Int(32), t = Float(32);
-    EXPECT_TRUE(equal(a.ops[0], select(AssociativeUpdate::new_value(t, 1) < AssociativeUpdate::old_value(t, 1),
-                                       AssociativeUpdate::new_value(i, 0), AssociativeUpdate::old_value(i, 0))));
+    EXPECT_TRUE(equal(
+        a.ops[0], select(AssociativeUpdate::new_value(t, 1) < AssociativeUpdate::old_value(t, 1),
+                         AssociativeUpdate::new_value(i, 0), AssociativeUpdate::old_value(i, 0))));
     const AssociativeUpdate largest = prove({select(best < g, x, index), max(best, g)});
     ASSERT_TRUE(largest.associative());
     EXPECT_TRUE(equal(largest.identities[1], Float(32).min()));

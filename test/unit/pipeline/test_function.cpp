@@ -80,8 +80,7 @@ TEST(DeepCopy, converts_calls_of_a_func_whose_type_changed) {
 TEST(DeepCopy, gives_everything_back) {
     int alive = 0;
     struct Counted : BufferStorage {
-        explicit Counted(int &count)
-            : count(count) {
+        explicit Counted(int &count) : count(count) {
             count++;
         }
         ~Counted() override {
