@@ -53,18 +53,19 @@ Facts::Facts() {
     caches_.emplace_back();
 }
 
-void Facts::push(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
-    if (replacement.defined()) {
-        for (const std::string &used : free_variables(replacement)) {
+void Facts::push(const std::string &name, const Variable &variable) {
+    if (variable.replacement.defined()) {
+        for (const std::string &used : free_variables(variable.replacement)) {
             replacement_uses_[used]++;
         }
     }
-    variables_.push(name, Variable{info, replacement});
+    variables_.push(name, variable);
     bound_names_.push_back(name);
 }
 
-void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement) {
-    push(name, info, replacement);
+void Facts::bind(const std::string &name, const IntegerInfo &info, const Expr &replacement,
+                 const Expr &value) {
+    push(name, Variable{info, replacement, value, bound_names_.size()});
     hide_truths_about(name);
 }
 
@@ -82,15 +83,30 @@ void Facts::hide_truths_about(const std::string &name) {
 }
 
 void Facts::refine(const std::string &name, const IntegerInfo &info) {
-    IntegerInfo narrowed = info;
+    Variable narrowed{info, Expr(), Expr(), 0};
     if (const Variable *old = variables_.find(name)) {
-        narrowed.range = intersection(old->info.range, info.range);
-        narrowed.alignment = intersection(old->info.alignment, info.alignment);
-        if (narrowed.range.is_empty()) {
+        narrowed = *old;
+        narrowed.info.range = intersection(old->info.range, info.range);
+        narrowed.info.alignment = intersection(old->info.alignment, info.alignment);
+        if (narrowed.info.range.is_empty()) {
             return;  // unreachable code: nothing useful can be said
         }
     }
-    push(name, narrowed, replacement_of(name));
+    push(name, narrowed);
+}
+
+Expr Facts::value_of(const std::string &name) const {
+    const Variable *v = variables_.find(name);
+    if (!v || !v->value.defined()) {
+        return Expr();
+    }
+    for (const std::string &used : free_variables(v->value)) {
+        const Variable *other = variables_.find(used);
+        if (other && other->depth >= v->depth) {
+            return Expr();
+        }
+    }
+    return v->value;
 }
 
 Expr Facts::replacement_of(const std::string &name) const {

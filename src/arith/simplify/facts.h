@@ -42,12 +42,16 @@ public:
 
     /// The variable means something new from here on: older knowledge of that name is hidden.
     /// Call only right after opening a layer.
-    void bind(const std::string &name, const IntegerInfo &info, const Expr &replacement = Expr());
+    void bind(const std::string &name, const IntegerInfo &info, const Expr &replacement = Expr(),
+              const Expr &value = Expr());
     /// Narrows what is known of a variable. Call only right after opening a layer.
     void refine(const std::string &name, const IntegerInfo &info);
 
     /// What stands for the variable wherever it occurs, or undefined.
     Expr replacement_of(const std::string &name) const;
+    /// The value of a let, if it was given to bind() and its own variables mean the same here; else
+    /// undefined.
+    Expr value_of(const std::string &name) const;
     /// Null where nothing is known.
     const IntegerInfo *info_of(const std::string &name) const;
     /// True if a replacement that is in force mentions the variable.
@@ -68,12 +72,12 @@ public:
     void remember_info(const ExprNode *e, const IntegerInfo &info);
 
 private:
-    void push(const std::string &name, const IntegerInfo &info, const Expr &replacement);
     void hide_truths_about(const std::string &name);
 
     struct Variable {
         IntegerInfo info;
-        Expr replacement;
+        Expr replacement, value;
+        size_t depth = 0;  ///< how many bindings were in force when it was bound
     };
     struct Truth {
         uint64_t hash;
@@ -81,6 +85,8 @@ private:
         bool value;
         int hidden = 0;  ///< how many binders in force gave a name of the condition another meaning
     };
+    void push(const std::string &name, const Variable &variable);
+
     // The key is kept alive by the value, so that its address is not used again.
     struct Cache {
         std::unordered_map<const ExprNode *, std::pair<Expr, Expr>> simplified;

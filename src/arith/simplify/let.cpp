@@ -24,6 +24,12 @@ bool is_repeatable(const Expr &e) {
     return e.as<Variable>() || (is_const(e) && !e.as<StringImm>());
 }
 
+// Values that linear.cpp may look into: small sums and clamps of int32 and int64.
+bool keeps_value(const Expr &e) {
+    const bool sum = e.as<Min>() || e.as<Max>() || e.as<Add>() || e.as<Sub>();
+    return sum && e.type().is_scalar() && e.type().is_int() && e.type().bits() >= 32 && is_simple(e);
+}
+
 // A let in an expression goes at once if it can, so that what is around sees its body; the others wait
 // for dead_code.cpp, which decides them all in one walk.
 bool can_drop(const Let *, const std::string &name, const Expr &value, const Expr &body) {
@@ -103,7 +109,7 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
         Expr scalar = value;
         const Expr replacement = is_repeatable(value) ? value : over_scalar(value, name, &scalar);
         value = scalar;
-        facts_.bind(name, info(value), replacement);
+        facts_.bind(name, info(value), replacement, keeps_value(value) ? value : Expr());
         body = mutate(body);
     }
     if (can_drop(op, name, value, body)) {

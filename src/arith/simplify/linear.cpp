@@ -88,6 +88,31 @@ public:
         return rest == 0 ? sum : s.add(sum, make_const(t, rest));
     }
 
+    /// Puts the values of lets in place of their names; true if there was one.
+    bool expand_lets(const Facts &facts) {
+        std::vector<Term> old = std::move(terms);
+        terms.clear();
+        bool expanded = false;
+        for (const Term &t : old) {
+            const auto *v = t.value.as<Variable>();
+            const Expr value = v ? facts.value_of(v->name) : Expr();
+            expanded = expanded || value.defined();
+            collect(value.defined() ? value : t.value, t.coefficient);
+        }
+        return expanded;
+    }
+
+    /// True if the sum of all coefficients is zero, as it is for the difference of two places.
+    bool is_balanced() const {
+        int64_t sum = 0;
+        for (const Term &t : terms) {
+            if (__builtin_add_overflow(sum, t.coefficient, &sum)) {
+                return false;
+            }
+        }
+        return sum == 0;
+    }
+
     /// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max. True if
     /// such a pair was found and has gone.
     bool cancel_extrema() {
@@ -106,6 +131,13 @@ public:
             }
         }
         return false;
+    }
+
+    /// All cancellations there are.
+    void cancel() {
+        while (valid() && cancel_extrema()) {
+        }
+        drop_zeros();
     }
 
     void drop_zeros() {
@@ -206,11 +238,68 @@ bool are_extrema(NodeKind op, const Expr &a, const Expr &b) {
            (a.kind() == NodeKind::Min || a.kind() == NodeKind::Max);
 }
 
+// Names of lets hide what two sums have in common. Looks into them, several levels deep, for the form of
+// `sum` with the fewest terms; true if there is one with fewer terms than `sum` has.
+bool shrink_by_lets(LinearForm *sum, const Facts &facts) {
+    constexpr int max_levels = 4;
+    LinearForm form = *sum;
+    size_t fewest = form.terms.size();
+    bool shrunk = false;
+    for (int level = 0; level < max_levels && !form.terms.empty() && form.expand_lets(facts); level++) {
+        form.cancel();
+        if (!form.valid()) {
+            break;
+        }
+        if (form.terms.size() < fewest) {
+            fewest = form.terms.size();
+            *sum = form;
+            shrunk = true;
+        }
+    }
+    return shrunk;
+}
+
 }  // namespace
+
+// a - b where it is a constant, if need be by looking into lets.
+std::optional<int64_t> Simplifier::difference_by_lets(const Expr &a, const Expr &b) {
+    if (!is_exact(a.type()) || a.type().is_vector()) {
+        return std::nullopt;
+    }
+    LinearForm difference;
+    difference.collect(a, 1);
+    difference.collect(b, -1);
+    difference.cancel();
+    if (!difference.valid() || !difference.is_balanced()) {
+        return std::nullopt;
+    }
+    if (!difference.terms.empty()) {
+        shrink_by_lets(&difference, facts_);
+    }
+    return difference.terms.empty() ? std::optional(difference.constant) : std::nullopt;
+}
+
+// The same for a - b that keeps some terms, but fewer.
+Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
+    LinearForm difference;
+    difference.collect(a, 1);
+    difference.collect(b, -1);
+    difference.cancel();
+    const bool promising = difference.valid() && difference.is_balanced() && a.type().is_scalar();
+    return promising && shrink_by_lets(&difference, facts_) ? difference.rebuild(*this, a.type()) : Expr();
+}
 
 Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
     const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(op, a, b);
-    if (!is_exact(a.type()) || !(sums || extrema)) {
+    if (!is_exact(a.type())) {
+        return Expr();
+    }
+    if (op == NodeKind::Sub) {
+        if (Expr shorter = shorter_by_lets(a, b); shorter.defined()) {
+            return shorter;
+        }
+    }
+    if (!(sums || extrema)) {
         return Expr();
     }
     LinearForm sum;
@@ -226,7 +315,13 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
 Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
     const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(NodeKind::Sub, a, b);
-    if (!is_exact(t) || !(sums || extrema)) {
+    if (!is_exact(t)) {
+        return Expr();
+    }
+    if (const auto difference = difference_by_lets(a, b)) {
+        return make_const(Bool(), op == NodeKind::LT ? *difference < 0 : *difference == 0);
+    }
+    if (!(sums || extrema)) {
         return Expr();
     }
     LinearForm difference;

@@ -260,6 +260,61 @@ Expr Simplifier::equal_by_ranges(const Expr &a, const Expr &b) {
     return Expr();
 }
 
+namespace {
+
+// The operands of nested minima (maxima).
+template<typename T>
+void flatten_extremum(const Expr &e, std::vector<Expr> *operands) {
+    if (const auto *op = e.as<T>()) {
+        flatten_extremum<T>(op->a, operands);
+        flatten_extremum<T>(op->b, operands);
+    } else {
+        operands->push_back(e);
+    }
+}
+
+std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
+    std::vector<Expr> operands;
+    if (op == NodeKind::Min) {
+        flatten_extremum<Min>(e, &operands);
+    } else {
+        flatten_extremum<Max>(e, &operands);
+    }
+    return operands;
+}
+
+}  // namespace
+
+// min(min(x, y), z) where z is a constant away from x, once lets are looked into: one of the two goes.
+Expr Simplifier::drop_dominated(NodeKind op, const Expr &a, const Expr &b) {
+    constexpr size_t max_pairs = 64;
+    std::vector<Expr> x = operands_of(op, a), y = operands_of(op, b);
+    if (x.size() * y.size() > max_pairs) {
+        return Expr();
+    }
+    for (size_t i = 0; i < x.size(); i++) {
+        for (size_t j = 0; j < y.size(); j++) {
+            const auto difference = difference_by_lets(x[i], y[j]);
+            if (!difference) {
+                continue;
+            }
+            const bool keep_x = (*difference <= 0) == (op == NodeKind::Min);
+            if (keep_x) {
+                y.erase(y.begin() + long(j));
+            } else {
+                x.erase(x.begin() + long(i));
+            }
+            x.insert(x.end(), y.begin(), y.end());
+            Expr result = x[0];
+            for (size_t k = 1; k < x.size(); k++) {
+                result = binary(op, result, x[k]);
+            }
+            return result;
+        }
+    }
+    return Expr();
+}
+
 Expr Simplifier::extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b) {
     if (!a.type().is_int_or_uint()) {
         return Expr();
@@ -271,10 +326,18 @@ Expr Simplifier::extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b) {
         a_is_less = less == 1 || greater == 0;
         b_is_less = greater == 1 || less == 0;
     }
+    if (!a_is_less && !b_is_less) {
+        const auto difference = difference_by_lets(a, b);
+        a_is_less = difference && *difference <= 0;
+        b_is_less = difference && *difference > 0;
+    }
     if (a_is_less) {
         return op == NodeKind::Min ? a : b;
     }
-    return b_is_less ? (op == NodeKind::Min ? b : a) : Expr();
+    if (b_is_less) {
+        return op == NodeKind::Min ? b : a;
+    }
+    return a.kind() == op || b.kind() == op ? drop_dominated(op, a, b) : Expr();
 }
 
 Expr Simplifier::div_by_ranges(const Expr &a, const Expr &b) {

@@ -96,6 +96,7 @@ private:
     Expr less_by_ranges(const Expr &a, const Expr &b);
     Expr equal_by_ranges(const Expr &a, const Expr &b);
     Expr extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b);
+    Expr drop_dominated(NodeKind op, const Expr &a, const Expr &b);
     Expr div_by_ranges(const Expr &a, const Expr &b);
     Expr mod_by_ranges(const Expr &a, const Expr &b);
     Expr compare_condition(NodeKind op, const Expr &a, const Expr &b);
@@ -107,6 +108,8 @@ private:
     Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);
     Expr cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b);
     Expr divide_terms(NodeKind op, const Expr &a, const Expr &b);
+    Expr shorter_by_lets(const Expr &a, const Expr &b);
+    std::optional<int64_t> difference_by_lets(const Expr &a, const Expr &b);
 
     // Rules nest no deeper than this on anything seen in practice; beyond it nodes are made as they are.
     static constexpr int max_depth = 200;
