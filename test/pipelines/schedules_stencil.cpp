@@ -206,6 +206,7 @@ const Case storage[] = {
          s.rows.compute_root();
          s.out.prefetch(s.rows, y, y, 2);
      }},
+    {"ring", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).ring_buffer(3); }},
     {"memoized", [](Stencil &s) { s.rows.compute_root().memoize(); }},
     {"memoized_in_a_loop", [](Stencil &s) { s.rows.compute_at(s.out, y).memoize(); }},
 };
@@ -213,6 +214,18 @@ const Case storage[] = {
 const Case tasks[] = {
     {"async", [](Stencil &s) { s.rows.compute_root().async(); }},
     {"async_sliding", [](Stencil &s) { s.rows.store_root().compute_at(s.out, y).async(); }},
+    {"async_hoisted", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).async(); }},
+    {"async_ring", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).async().ring_buffer(3); }},
+    {"async_ring_in_strips",
+     [](Stencil &s) {
+         s.out.split(y, yo, yi, 8).parallel(yo);
+         s.rows.hoist_storage(s.out, yo).compute_at(s.out, yi).async().ring_buffer(2);
+     }},
+    {"both_async",
+     [](Stencil &s) {
+         s.rows.store_root().compute_at(s.out, y).async();
+         s.in.store_root().compute_at(s.out, y).async();
+     }},
 };
 
 const auto name_of = [](const auto &info) { return std::string(info.param.name); };

@@ -6,7 +6,9 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/uses_of.h"
 
 namespace calotype {
 
@@ -22,7 +24,7 @@ public:
 
 protected:
     Stmt visit(const Realize *op) override {
-        Box box = box_touched(op->body, op->name, Scope<Interval>(), ctx_.func_bounds);
+        Box box = box_touched(uses_of(op->name, op->body), op->name, Scope<Interval>(), ctx_.func_bounds);
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
         Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, mutate(op->body));
@@ -32,6 +34,12 @@ protected:
                                              << ctx_.env.at(op->name).args()[i];
             std::string min_name = names::realized_min(op->name, int(i));
             Expr extent = simplify(max(box[i].max - box[i].min + 1, 0));
+            Expr fixed = fixed_extent(ctx_.env.at(op->name), int(i));
+            if (fixed.defined()) {
+                s = Block::make(check(extent <= fixed, "storage_bound_too_small",
+                                      {op->name, ctx_.env.at(op->name).args()[i], fixed, extent}), s);
+                extent = fixed;
+            }
             s = LetStmt::make(names::realized_extent(op->name, int(i)), extent, s);
             s = LetStmt::make(min_name, box[i].min, s);
         }
@@ -39,6 +47,16 @@ protected:
     }
 
 private:
+    /// What bound_storage says of dimension d, undefined if nothing.
+    static Expr fixed_extent(const Function &f, int d) {
+        for (const StorageDim &dim : f.schedule().storage_dims) {
+            if (dim.var == f.args()[d]) {
+                return dim.bound;
+            }
+        }
+        return Expr();
+    }
+
     LowerContext &ctx_;
 };
 

@@ -20,9 +20,85 @@ Expr semaphore_of(const std::string &func) {
     return Variable::make(type_of<calotype_semaphore_t *>(), func + ".semaphore");
 }
 
-Stmt call_semaphore(const char *function, const std::string &func, int n) {
-    return Evaluate::make(Call::make(Int(32), function, {semaphore_of(func), n}, CallKind::Extern));
+/// Counts the copies of hoisted storage that are free.
+Expr ring_semaphore_of(const std::string &func) {
+    return Variable::make(type_of<calotype_semaphore_t *>(), func + ".ring_semaphore");
 }
+
+Stmt call_semaphore(const char *function, const Expr &semaphore, const Expr &n) {
+    return Evaluate::make(Call::make(Int(32), function, {semaphore, n}, CallKind::Extern));
+}
+
+Stmt release(const Expr &semaphore) {
+    return call_semaphore("calotype_semaphore_release", semaphore, 1);
+}
+
+/// The semaphore, set to n, round body.
+Stmt with_semaphore(const Expr &semaphore, const Expr &n, const Stmt &body) {
+    const Expr storage =
+        Call::make(semaphore.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
+    return LetStmt::make(semaphore.as<Variable>()->name, storage,
+                         Block::make(call_semaphore("calotype_semaphore_init", semaphore, n), body));
+}
+
+/// Gives the storage of a Func `copies` copies, one after the other for successive iterations of the loops outside of it.
+class RingBuffer : public Mutator {
+public:
+    RingBuffer(const std::string &func, const Expr &copies)
+        : func_(func), copies_(copies) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Expr index() const {
+        return Variable::make(Int(32), func_ + ".ring_index");
+    }
+
+    std::vector<Expr> with_index(std::vector<Expr> args) const {
+        args.push_back(index());
+        return args;
+    }
+
+    Stmt visit(const For *op) override {
+        loops_.push_back(op);
+        const Stmt s = Mutator::visit(op);
+        loops_.pop_back();
+        return s;
+    }
+
+    Stmt visit(const Realize *op) override {
+        if (op->name != func_) {
+            return Mutator::visit(op);
+        }
+        Expr iteration = 0;
+        for (const For *loop : loops_) {
+            iteration = iteration * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
+        }
+        Region bounds = op->bounds;
+        bounds.emplace_back(0, copies_);
+        const Stmt body = Realize::make(op->name, op->types, op->memory_type, bounds, op->condition, mutate(op->body));
+        return LetStmt::make(func_ + ".ring_index", iteration % copies_, body);
+    }
+
+    Expr visit(const Call *op) override {
+        const Expr e = Mutator::visit(op);
+        op = e.as<Call>();
+        return op->call_kind == CallKind::Func && op->name == func_ ?
+                   Call::make(op->type, op->name, with_index(op->args), op->call_kind, op->value_index, op->symbol) :
+                   e;
+    }
+
+    Stmt visit(const Provide *op) override {
+        const Stmt s = Mutator::visit(op);
+        op = s.as<Provide>();
+        return op->name == func_ ? Provide::make(op->name, op->values, with_index(op->args), op->predicate) : s;
+    }
+
+    const std::string &func_;
+    const Expr copies_;
+    std::vector<const For *> loops_;
+};
 
 /// Drops storage, and production, of Funcs that nobody reads.
 class DropUnused : public Mutator {
@@ -95,8 +171,9 @@ private:
 /// One of the two sides: a copy of the code without what belongs to the other, and without what then does nothing.
 class Side : public Mutator {
 public:
-    explicit Side(const std::string &func)
-        : func_(func) {
+    /// With `ring`, the storage is reused, and the producer has to wait for a free copy.
+    Side(const std::string &func, bool ring)
+        : func_(func), ring_(ring) {
     }
 
 protected:
@@ -147,6 +224,7 @@ protected:
     }
 
     const std::string &func_;
+    const bool ring_;
 };
 
 /// Keeps the production of the Func, and of Funcs whose storage is inside: those it may need.
@@ -159,7 +237,11 @@ private:
 
     Stmt visit(const ProducerConsumer *op) override {
         if (op->name == func_) {
-            return op->is_producer ? Block::make(op, call_semaphore("calotype_semaphore_release", func_, 1)) : Stmt();
+            if (!op->is_producer) {
+                return Stmt();
+            }
+            const Stmt produce = Block::make(op, release(semaphore_of(func_)));
+            return ring_ ? Acquire::make(ring_semaphore_of(func_), 1, produce) : produce;
         }
         return op->is_producer && inside_.contains(op->name) ? Stmt(op) : Side::visit(op);
     }
@@ -197,7 +279,11 @@ private:
         if (op->name != func_) {
             return Side::visit(op);
         }
-        return op->is_producer ? Stmt() : Acquire::make(semaphore_of(func_), 1, op);
+        if (op->is_producer) {
+            return Stmt();
+        }
+        const Stmt consume = ring_ ? Block::make(op, release(ring_semaphore_of(func_))) : Stmt(op);
+        return Acquire::make(semaphore_of(func_), 1, consume);
     }
 };
 
@@ -210,24 +296,43 @@ public:
 private:
     using Mutator::visit;
 
+    bool is_async(const std::string &name) const {
+        auto f = ctx_.env.find(name);
+        return f != ctx_.env.end() && f->second.schedule().async && !forked_.contains(name);
+    }
+
     Stmt visit(const Realize *op) override {
-        auto f = ctx_.env.find(op->name);
-        if (f == ctx_.env.end() || !f->second.schedule().async) {
+        if (!is_async(op->name)) {
             return Mutator::visit(op);
         }
-        const Stmt producer = DropUnused(op->name).mutate(ProducerSide(op->name).mutate(op->body));
-        const Stmt consumer = DropUnused(op->name).mutate(ConsumerSide(op->name).mutate(op->body));
-        check_needs(op, producer);
-        const Expr storage = Call::make(type_of<calotype_semaphore_t *>(), Intrinsic::alloca,
-                                        {int(sizeof(calotype_semaphore_t))});
-        Stmt body = Block::make(call_semaphore("calotype_semaphore_init", op->name, 0),
-                                Fork::make(mutate(producer), mutate(consumer)));
-        body = LetStmt::make(semaphore_of(op->name).as<Variable>()->name, storage, body);
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, body);
+        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
+                             fork(op->name, op->body, Expr()));
+    }
+
+    Stmt visit(const HoistedStorage *op) override {
+        auto f = ctx_.env.find(op->name);
+        if (f == ctx_.env.end()) {
+            return Mutator::visit(op);
+        }
+        const Expr ring = f->second.schedule().ring_buffer;
+        const Expr copies = ring.defined() ? cast(Int(32), ring) : Expr(1);
+        const Stmt body = ring.defined() ? RingBuffer(op->name, copies).mutate(op->body) : op->body;
+        return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies) : mutate(body));
+    }
+
+    /// Both sides of `body`. With `copies`, the storage inside is used again and again, that many at a time.
+    Stmt fork(const std::string &name, const Stmt &body, const Expr &copies) {
+        ScopedBinding<> bind(forked_, name);
+        const bool ring = copies.defined();
+        const Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring).mutate(body));
+        const Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring).mutate(body));
+        check_needs(name, body, producer);
+        const Stmt both = with_semaphore(semaphore_of(name), 0, Fork::make(mutate(producer), mutate(consumer)));
+        return ring ? with_semaphore(ring_semaphore_of(name), copies, both) : both;
     }
 
     /// What the producer reads must be produced on its side, or before both.
-    void check_needs(const Realize *op, const Stmt &producer) const {
+    void check_needs(const std::string &func, const Stmt &body, const Stmt &producer) const {
         class Produced : public GraphVisitor {
         public:
             std::set<std::string> names;
@@ -242,16 +347,17 @@ private:
             }
         };
         Produced everywhere, here;
-        everywhere(op->body);
+        everywhere(body);
         here(producer);
         for (const std::string &name : everywhere.names) {
             user_assert(here.names.count(name) || !uses_buffer(producer, name))
-                << "func " << op->name << " is async and needs " << name
-                << ", which is computed inside of the storage of " << op->name << " but stored outside of it";
+                << "func " << func << " is async and needs " << name
+                << ", which is computed inside of the storage of " << func << " but stored outside of it";
         }
     }
 
     LowerContext &ctx_;
+    Scope<> forked_;  ///< Funcs of which we are on one of the sides
 };
 
 }  // namespace

@@ -17,6 +17,10 @@ namespace calotype {
 ///                                                         }
 ///                                                       }
 ///
+/// Where the storage is hoisted out of loops, the tasks have these loops as well, and the producer waits until the consumer
+/// is done with a copy of the storage. There is one, or as many as ring_buffer says: iteration i uses copy i % n, by a
+/// further dimension of the storage.
+///
 /// Other Funcs whose storage is inside, and that both sides need, are computed by both.
 ///
 /// Requires:    Func-level storage; sliding and folding are done.

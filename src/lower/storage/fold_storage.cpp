@@ -21,6 +21,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/uses_of.h"
 
 namespace calotype {
 
@@ -159,8 +160,9 @@ private:
         if (runs_once(op)) {
             return with_body(op, search(op->body));
         }
-        const Box provided = box_provided(op->body, f_.name(), Scope<Interval>(), ctx_.func_bounds);
-        const Box required = box_required(op->body, f_.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Stmt uses = uses_of(f_.name(), op->body);
+        const Box provided = box_provided(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Box required = box_required(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box touched = box_union(provided, required);
         Stmt check;
         for (int d = f_.dimensions() - 1; d >= 0 && !fold; d--) {

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// trim_no_ops: iterations that do nothing are not run.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Where all of a loop's body is under a condition, the loop runs only over iterations in which it can hold.
+///
+///     for x in [0, n) {                                 let x.trimmed_min = 0, x.trimmed_end = min(y + 1, n)
+///       if x <= y {                                     for x in [x.trimmed_min, x.trimmed_end) {
+///         f[x] = 1                               ->       if x <= y {
+///       }                                                   f[x] = 1
+///     }                                                   }
+///                                                       }
+///
+/// The condition stays: the range need not be exact. Conditions that read memory are left alone.
+///
+/// Requires: nothing.
+/// Establishes: nothing that other passes rely on.
+/// Order: after partition_loops, which has dropped the conditions that nearly always hold.
+Stmt trim_no_ops(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/uses_of.h"
+
+#include <unordered_map>
+
+#include "ir/mutator.h"
+#include "ir/visitor.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Whether expressions call the Func; each shared node is looked at once.
+class CallsFunc {
+public:
+    explicit CallsFunc(const std::string &name)
+        : name_(name) {
+    }
+
+    bool in(const Expr &e) {
+        auto known = known_.find(e.get());
+        if (known != known_.end()) {
+            return known->second;
+        }
+        Search search(name_);
+        search(e);
+        known_.emplace(e.get(), search.found);
+        return search.found;
+    }
+
+private:
+    class Search : public GraphVisitor {
+    public:
+        explicit Search(const std::string &name)
+            : name_(name) {
+        }
+        bool found = false;
+
+    private:
+        using GraphVisitor::visit;
+        void visit(const Call *op) override {
+            found = found || op->name == name_;
+            if (!found) {
+                GraphVisitor::visit(op);
+            }
+        }
+        const std::string &name_;
+    };
+
+    const std::string &name_;
+    std::unordered_map<const ExprNode *, bool> known_;
+};
+
+class UsesOf : public Mutator {
+public:
+    explicit UsesOf(const std::string &name)
+        : name_(name), calls_(name) {
+    }
+
+private:
+    using Mutator::visit;
+
+    template<typename T>
+    Stmt leaf(const T *op, bool used) {
+        return used ? Stmt(op) : Stmt();
+    }
+
+    Stmt visit(const Provide *op) override {
+        bool used = op->name == name_ || calls_.in(op->predicate);
+        for (const std::vector<Expr> *list : {&op->values, &op->args}) {
+            for (const Expr &e : *list) {
+                used = used || calls_.in(e);
+            }
+        }
+        return leaf(op, used);
+    }
+    Stmt visit(const Evaluate *op) override {
+        return leaf(op, calls_.in(op->value));
+    }
+    Stmt visit(const AssertStmt *op) override {
+        return leaf(op, calls_.in(op->condition) || calls_.in(op->message));
+    }
+    Stmt visit(const Store *op) override {
+        return leaf(op, calls_.in(op->value) || calls_.in(op->index) || calls_.in(op->predicate));
+    }
+    Stmt visit(const Free *) override {
+        return Stmt();
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const Stmt body = mutate(op->body);
+        if (!body.defined() && !calls_.in(op->value)) {
+            return Stmt();
+        }
+        return body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, op->value, body);
+    }
+    Stmt visit(const Block *op) override {
+        return Block::make(mutate(op->first), mutate(op->rest));
+    }
+    Stmt visit(const IfThenElse *op) override {
+        const Stmt then_case = mutate(op->then_case), else_case = mutate(op->else_case);
+        if (!then_case.defined() && !else_case.defined() && !calls_.in(op->condition)) {
+            return Stmt();
+        }
+        return then_case.defined() && then_case.same_as(op->then_case) && else_case.same_as(op->else_case) ?
+                   Stmt(op) :
+                   IfThenElse::make(op->condition, then_case.defined() ? then_case : Evaluate::make(0), else_case);
+    }
+    Stmt visit(const For *op) override {
+        const Stmt body = mutate(op->body);
+        const bool in_bounds = calls_.in(op->min) || calls_.in(op->extent);
+        if (!body.defined() && !in_bounds) {
+            return Stmt();
+        }
+        return body.same_as(op->body) || in_bounds ? Stmt(op) :
+                                                     For::make(op->name, op->min, op->extent, op->for_type,
+                                                               op->partition, op->device_api, body);
+    }
+    Stmt visit(const ProducerConsumer *op) override {
+        const Stmt body = mutate(op->body);
+        return body.defined() ? ProducerConsumer::make(op->name, op->is_producer, body) : body;
+    }
+    Stmt visit(const Realize *op) override {
+        return mutate(op->body);
+    }
+    Stmt visit(const HoistedStorage *op) override {
+        return mutate(op->body);
+    }
+    Stmt visit(const Prefetch *op) override {
+        return mutate(op->body);
+    }
+    Stmt visit(const Atomic *op) override {
+        return mutate(op->body).defined() ? Stmt(op) : Stmt();
+    }
+
+    const std::string &name_;
+    CallsFunc calls_;
+};
+
+}  // namespace
+
+Stmt uses_of(const std::string &name, const Stmt &s) {
+    return UsesOf(name).mutate(s);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The part of a statement that is about one Func.
+#pragma once
+
+#include <string>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// `s` without the statements that neither read nor set Func `name`; loops, lets and conditions round what is left stay.
+/// Undefined if nothing is left. The boxes in which the Func is touched are those of `s`, found at less cost.
+Stmt uses_of(const std::string &name, const Stmt &s);
+
+}  // namespace calotype::internal
