@@ -4,6 +4,7 @@
 #pragma once
 
 #include "driver/callable.h"
+#include "driver/compiler_stack.h"
 #include "driver/jit_handlers.h"
 #include "driver/module.h"
 #include "generator/create_callable.h"

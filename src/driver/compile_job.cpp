@@ -38,6 +38,10 @@ void put_artifact(JobText &text, const CompileJob &job) {
         for (const Argument &a : job.source.args) {
             text.put(a.argument_estimates);
         }
+        for (const auto &[from, to] : job.source.metadata_names) {
+            text.put(from);
+            text.put(to);
+        }
     }
     text.put(job.target.to_string());
     text.put(job.options.debug_level);

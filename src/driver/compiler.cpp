@@ -5,6 +5,7 @@
 
 #include "codegen/module.h"
 #include "codegen/symbol_name.h"
+#include "driver/compiler_stack.h"
 #include "driver/disk_cache.h"
 #include "driver/jit_runtime.h"
 #include "ir/printer.h"
@@ -66,6 +67,12 @@ LoweredModule run_lowering(const CompileJob &job) {
     return module;
 }
 
+LoweredModule lower_on_compiler_stack(const CompileJob &job) {
+    LoweredModule module;
+    run_on_compiler_stack([&] { module = run_lowering(job); });
+    return module;
+}
+
 // A name with namespaces is that of a C++ function, whatever the target says.
 NameMangling mangling_of(const std::string &name) {
     return name.find("::") == std::string::npos ? NameMangling::Default : NameMangling::CPlusPlus;
@@ -80,6 +87,7 @@ LoweredModule with_names_of(LoweredModule module, const CompileJob &job) {
     f.name = job.source.name;
     f.linkage = job.source.linkage;
     f.name_mangling = mangling_of(job.source.name);
+    module.metadata_names = job.source.metadata_names;
     for (size_t i = 0; i < job.source.args.size(); i++) {
         f.args[i].argument_estimates = job.source.args[i].argument_estimates;
     }
@@ -132,10 +140,10 @@ Compiler &Compiler::of_process() {
 LoweredModule Compiler::lower(const CompileJob &job) {
     // A pass that is to be shown must run.
     if (!job.options.print_after.empty() || job.options.print_pass_times) {
-        return run_lowering(job);
+        return lower_on_compiler_stack(job);
     }
     const auto lowered = lowered_.get(front_half_key(job), [&] {
-        return std::make_shared<const LoweredModule>(run_lowering(job));
+        return std::make_shared<const LoweredModule>(lower_on_compiler_stack(job));
     });
     return with_names_of(*lowered, job);
 }
@@ -156,7 +164,9 @@ std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
             return *object;
         }
     }
-    const std::string object = CompiledModule(lower(job), job.target).object();
+    const LoweredModule module = lower(job);
+    std::string object;
+    run_on_compiler_stack([&] { object = CompiledModule(module, job.target).object(); });
     if (cache) {
         cache->store(disk_key, object);
     }

@@ -8,6 +8,7 @@
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
 #include "driver/archive.h"
+#include "driver/compiler_stack.h"
 #include "driver/dispatch.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -47,6 +48,13 @@ std::string library_of(Members members, const Target &target) {
     return make_static_library(members);
 }
 
+std::map<OutputFileType, std::string> emit(const LoweredModule &module, const Target &target,
+                                           const std::set<OutputFileType> &types) {
+    std::map<OutputFileType, std::string> contents;
+    run_on_compiler_stack([&] { contents = emit_outputs(module, target, types); });
+    return contents;
+}
+
 // "dir/out.o" with "-text" in front of the extension.
 std::string path_for_target(const std::string &path, OutputFileType type, const std::string &text) {
     const std::string extension = output_type_info(type).extension;
@@ -78,7 +86,7 @@ public:
         internal_assert(module.functions.size() == 1) << "a choice between targets is one function";
         module.functions[0].linkage = LinkageType::External;
         dispatch_.add(module, target);
-        auto contents = emit_outputs(module, plain, types_each_);
+        auto contents = emit(module, plain, types_each_);
         for (const OutputFileType type : types_each_) {
             keep_if_asked(type, text, contents[type]);
         }
@@ -87,7 +95,7 @@ public:
 
     FileContents finish(const Target &last) {
         const LoweredModule wrapper = dispatch_.module(function_, last);
-        auto contents = emit_outputs(wrapper, last, types_once_);
+        auto contents = emit(wrapper, last, types_once_);
         keep_if_asked(OutputFileType::object, "dispatch", contents[OutputFileType::object]);
         members_.emplace_back(c_identifier(function_) + "_dispatch.o", contents[OutputFileType::object]);
         for (const auto &[type, path] : paths_) {
@@ -137,7 +145,7 @@ FileContents module_outputs(const LoweredModule &module, const Target &target, c
         // A library is made of the object here, where the runtime is at hand.
         types.insert(entry.first == OutputFileType::static_library ? OutputFileType::object : entry.first);
     }
-    auto contents = emit_outputs(module, target, types);
+    auto contents = emit(module, target, types);
     FileContents files;
     for (const auto &[type, path] : paths) {
         files[path] = type == OutputFileType::static_library ?

@@ -128,7 +128,7 @@ void GeneratorBase::set_param(const std::string &name, const LoopLevel &value) {
     for (GeneratorParamBase *p : params_) {
         auto *level = dynamic_cast<LoopLevelParam *>(p);
         if (p->name() == name && level) {
-            level->set(value);
+            has_read_params() ? level->set(value) : level->share(value);
             return;
         }
     }
@@ -224,7 +224,11 @@ std::vector<Argument> GeneratorBase::arguments() const {
 
 PipelineSource GeneratorBase::build_source(const std::string &function_name) {
     Pipeline pipeline = build_pipeline();
-    return pipeline.source(function_name, arguments());
+    PipelineSource source = pipeline.source(function_name, arguments());
+    for (const OutputBase *output : outputs_) {
+        output->add_metadata_names(source.metadata_names);
+    }
+    return source;
 }
 
 }  // namespace calotype::internal

@@ -47,6 +47,7 @@ public:
     /// Set a parameter, `target` and synthetic ones (INPUT.type, ...) included. An unknown name is a CompileError
     /// with the nearest known one.
     void set_param(const std::string &name, const std::string &value);
+    /// Before configure() the parameter becomes a copy of the handle, which may itself be set later.
     void set_param(const std::string &name, const LoopLevel &value);
     void set_params(const std::map<std::string, std::string> &params);
     const std::vector<GeneratorParamBase *> &params() const {

@@ -34,6 +34,19 @@ std::vector<Func> OutputBase::checked_funcs() const {
     return result;
 }
 
+void OutputBase::add_metadata_names(MetadataNameMap &names) const {
+    const std::vector<Func> all = funcs();
+    for (size_t i = 0; i < all.size(); i++) {
+        const Function f = all[i].function();
+        for (int j = 0; j < f.outputs(); j++) {
+            const std::string shown = element_name(i) + (f.outputs() > 1 ? "." + std::to_string(j) : "");
+            if (f.buffer_name(j) != shown) {
+                names[f.buffer_name(j)] = shown;
+            }
+        }
+    }
+}
+
 void FuncOutput::define() {
     *this = make_func(0);
 }

@@ -23,6 +23,9 @@ public:
     /// The Funcs, in order, after generate(). A CompileError if one is undefined or not as declared.
     std::vector<Func> checked_funcs() const;
 
+    /// Outputs that were assigned Funcs of other names are shown under their own.
+    void add_metadata_names(MetadataNameMap &names) const;
+
 protected:
     std::string what() const override;
     virtual std::vector<Func> funcs() const = 0;

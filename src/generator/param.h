@@ -217,6 +217,11 @@ public:
         set(value);
         return *this;
     }
+    /// Become a copy of that handle: to set one is to set the other. Before the generator reads its parameters.
+    void share(const LoopLevel &value) {
+        check_may_be_set();
+        value_ = value;
+    }
     void set_from_string(const std::string &text) override;
     std::string to_string() const override;
     ParamInfo info() const override;
@@ -269,6 +274,7 @@ public:
     GeneratorParam(const std::string &name, const std::string &value)
         : Base(name, T{}) {
         this->set_from_string(value);
+        this->default_ = this->value_;
     }
 };
 

@@ -43,10 +43,14 @@ std::map<std::string, const GeneratorRegistration *> registered_generators() {
 }
 
 std::unique_ptr<GeneratorBase> create_generator(const std::string &name, const GeneratorContext &context) {
+    return find_generator(name).factory()(context);
+}
+
+const GeneratorRegistration &find_generator(const std::string &name) {
     const auto known = registered_generators();
     const auto it = known.find(name);
     if (it != known.end()) {
-        return it->second->factory()(context);
+        return *it->second;
     }
     std::vector<std::string> names;
     for (const auto &entry : known) {

@@ -61,7 +61,10 @@ private:
 /// All registered, by name.
 std::map<std::string, const GeneratorRegistration *> registered_generators();
 
-/// A CompileError with the nearest known name if there is none of that name.
+/// The registration of that name. A CompileError with the nearest known name if there is none.
+const GeneratorRegistration &find_generator(const std::string &name);
+
+/// The same made. A CompileError with the nearest known name if there is none of that name.
 std::unique_ptr<GeneratorBase> create_generator(const std::string &name, const GeneratorContext &context);
 
 }  // namespace internal

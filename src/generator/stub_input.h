@@ -18,6 +18,9 @@ struct StubInput {
     ImageParam image;
     Buffer<> buffer;
 
+    StubInput()
+        : kind(IsExpr) {
+    }
     StubInput(const Func &f)
         : kind(IsFunc), func(f.function()) {
     }

@@ -11,6 +11,7 @@
 
 #include "driver/cached_outputs.h"
 #include "driver/output_plan.h"
+#include "generator/cpp_stub.h"
 #include "generator/registry.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -97,10 +98,20 @@ FileContents generate(const GeneratorCommand &command) {
         command.emit.empty() ? std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
                                                            OutputFileType::static_library} :
                                command.emit;
-    const OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
-    return cached_outputs(function, paths, targets_of(command), [&](const std::string &name, const Target &target) {
-        return make_job(command, name, target);
-    });
+    OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
+    FileContents files;
+    // The stub needs the generator's declarations alone.
+    if (const auto stub = paths.find(OutputFileType::cpp_stub); stub != paths.end()) {
+        files[stub->second] = cpp_stub_text(command.generator);
+        paths.erase(stub);
+    }
+    if (!paths.empty()) {
+        files.merge(cached_outputs(function, paths, targets_of(command),
+                                   [&](const std::string &name, const Target &target) {
+                                       return make_job(command, name, target);
+                                   }));
+    }
+    return files;
 }
 
 void check_command(const GeneratorCommand &command) {

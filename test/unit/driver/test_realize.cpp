@@ -8,6 +8,7 @@
 
 #include "driver/callable.h"
 #include "driver/compiler.h"
+#include "driver/compiler_stack.h"
 #include "driver/jit_handlers.h"
 #include "harness/expect_error.h"
 #include "lang/language.h"
@@ -172,6 +173,22 @@ TEST(Realize, ManyThreadsCompileOnce) {
     }
     EXPECT_EQ(wrong, 0);
     EXPECT_EQ(Compiler::of_process().counts().jit_compiled, before.jit_compiled + 1);
+}
+
+TEST(CompilerStack, RunsTheTaskAndPassesErrorsOn) {
+    EXPECT_EQ(get_compiler_stack_size(), default_compiler_stack_size);
+    char here;
+    const char *there = nullptr;
+    internal::run_on_compiler_stack([&] {
+        char local;
+        there = &local;
+        internal::run_on_compiler_stack([&] {
+            char inner;
+            EXPECT_LT(there - &inner, 4096);
+        });
+    });
+    EXPECT_GT(std::abs(there - &here), 65536);
+    EXPECT_COMPILE_ERROR(internal::run_on_compiler_stack([] { user_error << "deep"; }), "deep");
 }
 
 // ---- handlers ----

@@ -149,8 +149,34 @@ public:
     }
 };
 
+// For the stub: one of everything that a stub has to spell.
+class Mixer : public Generator<Mixer> {
+public:
+    GeneratorParam<Mode> mode{"mode", Mode::Sum, {{"sum", Mode::Sum}, {"product", Mode::Product}}};
+    GeneratorParam<float> gain{"gain", 1.5f};
+    GeneratorParam<bool> twice{"twice", false};
+    GeneratorParam<std::string> text{"text", "a \"b\""};
+    GeneratorParam<LoopLevel> level{"level", LoopLevel::inlined()};
+    Input<Func> func{"func", 1};
+    Input<Buffer<float, 1>> buffer{"buffer"};
+    Input<float[2]> weights{"weights"};
+    Output<Func> output{"output", 1};
+
+    void generate() {
+        Var x("x");
+        Expr a = cast<float>(func(x)) * weights[0], b = buffer(x) * weights[1];
+        mixed(x) = mode == Mode::Sum ? a + b : a * b;
+        output(x) = cast(output.type(), mixed(x) * gain * (twice ? 2 : 1));
+        mixed.compute_at(level);
+    }
+
+private:
+    Func mixed{"mixed"};
+};
+
 }  // namespace
 
+CALOTYPE_REGISTER_GENERATOR(Mixer, mixer, audio::Mix)
 CALOTYPE_REGISTER_GENERATOR(Brighten, brighten)
 CALOTYPE_REGISTER_GENERATOR_ALIAS(brighten_five, brighten, {{"offset", "5"}})
 CALOTYPE_REGISTER_GENERATOR(Kinds, kinds)
