@@ -87,13 +87,13 @@ private:
     std::vector<std::string> seen_;
 };
 
-std::string parameter_code(const LoweredArgument &argument) {
-    if (argument.is_buffer()) {
-        return "P17calotype_buffer_t";
-    }
-    Type t = argument.type;
+const char *const buffer_code = "P17calotype_buffer_t";
+
+std::string parameter_code(Type t) {
     if (t.is_handle()) {
-        return "Pv";
+        const bool buffer =
+            t.handle_type && t.handle_type->cpp_name.find("calotype_buffer_t") != std::string::npos;
+        return buffer ? buffer_code : "Pv";
     }
     if (t.is_bool()) {
         return "b";
@@ -153,9 +153,17 @@ std::string symbol_name(const LoweredFunction &function, const Target &target) {
     }
     std::vector<std::string> parameters;
     for (const LoweredArgument &a : function.args) {
-        parameters.push_back(parameter_code(a));
+        parameters.push_back(a.is_buffer() ? buffer_code : parameter_code(a.type));
     }
     return ItaniumMangler().function(name_parts(function.name), parameters);
+}
+
+std::string cpp_symbol_name(const std::string &name, const std::vector<Type> &parameters) {
+    std::vector<std::string> codes;
+    for (const Type &t : parameters) {
+        codes.push_back(parameter_code(t));
+    }
+    return ItaniumMangler().function(name_parts(name), codes);
 }
 
 std::string argv_symbol_name(const LoweredFunction &function, const Target &target) {

@@ -25,6 +25,10 @@ std::string symbol_name(const LoweredFunction &function, const Target &target);
 std::string argv_symbol_name(const LoweredFunction &function, const Target &target);
 std::string metadata_symbol_name(const LoweredFunction &function, const Target &target);
 
+/// The linker's name of a C++ function with parameters of those types; handles of calotype_buffer_t
+/// are pointers to that, others are void *.
+std::string cpp_symbol_name(const std::string &name, const std::vector<Type> &parameters);
+
 /// How a scalar argument of that type is written in C ("uint8_t", "float", "void *").
 std::string c_type_name(const Type &t);
 

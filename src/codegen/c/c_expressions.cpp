@@ -380,6 +380,9 @@ std::string CWriter::emit_node(const Call *op) {
 }
 
 std::string CWriter::extern_call(const Call *op) {
+    user_assert(op->call_kind != CallKind::ExternCPlusPlus)
+        << "the C++ function " << op->name << " cannot be called from C++ source that we write, "
+        << "which does not know its parameters' types; give it C linkage";
     std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(",
                 call = op->name + "(";
     for (size_t i = 0; i < op->args.size(); i++) {

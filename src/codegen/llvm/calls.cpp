@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of C functions, of the runtime, and of other functions of the module.
 #include "codegen/llvm/emitter.h"
+#include "codegen/symbol_name.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -57,11 +58,15 @@ llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
         return own;
     }
     std::vector<llvm::Type *> types;
+    std::vector<Type> parameters;
     for (const Expr &a : op->args) {
-        types.push_back(type(a.type().element_of()));
+        parameters.push_back(a.type().element_of());
+        types.push_back(type(parameters.back()));
     }
     auto *ft = llvm::FunctionType::get(type(op->type.element_of()), types, false);
-    llvm::Function *callee = module_.declare(op->name, ft);
+    bool is_cpp = op->call_kind == CallKind::ExternCPlusPlus;
+    llvm::Function *callee =
+        module_.declare(is_cpp ? cpp_symbol_name(op->name, parameters) : op->name, ft);
     for (size_t i = 0; i < types.size(); i++) {
         add_extension(callee, unsigned(i), types[i], op->args[i].type().is_int());
     }

@@ -152,15 +152,22 @@ Value *emit_mul_shift(FunctionEmitter &f, const Call *op) {
         b.CreateMul(widened(f, x, op->args[0].type()), widened(f, y, op->args[1].type()));
     llvm::Type *wide = product->getType();
     q = b.CreateIntCast(q, wide, false);
-    if (op->is_intrinsic(Intrinsic::rounding_mul_shift_right)) {
-        // Half of 2^q; none for q == 0.
-        Value *one = f.int_constant(wide, 1);
-        product = b.CreateAdd(product, b.CreateLShr(b.CreateShl(one, q), one));
-    }
-    Value *shifted = shift_right(f, product, q, is_signed);
+    const bool rounds = op->is_intrinsic(Intrinsic::rounding_mul_shift_right);
     auto constant = as_const_int(op->args[2]);
     if (!constant && as_const_uint(op->args[2])) {
         constant = int64_t(*as_const_uint(op->args[2]));
+    }
+    Value *one = f.int_constant(wide, 1);
+    const bool room = constant && *constant <= t.bits();
+    if (rounds && room) {
+        // Half of 2^q; none for q == 0.
+        product = b.CreateAdd(product, b.CreateLShr(b.CreateShl(one, q), one));
+    }
+    Value *shifted = shift_right(f, product, q, is_signed);
+    if (rounds && !room) {
+        // Half of 2^q might overflow: the highest bit that is lost says which way to round.
+        Value *last = b.CreateAnd(b.CreateLShr(b.CreateShl(product, one), q), one);
+        shifted = b.CreateAdd(shifted, last);
     }
     return constant && *constant >= t.bits() ? b.CreateTrunc(shifted, f.type(t))
                                              : saturating_narrow(f, shifted, t);

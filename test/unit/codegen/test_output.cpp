@@ -134,6 +134,8 @@ TEST(SymbolNames, ItaniumMangling) {
     EXPECT_EQ(symbol_name(f, target), "_ZN1a1b1fEP17calotype_buffer_tfS2_PvS3_");
     EXPECT_EQ(argv_symbol_name(f, target), "_ZN1a1b6f_argvEPPv");
     EXPECT_EQ(metadata_symbol_name(f, target), "_ZN1a1b10f_metadataEv");
+    EXPECT_EQ(cpp_symbol_name("n::g", {type_of<calotype_buffer_t *>(), Int(32), Bool()}),
+              "_ZN1n1gEP17calotype_buffer_tib");
     f.name_mangling = NameMangling::C;
     EXPECT_EQ(symbol_name(f, target), "f");
     f.name_mangling = NameMangling::Default;
