@@ -6,13 +6,13 @@
 #include "harness/expect_error.h"
 #include "harness/golden.h"
 
-#include "unit/generator/mixer.stub.h"
+#include "unit/generator/mixer_stub.inc"
 
 namespace calotype {
 namespace {
 
 TEST(Stub, Text) {
-    EXPECT_TRUE(test::check_against_file(CALOTYPE_TEST_DIR "/unit/generator/mixer.stub.h",
+    EXPECT_TRUE(test::check_against_file(CALOTYPE_TEST_DIR "/unit/generator/mixer_stub.inc",
                                          internal::cpp_stub_text("mixer")));
     EXPECT_COMPILE_ERROR(internal::cpp_stub_text("mixxer"),
                          "there is no generator 'mixxer', did you mean 'mixer'?");
