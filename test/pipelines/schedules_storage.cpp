@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where and how a Func is stored changes nothing of its values; what storage cannot hold is reported.
+#include <calotype/calotype.h>
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+using namespace calotype;
+
+namespace {
+
+/// g(x, y) = f(x, y) + f(x + 1, y + 1) with f(x, y) = 3 x + 5 y, f scheduled by `schedule`.
+template<typename Schedule>
+void check_storage(Schedule schedule, int width = 37, int height = 19) {
+    Func f("f"), g("g");
+    Var x("x"), y("y");
+    f(x, y) = 3 * x + 5 * y;
+    g(x, y) = f(x, y) + f(x + 1, y + 1);
+    schedule(f, g, x, y);
+    Buffer<int> result = g.realize({width, height});
+    for (int j = 0; j < height; j++) {
+        for (int i = 0; i < width; i++) {
+            ASSERT_EQ(result(i, j), 6 * i + 10 * j + 8) << i << ", " << j;
+        }
+    }
+}
+
+TEST(Storage, OrderAndAlignment) {
+    check_storage([](Func f, Func, Var x, Var y) { f.compute_root().reorder_storage(y, x); });
+    check_storage([](Func f, Func, Var x, Var y) { f.compute_root().reorder_storage(y, x).align_storage(y, 16); });
+    check_storage([](Func f, Func, Var x, Var) { f.compute_root().align_storage(x, 8).vectorize(x, 8); });
+}
+
+TEST(Storage, FoldedExplicitlyAndByTheCompiler) {
+    check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root(); });
+    check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 2); });
+    check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 8); });
+}
+
+TEST(Storage, MemoryTypes) {
+    for (MemoryType type : {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack}) {
+        check_storage([&](Func f, Func g, Var x, Var) { f.compute_at(g, x).store_in(type); });
+    }
+}
+
+TEST(Storage, BoundIsEnoughOrReported) {
+    auto bound = [](Func f, Func g, Var x, Var y) { f.compute_at(g, y).bound_storage(x, 40); };
+    check_storage(bound, 39);
+    try {
+        check_storage(bound, 40);
+        FAIL() << "41 values were stored in 40 places";
+    } catch (const RuntimeError &e) {
+        EXPECT_EQ(std::string(e.what()).substr(0, 11), "storage of ");
+        EXPECT_NE(std::string(e.what()).find("is bounded to 40 in x, must be at least 41"), std::string::npos);
+    }
+}
+
+TEST(ComputeWith, TwoFuncsShareTheirOuterLoops) {
+    for (LoopAlignStrategy align : {LoopAlignStrategy::NoAlign, LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
+        Func a("a"), b("b"), sum("sum");
+        Var x("x"), y("y");
+        a(x, y) = x * y;
+        b(x, y) = x - y;
+        sum(x, y) = a(x, y - 2) + b(x + 1, y + 3);
+        a.compute_root();
+        b.compute_root().compute_with(a, y, align);
+        Buffer<int> result = sum.realize({11, 13});
+        for (int j = 0; j < 13; j++) {
+            for (int i = 0; i < 11; i++) {
+                ASSERT_EQ(result(i, j), i * (j - 2) + (i + 1) - (j + 3)) << i << ", " << j;
+            }
+        }
+    }
+}
+
+TEST(ComputeWith, UpdatesOfOutputs) {
+    Func a("a"), b("b");
+    Var x("x"), y("y");
+    RDom r(0, 4, "r");
+    a(x, y) = x;
+    a(x, y) += r * y;
+    b(x, y) = y;
+    b(x, y) += r * x;
+    b.compute_with(a, y);
+    b.update().compute_with(a.update(), y);
+    Realization both = Pipeline({a, b}).realize({9, 7});
+    Buffer<int> first = both[0], second = both[1];
+    for (int j = 0; j < 7; j++) {
+        for (int i = 0; i < 9; i++) {
+            ASSERT_EQ(first(i, j), i + 6 * j);
+            ASSERT_EQ(second(i, j), j + 6 * i);
+        }
+    }
+}
+
+}  // namespace
