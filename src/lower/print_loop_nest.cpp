@@ -9,6 +9,11 @@
 //         consume g:
 //           vectorized x in [0, 7]:
 //             f(...) = ...
+//
+// What is stored further out than it is computed, or in a memory of the user's choice, has a line "store g:".
+#include <map>
+#include <optional>
+
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/lower.h"
@@ -51,20 +56,41 @@ private:
         }
         std::string text = op->for_type == ForType::Serial ? "for " : std::string(to_string(op->for_type)) + " ";
         text += var;
-        const auto *min = op->min.as<IntImm>(), *extent = op->extent.as<IntImm>();
+        const std::optional<int64_t> min = constant(op->min), extent = constant(op->extent);
         if (min && extent) {
-            text += " in [" + std::to_string(min->value) + ", " + std::to_string(min->value + extent->value - 1) + "]";
+            text += " in [" + std::to_string(*min) + ", " + std::to_string(*min + *extent - 1) + "]";
         }
         line(text + ":");
         inside(op->body);
     }
+    void visit(const LetStmt *op) override {
+        if (const auto *value = op->value.as<IntImm>()) {
+            constants_[op->name] = value->value;
+        }
+        (*this)(op->body);
+    }
     void visit(const Realize *op) override {
-        if (op->memory_type == MemoryType::Auto || op->memory_type == MemoryType::Heap) {
+        const bool has_place = op->memory_type != MemoryType::Auto && op->memory_type != MemoryType::Heap;
+        if (!has_place && is_produced_at_once(op)) {
             (*this)(op->body);
             return;
         }
-        line("store " + op->name + " in " + to_string(op->memory_type) + ":");
+        line("store " + op->name + (has_place ? std::string(" in ") + to_string(op->memory_type) : "") + ":");
         inside(op->body);
+    }
+    // Stored where it is computed.
+    static bool is_produced_at_once(const Realize *op) {
+        const auto *block = op->body.as<Block>();
+        const auto *first = (block ? block->first : op->body).as<ProducerConsumer>();
+        return first && first->name == op->name;
+    }
+    std::optional<int64_t> constant(const Expr &e) const {
+        if (const auto *value = e.as<IntImm>()) {
+            return value->value;
+        }
+        const auto *variable = e.as<Variable>();
+        const auto known = variable ? constants_.find(variable->name) : constants_.end();
+        return known == constants_.end() ? std::nullopt : std::optional<int64_t>(known->second);
     }
     void visit(const Provide *op) override {
         line(op->name + (op->args.empty() ? "() = ..." : "(...) = ..."));
@@ -75,6 +101,7 @@ private:
     }
 
     const LowerContext &ctx_;
+    std::map<std::string, int64_t> constants_;  ///< lets around this place
     std::string text_;
     int depth_ = 0;
 };
