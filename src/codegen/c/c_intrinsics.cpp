@@ -209,16 +209,29 @@ std::string emit_mux(CWriter &w, const Call *op) {
     return w.emit(result);
 }
 
+/// The arguments, the value of the call evaluated first and given by name.
+std::vector<Expr> with_named_value(CWriter &w, const Call *op, size_t index) {
+    std::vector<Expr> args = op->args;
+    if (!args[index].as<StringImm>()) {
+        std::string name = w.emit(args[index]);
+        w.bind(name, name, args[index].type());
+        args[index] = Variable::make(args[index].type(), name);
+    }
+    return args;
+}
+
 std::string emit_print(CWriter &w, const Call *op) {
-    print_line(w, op->args, 0);
-    return op->type.is_handle() ? "((void *)nullptr)" : w.emit(op->args[0]);
+    std::vector<Expr> args = with_named_value(w, op, 0);
+    print_line(w, args, 0);
+    return w.emit(args[0]);
 }
 
 std::string emit_print_when(CWriter &w, const Call *op) {
-    w.open("if (" + w.emit(op->args[0]) + ")");
-    print_line(w, op->args, 1);
+    std::vector<Expr> args = with_named_value(w, op, 1);
+    w.open("if (" + w.emit(args[0]) + ")");
+    print_line(w, args, 1);
     w.close();
-    return w.emit(op->args[1]);
+    return w.emit(args[1]);
 }
 
 std::string emit_stringify(CWriter &w, const Call *op) {

@@ -162,15 +162,36 @@ Value *emit_stringify(FunctionEmitter &f, const Call *op) {
     return text.finish();
 }
 
+namespace {
+
+/// The call with argument `index`, which is its value too, given a name, so that it is evaluated
+/// once. Undefined if that is a name or a constant already.
+Expr name_value(const Call *op, size_t index) {
+    const Expr &value = op->args[index];
+    if (value.as<Variable>() || value.as<StringImm>() || is_const(value)) {
+        return Expr();
+    }
+    std::vector<Expr> args = op->args;
+    args[index] = Variable::make(value.type(), ".printed");
+    return Let::make(".printed", value, Call::make(op->type, op->intrinsic, args));
+}
+
+}  // namespace
+
 // print(a, b, ...): prints a line of the arguments, spaces between, and yields the first.
 Value *emit_print(FunctionEmitter &f, const Call *op) {
+    if (Expr named = name_value(op, 0); named.defined()) {
+        return f.emit(named);
+    }
     print_line(f, op->args, 0);
-    return op->type.is_handle() ? llvm::Constant::getNullValue(f.type(op->type))
-                                : f.emit(op->args[0]);
+    return f.emit(op->args[0]);
 }
 
 // print_when(condition, a, b, ...): the same where the condition holds.
 Value *emit_print_when(FunctionEmitter &f, const Call *op) {
+    if (Expr named = name_value(op, 1); named.defined()) {
+        return f.emit(named);
+    }
     llvm::IRBuilder<> &b = f.builder();
     Value *condition = f.emit(op->args[0]);
     if (condition->getType()->isVectorTy()) {

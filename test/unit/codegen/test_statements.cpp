@@ -321,6 +321,21 @@ TEST_F(Statements, PrintWritesItsArguments) {
     EXPECT_EQ(runtime_.printed, std::vector<std::string>{"7 100% of 3.500000 7\n"});
 }
 
+TEST_F(Statements, WhatIsPrintedIsEvaluatedOnce) {
+    Expr inner = Call::make(Int(32), Intrinsic::print, {int_var("n") + 1, Expr("inner")});
+    Expr outer =
+        Call::make(Int(32), Intrinsic::print_when, {int_var("n") > 0, inner * 2, Expr("outer")});
+    auto library = load(one_function({pointer_argument("out"), scalar_argument("n", Int(32))},
+                                     store("out", outer, 0)));
+    int out = 0;
+    auto *f = library->function<int(int *, int)>("f");
+    EXPECT_EQ(f(&out, 7), 0);
+    EXPECT_EQ(f(&out, -5), 0);
+    EXPECT_EQ(out, -8);
+    EXPECT_EQ(runtime_.printed,
+              (std::vector<std::string>{"8 inner\n", "16 outer\n", "-4 inner\n"}));
+}
+
 TEST_F(Statements, BuffersAreReadAndChanged) {
     Expr in = Variable::make(Handle(), "in.buffer");
     auto get = [&](Intrinsic id, int d) {
