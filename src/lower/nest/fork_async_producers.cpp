@@ -16,30 +16,97 @@ using namespace internal;
 
 namespace {
 
-Expr semaphore_of(const std::string &func) {
-    return Variable::make(type_of<calotype_semaphore_t *>(), func + ".semaphore");
+/// Of each consumer of an async Func, by its number: counts what is there to be consumed.
+std::string semaphore_name(const std::string &func, int consumer) {
+    return func + ".semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
 }
 
-/// Counts the copies of hoisted storage that are free.
-Expr ring_semaphore_of(const std::string &func) {
-    return Variable::make(type_of<calotype_semaphore_t *>(), func + ".ring_semaphore");
+/// Counts the copies of hoisted storage that the consumer is done with.
+std::string ring_name(const std::string &func, int consumer) {
+    return func + ".ring_semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
+}
+
+Expr semaphore(const std::string &name) {
+    return Variable::make(type_of<calotype_semaphore_t *>(), name);
 }
 
 Stmt call_semaphore(const char *function, const Expr &semaphore, const Expr &n) {
     return Evaluate::make(Call::make(Int(32), function, {semaphore, n}, CallKind::Extern));
 }
 
-Stmt release(const Expr &semaphore) {
-    return call_semaphore("calotype_semaphore_release", semaphore, 1);
+const char *const release_function = "calotype_semaphore_release";
+
+Stmt release(const std::string &name) {
+    return call_semaphore(release_function, semaphore(name), 1);
 }
 
 /// The semaphore, set to n, round body.
-Stmt with_semaphore(const Expr &semaphore, const Expr &n, const Stmt &body) {
-    const Expr storage =
-        Call::make(semaphore.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
-    return LetStmt::make(semaphore.as<Variable>()->name, storage,
-                         Block::make(call_semaphore("calotype_semaphore_init", semaphore, n), body));
+Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
+    const Expr s = semaphore(name);
+    const Expr storage = Call::make(s.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
+    return LetStmt::make(name, storage, Block::make(call_semaphore("calotype_semaphore_init", s, n), body));
 }
+
+/// The name of the semaphore that a statement releases, or "".
+std::string released_by(const Evaluate *op) {
+    const Call *call = op->value.as<Call>();
+    const bool releases = call && call->call_kind == CallKind::Extern && call->name == release_function;
+    return releases ? call->args[0].as<Variable>()->name : "";
+}
+
+std::string acquired_by(const Acquire *op) {
+    const Variable *v = op->semaphore.as<Variable>();
+    return v ? v->name : "";
+}
+
+class AcquiredNames : public Visitor {
+public:
+    std::set<std::string> names;
+
+private:
+    using Visitor::visit;
+    void visit(const Acquire *op) override {
+        names.insert(acquired_by(op));
+        Visitor::visit(op);
+    }
+};
+
+/// Exchanges semaphores for others: none, one, or several in the place of one.
+class ReplaceSemaphores : public Mutator {
+public:
+    explicit ReplaceSemaphores(std::map<std::string, std::vector<std::string>> others)
+        : others_(std::move(others)) {
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const Acquire *op) override {
+        Stmt body = mutate(op->body);
+        auto it = others_.find(acquired_by(op));
+        if (it == others_.end()) {
+            return Acquire::make(op->semaphore, op->count, body);
+        }
+        for (const std::string &name : it->second) {
+            body = Acquire::make(semaphore(name), op->count, body);
+        }
+        return body;
+    }
+
+    Stmt visit(const Evaluate *op) override {
+        auto it = others_.find(released_by(op));
+        if (it == others_.end()) {
+            return op;
+        }
+        std::vector<Stmt> releases;
+        for (const std::string &name : it->second) {
+            releases.push_back(release(name));
+        }
+        return Block::make(releases);
+    }
+
+    const std::map<std::string, std::vector<std::string>> others_;
+};
 
 /// Gives the storage of a Func `copies` copies, one after the other for successive iterations of the loops outside of it.
 class RingBuffer : public Mutator {
@@ -240,8 +307,8 @@ private:
             if (!op->is_producer) {
                 return Stmt();
             }
-            const Stmt produce = Block::make(op, release(semaphore_of(func_)));
-            return ring_ ? Acquire::make(ring_semaphore_of(func_), 1, produce) : produce;
+            const Stmt produce = Block::make(op, release(semaphore_name(func_, 0)));
+            return ring_ ? Acquire::make(semaphore(ring_name(func_, 0)), 1, produce) : produce;
         }
         return op->is_producer && inside_.contains(op->name) ? Stmt(op) : Side::visit(op);
     }
@@ -282,8 +349,8 @@ private:
         if (op->is_producer) {
             return Stmt();
         }
-        const Stmt consume = ring_ ? Block::make(op, release(ring_semaphore_of(func_))) : Stmt(op);
-        return Acquire::make(semaphore_of(func_), 1, consume);
+        const Stmt consume = ring_ ? Block::make(op, release(ring_name(func_, 0))) : Stmt(op);
+        return Acquire::make(semaphore(semaphore_name(func_, 0)), 1, consume);
     }
 };
 
@@ -324,11 +391,58 @@ private:
     Stmt fork(const std::string &name, const Stmt &body, const Expr &copies) {
         ScopedBinding<> bind(forked_, name);
         const bool ring = copies.defined();
-        const Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring).mutate(body));
-        const Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring).mutate(body));
+        Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring).mutate(body));
+        Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring).mutate(body));
         check_needs(name, body, producer);
-        const Stmt both = with_semaphore(semaphore_of(name), 0, Fork::make(mutate(producer), mutate(consumer)));
-        return ring ? with_semaphore(ring_semaphore_of(name), copies, both) : both;
+        add_consumer(name);
+        share_semaphores(producer, consumer);
+        consumer = mutate(consumer);
+        // By now it is known how many consumers there are.
+        const int consumers = consumers_.at(name);
+        std::vector<std::string> all, rings;
+        for (int i = 0; i < consumers; i++) {
+            all.push_back(semaphore_name(name, i));
+            rings.push_back(ring_name(name, i));
+        }
+        producer = mutate(ReplaceSemaphores({{all[0], all}, {rings[0], rings}}).mutate(producer));
+        Stmt result = Fork::make(producer, consumer);
+        for (int i = 0; i < consumers; i++) {
+            result = with_semaphore(all[i], 0, result);
+            result = ring ? with_semaphore(rings[i], copies, result) : result;
+        }
+        return result;
+    }
+
+    /// Registers the next consumer of an async Func; its number.
+    int add_consumer(const std::string &func) {
+        const int number = consumers_[func]++;
+        waits_for_[semaphore_name(func, number)] = {func, number};
+        return number;
+    }
+
+    /// Two sides that wait for one Func cannot share a semaphore: each would take what is meant for the other. The side that does
+    /// not read the Func need not wait; if both do, one becomes a consumer of its own.
+    void share_semaphores(Stmt &producer, Stmt &consumer) {
+        AcquiredNames here, there;
+        here(producer);
+        there(consumer);
+        for (const std::string &name : here.names) {
+            auto waits = waits_for_.find(name);
+            if (!there.names.count(name) || waits == waits_for_.end()) {
+                continue;
+            }
+            const auto [func, number] = waits->second;
+            const std::string ring = ring_name(func, number);
+            if (!uses_buffer(consumer, func)) {
+                consumer = ReplaceSemaphores({{name, {}}, {ring, {}}}).mutate(consumer);
+            } else if (!uses_buffer(producer, func)) {
+                producer = ReplaceSemaphores({{name, {}}, {ring, {}}}).mutate(producer);
+            } else {
+                const int next = add_consumer(func);
+                consumer = ReplaceSemaphores({{name, {semaphore_name(func, next)}}, {ring, {ring_name(func, next)}}})
+                               .mutate(consumer);
+            }
+        }
     }
 
     /// What the producer reads must be produced on its side, or before both.
@@ -357,7 +471,10 @@ private:
     }
 
     LowerContext &ctx_;
-    Scope<> forked_;  ///< Funcs of which we are on one of the sides
+    Scope<> forked_;                        ///< Funcs of which we are on one of the sides
+    std::map<std::string, int> consumers_;  ///< of async Funcs
+    /// By the name of a semaphore: the Func and the number of its consumer.
+    std::map<std::string, std::pair<std::string, int>> waits_for_;
 };
 
 }  // namespace
