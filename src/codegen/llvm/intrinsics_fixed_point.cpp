@@ -90,14 +90,12 @@ Value *emit_rounding_shift(FunctionEmitter &f, const Call *op) {
         Value *bit = b.CreateSelect(b.CreateICmpEQ(right, zero), zero, b.CreateAnd(last, one));
         return b.CreateAdd(whole, bit);
     };
-    bool may_be_left = !llvm::isa<llvm::Constant>(right);
     if (auto c = as_const_int(op->args[1])) {
-        may_be_left = op->is_intrinsic(Intrinsic::rounding_shift_left) ? *c > 0 : *c < 0;
-        if (!may_be_left) {
+        bool is_left = op->is_intrinsic(Intrinsic::rounding_shift_left) ? *c > 0 : *c < 0;
+        if (!is_left) {
             return shift_rounding();
         }
     }
-    may_be_left = may_be_left || distance_type.is_int();
     Value *left = b.CreateAnd(b.CreateNeg(right), mask);
     Value *shifted =
         saturating_narrow(f, b.CreateShl(widened(f, a, t), b.CreateZExt(left, doubled(lt))), t);
