@@ -38,6 +38,8 @@ std::string c_header_text(const LoweredModule &module, const Target &target);
 std::string c_source_text(const LoweredModule &module, const Target &target);
 /// A C++ file that, linked into a program, tells it of the module's functions before main().
 std::string registration_text(const LoweredModule &module, const Target &target);
+/// A C++ header that says at compile time what the functions take.
+std::string function_info_header_text(const LoweredModule &module);
 /// The lowered functions as text of the IR.
 std::string stmt_text(const LoweredModule &module);
 

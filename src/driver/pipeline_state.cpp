@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/pipeline_state.h"
 
+#include <mutex>
+
 #include "ir/type_of.h"
 #include "support/error.h"
 
@@ -9,6 +11,9 @@ namespace calotype::internal {
 JitState &JitState::of(const Pipeline &pipeline) {
     user_assert(pipeline.defined()) << "an undefined pipeline is used";
     PipelineContents &contents = *pipeline.contents();
+    // Two threads may run one pipeline for the first time.
+    static std::mutex mutex;
+    std::lock_guard<std::mutex> lock(mutex);
     if (!contents.driver_state.defined()) {
         contents.driver_state = new JitState;
     }

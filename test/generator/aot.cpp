@@ -10,6 +10,7 @@
 #include <calotype/buffer.h>
 
 #include "blur_any.h"
+#include "blur_one.function_info.h"
 #include "blur_one.h"
 #include "blur_source.h"
 
@@ -80,6 +81,13 @@ TEST(Aot, Metadata) {
     EXPECT_EQ(m->arguments[0].kind, calotype_argument_kind_input_buffer);
     EXPECT_STREQ(m->arguments[1].name, "output");
     EXPECT_EQ(m->arguments[1].dimensions, 2);
+}
+
+TEST(Aot, FunctionInfo) {
+    constexpr auto info = blur_one_argument_info();
+    static_assert(info.size() == 2 && info[0].name == "input" && info[1].dimensions == 2);
+    static_assert(info[1].kind == CalotypeFunctionInfo::OutputBuffer);
+    EXPECT_EQ(info[0].type, calotype_type_t(calotype_type_uint, 8));
 }
 
 TEST(Aot, Registration) {

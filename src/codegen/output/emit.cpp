@@ -52,6 +52,8 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
         return c_header_text(module, target);
     case OutputFileType::c_source:
         return c_source_text(module, target);
+    case OutputFileType::function_info_header:
+        return function_info_header_text(module);
     case OutputFileType::registration:
         return registration_text(module, target);
     case OutputFileType::stmt:
@@ -65,7 +67,8 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 
 bool can_emit(OutputFileType type) {
     return needs_code(type) || type == OutputFileType::c_header ||
-           type == OutputFileType::c_source || type == OutputFileType::registration ||
+           type == OutputFileType::c_source || type == OutputFileType::function_info_header ||
+           type == OutputFileType::registration ||
            type == OutputFileType::stmt;
 }
 

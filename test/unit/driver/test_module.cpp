@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Modules, and the members of Func and Pipeline that write files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "driver/archive.h"
+#include "driver/module.h"
+#include "driver/output_plan.h"
+#include "harness/expect_error.h"
+#include "lang/language.h"
+#include "lower/lower.h"
+#include "support/file.h"
+#include "support/text.h"
+
+namespace calotype {
+namespace {
+
+using internal::read_file;
+using internal::read_static_library;
+using internal::TemporaryDirectory;
+
+Var x("x"), y("y");
+const Target host = get_host_target().with_feature(Target::NoRuntime);
+
+std::vector<std::string> names_in(const std::string &dir) {
+    std::vector<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(dir)) {
+        names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+using Names = std::vector<std::string>;
+
+class Files : public ::testing::Test {
+protected:
+    Files()
+        : f("f"), p("p") {
+        f(x, y) = x + y * p;
+    }
+    std::string path(const std::string &name) const {
+        return dir.path() + "/" + name;
+    }
+    TemporaryDirectory dir;
+    Func f;
+    Param<int> p;
+};
+
+TEST_F(Files, OneOfEachKind) {
+    const std::vector<Argument> args = {p};
+    f.compile_to_object(path("f.o"), args, "f", host);
+    f.compile_to_assembly(path("f.s"), args, "f", host);
+    f.compile_to_bitcode(path("f.bc"), args, "f", host);
+    f.compile_to_llvm_assembly(path("f.ll"), args, "f", host);
+    f.compile_to_header(path("f.h"), args, "f", host);
+    f.compile_to_c(path("f.cpp"), args, "f", host);
+    f.compile_to_lowered_stmt(path("f.stmt"), args, Text, host);
+    EXPECT_EQ(read_file(path("f.o")).substr(0, 4), "\177ELF");
+    EXPECT_EQ(read_file(path("f.bc")).substr(0, 2), "BC");
+    EXPECT_NE(read_file(path("f.s")).find("f:"), std::string::npos);
+    EXPECT_NE(read_file(path("f.ll")).find("define"), std::string::npos);
+    EXPECT_NE(read_file(path("f.h")).find("int f(int32_t _p, struct calotype_buffer_t *"), std::string::npos)
+        << read_file(path("f.h"));
+    EXPECT_NE(read_file(path("f.stmt")).find("produce"), std::string::npos);
+    EXPECT_NE(read_file(path("f.cpp")).find("int f("), std::string::npos);
+}
+
+TEST_F(Files, FilesThatBelongTogether) {
+    f.compile_to_file(path("a"), {p}, "a", host);
+    EXPECT_EQ(names_in(dir.path()), (Names{"a.h", "a.o"}));
+    f.compile_to_static_library(path("b"), {p}, "b", host);
+    EXPECT_EQ(names_in(dir.path()), (Names{"a.h", "a.o", "b.a", "b.h"}));
+}
+
+TEST_F(Files, ALibraryHoldsTheRuntimeUnlessItIsTold) {
+    f.compile_to_static_library(path("bare"), {p}, "f", host);
+    f.compile_to_static_library(path("whole"), {p}, "f", get_host_target());
+    EXPECT_EQ(read_static_library(read_file(path("bare.a"))).size(), 1u);
+    const auto members = read_static_library(read_file(path("whole.a")));
+    EXPECT_GT(members.size(), 10u);
+    EXPECT_EQ(members[0].first, "f.o");
+    bool has_pool = false;
+    for (const auto &member : members) {
+        has_pool = has_pool || internal::starts_with(member.first, "thread_pool");
+        EXPECT_EQ(member.second.substr(0, 4), "\177ELF") << member.first;
+    }
+    EXPECT_TRUE(has_pool);
+}
+
+TEST_F(Files, SeveralTargets) {
+    const std::vector<Target> targets = {Target("x86-64-linux-avx2-no_runtime"), Target("x86-64-linux-no_runtime")};
+    f.compile_to_multitarget_static_library(path("many"), {p}, targets);
+    EXPECT_EQ(names_in(dir.path()), (Names{"many.a", "many.h"}));
+    Names members;
+    for (const auto &member : read_static_library(read_file(path("many.a")))) {
+        members.push_back(member.first);
+    }
+    EXPECT_EQ(members, (Names{"many_x86_64_linux_avx2_no_runtime.o", "many_x86_64_linux_no_runtime.o",
+                              "many_dispatch.o"}));
+    f.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new", "old"});
+    EXPECT_EQ(names_in(dir.path()),
+              (Names{"m-dispatch.o", "m-new.o", "m-old.o", "m.h", "many.a", "many.h"}));
+    EXPECT_COMPILE_ERROR(f.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new"}),
+                         "2 targets have 1 suffixes");
+}
+
+TEST_F(Files, Mistakes) {
+    EXPECT_COMPILE_ERROR(f.compile_to_object(path("f.o"), {}, "f", host),
+                         "pipeline f uses parameter p, which is not in its list of arguments");
+    EXPECT_COMPILE_ERROR(f.compile_to({{OutputFileType::featurization, path("f")}}, {p}, "f", host),
+                         "emit type 'featurization' cannot be made by this build of the compiler");
+    EXPECT_EQ(names_in(dir.path()), Names());
+}
+
+TEST_F(Files, EmbeddedBuffersTravelInTheObject) {
+    Buffer<int32_t, 1> table(64, "table");
+    table.for_each_element([&](int i) { table(i) = 0x12340000 + i; });
+    Func g("g");
+    g(x) = table(x);
+    g.compile_to_object(path("g.o"), {}, "g", host);
+    EXPECT_NE(read_file(path("g.o")).find(std::string("\5\0\x34\x12\6\0\x34\x12", 8)), std::string::npos);
+}
+
+// ---- Module ----
+
+TEST(Modules, Functions) {
+    Func f("f");
+    f(x) = x;
+    const Module m = f.compile_to_module({}, "a::f", host);
+    EXPECT_EQ(m.name(), "a::f");
+    EXPECT_EQ(m.target(), host);
+    EXPECT_EQ(m.get_function_by_name("a::f").args.size(), 1u);
+    EXPECT_COMPILE_ERROR(m.get_function_by_name("a::g"), "module a::f has no function a::g, did you mean 'a::f'?");
+}
+
+TEST(Modules, Linked) {
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = x * 2;
+    const Module a = f.compile_to_module({}, "first", host), b = g.compile_to_module({}, "second", host);
+    const Module both = link_modules("both", {a, b});
+    EXPECT_EQ(both.functions().size(), 2u);
+    const std::string object = both.compile_to_object_bytes();
+    EXPECT_NE(object.find("first"), std::string::npos);
+    EXPECT_NE(object.find("second"), std::string::npos);
+    const Module other = g.compile_to_module({}, "other", Target("x86-64-linux"));
+    EXPECT_COMPILE_ERROR(link_modules("both", {a, other}),
+                         "module other is for target x86-64-linux, module first for " + host.to_string());
+    EXPECT_COMPILE_ERROR(link_modules("none", {}), "no modules to link");
+}
+
+TEST(Modules, Submodules) {
+    Func f("f");
+    f(x) = x;
+    Module outer("outer", host);
+    outer.append(f.compile_to_module({}, "inner", host));
+    EXPECT_EQ(outer.functions().size(), 0u);
+    EXPECT_EQ(outer.submodules().size(), 1u);
+    EXPECT_EQ(outer.resolve_submodules().functions().size(), 1u);
+}
+
+// ---- print_loop_nest ----
+
+TEST(LoopNest, ShowsTheSchedule) {
+    Func f("f_nest"), g("g_nest");
+    Var xi("xi"), yi("yi");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x, y + 1);
+    f.tile(x, y, xi, yi, 8, 4).vectorize(xi).parallel(y);
+    g.compute_at(f, x).store_in(MemoryType::Stack);
+    const PipelineSource source = Pipeline(f).source("f", {});
+    EXPECT_EQ(print_loop_nest(source, host), "produce f_nest:\n"
+                                             "  parallel y:\n"
+                                             "    for x:\n"
+                                             "      store g_nest in stack:\n"
+                                             "        produce g_nest:\n"
+                                             "          for y:\n"
+                                             "            for x:\n"
+                                             "              g_nest(...) = ...\n"
+                                             "        consume g_nest:\n"
+                                             "          for yi in [0, 3]:\n"
+                                             "            vectorized xi in [0, 7]:\n"
+                                             "              f_nest(...) = ...\n");
+}
+
+// ---- archives ----
+
+TEST(Archives, WhatIsNone) {
+    EXPECT_COMPILE_ERROR(read_static_library("text"), "not a static library");
+    EXPECT_COMPILE_ERROR(internal::standalone_runtime(Target("arm-64-linux")),
+                         "this build of the compiler carries no runtime for arm-64-linux");
+}
+
+}  // namespace
+}  // namespace calotype
