@@ -257,6 +257,7 @@ private:
 
 /// Rules that the order does not see shrink, and why they end all the same.
 const char *const negative = "one negative factor less; no rule makes a factor negative in a sum";
+const char *const scalar = "an operation on vectors becomes one on scalars; no rule does the reverse";
 const char *const reduced = "the constant comes into [0, divisor), and so its own condition fails from then on";
 const std::map<std::string, const char *> exceptions = {
     {"x + y * c0 -> x - y * fold(-c0) if c0 < 0", negative},
@@ -264,6 +265,9 @@ const std::map<std::string, const char *> exceptions = {
     {"x - (y + c0) -> (x - y) - c0", "a constant leaves a difference; no rule puts one into a difference"},
     {"c0 - ramp(y, z, l0) -> ramp(c0 - y, 0 - z, l0)", "a ramp rises; no rule lowers one"},
     {"ramp(x, y, l0) * c0 -> ramp(x * c0, y * c0, l0)", "a ramp rises; no rule lowers one"},
+    {"(x + c0) + broadcast(a, l0) -> x + broadcast(a + fold(c0), l0)", scalar},
+    {"(x + broadcast(a, l0)) + c0 -> x + broadcast(a + fold(c0), l0)", scalar},
+    {"(x - broadcast(a, l0)) + c0 -> x + broadcast(fold(c0) - a, l0)", scalar},
     {"x / -1 -> 0 - x", "a quotient goes; no rule on sums and products makes one"},
     {"(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
     {"(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},

@@ -10,6 +10,12 @@ namespace {
 
 constexpr RuleText rules[] = {
     {any, "x + 0 -> x"},
+    // What all lanes share is added before it is broadcast.
+    {integer, "(x + broadcast(a, l0)) + broadcast(b, l0) -> x + broadcast(a + b, l0)"},
+    {integer, "(x - broadcast(a, l0)) + broadcast(b, l0) -> x + broadcast(b - a, l0)"},
+    {integer, "(x + c0) + broadcast(a, l0) -> x + broadcast(a + fold(c0), l0)"},
+    {integer, "(x + broadcast(a, l0)) + c0 -> x + broadcast(a + fold(c0), l0)"},
+    {integer, "(x - broadcast(a, l0)) + c0 -> x + broadcast(fold(c0) - a, l0)"},
     // Constants fold and move outwards.
     {integer, "(x + c0) + c1 -> x + fold(c0 + c1)"},
     {integer, "(x - c0) + c1 -> x + fold(c1 - c0) if c1 >= c0"},

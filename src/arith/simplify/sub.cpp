@@ -11,6 +11,9 @@ namespace {
 constexpr RuleText rules[] = {
     {any, "x - 0 -> x"},
     {integer, "x - x -> 0"},
+    // What all lanes share is added before it is broadcast.
+    {integer, "(x + broadcast(a, l0)) - broadcast(b, l0) -> x + broadcast(a - b, l0)"},
+    {integer, "(x - broadcast(a, l0)) - broadcast(b, l0) -> x - broadcast(a + b, l0)"},
     // Constants fold and move outwards; a signed difference with a constant is a sum.
     {signed_int, "x - c0 -> x + fold(-c0)"},
     {wrapping, "(x - c0) - c1 -> x - fold(c0 + c1)"},
