@@ -109,6 +109,7 @@ void write_snippets(const std::vector<Block> &blocks, const std::string &page, s
 }
 
 void write_project(const std::vector<Block> &blocks, const std::filesystem::path &folder) {
+    std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder / "commands");
     for (const Block &block : blocks) {
         if (!file_name(block).empty()) {
