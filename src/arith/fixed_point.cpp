@@ -74,6 +74,11 @@ Expr expand_mul_shift(const Call *op) {
         return Expr();
     }
     if (op->is_intrinsic(Intrinsic::rounding_mul_shift_right)) {
+        // Half of 2^q fits beside the largest product only up to there.
+        const auto q = as_const_int(bits);
+        if (!q || *q > a.type().bits()) {
+            return Expr();
+        }
         const Expr shifted = shift_right_rounding(product, bits);
         return shifted.defined() ? saturate(op->type, shifted) : Expr();
     }

@@ -19,12 +19,16 @@ public:
     bool all_covered = true;                      ///< every use stands in a consume node of f
     bool produced = false;
     bool stored = true;  ///< every production stands in a Realize of f
+    const For *racing = nullptr;  ///< a loop of iterations in no order between the storage and a production
 
 protected:
     void visit(const For *op) override {
+        const For *around = unordered_;
+        unordered_ = is_parallel(op->for_type) && in_storage_ + hoisted_ > 0 ? op : unordered_;
         loops_.push_back(op->name);
         Visitor::visit(op);
         loops_.pop_back();
+        unordered_ = around;
     }
     void visit(const Realize *op) override {
         bool mine = op->name == f_.name();
@@ -32,12 +36,19 @@ protected:
         Visitor::visit(op);
         in_storage_ -= mine;
     }
+    void visit(const HoistedStorage *op) override {
+        bool mine = op->name == f_.name();
+        hoisted_ += mine;
+        Visitor::visit(op);
+        hoisted_ -= mine;
+    }
     void visit(const ProducerConsumer *op) override {
         if (op->name != f_.name()) {
             Visitor::visit(op);
         } else if (op->is_producer) {
             produced = true;
             stored = stored && in_storage_;
+            racing = racing ? racing : unordered_;
         } else {
             covered_++;
             Visitor::visit(op);
@@ -55,7 +66,8 @@ protected:
 private:
     const Function &f_;
     std::vector<std::string> loops_;
-    int in_storage_ = 0, covered_ = 0;
+    const For *unordered_ = nullptr;  ///< the last such loop inside of f's storage
+    int in_storage_ = 0, hoisted_ = 0, covered_ = 0;
 };
 
 /// The levels that enclose all uses, as directives.
@@ -82,10 +94,14 @@ std::string legal_levels(const std::vector<std::vector<std::string>> &nests, con
 void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) {
     Uses uses(f);
     uses(s);
+    const FuncSchedule &sched = f.schedule();
     if (uses.produced && uses.all_covered && uses.stored) {
+        user_assert(!uses.racing) << "func " << f.name() << " is computed at " << sched.compute_level.to_string()
+                                  << ", inside of the " << to_string(uses.racing->for_type) << " loop "
+                                  << uses.racing->name << ", but its storage is outside of that loop: its iterations "
+                                  << "would race";
         return;
     }
-    const FuncSchedule &sched = f.schedule();
     user_assert(uses.produced && uses.all_covered)
         << "func " << f.name() << " is computed at " << sched.compute_level.to_string()
         << ", which does not enclose all its uses; legal are: " << legal_levels(uses.nests, ctx);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/bound_small_allocations.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "arith/const_bounds.h"
@@ -19,6 +20,9 @@ namespace {
 
 /// What is put on the stack of itself.
 constexpr int64_t max_stack_bytes = 16 * 1024;
+/// What is put there when asked for, where the size is not constant and this is a bound. Some bounds are only what the
+/// type allows, and no stack could hold that.
+constexpr int64_t max_bound_on_stack = 256 * 1024;
 
 class Bounder : public Mutator {
 private:
@@ -56,12 +60,17 @@ private:
             return s;
         }
         const int64_t bytes = *elements * op->type.bytes();
-        if (op->memory_type == MemoryType::Auto && bytes > max_stack_bytes) {
+        const bool asked = op->memory_type != MemoryType::Auto;
+        if ((!asked && bytes > max_stack_bytes) || (asked && !is_constant_size(op) && bytes > max_bound_on_stack)) {
             return s;
         }
         const MemoryType where = op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
         return Allocate::make(op->name, op->type, where, {Expr(int(*elements))}, op->condition, op->body, Expr(),
                               op->free_function, op->padding);
+    }
+
+    static bool is_constant_size(const Allocate *op) {
+        return std::all_of(op->extents.begin(), op->extents.end(), [](const Expr &e) { return is_const(e); });
     }
 
     std::optional<int64_t> bound_elements(const Allocate *op) const {

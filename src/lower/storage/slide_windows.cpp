@@ -239,24 +239,29 @@ private:
         return nullptr;
     }
 
-    /// The region of f's last stage in one dimension, in terms of the loop variable.
+    /// The region of f in one dimension, in terms of the loop variable: of the last stage that loops over the dimension,
+    /// as the loops of an update with something else in its place say nothing of what is required.
     struct DimensionRegion {
         Expr min, max;
         bool depends = false;  ///< on the loop
         bool inner = false;    ///< on loops inside of it
+        bool defined() const {
+            return min.defined() && max.defined();
+        }
     };
 
     DimensionRegion region(const Function &f, int d, size_t at) const {
         const Values &values = enclosing_[at].values;
-        const int stage = f.stages() - 1;
         DimensionRegion r;
         auto value_of = [&](const std::string &name) {
             auto it = values.find(name);
             return it == values.end() ? Expr() : it->second;
         };
-        r.min = value_of(names::stage_min(f.name(), stage, f.args()[d]));
-        r.max = value_of(names::stage_max(f.name(), stage, f.args()[d]));
-        if (!r.min.defined() || !r.max.defined()) {
+        for (int stage = f.stages() - 1; stage >= 0 && !r.defined(); stage--) {
+            r.min = value_of(names::stage_min(f.name(), stage, f.args()[d]));
+            r.max = value_of(names::stage_max(f.name(), stage, f.args()[d]));
+        }
+        if (!r.defined()) {
             return r;
         }
         auto uses = [&](const std::string &name) { return uses_var(r.min, name) || uses_var(r.max, name); };
@@ -273,6 +278,9 @@ private:
         DimensionRegion window;
         for (int d = 0; d < f.dimensions(); d++) {
             const DimensionRegion r = region(f, d, at);
+            if (!r.defined()) {
+                return;
+            }
             if (r.depends) {
                 if (moving >= 0) {
                     return;
@@ -291,7 +299,7 @@ private:
         if (fixed) {
             window = region(f, moving, at);
         }
-        if (window.min.defined() && window.max.defined() && !window.inner && shrink(f, moving, loop, window)) {
+        if (!window.inner && shrink(f, moving, loop, window)) {
             done.insert(moving);
         }
     }

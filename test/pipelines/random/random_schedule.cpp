@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "random_schedule.h"
+
+#include <algorithm>
+
+namespace calotype::test {
+
+bool Directives::apply(const std::string &text, const std::function<void()> &directive) {
+    if (skipped.count(count_++) != 0) {
+        return false;
+    }
+    text_ += "    " + text + "  // " + std::to_string(count_ - 1) + "\n";
+    directive();
+    return true;
+}
+
+namespace {
+
+struct Loop {
+    VarOrRVar var;
+    bool impure = false;  ///< an RVar whose order must be kept
+    bool marked = false;  ///< vectorized, unrolled or parallel already
+};
+
+struct Tail {
+    TailStrategy strategy;
+    const char *name;
+};
+
+const std::vector<Tail> update_tails = {
+    {TailStrategy::Auto, "Auto"},
+    {TailStrategy::GuardWithIf, "GuardWithIf"},
+    {TailStrategy::Predicate, "Predicate"},
+    {TailStrategy::PredicateLoads, "PredicateLoads"},
+    {TailStrategy::PredicateStores, "PredicateStores"},
+    {TailStrategy::RoundUpAndBlend, "RoundUpAndBlend"},
+    {TailStrategy::ShiftInwardsAndBlend, "ShiftInwardsAndBlend"},
+    {TailStrategy::RoundUp, "RoundUp"},
+    {TailStrategy::ShiftInwards, "ShiftInwards"},
+};
+
+/// A level at which something can be computed: a loop of a stage.
+struct Level {
+    int func, stage;
+    VarOrRVar var;
+};
+
+bool same(const Level &a, const Level &b) {
+    return a.func == b.func && a.stage == b.stage && a.var.name() == b.var.name();
+}
+
+/// More would only compile for long.
+constexpr int most_copies = 64;
+
+/// The loops of one stage.
+class StageScheduler {
+public:
+    StageScheduler(Dice &dice, Directives &directives, Stage stage, const std::string &text, bool output)
+        : dice_(dice), directives_(directives), stage_(std::move(stage)), text_(text), output_(output) {
+    }
+
+    std::vector<Loop> loops;  ///< innermost first
+
+    void run(const std::string &prefix, bool update) {
+        prefix_ = prefix;
+        update_ = update;
+        for (int i = dice_(5); i > 0; i--) {
+            one_directive();
+        }
+        if (dice_.chance(5)) {
+            apply("never_partition_all()", [&] { stage_.never_partition_all(); });
+        }
+    }
+
+private:
+    bool apply(const std::string &text, const std::function<void()> &f) {
+        return directives_.apply(text_ + "." + text + ";", f);
+    }
+
+    const Tail &tail(bool reduction) {
+        const int n = int(update_tails.size());
+        if (reduction) {
+            return update_tails[size_t(dice_(3))];
+        }
+        // What writes beyond an output that is not a multiple is refused when it runs.
+        const int allowed = update_ ? n - (output_ ? 2 : 1) : output_ ? n - 2 + dice_(2) * 2 : n;
+        const Tail &t = update_tails[size_t(dice_(allowed))];
+        return output_ && t.strategy == TailStrategy::RoundUp ? update_tails[0] : t;
+    }
+
+    void one_directive() {
+        switch (dice_(7)) {
+        case 0:
+        case 1:
+            return split();
+        case 2:
+            return reorder();
+        case 3:
+            return vectorize();
+        case 4:
+            return unroll();
+        case 5:
+            return fuse();
+        case 6:
+            return parallel();
+        }
+    }
+
+    /// An unmarked loop, or -1.
+    int pick_loop(bool pure) {
+        const int i = dice_(int(loops.size()));
+        const Loop &l = loops[size_t(i)];
+        return l.marked || (pure && l.impure) ? -1 : i;
+    }
+
+    VarOrRVar fresh(const VarOrRVar &like, const std::string &suffix) {
+        const std::string name = prefix_ + std::to_string(fresh_++) + suffix;
+        return like.is_rvar ? VarOrRVar(RVar(name)) : VarOrRVar(Var(name));
+    }
+
+    void split() {
+        const int i = pick_loop(false);
+        if (i < 0) {
+            return;
+        }
+        const Loop old = loops[size_t(i)];
+        const VarOrRVar outer = fresh(old.var, "o"), inner = fresh(old.var, "i");
+        const int factor = dice_.pick<int>({1, 2, 3, 4, 5, 7, 8, 16});
+        const Tail &t = tail(old.var.is_rvar);
+        if (apply("split(" + old.var.name() + ", " + outer.name() + ", " + inner.name() + ", " +
+                      std::to_string(factor) + ", TailStrategy::" + t.name + ")",
+                  [&] { stage_.split(old.var, outer, inner, factor, t.strategy); })) {
+            loops[size_t(i)] = {inner, old.impure, false};
+            loops.insert(loops.begin() + i + 1, {outer, old.impure, false});
+        }
+    }
+
+    void reorder() {
+        std::vector<Loop> order = loops;
+        for (size_t i = order.size(); i > 1; i--) {
+            std::swap(order[i - 1], order[size_t(dice_(int(i)))]);
+        }
+        // Impure loops keep their order among themselves.
+        std::vector<Loop> impure;
+        std::copy_if(loops.begin(), loops.end(), std::back_inserter(impure), [](const Loop &l) { return l.impure; });
+        size_t next = 0;
+        std::string names;
+        std::vector<VarOrRVar> vars;
+        for (Loop &l : order) {
+            if (l.impure) {
+                l = impure[next++];
+            }
+            names += (names.empty() ? "" : ", ") + l.var.name();
+            vars.push_back(l.var);
+        }
+        if (apply("reorder(" + names + ")", [&] { stage_.reorder(vars); })) {
+            loops = order;
+        }
+    }
+
+    void vectorize() {
+        const int i = pick_loop(true);
+        if (i < 0) {
+            return;
+        }
+        const int factor = dice_.pick<int>({2, 3, 4, 5, 8, 16});
+        if ((copies_ *= factor) > most_copies) {
+            copies_ /= factor;
+            return;
+        }
+        const VarOrRVar v = loops[size_t(i)].var;
+        const Tail &t = tail(v.is_rvar);
+        apply("vectorize(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name + ")",
+              [&] { stage_.vectorize(v, factor, t.strategy); });
+    }
+
+    void unroll() {
+        const int i = pick_loop(false);
+        if (i < 0) {
+            return;
+        }
+        const int factor = 2 + dice_(4);
+        if ((copies_ *= factor) > most_copies) {
+            copies_ /= factor;
+            return;
+        }
+        const VarOrRVar v = loops[size_t(i)].var;
+        const Tail &t = tail(v.is_rvar);
+        apply("unroll(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name + ")",
+              [&] { stage_.unroll(v, factor, t.strategy); });
+    }
+
+    void fuse() {
+        const int i = dice_(int(loops.size())), j = dice_(int(loops.size()));
+        if (i == j) {
+            return;
+        }
+        const Loop a = loops[size_t(i)], b = loops[size_t(j)];
+        if (a.marked || b.marked || a.var.is_rvar || b.var.is_rvar || dice_.chance(50)) {
+            return;
+        }
+        const VarOrRVar fused = fresh(a.var, "f");
+        if (apply("fuse(" + a.var.name() + ", " + b.var.name() + ", " + fused.name() + ")",
+                  [&] { stage_.fuse(a.var, b.var, fused); })) {
+            loops[size_t(j)].var = fused;
+            loops.erase(loops.begin() + i);
+        }
+    }
+
+    void parallel() {
+        const int i = pick_loop(true);
+        if (i < 0) {
+            return;
+        }
+        const VarOrRVar v = loops[size_t(i)].var;
+        if (apply("parallel(" + v.name() + ")", [&] { stage_.parallel(v); })) {
+            loops[size_t(i)].marked = true;
+        }
+    }
+
+    Dice &dice_;
+    Directives &directives_;
+    Stage stage_;
+    std::string text_, prefix_;
+    bool output_, update_ = false;
+    int fresh_ = 0;
+    int copies_ = 1;  ///< of the innermost statement, by lanes and unrolled iterations
+};
+
+/// All Funcs, consumers first.
+class PipelineScheduler {
+public:
+    PipelineScheduler(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives)
+        : p_(p), built_(built), dice_(seed), directives_(directives), loops_(p.stages.size()),
+          chains_(p.stages.size()), inlined_(p.stages.size(), false) {
+    }
+
+    void run() {
+        const int last = int(p_.stages.size()) - 1;
+        for (int i = last; i >= 0; i--) {
+            place(i, i == last);
+            if (!inlined_[size_t(i)]) {
+                schedule_loops(i, i == last);
+            }
+        }
+    }
+
+private:
+    Func &func(int i) {
+        return built_.funcs[size_t(i)];
+    }
+    std::string name(int i) const {
+        return "f" + std::to_string(i);
+    }
+
+    void schedule_loops(int i, bool output) {
+        StageScheduler pure(dice_, directives_, func(i), name(i), output);
+        pure.loops = {{x}, {y}};
+        pure.run("p", false);
+        loops_[size_t(i)].push_back(pure.loops);
+        const std::vector<UpdateSpec> &updates = p_.stages[size_t(i)].updates;
+        for (size_t u = 0; u < updates.size(); u++) {
+            const std::string text = name(i) + ".update(" + std::to_string(u) + ")";
+            StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output);
+            s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
+            s.run("u" + std::to_string(u) + "_", true);
+            loops_[size_t(i)].push_back(s.loops);
+        }
+    }
+
+    static std::vector<Loop> update_loops(UpdateKind kind, const std::vector<RVar> &r) {
+        switch (kind) {
+        case UpdateKind::Pure:
+            return {{x}, {y}};
+        case UpdateKind::Row:
+            return {{x}};
+        case UpdateKind::ScanColumns:
+            return {{r[0], true}, {x}};
+        case UpdateKind::ScanRows:
+            return {{r[0], true}, {y}};
+        case UpdateKind::Window:
+        case UpdateKind::HalfWindow:
+            break;
+        }
+        return {{r[0], true}, {r[1], true}, {x}, {y}};
+    }
+
+    /// Where the value of Func i is used, from the outside in: the levels common to all uses.
+    std::vector<Level> levels(int i) {
+        std::vector<Level> common;
+        bool first = true;
+        for (int c = int(p_.stages.size()) - 1; c > i; c--) {
+            for (size_t stage = 0; stage <= p_.stages[size_t(c)].updates.size(); stage++) {
+                if (!uses(c, stage, i)) {
+                    continue;
+                }
+                std::vector<Level> here = inlined_[size_t(c)] ? levels(c) : chains_[size_t(c)];
+                if (!inlined_[size_t(c)]) {
+                    const std::vector<Loop> &loops = loops_[size_t(c)][stage];
+                    for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
+                        here.push_back({c, int(stage), l->var});
+                    }
+                }
+                size_t n = 0;
+                while (!first && n < std::min(common.size(), here.size()) && same(common[n], here[n])) {
+                    n++;
+                }
+                common.resize(first ? 0 : n, Level{0, 0, x});
+                common = first ? here : common;
+                first = false;
+            }
+        }
+        return common;
+    }
+
+    bool uses(int consumer, size_t stage, int i) const {
+        const StageSpec &s = p_.stages[size_t(consumer)];
+        if (stage > 0) {
+            return s.updates[stage - 1].tap.source == i;
+        }
+        return std::any_of(s.taps.begin(), s.taps.end(), [&](const Tap &t) { return t.source == i; });
+    }
+
+    void place(int i, bool output) {
+        if (output) {
+            return;
+        }
+        if (p_.stages[size_t(i)].updates.empty() && dice_.chance(20)) {
+            inlined_[size_t(i)] = true;
+            return;
+        }
+        const std::vector<Level> all = levels(i);
+        const int compute = dice_.chance(30) || all.empty() ? -1 : dice_(int(all.size()));
+        // What can be inlined is, when this is left out; what has updates is computed where it is used.
+        if (!compute_at(i, all, compute)) {
+            inlined_[size_t(i)] = p_.stages[size_t(i)].updates.empty();
+            return;
+        }
+        chains_[size_t(i)].assign(all.begin(), all.begin() + compute + 1);
+        if (compute >= 0 && dice_.chance(45)) {
+            store_at(i, all, dice_(compute + 2) - 1);
+        }
+        if (dice_.chance(8)) {
+            directives_.apply(name(i) + ".store_in(MemoryType::Stack);", [&] { func(i).store_in(MemoryType::Stack); });
+        }
+        if (dice_.chance(4)) {
+            directives_.apply(name(i) + ".async();", [&] { func(i).async(); });
+        }
+    }
+
+    std::string text(const Level &l) const {
+        return "LoopLevel(" + name(l.func) + ", " + l.var.name() + ", " + std::to_string(l.stage) + ")";
+    }
+
+    bool compute_at(int i, const std::vector<Level> &all, int level) {
+        if (level < 0) {
+            return directives_.apply(name(i) + ".compute_root();", [&] { func(i).compute_root(); });
+        }
+        const Level &l = all[size_t(level)];
+        return directives_.apply(name(i) + ".compute_at(" + text(l) + ");", [&] {
+            func(i).compute_at(LoopLevel(func(l.func), l.var, l.stage));
+        });
+    }
+
+    void store_at(int i, const std::vector<Level> &all, int level) {
+        if (level < 0) {
+            directives_.apply(name(i) + ".store_root();", [&] { func(i).store_root(); });
+            return;
+        }
+        const Level &l = all[size_t(level)];
+        directives_.apply(name(i) + ".store_at(" + text(l) + ");", [&] {
+            func(i).store_at(LoopLevel(func(l.func), l.var, l.stage));
+        });
+    }
+
+    const RandomPipeline &p_;
+    BuiltPipeline &built_;
+    Dice dice_;
+    Directives &directives_;
+    std::vector<std::vector<std::vector<Loop>>> loops_;  ///< of each stage of each Func
+    std::vector<std::vector<Level>> chains_;             ///< the loops that each Func is computed in
+    std::vector<bool> inlined_;
+};
+
+}  // namespace
+
+void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives) {
+    PipelineScheduler(p, built, seed, directives).run();
+}
+
+}  // namespace calotype::test

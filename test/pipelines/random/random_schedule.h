@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A random schedule for a RandomPipeline: loops of every stage changed, every Func placed somewhere.
+#pragma once
+
+#include "random_pipeline.h"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace calotype::test {
+
+/// Applies directives one after another and can leave some out, to find which of them a failure needs.
+class Directives {
+public:
+    /// Numbers of directives to leave out.
+    std::set<int> skipped;
+
+    /// Apply, unless that is skipped. Returns whether it was.
+    bool apply(const std::string &text, const std::function<void()> &directive);
+    /// Those that were applied, as lines of C++.
+    const std::string &text() const {
+        return text_;
+    }
+    int count() const {
+        return count_;
+    }
+
+private:
+    int count_ = 0;
+    std::string text_;
+};
+
+/// Schedule the Funcs of `built`. Not every schedule drawn is legal: CompileErrors are for the caller to catch.
+void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives);
+
+}  // namespace calotype::test
