@@ -92,7 +92,7 @@ void FunctionEmitter::emit_node(const Atomic *op) {
     find(op->body);
     internal_assert(find.found) << "an atomic statement that stores nothing to "
                                 << op->producer_name;
-    Value *index = lane(emit(find.found->index), 0);
+    Value *index = b_.CreateSExtOrTrunc(lane(emit(find.found->index), 0), b_.getInt32Ty());
     Value *mutexes = host_pointer(op->mutex_name);
     return_if_nonzero(call_runtime("calotype_mutex_array_lock", b_.getInt32Ty(), {mutexes, index}));
     emit(op->body);

@@ -78,7 +78,7 @@ TYPED_TEST(Division, ByVariable) {
                 }
                 T expected = euclidean_quotient(a[i], b[i]);
                 ASSERT_EQ(q[i], expected) << +a[i] << " / " << +b[i] << " lanes " << lanes;
-                ASSERT_EQ(r[i], b[i] == 0 ? T(0) : T(a[i] - expected * b[i]))
+                ASSERT_EQ(r[i], b[i] == 0 ? T(0) : T(__int128(a[i]) - __int128(expected) * b[i]))
                     << +a[i] << " % " << +b[i] << " lanes " << lanes;
             }
         }
@@ -105,7 +105,8 @@ TYPED_TEST(Division, ByConstant) {
                 }
                 T expected = euclidean_quotient(a[i], d);
                 ASSERT_EQ(q[i], expected) << +a[i] << " / " << +d << " lanes " << lanes;
-                ASSERT_EQ(r[i], d == 0 ? T(0) : T(a[i] - expected * d)) << +a[i] << " % " << +d;
+                ASSERT_EQ(r[i], d == 0 ? T(0) : T(__int128(a[i]) - __int128(expected) * d))
+                    << +a[i] << " % " << +d;
             }
         }
     }
