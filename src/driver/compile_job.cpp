@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/compile_job.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "driver/job_text.h"
 #include "support/hash.h"
+#include "support/text.h"
 
 namespace calotype {
 
@@ -47,17 +49,22 @@ void put_artifact(JobText &text, const CompileJob &job) {
     text.put(job.options.debug_level);
 }
 
-int environment_number(const char *name) {
+std::string environment_text(const char *name) {
     const char *value = std::getenv(name);
-    return value ? std::atoi(value) : 0;
+    return value ? value : "";
 }
 
 }  // namespace
 
-CompileOptions CompileOptions::from_environment() {
+CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
     CompileOptions options;
-    options.print_pass_times = environment_number("CT_TIME_LOWERING_PASSES") != 0;
-    options.debug_level = environment_number("CT_DEBUG_CODEGEN");
+    options.print_pass_times = environment_text("CT_TIME_LOWERING_PASSES") == "1";
+    for (const std::string &rule : internal::split(environment_text("CT_DEBUG_CODEGEN"), ";")) {
+        const size_t at = rule.find('@');
+        if (at == std::string::npos || rule.substr(at + 1) == pipeline) {
+            options.debug_level = std::max(options.debug_level, std::atoi(rule.c_str()));
+        }
+    }
     if (options.debug_level > 1) {
         options.print_after = "all";
     }

@@ -26,11 +26,13 @@ struct CompileOptions {
     std::string print_after;
     /// Print the time of each pass on stderr. The default is CT_TIME_LOWERING_PASSES=1.
     bool print_pass_times = false;
-    /// Only with lowering: a function of the pipeline whose passes are shown; from CT_DEBUG_CODEGEN.
+    /// 1: say on stderr what is compiled, and what is found compiled. 2 and more: print_after is "all" too.
     int debug_level = 0;
 
-    /// What the environment asks for: CT_TIME_LOWERING_PASSES, CT_DEBUG_CODEGEN.
-    static CompileOptions from_environment();
+    /// What the environment asks for a pipeline of that name. CT_TIME_LOWERING_PASSES=1 sets print_pass_times.
+    /// CT_DEBUG_CODEGEN is a list of LEVEL or LEVEL@NAME with semicolons: the debug level of all pipelines, or of one;
+    /// the highest that applies counts.
+    static CompileOptions from_environment(const std::string &pipeline);
     bool operator==(const CompileOptions &other) const;
 };
 

@@ -21,7 +21,7 @@ CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,
     job.source = pipeline.source(fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name, args);
     job.source.linkage = linkage;
     job.target = target;
-    job.options = CompileOptions::from_environment();
+    job.options = CompileOptions::from_environment(job.source.name);
     return job;
 }
 

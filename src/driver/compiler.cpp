@@ -150,7 +150,16 @@ LoweredModule Compiler::lower(const CompileJob &job) {
 
 std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
     const JobKey key = artifact_key(job);
-    return jit_.get(key, [&] { return load(jit_object(job, key), job); });
+    bool is_new = false;
+    auto code = jit_.get(key, [&] {
+        is_new = true;
+        return load(jit_object(job, key), job);
+    });
+    if (job.options.debug_level > 0) {
+        std::fprintf(stderr, "%s is %s for %s\n", job.source.name.c_str(),
+                     is_new ? "compiled in process" : "found compiled", job.target.to_string().c_str());
+    }
+    return code;
 }
 
 // From the disk, if there is a cache and it has the object.

@@ -78,7 +78,7 @@ CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std
                     const Target &target) {
     CompileJob job;
     job.target = target;
-    job.options = CompileOptions::from_environment();
+    job.options = CompileOptions::from_environment(name);
     job.source = pipeline.source(name, args);
     job.source.linkage = LinkageType::ExternalPlusArgv;
     link_externs(job, JitState::of(pipeline).externs);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/input.h"
 
+#include "support/text.h"
+
 namespace calotype::internal {
 
 namespace {
@@ -141,8 +143,13 @@ Func InputImage::in() {
 
 namespace {
 
-// Constraints on what was given go to its own parameter, if it has one, else nowhere.
+// A buffer becomes the value of a parameter, an ImageParam stays what it is; of a Func there are no constraints.
 InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const std::string &name) {
+    if (given.kind == StubInput::IsBuffer && given.buffer.defined()) {
+        Parameter p = make_parameter(io, unique_name(name));
+        p->buffer = given.buffer.image()->buffer;
+        return InputImage(image_param_of(p));
+    }
     const ImageParam p = given.image.defined() ? given.image : image_param_of(make_parameter(io, name));
     return InputImage(p, func_of_given(given));
 }

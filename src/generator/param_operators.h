@@ -49,12 +49,25 @@ CALOTYPE_PARAM_OPERATOR(==)
 CALOTYPE_PARAM_OPERATOR(!=)
 CALOTYPE_PARAM_OPERATOR(&&)
 CALOTYPE_PARAM_OPERATOR(||)
+CALOTYPE_PARAM_OPERATOR(<<)
+CALOTYPE_PARAM_OPERATOR(>>)
+CALOTYPE_PARAM_OPERATOR(&)
+CALOTYPE_PARAM_OPERATOR(|)
+CALOTYPE_PARAM_OPERATOR(^)
 #undef CALOTYPE_PARAM_OPERATOR
 // NOLINTEND
 
 template<typename T>
 auto operator!(const GeneratorParam<T> &a) -> decltype(!a.value()) {
     return !a.value();
+}
+template<typename T>
+auto operator-(const GeneratorParam<T> &a) -> decltype(-a.value()) {
+    return -a.value();
+}
+template<typename T>
+auto operator~(const GeneratorParam<T> &a) -> decltype(~a.value()) {
+    return ~a.value();
 }
 
 namespace internal {

@@ -82,7 +82,7 @@ CompileJob make_job(const GeneratorCommand &command, const std::string &function
     CompileJob job;
     job.source = make_generator(command, target)->build_source(function);
     job.target = target;
-    job.options = CompileOptions::from_environment();
+    job.options = CompileOptions::from_environment(function);
     job.options.print_pass_times |= command.time_passes;
     if (!command.print_after.empty()) {
         job.options.print_after = command.print_after;

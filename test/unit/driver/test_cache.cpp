@@ -110,6 +110,21 @@ TEST(JobKey, SharedExpressionsAreWrittenOnce) {
     EXPECT_LT(artifact_key(job_of(f)).text.size(), 20000u);
 }
 
+TEST(CompileOptions, FromTheEnvironment) {
+    setenv("CT_DEBUG_CODEGEN", "1;3@f", 1);
+    setenv("CT_TIME_LOWERING_PASSES", "1", 1);
+    const CompileOptions of_f = CompileOptions::from_environment("f");
+    const CompileOptions of_g = CompileOptions::from_environment("g");
+    unsetenv("CT_DEBUG_CODEGEN");
+    unsetenv("CT_TIME_LOWERING_PASSES");
+    EXPECT_EQ(of_f.debug_level, 3);
+    EXPECT_EQ(of_f.print_after, "all");
+    EXPECT_TRUE(of_f.print_pass_times);
+    EXPECT_EQ(of_g.debug_level, 1);
+    EXPECT_EQ(of_g.print_after, "");
+    EXPECT_EQ(CompileOptions::from_environment("f"), CompileOptions());
+}
+
 // ---- in memory ----
 
 TEST(Memory, OneFrontHalfForTwoNames) {

@@ -108,6 +108,33 @@ TEST(Apply, InputsAreFuncsOfTheProgram) {
     EXPECT_EQ(out(3), 10);
 }
 
+class Edges : public Generator<Edges> {
+public:
+    Input<Buffer<int32_t, 1>> input{"input"};
+    Output<Func> output{"output", Int(32), 1};
+    Var x{"x"};
+
+    void generate() {
+        output(x) = BoundaryConditions::repeat_edge(input)(x) + input.dim(0).extent();
+    }
+};
+
+TEST(Apply, InputsAreBuffers) {
+    const GeneratorContext context(get_jit_target_from_environment());
+    Buffer<int32_t, 1> b(3, "given");
+    b(0) = 10;
+    b(1) = 20;
+    b(2) = 30;
+    auto edges = context.apply<Edges>(b);
+    Buffer<int32_t> out = edges->output.realize({5});
+    EXPECT_EQ(out(4), 33);
+    ImageParam p(Int(32), 1, "p");
+    p.set(b);
+    auto of_param = context.apply<Edges>(p);
+    out = of_param->output.realize({5});
+    EXPECT_EQ(out(4), 33);
+}
+
 TEST(Apply, ChecksWhatIsGiven) {
     const GeneratorContext context(get_jit_target_from_environment());
     Func f("f"), undefined("undefined");
@@ -171,6 +198,19 @@ public:
         EXPECT_FALSE(!b || i != 6);
         EXPECT_EQ(min(i, 3), 3);
         EXPECT_EQ(max(f, 1.0f), 1.5f);
+        EXPECT_EQ(1 << i, 64);
+        EXPECT_EQ((i >> 1) | 4, 7);
+        const int negative = -i, flipped = ~i;
+        EXPECT_EQ(negative + flipped, -13);
+        const std::vector<int> list(i);
+        EXPECT_EQ(list[i - 1], 0);
+        EXPECT_EQ(std::to_string(i), "6");
+        switch (i) {
+        case 6:
+            break;
+        default:
+            FAIL();
+        }
         output(x) = x * f + i;
         EXPECT_EQ(output.types().size(), 1u);
     }
