@@ -175,13 +175,16 @@ void CodeBounds::end(const std::string &name) {
 }
 
 void CodeBounds::begin_let(const std::string &name, const Expr &value) {
-    Definition d{"", renamed(value), {}, {}};
+    Definition d;
+    d.value = renamed(value);
     for (const std::string &used : free_variables(d.value)) {
         if (scope_.contains(used)) {
             d.depends_on.push_back(used);
         }
     }
-    if (is_index(d.value)) {
+    // What is read from memory at one place may differ from what is read at another.
+    d.movable = is_index(d.value) && is_pure(d.value) && !reads_memory(d.value);
+    if (d.movable) {
         d.directions = directions_of(d.value);
     }
     begin(name, names_.keep_small(close_bounds(d.value)));
@@ -274,9 +277,11 @@ Expr CodeBounds::expansion_of(const Definition &d) const {
     return i.is_single_point() ? i.min : d.value;
 }
 
+/// The let of that name whose value may be put in place of it, or null.
 const CodeBounds::Definition *CodeBounds::definition_of(const std::string &name) const {
     const auto it = definition_index_.find(name);
-    return it == definition_index_.end() ? nullptr : &definitions_[it->second];
+    const Definition *d = it == definition_index_.end() ? nullptr : &definitions_[it->second];
+    return d && d->movable ? d : nullptr;
 }
 
 /// The last of the lets that e uses, or null.

@@ -79,6 +79,14 @@ TEST(Boxes, LetsThatMoveTogetherCancel) {
     EXPECT_EQ(text(box_required(half, "g")), "{[0, 50]}");
 }
 
+TEST(Boxes, ReadsAtTwoPlacesMayDiffer) {
+    const Expr x = var("x"), h = func("h", {Expr(0)});
+    const Stmt inner = LetStmt::make("b", h, provide("f", func("g", {var("a") - var("b")}), {x}));
+    const Stmt write = provide("h", Expr(1), {Expr(0)});
+    const Stmt s = loop("x", 0, 10, LetStmt::make("a", h, Block::make(write, inner)));
+    EXPECT_EQ(text(box_required(s, "g")), "{[-inf, inf]}");
+}
+
 TEST(Boxes, OfFuncsCalledAtValuesOfFuncs) {
     FuncValueBounds funcs;
     funcs[{"index", 0}] = {Expr(3), Expr(7)};
