@@ -2,6 +2,7 @@
 #include "lower/uses_of.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/mutator.h"
 #include "ir/visitor.h"
@@ -51,6 +52,7 @@ private:
     std::unordered_map<const ExprNode *, bool> known_;
 };
 
+/// Statements are rebuilt from the inside out, so that it is known which lets are needed.
 class UsesOf : public Mutator {
 public:
     explicit UsesOf(const std::string &name)
@@ -60,9 +62,31 @@ public:
 private:
     using Mutator::visit;
 
+    /// Names of variables in what is kept.
+    class Variables : public GraphVisitor {
+    public:
+        std::unordered_set<std::string> names;
+
+    private:
+        using GraphVisitor::visit;
+        void visit(const Variable *op) override {
+            names.insert(op->name);
+        }
+    };
+
+    /// The expression is part of what is kept.
+    const Expr &keep(const Expr &e) {
+        variables_(e);
+        return e;
+    }
+
     template<typename T>
     Stmt leaf(const T *op, bool used) {
-        return used ? Stmt(op) : Stmt();
+        if (!used) {
+            return Stmt();
+        }
+        variables_(Stmt(op));
+        return op;
     }
 
     Stmt visit(const Provide *op) override {
@@ -89,10 +113,8 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         const Stmt body = mutate(op->body);
-        if (!body.defined() && !calls_.in(op->value)) {
-            return Stmt();
-        }
-        return body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, op->value, body);
+        const bool needed = (body.defined() && variables_.names.count(op->name)) || calls_.in(op->value);
+        return needed ? LetStmt::make(op->name, keep(op->value), body) : body;
     }
     Stmt visit(const Block *op) override {
         return Block::make(mutate(op->first), mutate(op->rest));
@@ -102,19 +124,15 @@ private:
         if (!then_case.defined() && !else_case.defined() && !calls_.in(op->condition)) {
             return Stmt();
         }
-        return then_case.defined() && then_case.same_as(op->then_case) && else_case.same_as(op->else_case) ?
-                   Stmt(op) :
-                   IfThenElse::make(op->condition, then_case.defined() ? then_case : Evaluate::make(0), else_case);
+        return IfThenElse::make(keep(op->condition), then_case.defined() ? then_case : Evaluate::make(0), else_case);
     }
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
-        const bool in_bounds = calls_.in(op->min) || calls_.in(op->extent);
-        if (!body.defined() && !in_bounds) {
+        if (!body.defined() && !calls_.in(op->min) && !calls_.in(op->extent)) {
             return Stmt();
         }
-        return body.same_as(op->body) || in_bounds ? Stmt(op) :
-                                                     For::make(op->name, op->min, op->extent, op->for_type,
-                                                               op->partition, op->device_api, body);
+        return For::make(op->name, keep(op->min), keep(op->extent), op->for_type, op->partition, op->device_api,
+                         body.defined() ? body : Evaluate::make(0));
     }
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt body = mutate(op->body);
@@ -130,11 +148,13 @@ private:
         return mutate(op->body);
     }
     Stmt visit(const Atomic *op) override {
-        return mutate(op->body).defined() ? Stmt(op) : Stmt();
+        const Stmt body = mutate(op->body);
+        return body.defined() ? Atomic::make(op->producer_name, op->mutex_name, body) : body;
     }
 
     const std::string &name_;
     CallsFunc calls_;
+    Variables variables_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <limits>
 #include <optional>
+#include <unordered_set>
 
 #include "arith/box.h"
 #include "arith/const_bounds.h"
@@ -38,25 +39,30 @@ struct Fold {
     Expr factor;
 };
 
-/// True if the storage is used in a form other than coordinates: its buffer header is passed on.
-class UsesHeader : public GraphVisitor {
+/// Names of handle Variables: storage used in a form other than coordinates, as its buffer header is passed on.
+class HandleNames : public GraphVisitor {
 public:
-    explicit UsesHeader(const Function &f) {
-        for (int i = 0; i < f.outputs(); i++) {
-            names_.push_back(names::buffer(f.buffer_name(i)));
-        }
-    }
-    bool found = false;
+    std::unordered_set<std::string> names;
 
 private:
     using GraphVisitor::visit;
     void visit(const Variable *op) override {
-        for (const std::string &name : names_) {
-            found = found || op->name == name;
+        if (op->type.is_handle()) {
+            names.insert(op->name);
         }
     }
-    std::vector<std::string> names_;
 };
+
+/// True if f is produced before any loop is entered: then all of it is there before it is used.
+bool produced_at_once(const Stmt &s, const std::string &func) {
+    if (const auto *op = s.as<LetStmt>()) {
+        return produced_at_once(op->body, func);
+    } else if (const auto *op = s.as<Block>()) {
+        return produced_at_once(op->first, func);
+    }
+    const auto *op = s.as<ProducerConsumer>();
+    return op && (op->name == func ? op->is_producer : produced_at_once(op->body, func));
+}
 
 /// Coordinates of `func` modulo the factor.
 class FoldAccesses : public GraphMutator {
@@ -277,8 +283,8 @@ private:
 
 class Folder : public Mutator {
 public:
-    explicit Folder(LowerContext &ctx)
-        : ctx_(ctx) {
+    Folder(LowerContext &ctx, std::unordered_set<std::string> handles)
+        : ctx_(ctx), handles_(std::move(handles)) {
     }
 
 private:
@@ -323,25 +329,30 @@ private:
         return false;
     }
 
-    static bool can_fold(const Function &f, const Stmt &body, bool told) {
-        UsesHeader uses_header(f);
-        uses_header(body);
-        user_assert(!told || !uses_header.found)
+    bool can_fold(const Function &f, const Stmt &body, bool told) const {
+        bool uses_header = false;
+        for (int i = 0; i < f.outputs(); i++) {
+            uses_header = uses_header || handles_.count(names::buffer(f.buffer_name(i)));
+        }
+        user_assert(!told || !uses_header)
             << "func " << f.name() << " cannot be folded: it is passed to an extern stage as a whole";
         user_assert(!told || !f.schedule().async)
             << "func " << f.name() << " cannot be folded: it is async, and its producer could run ahead of its consumer";
         user_assert(!told || !f.schedule().memoized) << "func " << f.name() << " cannot be folded: it is memoized";
-        return !uses_header.found && !f.schedule().memoized;
+        return !uses_header && !f.schedule().memoized && (told || !produced_at_once(body, f.name()));
     }
 
     LowerContext &ctx_;
+    const std::unordered_set<std::string> handles_;
     Scope<Expr> lets_;
 };
 
 }  // namespace
 
 Stmt fold_storage(const Stmt &s, LowerContext &ctx) {
-    return Folder(ctx).mutate(s);
+    HandleNames handles;
+    handles(s);
+    return Folder(ctx, std::move(handles.names)).mutate(s);
 }
 
 }  // namespace calotype
