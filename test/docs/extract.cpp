@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Takes the code out of a page of the documentation: extract PAGE NAME OUT_DIR (NAME: how messages call the page).
+// Takes the code out of a page of the documentation: extract PAGE NAME OUT_DIR (NAME: how messages
+// call the page).
 //
 // A block whose first line is a comment with the name of a file is that file of the page's project:
 //     OUT_DIR/project/FILE
 // A text block that begins with "$ " is a command for the project and what it prints:
 //     OUT_DIR/project/commands/LINE.txt
-// Every other cpp block is a snippet, a function of OUT_DIR/snippets.cpp (a class that derives from the names of its
-// page: names.h), or global code if it registers a generator. A text block that follows a snippet closely is what it
-// prints.
+// Every other cpp block is a snippet, a function of OUT_DIR/snippets.cpp (a class that derives from
+// the names of its page: names.h), or global code if it registers a generator. A text block that
+// follows a snippet closely is what it prints.
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -64,7 +65,8 @@ std::vector<Block> read_blocks(std::istream &page) {
 std::string file_name(const Block &block) {
     static const std::regex comment("(//|#) ([A-Za-z_]+\\.[a-z]+)");
     std::smatch match;
-    return !block.code.empty() && std::regex_match(block.code[0], match, comment) ? match[2].str() : "";
+    return !block.code.empty() && std::regex_match(block.code[0], match, comment) ? match[2].str()
+                                                                                  : "";
 }
 
 bool is_snippet(const Block &block) {
@@ -90,7 +92,8 @@ void write_snippets(const std::vector<Block> &blocks, const std::string &page, s
         std::string text;
         for (const std::string &line : blocks[i].code) {
             const bool include = starts_with(line, "#include");
-            (include ? static_cast<std::ostream &>(includes) : code) << (include ? line + "\n" : "");
+            (include ? static_cast<std::ostream &>(includes) : code)
+                << (include ? line + "\n" : "");
             text += (include ? "" : line) + "\n";
         }
         const std::string id = "snippet_" + std::to_string(blocks[i].line);
@@ -99,12 +102,15 @@ void write_snippets(const std::vector<Block> &blocks, const std::string &page, s
             code << at << text;
             continue;
         }
-        code << "namespace {\nstruct " << id << " : docs::" << names << "_names {\n    void run();\n};\nvoid " << id
-             << "::run() {\n" << at << text << "}\nconst docs::Snippet register_" << id << "(\"" << page << ":"
-             << blocks[i].line << "\", [] { " << id << "().run(); }, " << expected_output(blocks, i) << ");\n}\n";
+        code << "namespace {\nstruct " << id << " : docs::" << names
+             << "_names {\n    void run();\n};\nvoid " << id << "::run() {\n"
+             << at << text << "}\nconst docs::Snippet register_" << id << "(\"" << page << ":"
+             << blocks[i].line << "\", [] { " << id << "().run(); }, " << expected_output(blocks, i)
+             << ");\n}\n";
     }
     if (!code.str().empty()) {
-        out << includes.str() << "#include \"docs/names.h\"\nusing namespace calotype;\n" << code.str();
+        out << includes.str() << "#include \"docs/names.h\"\nusing namespace calotype;\n"
+            << code.str();
     }
 }
 
@@ -114,8 +120,10 @@ void write_project(const std::vector<Block> &blocks, const std::filesystem::path
     for (const Block &block : blocks) {
         if (!file_name(block).empty()) {
             std::ofstream(folder / file_name(block)) << joined(block.code);
-        } else if (block.language == "text" && !block.code.empty() && starts_with(block.code[0], "$ ")) {
-            std::ofstream(folder / "commands" / (std::to_string(block.line) + ".txt")) << joined(block.code);
+        } else if (block.language == "text" && !block.code.empty() &&
+                   starts_with(block.code[0], "$ ")) {
+            std::ofstream(folder / "commands" / (std::to_string(block.line) + ".txt"))
+                << joined(block.code);
         }
     }
 }

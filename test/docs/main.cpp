@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs the snippets of all pages: none may fail, and those whose page says what they print must print that. Each runs in
-// a process of its own, as if it were the only one.
-// Those of wrong.md must fail: they are there to show that this would be noticed.
+// Runs the snippets of all pages: none may fail, and those whose page says what they print must
+// print that. Each runs in a process of its own, as if it were the only one. Those of wrong.md must
+// fail: they are there to show that this would be noticed.
 #include <cstdio>
 #include <exception>
 #include <regex>
@@ -69,7 +69,8 @@ std::string failure_of(const Snippet &snippet) {
         return printed + "status " + std::to_string(status);
     }
     if (snippet.expected && printed != snippet.expected) {
-        return "the page says that it prints\n" + std::string(snippet.expected) + "but it prints\n" + printed;
+        return "the page says that it prints\n" + std::string(snippet.expected) +
+               "but it prints\n" + printed;
     }
     return "";
 }
@@ -82,7 +83,8 @@ int run_all() {
         const std::string failure = failure_of(snippet);
         must_fail += wrong;
         if (failure.empty() == wrong) {
-            std::printf("%s: %s\n", snippet.place.c_str(), wrong ? "went through" : failure.c_str());
+            std::printf("%s: %s\n", snippet.place.c_str(),
+                        wrong ? "went through" : failure.c_str());
             failures++;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the snippets of each page may use without saying where it comes from: PAGE_names. A snippet may declare the same
-// names itself.
+// What the snippets of each page may use without saying where it comes from: PAGE_names. A snippet
+// may declare the same names itself.
 #pragma once
 
 #include <cstdio>
