@@ -42,5 +42,7 @@ std::string registration_text(const LoweredModule &module, const Target &target)
 std::string function_info_header_text(const LoweredModule &module);
 /// The lowered functions as text of the IR.
 std::string stmt_text(const LoweredModule &module);
+/// The same as a page for a browser.
+std::string stmt_html_text(const LoweredModule &module);
 
 }  // namespace calotype::internal

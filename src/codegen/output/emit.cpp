@@ -58,6 +58,8 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
         return registration_text(module, target);
     case OutputFileType::stmt:
         return stmt_text(module);
+    case OutputFileType::stmt_html:
+        return stmt_html_text(module);
     default:
         internal_error << "a lowered module has no " << output_type_info(type).name;
     }
@@ -68,7 +70,7 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 bool can_emit(OutputFileType type) {
     return needs_code(type) || type == OutputFileType::c_header ||
            type == OutputFileType::c_source || type == OutputFileType::function_info_header ||
-           type == OutputFileType::registration ||
+           type == OutputFileType::registration || type == OutputFileType::stmt_html ||
            type == OutputFileType::stmt;
 }
 

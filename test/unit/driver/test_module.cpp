@@ -68,6 +68,24 @@ TEST_F(Files, OneOfEachKind) {
     EXPECT_NE(read_file(path("f.cpp")).find("int f("), std::string::npos);
 }
 
+TEST_F(Files, APageForABrowser) {
+    f.parallel(y);
+    f.compile_to_lowered_stmt(path("f.html"), {p}, HTML, host);
+    const std::string page = read_file(path("f.html"));
+    const auto count = [&](const std::string &part) {
+        int n = 0;
+        for (size_t at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) {
+            n++;
+        }
+        return n;
+    };
+    EXPECT_GE(count("<details"), 3);
+    EXPECT_EQ(count("<details"), count("</details>"));
+    EXPECT_EQ(count("<span"), count("</span>"));
+    EXPECT_EQ(count("<span class=\"k\">parallel</span>"), 1);
+    EXPECT_EQ(count(" < "), 0);
+}
+
 TEST_F(Files, FilesThatBelongTogether) {
     f.compile_to_file(path("a"), {p}, "a", host);
     EXPECT_EQ(names_in(dir.path()), (Names{"a.h", "a.o"}));
