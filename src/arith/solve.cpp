@@ -164,7 +164,8 @@ private:
             return either(op->condition, part(op->true_value), part(op->false_value));
         }
         if (const Let *op = e.as<Let>()) {
-            return solve_let(op, [&](const Expr &body) { return part(body); });
+            return solve_let(op, positive ? e : Not::make(e),
+                             [&](const Expr &body) { return part(body); });
         }
         return give_up(positive ? e : Not::make(e));
     }
@@ -175,14 +176,16 @@ private:
                                 ends::logical_and(solve_condition(condition, false), b));
     }
 
+    /// What is solved by solve_body for the body of a let; `unsolved` if the let cannot be removed.
     template<typename F>
-    Expr solve_let(const Let *op, F solve_body) {
+    Expr solve_let(const Let *op, const Expr &unsolved, F solve_body) {
         const bool shadows = op->name == var_;
         const bool substitutable = !shadows && ends::tree_size(op->value, 64) < 64;
         if (!uses(op->value) && !shadows) {
             return Let::make(op->name, op->value, solve_body(op->body));
         }
-        return substitutable ? solve_body(substitute(op->name, op->value, op->body)) : give_up(op);
+        return substitutable ? solve_body(substitute(op->name, op->value, op->body))
+                             : give_up(unsolved);
     }
 
     /// The solution of `a c b`.
@@ -264,9 +267,10 @@ private:
             return make(c, a, simplify(b));
         }
         if (const Let *op = a.as<Let>()) {
-            return uses_var(b, op->name)
-                       ? give_up(make(c, a, b))
-                       : solve_let(op, [&](const Expr &body) { return compare(c, body, b); });
+            return uses_var(b, op->name) ? give_up(make(c, a, b))
+                                         : solve_let(op, make(c, a, b), [&](const Expr &body) {
+                                               return compare(c, body, b);
+                                           });
         }
         if (const Cast *op = a.as<Cast>()) {
             return peel_cast(c, op, b);

@@ -5,6 +5,7 @@
 
 #include "arith/simplify.h"
 #include "harness/interpret.h"
+#include "ir/equality.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "random_expr.h"
@@ -51,6 +52,28 @@ TEST(Solve, SaysWhenItCannot) {
     const Expr b = Variable::make(UInt(8), "x");
     EXPECT_FALSE(solve_expression(b + cast(UInt(8), 1) < cast(UInt(8), y), "x").fully_solved)
         << "uint8 wraps";
+    Expr large = x % 2;
+    for (int i = 3; i < 40; i++) {
+        large = large + x % i;
+    }
+    const Expr condition = Let::make("l", large, Variable::make(Int(32), "l") + 1) < z;
+    EXPECT_TRUE(equal(solve_expression(condition, "x").result, condition))
+        << "a let too large to be put in its place";
+}
+
+TEST(Solve, ALetThatStaysKeepsWhatIsAroundIt) {
+    Expr large = x;
+    for (int i = 0; i < 40; i++) {
+        large = max(large, Variable::make(Int(32), "v" + std::to_string(i)));
+    }
+    const Expr t = Variable::make(Int(32), "t"), b = Variable::make(Bool(), "b");
+    const Expr holds = Let::make("b", large < y, b);
+    EXPECT_EQ(to_string(solve_expression(!holds, "x").result), to_string(!holds));
+    const Expr compared = Let::make("t", large, t + 1) < z;
+    const SolverResult r = solve_expression(compared, "x");
+    EXPECT_TRUE(r.result.type().is_bool());
+    EXPECT_FALSE(r.fully_solved);
+    EXPECT_EQ(to_string(r.result), to_string(compared));
 }
 
 TEST(Solve, Intervals) {
