@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The arguments of buffer_init and buffer_crop are explained where they are emitted (codegen/llvm/intrinsics_buffer.cpp).
+// The arguments of buffer_init and buffer_crop are explained where they are emitted
+// (codegen/llvm/intrinsics_buffer.cpp).
 #include "lower/buffer_header.h"
 
 #include "ir/constants.h"
@@ -33,20 +34,24 @@ Type header_type() {
     return type_of<calotype_buffer_t *>();
 }
 
-Expr make_buffer_header(const Expr &host, const Type &element, const std::vector<HeaderDimension> &shape) {
+Expr make_buffer_header(const Expr &host, const Type &element,
+                        const std::vector<HeaderDimension> &shape) {
     std::vector<Expr> values;
     for (const HeaderDimension &d : shape) {
         values.insert(values.end(), {d.min, d.extent, d.stride, Expr(0)});
     }
     return Call::make(header_type(), Intrinsic::buffer_init,
-                      {header_storage(shape.size()), null_address(), host.defined() ? host : null_address(),
-                       null_address(), null_address(), Expr(int(element.code())), Expr(element.bits()),
-                       Expr(int(shape.size())), make_struct(std::move(values)), null_address()});
+                      {header_storage(shape.size()), null_address(),
+                       host.defined() ? host : null_address(), null_address(), null_address(),
+                       Expr(int(element.code())), Expr(element.bits()), Expr(int(shape.size())),
+                       make_struct(std::move(values)), null_address()});
 }
 
-Expr crop_buffer_header(const Expr &source, const std::vector<Expr> &mins, const std::vector<Expr> &extents) {
+Expr crop_buffer_header(const Expr &source, const std::vector<Expr> &mins,
+                        const std::vector<Expr> &extents) {
     return Call::make(header_type(), Intrinsic::buffer_crop,
-                      {header_storage(mins.size()), null_address(), source, make_struct(mins), make_struct(extents)});
+                      {header_storage(mins.size()), null_address(), source, make_struct(mins),
+                       make_struct(extents)});
 }
 
 }  // namespace calotype::internal

@@ -18,9 +18,11 @@ struct HeaderDimension {
 Type header_type();
 
 /// A header of that shape on the frame. `host` is a handle; undefined means null (a bounds query).
-Expr make_buffer_header(const Expr &host, const Type &element, const std::vector<HeaderDimension> &shape);
+Expr make_buffer_header(const Expr &host, const Type &element,
+                        const std::vector<HeaderDimension> &shape);
 
 /// A header of the part of `source` (a header) with those mins and extents.
-Expr crop_buffer_header(const Expr &source, const std::vector<Expr> &mins, const std::vector<Expr> &extents);
+Expr crop_buffer_header(const Expr &source, const std::vector<Expr> &mins,
+                        const std::vector<Expr> &extents);
 
 }  // namespace calotype::internal

@@ -6,7 +6,8 @@
 
 namespace calotype::internal {
 
-/// True if the expression calls something with an effect. Loads are no effect: unlike for is_pure(), only evaluation counts.
+/// True if the expression calls something with an effect. Loads are no effect: unlike for
+/// is_pure(), only evaluation counts.
 inline bool has_effect(const Expr &e) {
     class Finder : public GraphVisitor {
     public:

@@ -14,8 +14,7 @@ namespace {
 /// Whether expressions call the Func; each shared node is looked at once.
 class CallsFunc {
 public:
-    explicit CallsFunc(const std::string &name)
-        : name_(name) {
+    explicit CallsFunc(const std::string &name) : name_(name) {
     }
 
     bool in(const Expr &e) {
@@ -32,8 +31,7 @@ public:
 private:
     class Search : public GraphVisitor {
     public:
-        explicit Search(const std::string &name)
-            : name_(name) {
+        explicit Search(const std::string &name) : name_(name) {
         }
         bool found = false;
 
@@ -55,8 +53,7 @@ private:
 /// Statements are rebuilt from the inside out, so that it is known which lets are needed.
 class UsesOf : public Mutator {
 public:
-    explicit UsesOf(const std::string &name)
-        : name_(name), calls_(name) {
+    explicit UsesOf(const std::string &name) : name_(name), calls_(name) {
     }
 
 private:
@@ -113,7 +110,8 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         const Stmt body = mutate(op->body);
-        const bool needed = (body.defined() && variables_.names.count(op->name)) || calls_.in(op->value);
+        const bool needed =
+            (body.defined() && variables_.names.count(op->name)) || calls_.in(op->value);
         return needed ? LetStmt::make(op->name, keep(op->value), body) : body;
     }
     Stmt visit(const Block *op) override {
@@ -124,15 +122,16 @@ private:
         if (!then_case.defined() && !else_case.defined() && !calls_.in(op->condition)) {
             return Stmt();
         }
-        return IfThenElse::make(keep(op->condition), then_case.defined() ? then_case : Evaluate::make(0), else_case);
+        return IfThenElse::make(keep(op->condition),
+                                then_case.defined() ? then_case : Evaluate::make(0), else_case);
     }
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
         if (!body.defined() && !calls_.in(op->min) && !calls_.in(op->extent)) {
             return Stmt();
         }
-        return For::make(op->name, keep(op->min), keep(op->extent), op->for_type, op->partition, op->device_api,
-                         body.defined() ? body : Evaluate::make(0));
+        return For::make(op->name, keep(op->min), keep(op->extent), op->for_type, op->partition,
+                         op->device_api, body.defined() ? body : Evaluate::make(0));
     }
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt body = mutate(op->body);

@@ -61,7 +61,8 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
         storage_dim(schedule, option.at(1)).fold_factor = parse_expr(option.at(2));
         storage_dim(schedule, option.at(1)).fold_forward = option.size() < 4;
     } else if (what == "compute") {
-        schedule.compute_level = schedule.store_level = schedule.hoist_storage_level = parse_level(option.at(1));
+        schedule.compute_level = schedule.store_level = schedule.hoist_storage_level =
+            parse_level(option.at(1));
     } else if (what == "store") {
         schedule.store_level = schedule.hoist_storage_level = parse_level(option.at(1));
     } else if (what == "hoist") {
@@ -77,7 +78,8 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
     } else if (what == "output") {
         ctx.outputs.push_back(f);
         for (int i = 0; i < f.outputs(); i++) {
-            f->output_buffers.emplace_back(f.output_types()[i], true, f.dimensions(), f.buffer_name(i));
+            f->output_buffers.emplace_back(f.output_types()[i], true, f.dimensions(),
+                                           f.buffer_name(i));
         }
     } else if (what == "prefetch") {
         if (!f->init) {
@@ -127,8 +129,7 @@ void parse_func(const std::string &line, LowerContext &ctx) {
 /// Enters the loops whose names say whose they are.
 class LoopFinder : public GraphVisitor {
 public:
-    explicit LoopFinder(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit LoopFinder(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:

@@ -5,11 +5,13 @@
 //     func f(x, y) int32, float32; storage y x; align x 16
 //     realize f ...
 //
-// Lines that begin with `target` or `func` come first. After the types of a func, separated by semicolons:
+// Lines that begin with `target` or `func` come first. After the types of a func, separated by
+// semicolons:
 //     storage y x         order in memory, innermost first (default: that of the arguments)
 //     align x 16          align_storage
 //     fold x 4 [backward] fold_storage
-//     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: store and hoist as compute, compute inline)
+//     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: compute inline, the
+//                         others as compute)
 //     async, memoize, output, trace, extern
 //     prefetch g y y 2    prefetch(g, at, from, offset)
 //     ring 2              ring_buffer

@@ -30,7 +30,9 @@ TEST_P(PassTest, Golden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PassTest, ::testing::ValuesIn(golden_files(CALOTYPE_TEST_DIR, ".ir")),
-                         [](const auto &info) { return test_name_of(info.param, CALOTYPE_TEST_DIR); });
+                         [](const auto &info) {
+                             return test_name_of(info.param, CALOTYPE_TEST_DIR);
+                         });
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a pipeline reports while it runs: trace events, profiles, files; and what it finds in the cache.
+// What a pipeline reports while it runs: trace events, profiles, files; and what it finds in the
+// cache.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,11 +42,13 @@ TEST(Tracing, every_event_of_one_func) {
     EXPECT_EQ(event_counts[calotype_trace_load], 8 * 3 * 2);
     EXPECT_EQ(event_counts[calotype_trace_store], 9 * 3);
     EXPECT_EQ(largest_stored, 8 + 2);
-    for (int event : {calotype_trace_begin_realization, calotype_trace_end_realization, calotype_trace_produce,
-                      calotype_trace_end_produce, calotype_trace_consume, calotype_trace_end_consume}) {
+    for (int event :
+         {calotype_trace_begin_realization, calotype_trace_end_realization, calotype_trace_produce,
+          calotype_trace_end_produce, calotype_trace_consume, calotype_trace_end_consume}) {
         EXPECT_EQ(event_counts[event], 3) << event;
     }
-    for (int event : {calotype_trace_begin_pipeline, calotype_trace_end_pipeline, calotype_trace_tag}) {
+    for (int event :
+         {calotype_trace_begin_pipeline, calotype_trace_end_pipeline, calotype_trace_tag}) {
         EXPECT_EQ(event_counts[event], 1) << event;
     }
 }
@@ -90,7 +93,8 @@ TEST(Profiling, a_run_is_counted) {
     f(x, y) = g(x, y) + g(x, y + 1);
     g.compute_root();
     f.parallel(y);
-    Buffer<int> result = f.realize({64, 64}, get_jit_target_from_environment().with_feature(Target::Profile));
+    Buffer<int> result =
+        f.realize({64, 64}, get_jit_target_from_environment().with_feature(Target::Profile));
     EXPECT_EQ(result(5, 7), 5 + 7 + 5 + 8);
 }
 

@@ -63,10 +63,21 @@ const TailStrategy guard = TailStrategy::GuardWithIf, predicate = TailStrategy::
                    round_up = TailStrategy::RoundUp;
 
 const Case levels[] = {
-    {"inlined", [](Stencil &) {}},
-    {"root", [](Stencil &s) { s.rows.compute_root(); }},
-    {"compute_at_y", [](Stencil &s) { s.rows.compute_at(s.out, y); }},
-    {"compute_at_x", [](Stencil &s) { s.rows.compute_at(s.out, x); }},
+    {"inlined",
+     [](Stencil &) {
+     }},
+    {"root",
+     [](Stencil &s) {
+         s.rows.compute_root();
+     }},
+    {"compute_at_y",
+     [](Stencil &s) {
+         s.rows.compute_at(s.out, y);
+     }},
+    {"compute_at_x",
+     [](Stencil &s) {
+         s.rows.compute_at(s.out, x);
+     }},
     {"in_a_tile",
      [](Stencil &s) {
          s.out.tile(x, y, xo, yo, xi, yi, 32, 16).vectorize(xi, 8).parallel(yo);
@@ -86,8 +97,14 @@ const Case levels[] = {
 };
 
 const Case windows[] = {
-    {"slides_over_y", [](Stencil &s) { s.rows.store_root().compute_at(s.out, y); }},
-    {"slides_over_y_and_x", [](Stencil &s) { s.rows.store_root().compute_at(s.out, x); }},
+    {"slides_over_y",
+     [](Stencil &s) {
+         s.rows.store_root().compute_at(s.out, y);
+     }},
+    {"slides_over_y_and_x",
+     [](Stencil &s) {
+         s.rows.store_root().compute_at(s.out, x);
+     }},
     {"both_slide",
      [](Stencil &s) {
          s.rows.store_root().compute_at(s.out, y);
@@ -125,7 +142,10 @@ const Case windows[] = {
          s.out.tile(x, y, xo, yo, xi, yi, 32, 16).vectorize(xi, 8).parallel(yo);
          s.rows.store_at(s.out, xo).compute_at(s.out, yi).vectorize(x, 8);
      }},
-    {"folded_by_hand", [](Stencil &s) { s.rows.store_root().compute_at(s.out, y).fold_storage(y, 5); }},
+    {"folded_by_hand",
+     [](Stencil &s) {
+         s.rows.store_root().compute_at(s.out, y).fold_storage(y, 5);
+     }},
 };
 
 const Case loops[] = {
@@ -184,7 +204,10 @@ const Case loops[] = {
          s.rows.compute_at(s.out, y).unroll(x, 3, guard);
      },
      97, 61},
-    {"never_partitioned", [](Stencil &s) { s.out.never_partition(x, y).vectorize(x, 8); }},
+    {"never_partitioned",
+     [](Stencil &s) {
+         s.out.never_partition(x, y).vectorize(x, 8);
+     }},
     {"specialized",
      [](Stencil &s) {
          s.rows.compute_root();
@@ -193,9 +216,18 @@ const Case loops[] = {
 };
 
 const Case storage[] = {
-    {"reordered", [](Stencil &s) { s.rows.compute_root().reorder_storage(y, x); }},
-    {"aligned", [](Stencil &s) { s.rows.compute_root().align_storage(x, 64); }},
-    {"hoisted_to_root", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y); }},
+    {"reordered",
+     [](Stencil &s) {
+         s.rows.compute_root().reorder_storage(y, x);
+     }},
+    {"aligned",
+     [](Stencil &s) {
+         s.rows.compute_root().align_storage(x, 64);
+     }},
+    {"hoisted_to_root",
+     [](Stencil &s) {
+         s.rows.hoist_storage_root().compute_at(s.out, y);
+     }},
     {"hoisted",
      [](Stencil &s) {
          s.out.split(y, yo, yi, 8);
@@ -206,16 +238,37 @@ const Case storage[] = {
          s.rows.compute_root();
          s.out.prefetch(s.rows, y, y, 2);
      }},
-    {"ring", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).ring_buffer(3); }},
-    {"memoized", [](Stencil &s) { s.rows.compute_root().memoize(); }},
-    {"memoized_in_a_loop", [](Stencil &s) { s.rows.compute_at(s.out, y).memoize(); }},
+    {"ring",
+     [](Stencil &s) {
+         s.rows.hoist_storage_root().compute_at(s.out, y).ring_buffer(3);
+     }},
+    {"memoized",
+     [](Stencil &s) {
+         s.rows.compute_root().memoize();
+     }},
+    {"memoized_in_a_loop",
+     [](Stencil &s) {
+         s.rows.compute_at(s.out, y).memoize();
+     }},
 };
 
 const Case tasks[] = {
-    {"async", [](Stencil &s) { s.rows.compute_root().async(); }},
-    {"async_sliding", [](Stencil &s) { s.rows.store_root().compute_at(s.out, y).async(); }},
-    {"async_hoisted", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).async(); }},
-    {"async_ring", [](Stencil &s) { s.rows.hoist_storage_root().compute_at(s.out, y).async().ring_buffer(3); }},
+    {"async",
+     [](Stencil &s) {
+         s.rows.compute_root().async();
+     }},
+    {"async_sliding",
+     [](Stencil &s) {
+         s.rows.store_root().compute_at(s.out, y).async();
+     }},
+    {"async_hoisted",
+     [](Stencil &s) {
+         s.rows.hoist_storage_root().compute_at(s.out, y).async();
+     }},
+    {"async_ring",
+     [](Stencil &s) {
+         s.rows.hoist_storage_root().compute_at(s.out, y).async().ring_buffer(3);
+     }},
     {"async_ring_in_strips",
      [](Stencil &s) {
          s.out.split(y, yo, yi, 8).parallel(yo);
@@ -228,7 +281,9 @@ const Case tasks[] = {
      }},
 };
 
-const auto name_of = [](const auto &info) { return std::string(info.param.name); };
+const auto name_of = [](const auto &info) {
+    return std::string(info.param.name);
+};
 INSTANTIATE_TEST_SUITE_P(Levels, StencilSchedules, ::testing::ValuesIn(levels), name_of);
 INSTANTIATE_TEST_SUITE_P(Windows, StencilSchedules, ::testing::ValuesIn(windows), name_of);
 INSTANTIATE_TEST_SUITE_P(Loops, StencilSchedules, ::testing::ValuesIn(loops), name_of);

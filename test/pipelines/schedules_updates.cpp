@@ -58,7 +58,13 @@ TEST(AtomicUpdates, sums_over_lanes_of_several_elements) {
     RVar ro("ro"), ri("ri");
     f(y) = 0;
     f(y) += in(r, y);
-    f.update().split(r, ro, ri, 8).split(y, yo, yi, 4).reorder(ri, yi, ro, yo).atomic().vectorize(ri).vectorize(yi);
+    f.update()
+        .split(r, ro, ri, 8)
+        .split(y, yo, yi, 4)
+        .reorder(ri, yi, ro, yo)
+        .atomic()
+        .vectorize(ri)
+        .vectorize(yi);
     Buffer<int> result = f.realize({20});
     for (int j = 0; j < 20; j++) {
         ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
@@ -71,7 +77,13 @@ TEST(AtomicUpdates, sums_over_lanes_outside) {
     RVar ro("ro"), ri("ri");
     f(y) = 0;
     f(y) += in(r, y);
-    f.update().split(r, ro, ri, 8).split(y, yo, yi, 4).reorder(yi, ri, ro, yo).atomic().vectorize(ri).vectorize(yi);
+    f.update()
+        .split(r, ro, ri, 8)
+        .split(y, yo, yi, 4)
+        .reorder(yi, ri, ro, yo)
+        .atomic()
+        .vectorize(ri)
+        .vectorize(yi);
     Buffer<int> result = f.realize({20});
     for (int j = 0; j < 20; j++) {
         ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
@@ -174,7 +186,8 @@ TEST(Interleaving, every_other_element) {
     Func g("g"), in = input();
     g(x, y) = in(2 * x, y) + in(2 * x + 1, y) * 10;
     g.vectorize(x, 8);
-    expect_all(g.realize({32, 8}), [](int i, int j) { return input_at(2 * i, j) + input_at(2 * i + 1, j) * 10; });
+    expect_all(g.realize({32, 8}),
+               [](int i, int j) { return input_at(2 * i, j) + input_at(2 * i + 1, j) * 10; });
 }
 
 TEST(Interleaving, every_element_twice) {
@@ -225,12 +238,17 @@ TEST(Updates, of_a_sliding_window) {
     f(x, y) = g(x, y - 1) + g(x, y) * 2 + g(x, y + 1);
     g.store_root().compute_at(f, y).vectorize(x, 8).update().vectorize(x, 8);
     f.vectorize(x, 8);
-    expect_all(f.realize({32, 40}), [](int i, int j) { return 4 * i + 6 * (j - 1) + 12 * j + 6 * (j + 1); });
+    expect_all(f.realize({32, 40}),
+               [](int i, int j) { return 4 * i + 6 * (j - 1) + 12 * j + 6 * (j + 1); });
 }
 
 TEST(Pyramids, slide_at_half_the_pace) {
-    auto d1 = [](int i, int j) { return (input_at(2 * i, j) + input_at(2 * i + 1, 2 * j)) / 3; };
-    auto d2 = [=](int i, int j) { return (d1(2 * i, j) + d1(2 * i + 1, 2 * j)) / 2; };
+    auto d1 = [](int i, int j) {
+        return (input_at(2 * i, j) + input_at(2 * i + 1, 2 * j)) / 3;
+    };
+    auto d2 = [=](int i, int j) {
+        return (d1(2 * i, j) + d1(2 * i + 1, 2 * j)) / 2;
+    };
     Func in = input(), down1("down1"), down2("down2"), up("up");
     down1(x, y) = (in(2 * x, y) + in(2 * x + 1, 2 * y)) / 3;
     down2(x, y) = (down1(2 * x, y) + down1(2 * x + 1, 2 * y)) / 2;
@@ -277,7 +295,9 @@ TEST(Boundaries, constant_exterior) {
 
 TEST(Boundaries, mirror_interior) {
     Buffer<int> im = image();
-    auto mirror = [](int v, int n) { return v < 0 ? -v : v > n - 1 ? 2 * (n - 1) - v : v; };
+    auto mirror = [](int v, int n) {
+        return v < 0 ? -v : v > n - 1 ? 2 * (n - 1) - v : v;
+    };
     expect_cross(BoundaryConditions::mirror_interior(im),
                  [&](int i, int j) { return im(mirror(i, 64), mirror(j, 48)); });
 }

@@ -19,15 +19,15 @@ std::string file_of(const Function &f, int value) {
         return file;
     }
     const size_t slash = file.find_last_of('/'), dot = file.find_last_of('.');
-    const bool has_extension = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+    const bool has_extension =
+        dot != std::string::npos && (slash == std::string::npos || dot > slash);
     const size_t end = has_extension ? dot : file.size();
     return file.substr(0, end) + "." + std::to_string(value) + file.substr(end);
 }
 
 class DebugToFile : public Mutator {
 public:
-    explicit DebugToFile(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit DebugToFile(LowerContext &ctx) : ctx_(ctx) {
     }
 
 protected:
@@ -60,11 +60,13 @@ private:
         for (int i = 0; i < f.outputs(); i++) {
             const Expr buffer = Variable::make(header_type(), names::buffer(f.buffer_name(i)));
             const Expr call = Call::make(Int(32), "calotype_debug_to_file",
-                                         {user_context(), StringImm::make(file_of(f, i)), buffer}, CallKind::Extern);
+                                         {user_context(), StringImm::make(file_of(f, i)), buffer},
+                                         CallKind::Extern);
             const std::string name = ctx_.names.unique(f.name() + ".debug_to_file");
             const Expr result = Variable::make(Int(32), name);
-            writes.push_back(LetStmt::make(name, call, check(result == 0, "debug_to_file_failed",
-                                                             {f.name(), file_of(f, i), result})));
+            writes.push_back(LetStmt::make(
+                name, call,
+                check(result == 0, "debug_to_file_failed", {f.name(), file_of(f, i), result})));
         }
         return Block::make(writes);
     }

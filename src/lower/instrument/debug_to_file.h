@@ -6,14 +6,16 @@
 
 namespace calotype {
 
-/// What `f.debug_to_file(name)` asks for: when all of the storage of f has been computed and used, it is written to the file.
+/// What `f.debug_to_file(name)` asks for: when all of the storage of f has been computed and used,
+/// it is written to the file.
 ///
 ///     realize f {                                       realize f {
 ///       ...                                      ->       ...
 ///     }                                                   calotype_debug_to_file("name", f.buffer)
 ///                                                       }
 ///
-/// Of an output, at the end of its production. Values of a tuple go to files with a number before the extension.
+/// Of an output, at the end of its production. Values of a tuple go to files with a number before
+/// the extension.
 ///
 /// Requires:    Func-level storage.
 /// Establishes: storage that is written is used as a whole, as by an extern stage.

@@ -28,8 +28,7 @@ Stmt call(const char *function, const std::vector<Expr> &args) {
 
 class Profiling : public Mutator {
 public:
-    explicit Profiling(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit Profiling(LowerContext &ctx) : ctx_(ctx) {
         add_row("overhead");
     }
 
@@ -41,23 +40,27 @@ public:
         std::vector<Expr> names, kinds, peaks;
         for (const Row &row : rows_) {
             names.push_back(StringImm::make(row.name));
-            kinds.push_back(int(names.size() == 1 ? calotype_profiler_func_kind_overhead :
-                                                    calotype_profiler_func_kind_compute));
+            kinds.push_back(int(names.size() == 1 ? calotype_profiler_func_kind_overhead
+                                                  : calotype_profiler_func_kind_compute));
             peaks.push_back(make_const(UInt(64), uint64_t(row.stack_peak)));
         }
-        const Expr start = Call::make(Int(32), "calotype_profiler_instance_start",
-                                      {user_context(), StringImm::make(ctx_.pipeline_name), int(rows_.size()),
-                                       as_struct(names), as_struct(kinds), funcs, instance()},
-                                      CallKind::Extern);
-        const Expr at_exit = Call::make(Int(32), Intrinsic::register_destructor,
-                                        {StringImm::make("calotype_profiler_instance_end"), instance()});
-        const Stmt running =
-            Block::make({AssertStmt::make(start_result == 0, start_result), Evaluate::make(at_exit),
-                         call("calotype_profiler_stack_peak", {user_context(), instance(), as_struct(peaks)}),
-                         call("calotype_profiler_incr_active_threads", {instance()}), set_current(0), body,
-                         call("calotype_profiler_decr_active_threads", {instance()})});
-        const Expr storage = Call::make(Handle(), Intrinsic::alloca, {int(sizeof(calotype_profiler_instance_state))});
-        return LetStmt::make(instance_name, storage, LetStmt::make("__profiler.started", start, running));
+        const Expr start =
+            Call::make(Int(32), "calotype_profiler_instance_start",
+                       {user_context(), StringImm::make(ctx_.pipeline_name), int(rows_.size()),
+                        as_struct(names), as_struct(kinds), funcs, instance()},
+                       CallKind::Extern);
+        const Expr at_exit =
+            Call::make(Int(32), Intrinsic::register_destructor,
+                       {StringImm::make("calotype_profiler_instance_end"), instance()});
+        const Stmt running = Block::make(
+            {AssertStmt::make(start_result == 0, start_result), Evaluate::make(at_exit),
+             call("calotype_profiler_stack_peak", {user_context(), instance(), as_struct(peaks)}),
+             call("calotype_profiler_incr_active_threads", {instance()}), set_current(0), body,
+             call("calotype_profiler_decr_active_threads", {instance()})});
+        const Expr storage = Call::make(Handle(), Intrinsic::alloca,
+                                        {int(sizeof(calotype_profiler_instance_state))});
+        return LetStmt::make(instance_name, storage,
+                             LetStmt::make("__profiler.started", start, running));
     }
 
 protected:
@@ -83,14 +86,15 @@ protected:
         const Stmt go = call("calotype_profiler_decr_active_threads", {instance()});
         const Stmt task = Block::make({come, set_current(current_), loop->body, go});
         return Block::make({go,
-                            For::make(loop->name, loop->min, loop->extent, loop->for_type, loop->partition,
-                                      loop->device_api, task),
+                            For::make(loop->name, loop->min, loop->extent, loop->for_type,
+                                      loop->partition, loop->device_api, task),
                             come, set_current(current_)});
     }
 
     Stmt visit(const Allocate *op) override {
         const int64_t constant = int64_t(op->constant_size()) * op->type.bytes();
-        const bool on_stack = op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register ||
+        const bool on_stack = op->memory_type == MemoryType::Stack ||
+                              op->memory_type == MemoryType::Register ||
                               (op->memory_type == MemoryType::Auto && constant > 0);
         const int row = row_of_buffer(op->name);
         if (on_stack || op->new_expr.defined()) {
@@ -109,8 +113,8 @@ protected:
         for (const Expr &e : op->extents) {
             size = size * cast(UInt(64), e);
         }
-        const Stmt s = Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body, Expr(),
-                                      op->free_function, op->padding);
+        const Stmt s = Allocate::make(op->name, op->type, op->memory_type, op->extents,
+                                      op->condition, body, Expr(), op->free_function, op->padding);
         return LetStmt::make(bytes_name, size, s);
     }
 

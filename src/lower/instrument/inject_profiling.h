@@ -6,14 +6,15 @@
 
 namespace calotype {
 
-/// Calls of the runtime's profiler (runtime/abi/profiler.h): a run begins and ends, another Func is at work, threads come and
-/// go, memory is taken and released.
+/// Calls of the runtime's profiler (runtime/abi/profiler.h): a run begins and ends, another Func is
+/// at work, threads come and go, memory is taken and released.
 ///
-///     produce f {                                       set_current_func(instance, f)
-///       ...                                      ->     produce f {...}
-///     }                                                 set_current_func(instance, whatever was before)
+///     produce f {      set_current_func(instance, f)
+///       ...        ->  produce f {...}
+///     }                set_current_func(instance, whatever was before)
 ///
-/// Row 0 of the report is what belongs to no Func. Funcs marked no_profiling count for the Func round them.
+/// Row 0 of the report is what belongs to no Func. Funcs marked no_profiling count for the Func
+/// round them.
 ///
 /// Requires:    flat storage, heap storage with its Frees.
 /// Establishes: nothing that other passes rely on.

@@ -29,9 +29,10 @@ struct Event {
             places.push_back(cast(Int(32), e));
         }
         return Call::make(Int(32), Intrinsic::trace,
-                          {StringImm::make(func), value.defined() ? as_struct({value}) : null(), as_struct(places),
-                           int(type.code()), type.bits(), type.lanes(), int(code), parent, value_index,
-                           int(coordinates.size()), StringImm::make(tag)});
+                          {StringImm::make(func), value.defined() ? as_struct({value}) : null(),
+                           as_struct(places), int(type.code()), type.bits(), type.lanes(),
+                           int(code), parent, value_index, int(coordinates.size()),
+                           StringImm::make(tag)});
     }
 
 private:
@@ -66,8 +67,8 @@ public:
         : ctx_(ctx), all_loads_(ctx.target.has_feature(Target::TraceLoads)),
           all_stores_(ctx.target.has_feature(Target::TraceStores)),
           all_realizations_(ctx.target.has_feature(Target::TraceRealizations)),
-          pipeline_(ctx.trace_pipeline || ctx.target.has_feature(Target::TracePipeline) || all_loads_ || all_stores_ ||
-                    all_realizations_) {
+          pipeline_(ctx.trace_pipeline || ctx.target.has_feature(Target::TracePipeline) ||
+                    all_loads_ || all_stores_ || all_realizations_) {
     }
 
     Stmt whole(const Stmt &s) {
@@ -134,7 +135,8 @@ protected:
         const Expr v = Variable::make(value.type(), name);
         e.type = value.type();
         e.value = v;
-        return Let::make(name, value, Call::make(value.type(), Intrinsic::return_second, {e.call(), v}));
+        return Let::make(name, value,
+                         Call::make(value.type(), Intrinsic::return_second, {e.call(), v}));
     }
 
     Expr visit(const Call *op) override {
@@ -197,14 +199,15 @@ protected:
     /// begin and end of the storage's life; or, where only accesses are traced, an id for them.
     Stmt around_storage(const Function &f, const Region &bounds, const Stmt &body) {
         if (!traces_realizations(f)) {
-            return traces_loads(f) || traces_stores(f) ? LetStmt::make(id_name(f.name()), 0, body) : body;
+            return traces_loads(f) || traces_stores(f) ? LetStmt::make(id_name(f.name()), 0, body)
+                                                       : body;
         }
         return between(f, bounds, calotype_trace_begin_realization, pipeline_id(), body);
     }
 
     /// `body` between an event and the event that ends it, whose code is the next one.
-    Stmt between(const Function &f, const Region &bounds, calotype_trace_event_code_t code, const Expr &parent,
-                 const Stmt &body) {
+    Stmt between(const Function &f, const Region &bounds, calotype_trace_event_code_t code,
+                 const Expr &parent, const Stmt &body) {
         any_ = true;
         Event begin{f.name(), code};
         begin.parent = parent;
@@ -213,7 +216,8 @@ protected:
         Event end = begin;
         end.code = calotype_trace_event_code_t(code + 1);
         end.parent = id_of(f.name());
-        return LetStmt::make(id_name(f.name()), begin.call(), Block::make(body, Evaluate::make(end.call())));
+        return LetStmt::make(id_name(f.name()), begin.call(),
+                             Block::make(body, Evaluate::make(end.call())));
     }
 
     Region output_bounds(const Function &f) const {
@@ -233,7 +237,8 @@ protected:
         }
         const Region *bounds = bounds_.find(op->name);
         return between(f->second, bounds ? *bounds : output_bounds(f->second),
-                       op->is_producer ? calotype_trace_produce : calotype_trace_consume, id_of(op->name), s);
+                       op->is_producer ? calotype_trace_produce : calotype_trace_consume,
+                       id_of(op->name), s);
     }
 
 private:

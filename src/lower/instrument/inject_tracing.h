@@ -8,19 +8,21 @@ namespace calotype {
 
 /// Calls of calotype_trace (runtime/abi/tracing.h) for what the schedule or the target asks for.
 ///
-///     f(x) = v                                   ->     f(x) = let f.value = v in return_second(trace(store, x, f.value), f.value)
-///     ... im(x) ...                              ->     ... let im.value = im(x) in return_second(trace(load, ...), im.value) ...
-///     realize f {                                       realize f {
-///       produce f {...}                                   let f.trace_id = trace(begin_realization, ...)
-///       consume f {...}                          ->       let f.trace_id = trace(produce, parent f.trace_id); produce f {...}
-///     }                                                   trace(end_produce); ...; trace(end_realization)
-///                                                       }
+///     f(x) = v        ->  f(x) = let f.value = v
+///                                in return_second(trace(store, x, f.value), f.value)
+///     ... im(x) ...   ->  ... let im.value = im(x)
+///                             in return_second(trace(load, x, im.value), im.value) ...
+///     produce f {...} ->  let f.trace_id = trace(produce, parent f.trace_id)
+///                         produce f {...}
+///                         trace(end_produce, parent f.trace_id)
 ///
-/// The parent of an event is the innermost one of the same Func round it, of the outermost ones the pipeline.
+/// The parent of an event is the innermost one of the same Func round it, of the outermost ones the
+/// pipeline.
 ///
 /// Requires:    the nest of build_nest.
 /// Establishes: nothing that other passes rely on.
-/// Order:       before bounds inference and all that drops or repeats computations: what is traced is what happens then.
+/// Order: before bounds inference and all that drops or repeats computations: what is traced is
+///     what happens then.
 ///              After inject_memoization: what is found in the cache is not computed.
 Stmt inject_tracing(const Stmt &s, LowerContext &ctx);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The key is a struct: a digest of everything that the values of f are made of (the definitions of f and of all Funcs that it
-// needs), then the values of the parameters that occur in them. What is marked by memoize_tag is represented by its tags.
-// Larger values come first, so that there is no padding, whose bytes would not be defined.
+// The key is a struct: a digest of everything that the values of f are made of (the definitions of
+// f and of all Funcs that it needs), then the values of the parameters that occur in them. What is
+// marked by memoize_tag is represented by its tags. Larger values come first, so that there is no
+// padding, whose bytes would not be defined.
 #include "lower/instrument/memoization.h"
 
 #include <algorithm>
@@ -23,8 +24,7 @@ namespace {
 /// Collects what values depend on, and what they are, over all Funcs needed.
 class KeyFinder : public GraphVisitor {
 public:
-    KeyFinder(const Function &f, const LowerContext &ctx)
-        : memoized_(f), ctx_(ctx) {
+    KeyFinder(const Function &f, const LowerContext &ctx) : memoized_(f), ctx_(ctx) {
         enter(f.name());
     }
 
@@ -108,7 +108,8 @@ private:
         }
     }
 
-    /// Everything from the first to the last element: names of images repeat from one program to another.
+    /// Everything from the first to the last element: names of images repeat from one program to
+    /// another.
     void add_image(const ImageContents &image) {
         if (!entered_.insert(image.name).second) {
             return;
@@ -119,8 +120,8 @@ private:
         for (int d = 0; d < raw->dimensions; d++) {
             const int64_t span = int64_t(raw->dim[d].extent - 1) * raw->dim[d].stride * element;
             (span < 0 ? first : end) += span;
-            add_text(std::to_string(raw->dim[d].min) + " " + std::to_string(raw->dim[d].extent) + " " +
-                     std::to_string(raw->dim[d].stride));
+            add_text(std::to_string(raw->dim[d].min) + " " + std::to_string(raw->dim[d].extent) +
+                     " " + std::to_string(raw->dim[d].stride));
         }
         if (raw->host && end > first) {
             digest_.update(raw->host + first, size_t(end - first));
@@ -128,7 +129,8 @@ private:
     }
 
     void refuse(const std::string &image) const {
-        user_error << "func " << memoized_.name() << " is memoized, but its values depend on image parameter " << image
+        user_error << "func " << memoized_.name()
+                   << " is memoized, but its values depend on image parameter " << image
                    << ": mark what reads it with memoize_tag";
     }
 
@@ -141,10 +143,12 @@ private:
             }
             return;
         }
-        if (op->call_kind == CallKind::Image && op->symbol && op->symbol->kind == SymbolKind::Parameter) {
+        if (op->call_kind == CallKind::Image && op->symbol &&
+            op->symbol->kind == SymbolKind::Parameter) {
             refuse(op->name);
         }
-        if (op->call_kind == CallKind::Image && op->symbol && op->symbol->kind == SymbolKind::Image) {
+        if (op->call_kind == CallKind::Image && op->symbol &&
+            op->symbol->kind == SymbolKind::Image) {
             add_image(*static_cast<const ImageContents *>(op->symbol.get()));
         }
         if (op->call_kind == CallKind::Func) {
@@ -154,7 +158,8 @@ private:
     }
 
     void visit(const Variable *op) override {
-        if (op->symbol && op->symbol->kind == SymbolKind::Parameter && !Parameter(op->symbol).is_buffer()) {
+        if (op->symbol && op->symbol->kind == SymbolKind::Parameter &&
+            !Parameter(op->symbol).is_buffer()) {
             add_value(op);
         }
     }
@@ -181,8 +186,8 @@ Expr int_part(const Function &f, const char *what) {
 
 /// The arguments that lookup and store share.
 std::vector<Expr> common_arguments(const Function &f) {
-    return {user_context(), handle_part(f, "key"), int_part(f, "key_size"), handle_part(f, "bounds"), f.outputs(),
-            handle_part(f, "buffers")};
+    return {user_context(),           handle_part(f, "key"), int_part(f, "key_size"),
+            handle_part(f, "bounds"), f.outputs(),           handle_part(f, "buffers")};
 }
 
 }  // namespace
@@ -195,15 +200,17 @@ Stmt store_memoized(const Function &f) {
     const Expr eviction_key = f.schedule().memoize_eviction_key;
     std::vector<Expr> args = common_arguments(f);
     args.push_back(make_const(Bool(), eviction_key.defined()));
-    args.push_back(!eviction_key.defined()             ? make_zero(UInt(64)) :
-                   eviction_key.type().is_handle() ? reinterpret(UInt(64), eviction_key) :
-                                                         cast(UInt(64), eviction_key));
+    args.push_back(!eviction_key.defined()           ? make_zero(UInt(64))
+                   : eviction_key.type().is_handle() ? reinterpret(UInt(64), eviction_key)
+                                                     : cast(UInt(64), eviction_key));
     const Expr result = int_part(f, "store");
-    const Expr call = Call::make(Int(32), "calotype_memoization_cache_store", args, CallKind::Extern);
+    const Expr call =
+        Call::make(Int(32), "calotype_memoization_cache_store", args, CallKind::Extern);
     return LetStmt::make(part(f, "store"), call, AssertStmt::make(result == 0, result));
 }
 
-Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const Stmt &body, const LowerContext &ctx) {
+Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const Stmt &body,
+                      const LowerContext &ctx) {
     std::vector<HeaderDimension> shape;
     for (size_t d = 0; d < storage.mins.size(); d++) {
         shape.push_back({storage.mins[d], storage.sizes[d], storage.strides[d]});
@@ -214,16 +221,19 @@ Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const S
         const Expr header = Variable::make(header_type(), names::buffer(storage.buffers[i]));
         headers.insert(headers.begin(), header);
         const Expr host = Call::make(Handle(), Intrinsic::buffer_get_host, {header});
-        s = Allocate::make(storage.buffers[i], storage.types[i], MemoryType::Heap, storage.extents, const_true(), s, host,
-                           "calotype_memoization_cache_release");
+        s = Allocate::make(storage.buffers[i], storage.types[i], MemoryType::Heap, storage.extents,
+                           const_true(), s, host, "calotype_memoization_cache_release");
     }
     const Expr result = int_part(f, "lookup");
     s = Block::make(AssertStmt::make(result >= 0, result), s);
     s = LetStmt::make(part(f, "lookup"),
-                      Call::make(Int(32), "calotype_memoization_cache_lookup", common_arguments(f), CallKind::Extern), s);
+                      Call::make(Int(32), "calotype_memoization_cache_lookup", common_arguments(f),
+                                 CallKind::Extern),
+                      s);
     s = LetStmt::make(part(f, "buffers"), Call::make(Handle(), Intrinsic::make_struct, headers), s);
     for (size_t i = storage.buffers.size(); i-- > 0;) {
-        s = LetStmt::make(names::buffer(storage.buffers[i]), make_buffer_header(Expr(), storage.types[i], shape), s);
+        s = LetStmt::make(names::buffer(storage.buffers[i]),
+                          make_buffer_header(Expr(), storage.types[i], shape), s);
     }
     s = LetStmt::make(part(f, "bounds"), make_buffer_header(Expr(), storage.types[0], shape), s);
     const std::vector<Expr> key = KeyFinder(f, ctx).key();

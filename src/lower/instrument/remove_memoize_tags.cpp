@@ -13,7 +13,8 @@ protected:
     using GraphMutator::visit;
 
     Expr visit(const Call *op) override {
-        return op->is_intrinsic(Intrinsic::memoize_expr) ? mutate(op->args[0]) : GraphMutator::visit(op);
+        return op->is_intrinsic(Intrinsic::memoize_expr) ? mutate(op->args[0])
+                                                         : GraphMutator::visit(op);
     }
 };
 

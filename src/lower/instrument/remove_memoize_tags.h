@@ -9,7 +9,8 @@ namespace calotype {
 ///     memoize_expr(e, key values...)             ->     e
 ///
 /// Requires:    nothing.
-/// Establishes: no memoize_expr. The definitions in ctx.env keep theirs: keys are made of them (lower/instrument/memoization.h).
+/// Establishes: no memoize_expr. The definitions in ctx.env keep theirs: keys are made of them
+///     (lower/instrument/memoization.h).
 /// Order:       right after build_nest: bounds inference is to see e alone.
 Stmt remove_memoize_tags(const Stmt &s, LowerContext &ctx);
 

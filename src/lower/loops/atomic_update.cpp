@@ -13,13 +13,15 @@ namespace {
 /// True if e is the element that the store sets, as it was before (perhaps as a bool).
 bool is_old_value(const Expr &e, const Store *store) {
     const Cast *as_bool = e.as<Cast>();
-    const Load *load = as_bool && as_bool->type.is_bool() ? as_bool->value.as<Load>() : e.as<Load>();
+    const Load *load =
+        as_bool && as_bool->type.is_bool() ? as_bool->value.as<Load>() : e.as<Load>();
     return load && load->name == store->name && equal(load->index, store->index);
 }
 
 /// The update if e is `a op b` with the old value on one side.
 template<typename T>
-std::optional<AtomicUpdate> match_binary(const Expr &e, VectorReduce::Operator op, const Store *store) {
+std::optional<AtomicUpdate> match_binary(const Expr &e, VectorReduce::Operator op,
+                                         const Store *store) {
     const T *node = e.as<T>();
     if (!node) {
         return std::nullopt;
@@ -29,7 +31,9 @@ std::optional<AtomicUpdate> match_binary(const Expr &e, VectorReduce::Operator o
     if (!is_old_value(old, store) || uses_buffer(operand, store->name)) {
         return std::nullopt;
     }
-    return AtomicUpdate{op, operand, [old](const Expr &x) { return T::make(old, x); }};
+    return AtomicUpdate{op, operand, [old](const Expr &x) {
+                            return T::make(old, x);
+                        }};
 }
 
 std::optional<AtomicUpdate> match_difference(const Expr &e, const Store *store) {
@@ -38,7 +42,9 @@ std::optional<AtomicUpdate> match_difference(const Expr &e, const Store *store) 
         return std::nullopt;
     }
     const Expr old = node->a;
-    return AtomicUpdate{VectorReduce::Add, node->b, [old](const Expr &x) { return Sub::make(old, x); }};
+    return AtomicUpdate{VectorReduce::Add, node->b, [old](const Expr &x) {
+                            return Sub::make(old, x);
+                        }};
 }
 
 std::optional<AtomicUpdate> match_saturating_add(const Expr &e, const Store *store) {
@@ -84,7 +90,9 @@ std::optional<AtomicUpdate> match_atomic_update(const Store *store) {
     std::optional<AtomicUpdate> update = match_value(stored_bool->value, store);
     if (update) {
         const Type t = store->value.type();
-        update->rebuild = [t, inner = update->rebuild](const Expr &x) { return Cast::make(t, inner(x)); };
+        update->rebuild = [t, inner = update->rebuild](const Expr &x) {
+            return Cast::make(t, inner(x));
+        };
     }
     return update;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Recognises stores that combine one more value into an element: `f[i] = f[i] + e`. Helper of vectorize_loops.
+// Recognises stores that combine one more value into an element: `f[i] = f[i] + e`. Helper of
+// vectorize_loops.
 #pragma once
 
 #include <functional>

@@ -41,8 +41,7 @@ bool all_true(const Expr &predicate) {
 
 class RampFlattener : public GraphMutator {
 public:
-    explicit RampFlattener(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit RampFlattener(LowerContext &ctx) : ctx_(ctx) {
     }
 
     // The lets made for a store are its own: a shared statement is rewritten once for each place.
@@ -61,18 +60,19 @@ private:
         }
         const int lanes = ramp->base.type().lanes();
         const Broadcast *base = ramp->base.as<Broadcast>(), *stride = ramp->stride.as<Broadcast>();
-        const bool scalar_rows = base && base->value.type().is_scalar() && stride && stride->value.type().is_scalar();
+        const bool scalar_rows =
+            base && base->value.type().is_scalar() && stride && stride->value.type().is_scalar();
         if (scalar_rows && all_true(op->predicate)) {
             const Expr index = Ramp::make(mutate(base->value), mutate(stride->value), ramp->lanes);
-            const Expr column = Load::make(op->type.with_lanes(ramp->lanes), op->name, index, const_true(ramp->lanes),
-                                           op->alignment, op->symbol);
+            const Expr column = Load::make(op->type.with_lanes(ramp->lanes), op->name, index,
+                                           const_true(ramp->lanes), op->alignment, op->symbol);
             return internal::repeat_lanes(column, lanes);
         }
         const Expr predicate = mutate(op->predicate);
         std::vector<Expr> rows;
         for (int i = 0; i < ramp->lanes; i++) {
-            rows.push_back(mutate(Load::make(op->type.with_lanes(lanes), op->name, row_index(ramp, i),
-                                             row_predicate(predicate, i, lanes),
+            rows.push_back(mutate(Load::make(op->type.with_lanes(lanes), op->name,
+                                             row_index(ramp, i), row_predicate(predicate, i, lanes),
                                              i == 0 ? op->alignment : Alignment(), op->symbol)));
         }
         return Shuffle::make_concat(rows);
@@ -93,9 +93,10 @@ private:
         const Expr rows = is_const(value) ? value : Variable::make(value.type(), name);
         std::vector<Stmt> stores;
         for (int i = 0; i < ramp->lanes; i++) {
-            stores.push_back(mutate(Store::make(op->name, simplify(row(rows, i, lanes)), row_index(ramp, i),
-                                                row_predicate(predicate, i, lanes),
-                                                i == 0 ? op->alignment : Alignment(), op->symbol)));
+            stores.push_back(
+                mutate(Store::make(op->name, simplify(row(rows, i, lanes)), row_index(ramp, i),
+                                   row_predicate(predicate, i, lanes),
+                                   i == 0 ? op->alignment : Alignment(), op->symbol)));
         }
         const Stmt result = Block::make(stores);
         return is_const(value) ? result : LetStmt::make(name, value, result);

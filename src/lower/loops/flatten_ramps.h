@@ -9,7 +9,7 @@ namespace calotype {
 
 /// A load or store of several rows becomes one for each row.
 ///
-///     f[ramp(ramp(x, 1, 8), x8(s), 2)]           ->      concat(f[ramp(x, 1, 8)], f[ramp(x + s, 1, 8)])
+///     f[ramp(ramp(x, 1, 8), x8(s), 2)]  ->  concat(f[ramp(x, 1, 8)], f[ramp(x + s, 1, 8)])
 ///
 ///     f[ramp(ramp(x, 1, 8), x8(s), 2)] = v       ->      let t = v
 ///                                                        f[ramp(x, 1, 8)] = slice(t, 0, 1, 8)
@@ -19,7 +19,8 @@ namespace calotype {
 ///
 /// Requires: vector code, simplified, so that ramps are seen as such.
 /// Establishes: no load or store by a ramp of vectors, but for updates within `atomic`.
-/// Order: after vectorize_loops makes them; before rewrite_interleaving, which knows plain ramps only.
+/// Order: after vectorize_loops makes them; before rewrite_interleaving, which knows plain ramps
+///     only.
 Stmt flatten_ramps(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

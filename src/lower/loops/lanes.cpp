@@ -31,7 +31,8 @@ std::optional<Ends> ends_of_lanes(const Expr &e) {
     if (is_const_zero(affine->stride)) {
         return Ends{affine->base, affine->base};
     }
-    const Expr last = affine->base + affine->stride * make_const(affine->stride.type(), e.type().lanes() - 1);
+    const Expr last =
+        affine->base + affine->stride * make_const(affine->stride.type(), e.type().lanes() - 1);
     if (is_positive_const(affine->stride)) {
         return Ends{affine->base, last};
     }
@@ -48,7 +49,8 @@ Expr compare_ends(const Comparison *op, bool all) {
     if (!a || !b || (!a->smallest.same_as(a->largest) && !b->smallest.same_as(b->largest))) {
         return Expr();
     }
-    constexpr bool less = Comparison::kind_tag == NodeKind::LT || Comparison::kind_tag == NodeKind::LE;
+    constexpr bool less =
+        Comparison::kind_tag == NodeKind::LT || Comparison::kind_tag == NodeKind::LE;
     const bool large_a = less == all;
     return Comparison::make(large_a ? a->largest : a->smallest, large_a ? b->smallest : b->largest);
 }
@@ -89,8 +91,9 @@ Expr reduce_condition(const Expr &condition, bool all) {
         return condition;
     }
     const Expr result = reduce_structure(condition, all);
-    return result.defined() ? result :
-                              VectorReduce::make(all ? VectorReduce::And : VectorReduce::Or, condition, 1);
+    return result.defined()
+               ? result
+               : VectorReduce::make(all ? VectorReduce::And : VectorReduce::Or, condition, 1);
 }
 
 }  // namespace
@@ -121,7 +124,8 @@ Expr repeat_lanes(const Expr &e, int factor) {
         return Broadcast::make(repeat_lanes(op->value, factor), op->lanes);
     }
     if (const Ramp *op = e.as<Ramp>()) {
-        return Ramp::make(repeat_lanes(op->base, factor), repeat_lanes(op->stride, factor), op->lanes);
+        return Ramp::make(repeat_lanes(op->base, factor), repeat_lanes(op->stride, factor),
+                          op->lanes);
     }
     std::vector<int> indices;
     for (int i = 0; i < e.type().lanes() * factor; i++) {

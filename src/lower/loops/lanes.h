@@ -6,9 +6,11 @@
 
 namespace calotype::internal {
 
-/// True where each lane of the Bool vector is: `ramp(x, 1, 8) < x8(n)` gives `x + 7 < n`. Without likely().
+/// True where each lane of the Bool vector is: `ramp(x, 1, 8) < x8(n)` gives `x + 7 < n`. Without
+/// likely().
 Expr all_lanes(const Expr &condition);
-/// True where some lane of the Bool vector is: `ramp(x, 1, 8) < x8(n)` gives `x < n`. Without likely().
+/// True where some lane of the Bool vector is: `ramp(x, 1, 8) < x8(n)` gives `x < n`. Without
+/// likely().
 Expr any_lane(const Expr &condition);
 /// The largest (smallest) lane of an integer vector.
 Expr largest_lane(const Expr &e);

@@ -19,15 +19,15 @@ namespace {
 
 class Partitioner : public Mutator {
 public:
-    explicit Partitioner(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit Partitioner(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
     using Mutator::visit;
 
     static bool has_likely(const Stmt &s) {
-        return contains_intrinsic(s, Intrinsic::likely) || contains_intrinsic(s, Intrinsic::likely_if_innermost);
+        return contains_intrinsic(s, Intrinsic::likely) ||
+               contains_intrinsic(s, Intrinsic::likely_if_innermost);
     }
 
     static Stmt make_loop(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
@@ -35,23 +35,27 @@ private:
     }
 
     Stmt visit(const For *op) override {
-        const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) && op->partition != Partition::Never && !is_gpu(op->for_type) &&
+        const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
+                               op->partition != Partition::Never && !is_gpu(op->for_type) &&
                                !is_const_one(op->extent) && has_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         if (!steady.found) {
             user_assert(op->partition != Partition::Always || rare_)
-                << "loop " << op->name << " is marked always_partition, but no condition in it is likely to hold in a "
+                << "loop " << op->name
+                << " is marked always_partition, but no condition in it is likely to hold in a "
                 << "range of its iterations";
             return Mutator::visit(op);
         }
         if (steady.range.is_everything()) {
             return make_loop(op, op->min, op->extent, mutate(steady.body));
         }
-        return op->for_type == ForType::Serial ? split_in_three(op, steady) : branch_inside(op, steady);
+        return op->for_type == ForType::Serial ? split_in_three(op, steady)
+                                               : branch_inside(op, steady);
     }
 
-    /// The general code. What is rare may still be much (a whole row of tiles at the edge of an image), so its innermost loops
-    /// have steady states of their own; loops round them do not, or there would be a copy for each combination.
+    /// The general code. What is rare may still be much (a whole row of tiles at the edge of an
+    /// image), so its innermost loops have steady states of their own; loops round them do not, or
+    /// there would be a copy for each combination.
     Stmt rarely_run(const Stmt &body) {
         const bool outer = std::exchange(rare_, true);
         const Stmt result = mutate(body);
@@ -59,7 +63,8 @@ private:
         return result;
     }
 
-    /// Iterations of a parallel loop choose for themselves, so that all of them still run at the same time.
+    /// Iterations of a parallel loop choose for themselves, so that all of them still run at the
+    /// same time.
     Stmt branch_inside(const For *op, const SteadyState &steady) {
         const Expr i = Variable::make(op->min.type(), op->name);
         Expr condition;
@@ -80,8 +85,10 @@ private:
         const Type t = op->min.type();
         const Expr first = Variable::make(t, first_name), end = Variable::make(t, end_name);
         const Expr loop_end = op->min + op->extent;
-        const bool before = steady.range.has_lower_bound() && !can_prove(steady.range.min <= op->min);
-        const bool after = steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1);
+        const bool before =
+            steady.range.has_lower_bound() && !can_prove(steady.range.min <= op->min);
+        const bool after =
+            steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1);
 
         const Stmt general = rarely_run(op->body);
         const Expr start = before ? first : op->min, stop = after ? end : loop_end;
@@ -98,8 +105,9 @@ private:
             result = LetStmt::make(end_name, simplify(max(wanted, start)), result);
         }
         if (before) {
-            result = LetStmt::make(first_name, simplify(min(max(steady.range.min, op->min), max(loop_end, op->min))),
-                                   result);
+            result = LetStmt::make(
+                first_name, simplify(min(max(steady.range.min, op->min), max(loop_end, op->min))),
+                result);
         }
         return result;
     }

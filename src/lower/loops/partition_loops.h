@@ -7,18 +7,23 @@
 
 namespace calotype {
 
-/// Splits a loop into the iterations in which everything likely() holds, without the tests, and those before and after.
+/// Splits a loop into the iterations in which everything likely() holds, without the tests, and
+/// those before and after.
 ///
-///     for x in [0, w) {                                 let x.steady_min = 1, let x.steady_end = min(w, n)   (and clamps)
-///       f[x] = g[max(likely(x - 1), 0)]                 for x in [0, x.steady_min) { f[x] = g[max(x - 1, 0)] }
-///       if likely(x < n) {                      ->      for x in [x.steady_min, x.steady_end) { f[x] = g[x - 1]; h[x] = 1 }
-///         h[x] = 1                                      for x in [x.steady_end, w) { ... }
-///       }
+///     for x in [0, w) {
+///       f[x] = g[max(likely(x - 1), 0)]
+///       if likely(x < n) { h[x] = 1 }
 ///     }
+///     ->
+///     let x.steady_min = 1, x.steady_end = min(w, n)    (and clamped to the loop)
+///     for x in [0, x.steady_min) { f[x] = g[max(x - 1, 0)]; if x < n { h[x] = 1 } }
+///     for x in [x.steady_min, x.steady_end) { f[x] = g[x - 1]; h[x] = 1 }
+///     for x in [x.steady_end, w) { as before }
 ///
-/// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with the two versions under
-/// a condition. likely_if_innermost counts in loops without loops inside. Loops marked Partition::Never are left alone;
-/// for one marked Always it is a CompileError if there is nothing to split off.
+/// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with
+/// the two versions under a condition. likely_if_innermost counts in loops without loops inside.
+/// Loops marked Partition::Never are left alone; for one marked Always it is a CompileError if
+/// there is nothing to split off.
 ///
 /// Requires: no vectorised loops.
 /// Establishes: simplified.

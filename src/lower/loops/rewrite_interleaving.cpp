@@ -76,8 +76,7 @@ public:
     }
 
 private:
-    ReadsElsewhere(const std::string &buffer, const Expr &index)
-        : buffer_(buffer), index_(index) {
+    ReadsElsewhere(const std::string &buffer, const Expr &index) : buffer_(buffer), index_(index) {
     }
     using GraphVisitor::visit;
     void visit(const Load *op) override {
@@ -109,7 +108,8 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
         return std::nullopt;
     }
     for (const auto &let : result.lets) {
-        if (uses_var(index->base, let.first) || ReadsElsewhere::in(let.second, store->name, store->index)) {
+        if (uses_var(index->base, let.first) ||
+            ReadsElsewhere::in(let.second, store->name, store->index)) {
             return std::nullopt;
         }
     }
@@ -118,14 +118,14 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
 }
 
 bool same_group(const StridedStore &a, const StridedStore &b) {
-    return a.store->name == b.store->name && a.index.stride == b.index.stride && a.index.lanes == b.index.lanes &&
-           a.store->value.type() == b.store->value.type() && equal(a.index.base, b.index.base);
+    return a.store->name == b.store->name && a.index.stride == b.index.stride &&
+           a.index.lanes == b.index.lanes && a.store->value.type() == b.store->value.type() &&
+           equal(a.index.base, b.index.base);
 }
 
 class InterleaveStores : public Mutator {
 public:
-    explicit InterleaveStores(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit InterleaveStores(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -156,7 +156,8 @@ private:
         return Block::make(result);
     }
 
-    /// One store in place of the `group_size_` statements from number `first` on; undefined if they do not fit together.
+    /// One store in place of the `group_size_` statements from number `first` on; undefined if they
+    /// do not fit together.
     Stmt merge_from(const std::vector<Stmt> &statements, size_t first) {
         const std::optional<StridedStore> head = as_strided_store(statements[first]);
         if (!head || first + size_t(head->index.stride) > statements.size()) {
@@ -200,8 +201,8 @@ private:
         const StridedStore *head = sorted[0];
         const int lanes = head->index.lanes * int(sorted.size());
         const Expr index = dense_index(head->index.base, head->index.offset, lanes);
-        Stmt result = Store::make(head->store->name, Shuffle::make_interleave(values), index, const_true(lanes),
-                                  Alignment(), head->store->symbol);
+        Stmt result = Store::make(head->store->name, Shuffle::make_interleave(values), index,
+                                  const_true(lanes), Alignment(), head->store->symbol);
         for (size_t i = lets.size(); i-- > 0;) {
             result = LetStmt::make(lets[i].first, lets[i].second, result);
         }
@@ -264,7 +265,8 @@ public:
     explicit SliceDenseLoads(const std::map<LoadGroup, std::set<int64_t>> &offsets) {
         for (const auto &[group, found] : offsets) {
             for (auto it = found.begin(); it != found.end(); ++it) {
-                // From the first to the last element all are read by one of the loads, if the last is there.
+                // From the first to the last element all are read by one of the loads, if the last
+                // is there.
                 const int64_t last = *it + group.stride - 1;
                 if (found.count(last) && !starts_[group].count(*it)) {
                     for (int64_t offset = *it; offset <= last; offset++) {
@@ -289,12 +291,13 @@ private:
         const int64_t start = group->second.at(load->second), stride = load->first.stride;
         const int lanes = op->type.lanes() * int(stride);
         const Expr dense = Load::make(op->type.with_lanes(lanes), op->name,
-                                      dense_index(mutate(load->first.base), start, lanes), const_true(lanes),
-                                      Alignment(), op->symbol);
+                                      dense_index(mutate(load->first.base), start, lanes),
+                                      const_true(lanes), Alignment(), op->symbol);
         return Shuffle::make_slice(dense, int(load->second - start), int(stride), op->type.lanes());
     }
 
-    std::map<LoadGroup, std::map<int64_t, int64_t>> starts_;  ///< from a load's offset to that of the dense load
+    std::map<LoadGroup, std::map<int64_t, int64_t>>
+        starts_;  ///< from a load's offset to that of the dense load
 };
 
 class DeinterleaveLoads : public Mutator {
@@ -310,7 +313,8 @@ private:
     }
 
     Stmt visit(const Store *op) override {
-        return Store::make(op->name, rewrite(op->value), op->index, op->predicate, op->alignment, op->symbol);
+        return Store::make(op->name, rewrite(op->value), op->index, op->predicate, op->alignment,
+                           op->symbol);
     }
 
     Stmt visit(const LetStmt *op) override {

@@ -7,7 +7,8 @@
 
 namespace calotype {
 
-/// Stores, and loads, that are strided each on their own, but together touch everything, become one dense access.
+/// Stores, and loads, that are strided each on their own, but together touch everything, become one
+/// dense access.
 ///
 ///     f[ramp(3*x, 3, 8)] = a                     ->      f[ramp(3*x, 1, 24)] = interleave(a, b, c)
 ///     f[ramp(3*x + 1, 3, 8)] = b
@@ -16,12 +17,13 @@ namespace calotype {
 ///     f[ramp(2*x, 2, 8)] + f[ramp(2*x + 1, 2, 8)]   ->   slice(f[ramp(2*x, 1, 16)], 0, 2, 8) +
 ///                                                        slice(f[ramp(2*x, 1, 16)], 1, 2, 8)
 ///
-/// Stores must follow each other, and none may read what another of them writes. Loads must be in one statement; only
-/// elements between the first and last one read are touched.
+/// Stores must follow each other, and none may read what another of them writes. Loads must be in
+/// one statement; only elements between the first and last one read are touched.
 ///
 /// Requires: vector code, simplified.
 /// Establishes: nothing that other passes rely on.
-/// Order: after unroll_loops and vectorize_loops, which make such groups; before partition_loops copies them.
+/// Order: after unroll_loops and vectorize_loops, which make such groups; before partition_loops
+///     copies them.
 Stmt rewrite_interleaving(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

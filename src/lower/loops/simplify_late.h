@@ -7,7 +7,8 @@
 
 namespace calotype {
 
-/// Simplify, share common subexpressions within each statement, and drop the hints that only lowering reads.
+/// Simplify, share common subexpressions within each statement, and drop the hints that only
+/// lowering reads.
 ///
 ///     f[x] = likely(g[x*y] + g[x*y])            ->      let t0 = g[x*y]
 ///                                                       f[x] = t0 + t0

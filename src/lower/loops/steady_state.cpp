@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What counts as a choice with a likely outcome:
 //
-//     select(likely(c), t, f)   if likely(c)   if_then_else(likely(c), t, f)       c holds; each part of a conjunction counts
-//     min(likely(a), b)                                                            a <= b
-//     max(min(likely(a), b), c)                                                    a <= b, and a >= c
-//     select(c, likely(t), f)                                                      c holds
+//     select(likely(c), t, f)          c holds, part by part of a conjunction
+//     if likely(c), if_then_else(likely(c), t, f)
+//                                      the same
+//     min(likely(a), b)                a <= b
+//     max(min(likely(a), b), c)        a <= b, and a >= c
+//     select(c, likely(t), f)          c holds
 //
-// A condition is rewritten in terms of the loop variable and of what is defined outside of the loop (lets inside are
-// replaced by their values, with the choices in them made where those are solved, inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
-// condition cannot be solved stays as it is. One expression may be shared by several places with different
-// lets round them: its choice is made only if it is solved in all of them.
+// A condition is rewritten in terms of the loop variable and of what is defined outside of the loop
+// (lets inside are replaced by their values, with the choices in them made where those are solved,
+// inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
+// condition cannot be solved stays as it is. One expression may be shared by several places with
+// different lets round them: its choice is made only if it is solved in all of them.
 #include "lower/loops/steady_state.h"
 
 #include <algorithm>
@@ -42,8 +45,7 @@ bool has_inner_loop(const Stmt &s) {
 /// Which calls mark something as likely in this loop.
 class LikelyTags {
 public:
-    explicit LikelyTags(bool innermost)
-        : innermost_(innermost) {
+    explicit LikelyTags(bool innermost) : innermost_(innermost) {
     }
 
     const Call *as_tag(const Expr &e) const {
@@ -86,8 +88,8 @@ public:
 private:
     bool has_likely_operand(const Expr &e) const {
         switch (e.kind()) {
-#define ARITH(Name, symbol) \
-    case NodeKind::Name:    \
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
         return either(e.as<Name>());
 #define COMPARE(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -111,7 +113,8 @@ private:
     }
 
     const bool innermost_;
-    mutable std::unordered_map<const ExprNode *, bool> known_;  ///< of the loop's body, which outlives this
+    mutable std::unordered_map<const ExprNode *, bool>
+        known_;  ///< of the loop's body, which outlives this
 };
 
 /// A choice: a node, and for those by a conjunction the part of it that is meant (null otherwise).
@@ -125,7 +128,8 @@ void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f
     } else if (const Broadcast *op = e.as<Broadcast>()) {
         for_each_conjunct(op->value, f);
     } else if (const Call *op = e.as<Call>();
-               op && (op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost))) {
+               op && (op->is_intrinsic(Intrinsic::likely) ||
+                      op->is_intrinsic(Intrinsic::likely_if_innermost))) {
         for_each_conjunct(op->args[0], f);
     } else {
         f(e);
@@ -161,8 +165,9 @@ private:
     const std::function<bool(const Choice &)> &made_;
 };
 
-/// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions take for granted that
-/// the choices made in lets before them hold: the result counts only if none of `assumed` is unsolved in the end.
+/// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions
+/// take for granted that the choices made in lets before them hold: the result counts only if none
+/// of `assumed` is unsolved in the end.
 class FindChoices : public Visitor {
 public:
     FindChoices(const For *loop, const LikelyTags &tags, bool assume_lets)
@@ -170,10 +175,12 @@ public:
     }
 
     bool is_sound() const {
-        return std::none_of(assumed_.begin(), assumed_.end(), [&](const Choice &c) { return unsolved.count(c) != 0; });
+        return std::none_of(assumed_.begin(), assumed_.end(),
+                            [&](const Choice &c) { return unsolved.count(c) != 0; });
     }
 
-    /// Choices that can be made, with the range of the loop variable in which they can; of shared ones every range.
+    /// Choices that can be made, with the range of the loop variable in which they can; of shared
+    /// ones every range.
     std::map<Choice, std::vector<Interval>> solved;
     std::set<Choice> unsolved;
 
@@ -187,7 +194,8 @@ public:
 private:
     using Visitor::visit;
 
-    void visit_let(const std::string &name, const Expr &value, const std::function<void()> &visit_body) {
+    void visit_let(const std::string &name, const Expr &value,
+                   const std::function<void()> &visit_body) {
         (*this)(value);
         // What was seen was seen with other lets.
         std::unordered_set<const ExprNode *> outer_seen;
@@ -230,7 +238,8 @@ private:
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
         const Expr min = substitute(lets_, op->min), extent = substitute(lets_, op->extent);
-        // Of a loop of unknown extent there is, in general, no iteration of ours in which all of its have the condition.
+        // Of a loop of unknown extent there is, in general, no iteration of ours in which all of
+        // its have the condition.
         const bool small = is_const(simplify(extent));
         inner_.push(op->name, small ? Interval(min, min + extent - 1) : Interval::everything());
         (*this)(op->body);
@@ -267,7 +276,8 @@ private:
     void visit_min_max(const T *op, bool is_min) {
         if (tags_.is_choice(op)) {
             const bool first = tags_.is_likely(op->a);
-            const Expr chosen = tags_.likely_value(first ? op->a : op->b), other = first ? op->b : op->a;
+            const Expr chosen = tags_.likely_value(first ? op->a : op->b),
+                       other = first ? op->b : op->a;
             note({op, nullptr}, is_min ? chosen <= other : chosen >= other);
         }
         Visitor::visit(op);
@@ -306,7 +316,9 @@ private:
     /// The condition for all iterations of the loops inside.
     Expr over_inner_loops(const Expr &condition) const {
         bool any = false;
-        inner_.for_each([&](const std::string &name, const Interval &) { any = any || uses_var(condition, name); });
+        inner_.for_each([&](const std::string &name, const Interval &) {
+            any = any || uses_var(condition, name);
+        });
         return any ? and_condition_over_domain(condition, inner_) : condition;
     }
 
@@ -316,7 +328,9 @@ private:
                 continue;
             }
             bool inside = uses_var(end, var_);
-            inner_.for_each([&](const std::string &name, const Interval &) { inside = inside || uses_var(end, name); });
+            inner_.for_each([&](const std::string &name, const Interval &) {
+                inside = inside || uses_var(end, name);
+            });
             if (inside) {
                 return false;
             }
@@ -327,9 +341,10 @@ private:
     const LikelyTags &tags_;
     const std::string &var_;
     const bool assume_lets_;
-    std::set<Choice> assumed_;          ///< choices that conditions of others rely on
-    std::map<std::string, Expr> lets_;  ///< inside of the loop, in terms of what is outside and of loop variables
-    Scope<Interval> inner_;             ///< loops inside
+    std::set<Choice> assumed_;  ///< choices that conditions of others rely on
+    std::map<std::string, Expr>
+        lets_;  ///< inside of the loop, in terms of what is outside and of loop variables
+    Scope<Interval> inner_;  ///< loops inside
     std::unordered_set<const ExprNode *> seen_;
 };
 
@@ -364,11 +379,13 @@ private:
             const Expr rest = remaining(op, tag->args[0]);
             return is_const_one(rest) ? rest : Call::make(rest.type(), tag->intrinsic, {rest});
         }
-        return made({op, condition.get()}) ? const_true(condition.type().lanes()) : mutate(condition);
+        return made({op, condition.get()}) ? const_true(condition.type().lanes())
+                                           : mutate(condition);
     }
 
     static bool is_tag(const Call *op) {
-        return op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost);
+        return op->is_intrinsic(Intrinsic::likely) ||
+               op->is_intrinsic(Intrinsic::likely_if_innermost);
     }
 
     Stmt visit(const IfThenElse *op) override {
@@ -377,25 +394,30 @@ private:
         }
         const Expr condition = remaining(op, op->condition);
         const Stmt then_case = mutate(op->then_case);
-        return is_const_one(condition) ? then_case : IfThenElse::make(condition, then_case, mutate(op->else_case));
+        return is_const_one(condition)
+                   ? then_case
+                   : IfThenElse::make(condition, then_case, mutate(op->else_case));
     }
 
     Expr visit(const Select *op) override {
         const bool t = tags_.is_likely(op->true_value), f = tags_.is_likely(op->false_value);
         if (tags_.is_likely(op->condition) || (t && !f)) {
             const Expr condition = remaining(op, op->condition);
-            return is_const_one(condition) ? chosen(op->true_value) :
-                                             Select::make(condition, mutate(op->true_value), mutate(op->false_value));
+            return is_const_one(condition)
+                       ? chosen(op->true_value)
+                       : Select::make(condition, mutate(op->true_value), mutate(op->false_value));
         }
         return f && !t && made({op, nullptr}) ? chosen(op->false_value) : GraphMutator::visit(op);
     }
 
     Expr visit(const Min *op) override {
-        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b)
+                                   : GraphMutator::visit(op);
     }
 
     Expr visit(const Max *op) override {
-        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b) : GraphMutator::visit(op);
+        return made({op, nullptr}) ? chosen(tags_.is_likely(op->a) ? op->a : op->b)
+                                   : GraphMutator::visit(op);
     }
 
     Expr visit(const Call *op) override {
@@ -406,7 +428,8 @@ private:
         for (size_t i = 1; i < op->args.size(); i++) {
             args.push_back(mutate(op->args[i]));
         }
-        return is_const_one(args[0]) ? args[1] : Call::make(op->type, Intrinsic::if_then_else, args);
+        return is_const_one(args[0]) ? args[1]
+                                     : Call::make(op->type, Intrinsic::if_then_else, args);
     }
 
     const LikelyTags &tags_;
@@ -456,7 +479,9 @@ SteadyState find_steady_state(const For *loop) {
             if (i > 0 && equal(ends[i], ends[i - 1])) {
                 continue;
             }
-            result = !result.defined() ? ends[i] : largest ? max(result, ends[i]) : min(result, ends[i]);
+            result = !result.defined() ? ends[i]
+                     : largest         ? max(result, ends[i])
+                                       : min(result, ends[i]);
         }
         return result.defined() ? simplify(result) : result;
     };

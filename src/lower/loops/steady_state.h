@@ -9,7 +9,8 @@ namespace calotype::internal {
 
 /// The iterations in which all conditions that were dropped from `body` hold.
 struct SteadyState {
-    Interval range;  ///< in terms of what is defined outside of the loop; an end may be missing: no limit there
+    Interval range;  ///< in terms of what is defined outside of the loop; an end may be missing: no
+                     ///< limit there
     Stmt body;       ///< equivalent to the loop's body in these iterations
     bool found = false;
 };

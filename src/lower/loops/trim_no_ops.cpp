@@ -15,8 +15,8 @@ using namespace internal;
 
 namespace {
 
-/// The condition under which a body does anything, in terms of the loop variable and what is outside of the loop;
-/// undefined if there is none that is known.
+/// The condition under which a body does anything, in terms of the loop variable and what is
+/// outside of the loop; undefined if there is none that is known.
 Expr condition_of(const Stmt &body) {
     std::map<std::string, Expr> lets;
     Expr result;
@@ -47,8 +47,7 @@ Expr condition_of(const Stmt &body) {
 
 class TrimNoOps : public Mutator {
 public:
-    explicit TrimNoOps(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit TrimNoOps(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -83,8 +82,8 @@ private:
         const std::string min_name = ctx_.names.unique(op->name + ".trimmed_min");
         const std::string extent_name = ctx_.names.unique(op->name + ".trimmed_extent");
         const Expr min_var = Variable::make(op->min.type(), min_name);
-        const Stmt loop = For::make(op->name, min_var, Variable::make(op->min.type(), extent_name), op->for_type,
-                                    op->partition, op->device_api, op->body);
+        const Stmt loop = For::make(op->name, min_var, Variable::make(op->min.type(), extent_name),
+                                    op->for_type, op->partition, op->device_api, op->body);
         return LetStmt::make(min_name, simplify(first),
                              LetStmt::make(extent_name, simplify(max(last - min_var, 0)), loop));
     }

@@ -7,14 +7,15 @@
 
 namespace calotype {
 
-/// Where all of a loop's body is under a condition, the loop runs only over iterations in which it can hold.
+/// Where all of a loop's body is under a condition, the loop runs only over iterations in which it
+/// can hold.
 ///
-///     for x in [0, n) {                                 let x.trimmed_min = 0, x.trimmed_end = min(y + 1, n)
-///       if x <= y {                                     for x in [x.trimmed_min, x.trimmed_end) {
-///         f[x] = 1                               ->       if x <= y {
-///       }                                                   f[x] = 1
-///     }                                                   }
-///                                                       }
+///     for x in [0, n) {      let x.trimmed_min = 0, x.trimmed_end = min(y + 1, n)
+///       if x <= y {          for x in [x.trimmed_min, x.trimmed_end) {
+///         f[x] = 1       ->    if x <= y {
+///       }                        f[x] = 1
+///     }                        }
+///                            }
 ///
 /// The condition stays: the range need not be exact. Conditions that read memory are left alone.
 ///

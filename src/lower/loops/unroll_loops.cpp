@@ -60,8 +60,8 @@ private:
         const Expr bound = find_constant_bound(extent, Direction::Upper, ranges);
         const std::optional<int64_t> copies = bound.defined() ? as_const_int(bound) : std::nullopt;
         user_assert(copies && *copies <= max_guarded_copies)
-            << "loop " << loop << " cannot be unrolled: its extent " << extent << " is not constant and has no "
-            << (copies ? "small " : "") << "constant bound";
+            << "loop " << loop << " cannot be unrolled: its extent " << extent
+            << " is not constant and has no " << (copies ? "small " : "") << "constant bound";
         return *copies;
     }
 

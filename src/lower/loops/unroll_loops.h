@@ -13,12 +13,13 @@ namespace calotype {
 ///       f[x] = x                                ->      f[a + 1] = a + 1
 ///     }                                                 f[a + 2] = a + 2
 ///
-/// An extent that is not constant but has a constant bound gives that many copies, each under `if (i < extent)`. One
-/// without a bound is a CompileError.
+/// An extent that is not constant but has a constant bound gives that many copies, each under `if
+/// (i < extent)`. One without a bound is a CompileError.
 ///
 /// Requires: extents are simplified.
 /// Establishes: no For of ForType::Unrolled.
-/// Order: after simplification, which makes extents constant; before loops are vectorised, so that the copies become vectors too.
+/// Order: after simplification, which makes extents constant; before loops are vectorised, so that
+///     the copies become vectors too.
 Stmt unroll_loops(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -21,8 +21,7 @@ constexpr int64_t max_lanes = 65535;
 
 class Vectorizer : public Mutator {
 public:
-    explicit Vectorizer(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit Vectorizer(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -36,13 +35,14 @@ private:
         const std::optional<int64_t> lanes = as_const_int(extent);
         user_assert(lanes) << "loop " << op->name << " cannot be vectorized: its extent " << extent
                            << " is not constant";
-        user_assert(*lanes <= max_lanes) << "loop " << op->name << " cannot be vectorized: its extent is " << *lanes
-                                         << ", must be at most " << max_lanes;
+        user_assert(*lanes <= max_lanes)
+            << "loop " << op->name << " cannot be vectorized: its extent is " << *lanes
+            << ", must be at most " << max_lanes;
         if (*lanes < 1) {
             return Stmt();
         }
-        const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body) :
-                                        internal::widen(op, int(*lanes), ctx_);
+        const Stmt body = *lanes == 1 ? LetStmt::make(op->name, op->min, op->body)
+                                      : internal::widen(op, int(*lanes), ctx_);
         // Ramps that are whole are easier to widen once more.
         return contains_kind(body, NodeKind::For) ? mutate(simplify(body)) : body;
     }
@@ -50,12 +50,11 @@ private:
     LowerContext &ctx_;
 };
 
-/// Drops `atomic` round stores that no other thread can meet: outside of parallel loops, or to storage made in an iteration.
-/// The mutexes of the others become calls.
+/// Drops `atomic` round stores that no other thread can meet: outside of parallel loops, or to
+/// storage made in an iteration. The mutexes of the others become calls.
 class LowerAtomics : public Mutator {
 public:
-    explicit LowerAtomics(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit LowerAtomics(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -83,7 +82,8 @@ private:
 
     Stmt visit(const Atomic *op) override {
         auto f = ctx_.env.find(op->producer_name);
-        const std::string buffer = f == ctx_.env.end() ? op->producer_name : f->second.buffer_name(0);
+        const std::string buffer =
+            f == ctx_.env.end() ? op->producer_name : f->second.buffer_name(0);
         const int *allocated_at = allocated_at_.find(buffer);
         if ((allocated_at ? *allocated_at : 0) == depth_) {
             return mutate(op->body);
@@ -117,13 +117,17 @@ private:
         internal_assert(find.index.defined() && find.index.type().is_scalar())
             << "atomic update of " << buffer << " without a store to one element";
         const std::string name = ctx_.names.unique(op->mutex_name + ".index");
-        const Expr number = Variable::make(Int(32), name), mutexes = Variable::make(Handle(), op->mutex_name);
+        const Expr number = Variable::make(Int(32), name),
+                   mutexes = Variable::make(Handle(), op->mutex_name);
         auto call = [&](const char *function) {
-            return Evaluate::make(Call::make(Int(32), function, {mutexes, number}, CallKind::Extern));
+            return Evaluate::make(
+                Call::make(Int(32), function, {mutexes, number}, CallKind::Extern));
         };
-        const Stmt body = Block::make({call("calotype_mutex_array_lock"), op->body, call("calotype_mutex_array_unlock")});
+        const Stmt body = Block::make(
+            {call("calotype_mutex_array_lock"), op->body, call("calotype_mutex_array_unlock")});
         const Expr index = find.index;
-        return LetStmt::make(name, cast(Int(32), index % make_const(index.type(), atomic_mutexes)), body);
+        return LetStmt::make(name, cast(Int(32), index % make_const(index.type(), atomic_mutexes)),
+                             body);
     }
 
     LowerContext &ctx_;

@@ -9,22 +9,24 @@ namespace calotype {
 
 /// All iterations of a vectorised loop at once, one a lane.
 ///
-///     vectorized for x in [a, a + 8) {                  f[ramp(a, 1, 8)] = g[ramp(a, 1, 8)] + x8(h[y])
-///       f[x] = g[x] + h[y]                      ->
-///     }
+///     vectorized for x in [a, a + 8) { f[x] = g[x] + h[y] }
+///     ->  f[ramp(a, 1, 8)] = g[ramp(a, 1, 8)] + x8(h[y])
 ///
-///     vectorized for x in [a, a + 8) {                  if likely(a + 7 < n) {
-///       if likely(x < n) {                                f[ramp(a, 1, 8)] = 1
-///         f[x] = 1                              ->      } else if a < n {
-///       }                                                 f[ramp(a, 1, 8)] = 1 if ramp(a, 1, 8) < x8(n)
-///     }                                                 }
+///     vectorized for x in [a, a + 8) {      if likely(a + 7 < n) {
+///       if likely(x < n) {                    f[ramp(a, 1, 8)] = 1
+///         f[x] = 1                      ->  } else if a < n {
+///       }                                     f[ramp(a, 1, 8)] = 1 if ramp(a, 1, 8) < x8(n)
+///     }                                     }
 ///
-/// Of nested vectorised loops the inner one's lanes are innermost. What has no vector form becomes a serial loop.
-/// Within `atomic`, iterations that update one element become a reduction over lanes.
+/// Of nested vectorised loops the inner one's lanes are innermost. What has no vector form becomes
+/// a serial loop. Within `atomic`, iterations that update one element become a reduction over
+/// lanes.
 ///
 /// Requires: flat storage; extents of vectorised loops are constant (CompileError else).
-/// Establishes: no For of ForType::Vectorized; no Atomic where nothing runs in parallel; simplified.
-/// Order: after unroll_loops, so that unrolled copies are few statements of vectors; all later passes see vectors.
+/// Establishes: no For of ForType::Vectorized; no Atomic where nothing runs in parallel;
+///     simplified.
+/// Order: after unroll_loops, so that unrolled copies are few statements of vectors; all later
+///     passes see vectors.
 Stmt vectorize_loops(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

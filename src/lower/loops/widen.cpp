@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How the body of a loop over x, of lanes iterations, becomes vector code:
 //
-// - Expressions are widened bottom up (ExprWidener). What does not depend on x stays as it is, once for all iterations.
-// - A condition that depends on x becomes a mask: loads and stores under it get it as predicate. The masked code stands
-//   under `if any lane`, so what is the same for all lanes may be evaluated. Where the condition is likely(), code without a mask
-//   comes first, under `if all lanes`.
+// - Expressions are widened bottom up (ExprWidener). What does not depend on x stays as it is, once
+//   for all iterations.
+// - A condition that depends on x becomes a mask: loads and stores under it get it as predicate.
+//   The masked code stands under `if any lane`, so what is the same for all lanes may be evaluated.
+//   Where the condition is likely(), code without a mask comes first, under `if all lanes`.
 // - An allocation gets one element a lane where it had one element: a new innermost dimension.
 // - A loop whose bounds depend on x runs from 0 as often as any lane needs, under a mask.
-// - What has no vector form (calls with effects, locks, tasks) becomes a serial loop over x of its own. Values that the
-//   vector code has already computed, and that must not be computed again because memory may have changed, are spilled.
-// - An update within `atomic` that adds all iterations into one element becomes one update by a VectorReduce.
+// - What has no vector form (calls with effects, locks, tasks) becomes a serial loop over x of its
+//   own. Values that the vector code has already computed, and that must not be computed again
+//   because memory may have changed, are spilled.
+// - An update within `atomic` that adds all iterations into one element becomes one update by a
+//   VectorReduce.
 #include "lower/loops/widen.h"
 
 #include <optional>
@@ -29,7 +32,8 @@ namespace calotype::internal {
 
 namespace {
 
-/// Addresses each iteration's own copy of private storage in code that runs one iteration at a time.
+/// Addresses each iteration's own copy of private storage in code that runs one iteration at a
+/// time.
 class PrivateAccess : public Mutator {
 public:
     PrivateAccess(const Scope<> &names, const Expr &number, int lanes)
@@ -41,22 +45,24 @@ private:
 
     Expr index(const Expr &e) const {
         const Type t = e.type();
-        return e * make_const(t, lanes_) + Broadcast::make(cast(t.element_of(), number_), t.lanes());
+        return e * make_const(t, lanes_) +
+               Broadcast::make(cast(t.element_of(), number_), t.lanes());
     }
 
     Expr visit(const Load *op) override {
         if (!names_.contains(op->name)) {
             return Mutator::visit(op);
         }
-        return Load::make(op->type, op->name, index(mutate(op->index)), mutate(op->predicate), Alignment(), op->symbol);
+        return Load::make(op->type, op->name, index(mutate(op->index)), mutate(op->predicate),
+                          Alignment(), op->symbol);
     }
 
     Stmt visit(const Store *op) override {
         if (!names_.contains(op->name)) {
             return Mutator::visit(op);
         }
-        return Store::make(op->name, mutate(op->value), index(mutate(op->index)), mutate(op->predicate), Alignment(),
-                           op->symbol);
+        return Store::make(op->name, mutate(op->value), index(mutate(op->index)),
+                           mutate(op->predicate), Alignment(), op->symbol);
     }
 
     const Scope<> &names_;
@@ -77,7 +83,8 @@ public:
 private:
     using ExprWidener::visit;
 
-    /// A let that varies or a condition, on the way down to where we are: as it was, and for all lanes.
+    /// A let that varies or a condition, on the way down to where we are: as it was, and for all
+    /// lanes.
     struct Frame {
         std::string name;  ///< of the let; empty for a condition
         Expr scalar, wide;
@@ -85,7 +92,8 @@ private:
 
     // Code that runs one iteration after the other.
 
-    /// Whether what `widened` holds may be used: true unless something in it had no vector form. Clears the flag.
+    /// Whether what `widened` holds may be used: true unless something in it had no vector form.
+    /// Clears the flag.
     bool succeeded() {
         const bool ok = !failed_;
         failed_ = false;
@@ -93,17 +101,21 @@ private:
     }
 
     /// The value of a frame in iteration `number`, from memory where the vector code left it.
-    Expr spilled(const Frame &frame, const Expr &number, std::vector<std::pair<std::string, Expr>> &spills) const {
+    Expr spilled(const Frame &frame, const Expr &number,
+                 std::vector<std::pair<std::string, Expr>> &spills) const {
         const bool is_bool = frame.wide.type().is_bool();
-        const Expr wide = is_bool ? cast(UInt(8, frame.wide.type().lanes()), frame.wide) : frame.wide;
-        spills.emplace_back(ctx_.names.unique((frame.name.empty() ? var_ + ".mask" : frame.name) + ".spill"), wide);
+        const Expr wide =
+            is_bool ? cast(UInt(8, frame.wide.type().lanes()), frame.wide) : frame.wide;
+        spills.emplace_back(
+            ctx_.names.unique((frame.name.empty() ? var_ + ".mask" : frame.name) + ".spill"), wide);
         const int copies = frame.scalar.type().lanes();
         Expr index = Broadcast::make(number, copies);
         if (copies > 1) {
             index = index + Ramp::make(0, lanes_, copies);
         }
         const Type t = wide.type().with_lanes(copies);
-        const Expr load = Load::make(t, spills.back().first, index, const_true(copies), Alignment());
+        const Expr load =
+            Load::make(t, spills.back().first, index, const_true(copies), Alignment());
         return is_bool ? cast(frame.scalar.type(), load) : load;
     }
 
@@ -123,15 +135,17 @@ private:
             for (const std::string &name : free_variables(value)) {
                 needed.insert(name);
             }
-            body = frame.name.empty() ? IfThenElse::make(value, body) : LetStmt::make(frame.name, value, body);
+            body = frame.name.empty() ? IfThenElse::make(value, body)
+                                      : LetStmt::make(frame.name, value, body);
         }
-        body = For::make(var_, min_, make_const(min_.type(), lanes_), ForType::Serial, Partition::Auto, DeviceAPI::None,
-                         body);
+        body = For::make(var_, min_, make_const(min_.type(), lanes_), ForType::Serial,
+                         Partition::Auto, DeviceAPI::None, body);
         for (const auto &[name, wide] : spills) {
             const int n = wide.type().lanes();
-            const Stmt store = Store::make(name, wide, Ramp::make(0, 1, n), const_true(n), Alignment());
-            body = Allocate::make(name, wide.type().element_of(), MemoryType::Stack, {n}, const_true(),
-                                  Block::make(store, body));
+            const Stmt store =
+                Store::make(name, wide, Ramp::make(0, 1, n), const_true(n), Alignment());
+            body = Allocate::make(name, wide.type().element_of(), MemoryType::Stack, {n},
+                                  const_true(), Block::make(store, body));
         }
         return body;
     }
@@ -139,7 +153,8 @@ private:
     // Statements.
 
     Stmt visit(const Store *op) override {
-        const Expr value = mutate(op->value), index = mutate(op->index), predicate = mutate(op->predicate);
+        const Expr value = mutate(op->value), index = mutate(op->index),
+                   predicate = mutate(op->predicate);
         if (!succeeded()) {
             return one_by_one(op);
         }
@@ -152,8 +167,8 @@ private:
             return Store::make(op->name, widen(value, op->value), private_index(index, op->index),
                                masked(predicate, op->predicate), Alignment(), op->symbol);
         }
-        const bool alike =
-            !varies(value, op->value) && !varies(index, op->index) && !varies(predicate, op->predicate);
+        const bool alike = !varies(value, op->value) && !varies(index, op->index) &&
+                           !varies(predicate, op->predicate);
         if (alike && (!mask_.defined() || some_lane_alive_)) {
             return Store::make(op->name, value, index, predicate, op->alignment, op->symbol);
         }
@@ -161,12 +176,15 @@ private:
                            masked(predicate, op->predicate), Alignment(), op->symbol);
     }
 
-    /// A store inside of `atomic`, undefined if iterations may meet at one element in a way that is not understood.
-    Stmt atomic_store(const Store *op, const Expr &value, const Expr &index, const Expr &predicate) {
+    /// A store inside of `atomic`, undefined if iterations may meet at one element in a way that is
+    /// not understood.
+    Stmt atomic_store(const Store *op, const Expr &value, const Expr &index,
+                      const Expr &predicate) {
         if (varies(index, op->index)) {
-            return !distinct_elements(op->name, index) ? Stmt() :
-                               Store::make(op->name, widen(value, op->value), index,
-                                           masked(predicate, op->predicate), Alignment(), op->symbol);
+            return !distinct_elements(op->name, index)
+                       ? Stmt()
+                       : Store::make(op->name, widen(value, op->value), index,
+                                     masked(predicate, op->predicate), Alignment(), op->symbol);
         }
         if (varies(predicate, op->predicate) || (mask_.defined() && !some_lane_alive_)) {
             return Stmt();
@@ -181,7 +199,8 @@ private:
             operand = Select::make(mask, operand, reduction_identity(update->op, operand.type()));
         }
         const Expr reduced = VectorReduce::make(update->op, operand, op->value.type().lanes());
-        return Store::make(op->name, update->rebuild(reduced), index, predicate, op->alignment, op->symbol);
+        return Store::make(op->name, update->rebuild(reduced), index, predicate, op->alignment,
+                           op->symbol);
     }
 
     /// Whether no two iterations store to the same element.
@@ -193,7 +212,8 @@ private:
         // Iterations over a pure variable of the stage set different elements by definition.
         const Function *f = ctx_.function_of_buffer(buffer);
         auto loop = ctx_.loops.find(var_);
-        if (!f || loop == ctx_.loops.end() || loop->second.func != f->name() || !f->stage(loop->second.stage)) {
+        if (!f || loop == ctx_.loops.end() || loop->second.func != f->name() ||
+            !f->stage(loop->second.stage)) {
             return false;
         }
         for (const Dim &dim : f->stage(loop->second.stage)->schedule.dims) {
@@ -239,7 +259,9 @@ private:
             return LetStmt::make(op->name, value, mutate(op->body));
         }
         const std::string name = ctx_.names.unique(op->name);
-        return LetStmt::make(name, value, with_let(op->name, op->value, Variable::make(value.type(), name), op->body));
+        return LetStmt::make(
+            name, value,
+            with_let(op->name, op->value, Variable::make(value.type(), name), op->body));
     }
 
     /// The body of a let that varies.
@@ -251,7 +273,8 @@ private:
         return result;
     }
 
-    /// `body` for the lanes where the condition holds: under `if any lane`, loads and stores masked.
+    /// `body` for the lanes where the condition holds: under `if any lane`, loads and stores
+    /// masked.
     Stmt with_mask(const Expr &scalar, const Expr &wide, const Stmt &body) {
         if (!body.defined()) {
             return body;
@@ -284,7 +307,8 @@ private:
     Stmt masked_branches(const IfThenElse *op, const Expr &wide) {
         const Expr scalar = remove_likelies(op->condition);
         const bool likely = !scalar.same_as(op->condition);
-        const Stmt some = Block::make(with_mask(scalar, wide, op->then_case), with_mask(!scalar, !wide, op->else_case));
+        const Stmt some = Block::make(with_mask(scalar, wide, op->then_case),
+                                      with_mask(!scalar, !wide, op->else_case));
         const Stmt all = likely && !mask_.defined() ? mutate(op->then_case) : Stmt();
         return all.defined() ? IfThenElse::make(tag_likely(all_lanes(wide)), all, some) : some;
     }
@@ -299,7 +323,8 @@ private:
             return one_by_one(op);
         }
         if (!varies(min, op->min) && !varies(extent, op->extent)) {
-            return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, mutate(op->body));
+            return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
+                             mutate(op->body));
         }
         const Expr zero = make_zero(min.type().element_of());
         const std::string name = ctx_.names.unique(op->name + ".iteration");
@@ -315,8 +340,8 @@ private:
             count = largest_lane(extent);
         }
         const Expr iteration = repeat_lanes(counter, min.type().lanes()) + min;
-        body = varies(min, op->min) ? with_let(op->name, counter + op->min, iteration, body) :
-                                      LetStmt::make(op->name, counter + min, mutate(body));
+        body = varies(min, op->min) ? with_let(op->name, counter + op->min, iteration, body)
+                                    : LetStmt::make(op->name, counter + min, mutate(body));
         return For::make(name, zero, count, op->for_type, op->partition, op->device_api, body);
     }
 
@@ -329,11 +354,12 @@ private:
         for (Expr &e : extents) {
             e = largest_lane(e);
         }
-        extents.insert(extents.begin(), make_const(extents.empty() ? Int(32) : extents[0].type(), lanes_));
+        extents.insert(extents.begin(),
+                       make_const(extents.empty() ? Int(32) : extents[0].type(), lanes_));
         condition = any_lane(condition);
         ScopedBinding<> bind(private_, op->name);
-        return Allocate::make(op->name, op->type, op->memory_type, extents, condition, mutate(op->body), Expr(),
-                              op->free_function, op->padding * lanes_);
+        return Allocate::make(op->name, op->type, op->memory_type, extents, condition,
+                              mutate(op->body), Expr(), op->free_function, op->padding * lanes_);
     }
 
     Stmt visit(const Acquire *op) override {
@@ -355,7 +381,8 @@ Stmt widen(const For *loop, int lanes, LowerContext &ctx) {
         return Widener(ctx, loop, loop->min, lanes).mutate(loop->body);
     }
     const std::string name = ctx.names.unique(loop->name + ".base");
-    const Stmt body = Widener(ctx, loop, Variable::make(loop->min.type(), name), lanes).mutate(loop->body);
+    const Stmt body =
+        Widener(ctx, loop, Variable::make(loop->min.type(), name), lanes).mutate(loop->body);
     return LetStmt::make(name, loop->min, body);
 }
 

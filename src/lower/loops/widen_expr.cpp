@@ -54,7 +54,8 @@ Expr ExprWidener::widen(const Expr &widened, const Expr &original) const {
 }
 
 Expr ExprWidener::iteration_numbers(int copies) const {
-    return Broadcast::make(Ramp::make(make_zero(min_.type()), make_one(min_.type()), lanes_), copies);
+    return Broadcast::make(Ramp::make(make_zero(min_.type()), make_one(min_.type()), lanes_),
+                           copies);
 }
 
 Expr ExprWidener::private_index(const Expr &widened, const Expr &original) const {
@@ -81,9 +82,9 @@ Expr ExprWidener::visit_binary(const T *op) {
     return T::make(widen(a, op->a), widen(b, op->b));
 }
 
-#define ARITH(Name, symbol)                          \
-    Expr ExprWidener::visit(const Name *op) {        \
-        return visit_binary(op);                     \
+#define ARITH(Name, symbol)                                                                        \
+    Expr ExprWidener::visit(const Name *op) {                                                      \
+        return visit_binary(op);                                                                   \
     }
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -112,7 +113,8 @@ Expr ExprWidener::visit(const Ramp *op) {
 
 Expr ExprWidener::visit(const Cast *op) {
     const Expr value = mutate(op->value);
-    return value.same_as(op->value) ? Expr(op) : Cast::make(op->type.with_lanes(value.type().lanes()), value);
+    return value.same_as(op->value) ? Expr(op)
+                                    : Cast::make(op->type.with_lanes(value.type().lanes()), value);
 }
 
 Expr ExprWidener::visit(const Reinterpret *op) {
@@ -121,7 +123,8 @@ Expr ExprWidener::visit(const Reinterpret *op) {
         return Reinterpret::make(op->type, value);
     }
     if (op->type.lanes() != op->value.type().lanes()) {
-        // Lanes melt together or fall apart: there is no order of lanes in which that stays adjacent.
+        // Lanes melt together or fall apart: there is no order of lanes in which that stays
+        // adjacent.
         failed_ = true;
         return repeat_lanes(op, lanes_);
     }
@@ -151,15 +154,15 @@ Expr ExprWidener::visit(const Load *op) {
     const Expr index = mutate(op->index), predicate = mutate(op->predicate);
     const Type wide = op->type.with_lanes(op->type.lanes() * lanes_);
     if (private_.contains(op->name)) {
-        return Load::make(wide, op->name, private_index(index, op->index), masked(predicate, op->predicate),
-                          Alignment(), op->symbol);
+        return Load::make(wide, op->name, private_index(index, op->index),
+                          masked(predicate, op->predicate), Alignment(), op->symbol);
     }
     const bool alike = !varies(index, op->index) && !varies(predicate, op->predicate);
     if (alike && (!mask_.defined() || some_lane_alive_)) {
         return Load::make(op->type, op->name, index, predicate, op->alignment, op->symbol);
     }
-    return Load::make(wide, op->name, widen(index, op->index), masked(predicate, op->predicate), Alignment(),
-                      op->symbol);
+    return Load::make(wide, op->name, widen(index, op->index), masked(predicate, op->predicate),
+                      Alignment(), op->symbol);
 }
 
 Expr ExprWidener::visit_if_then_else(const Call *op) {
@@ -201,8 +204,9 @@ Expr ExprWidener::visit(const Call *op) {
         changed = changed || !args.back().same_as(e);
     }
     auto make = [&](const Type &t) {
-        return op->is_intrinsic() ? Call::make(t, op->intrinsic, args) :
-                                    Call::make(t, op->name, args, op->call_kind, op->value_index, op->symbol);
+        return op->is_intrinsic()
+                   ? Call::make(t, op->intrinsic, args)
+                   : Call::make(t, op->name, args, op->call_kind, op->value_index, op->symbol);
     };
     if (!any) {
         // Under a mask an effect must not happen for lanes that are off.

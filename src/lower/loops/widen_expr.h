@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ExprWidener: expressions of a loop's body, for all iterations of the loop at once. Helper of vectorize_loops.
+// ExprWidener: expressions of a loop's body, for all iterations of the loop at once. Helper of
+// vectorize_loops.
 #pragma once
 
 #include <string>
@@ -13,8 +14,9 @@ namespace calotype::internal {
 
 /// Widens expressions over one loop variable.
 ///
-/// Where the result has as many lanes as the input, its value is the same for all iterations; else it has `lanes` times as
-/// many, and iteration k of original lane i is lane i * lanes + k: the new lanes are innermost.
+/// Where the result has as many lanes as the input, its value is the same for all iterations; else
+/// it has `lanes` times as many, and iteration k of original lane i is lane i * lanes + k: the new
+/// lanes are innermost.
 class ExprWidener : public Mutator {
 public:
     /// The loop runs over min, min + 1, ..., min + lanes - 1; min must be cheap.
@@ -66,7 +68,8 @@ protected:
         ExprWidener &w_;
         std::string name_;
     };
-    /// Further conditions under which a lane is alive, while it lives. With `some_lane` some lane is known to be.
+    /// Further conditions under which a lane is alive, while it lives. With `some_lane` some lane
+    /// is known to be.
     class BindMask {
     public:
         BindMask(ExprWidener &w, const Expr &mask, bool some_lane);

@@ -43,14 +43,17 @@ Stmt release(const std::string &name) {
 /// The semaphore, set to n, round body.
 Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
     const Expr s = semaphore(name);
-    const Expr storage = Call::make(s.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
-    return LetStmt::make(name, storage, Block::make(call_semaphore("calotype_semaphore_init", s, n), body));
+    const Expr storage =
+        Call::make(s.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
+    return LetStmt::make(name, storage,
+                         Block::make(call_semaphore("calotype_semaphore_init", s, n), body));
 }
 
 /// The name of the semaphore that a statement releases, or "".
 std::string released_by(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
-    const bool releases = call && call->call_kind == CallKind::Extern && call->name == release_function;
+    const bool releases =
+        call && call->call_kind == CallKind::Extern && call->name == release_function;
     return releases ? call->args[0].as<Variable>()->name : "";
 }
 
@@ -108,11 +111,11 @@ private:
     const std::map<std::string, std::vector<std::string>> others_;
 };
 
-/// Gives the storage of a Func `copies` copies, one after the other for successive iterations of the loops outside of it.
+/// Gives the storage of a Func `copies` copies, one after the other for successive iterations of
+/// the loops outside of it.
 class RingBuffer : public Mutator {
 public:
-    RingBuffer(const std::string &func, const Expr &copies)
-        : func_(func), copies_(copies) {
+    RingBuffer(const std::string &func, const Expr &copies) : func_(func), copies_(copies) {
     }
 
 private:
@@ -140,26 +143,31 @@ private:
         }
         Expr iteration = 0;
         for (const For *loop : loops_) {
-            iteration = iteration * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
+            iteration =
+                iteration * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
         }
         Region bounds = op->bounds;
         bounds.emplace_back(0, copies_);
-        const Stmt body = Realize::make(op->name, op->types, op->memory_type, bounds, op->condition, mutate(op->body));
+        const Stmt body = Realize::make(op->name, op->types, op->memory_type, bounds, op->condition,
+                                        mutate(op->body));
         return LetStmt::make(func_ + ".ring_index", iteration % copies_, body);
     }
 
     Expr visit(const Call *op) override {
         const Expr e = Mutator::visit(op);
         op = e.as<Call>();
-        return op->call_kind == CallKind::Func && op->name == func_ ?
-                   Call::make(op->type, op->name, with_index(op->args), op->call_kind, op->value_index, op->symbol) :
-                   e;
+        return op->call_kind == CallKind::Func && op->name == func_
+                   ? Call::make(op->type, op->name, with_index(op->args), op->call_kind,
+                                op->value_index, op->symbol)
+                   : e;
     }
 
     Stmt visit(const Provide *op) override {
         const Stmt s = Mutator::visit(op);
         op = s.as<Provide>();
-        return op->name == func_ ? Provide::make(op->name, op->values, with_index(op->args), op->predicate) : s;
+        return op->name == func_
+                   ? Provide::make(op->name, op->values, with_index(op->args), op->predicate)
+                   : s;
     }
 
     const std::string &func_;
@@ -170,8 +178,7 @@ private:
 /// Drops storage, and production, of Funcs that nobody reads.
 class DropUnused : public Mutator {
 public:
-    explicit DropUnused(const std::string &keep)
-        : keep_(keep) {
+    explicit DropUnused(const std::string &keep) : keep_(keep) {
     }
 
 private:
@@ -189,8 +196,7 @@ private:
     static bool is_read(const Stmt &s, const std::string &name) {
         class Finder : public GraphVisitor {
         public:
-            explicit Finder(const std::string &name)
-                : name_(name) {
+            explicit Finder(const std::string &name) : name_(name) {
             }
             bool found = false;
 
@@ -215,8 +221,7 @@ private:
     static Stmt without_production(const Stmt &s, const std::string &name) {
         class Remove : public Mutator {
         public:
-            explicit Remove(const std::string &name)
-                : name_(name) {
+            explicit Remove(const std::string &name) : name_(name) {
             }
 
         private:
@@ -235,12 +240,12 @@ private:
     const std::string &keep_;
 };
 
-/// One of the two sides: a copy of the code without what belongs to the other, and without what then does nothing.
+/// One of the two sides: a copy of the code without what belongs to the other, and without what
+/// then does nothing.
 class Side : public Mutator {
 public:
     /// With `ring`, the storage is reused, and the producer has to wait for a free copy.
-    Side(const std::string &func, bool ring)
-        : func_(func), ring_(ring) {
+    Side(const std::string &func, bool ring) : func_(func), ring_(ring) {
     }
 
 protected:
@@ -255,9 +260,9 @@ protected:
     }
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() ? body :
-                                 For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                                           body);
+        return !body.defined() ? body
+                               : For::make(op->name, op->min, op->extent, op->for_type,
+                                           op->partition, op->device_api, body);
     }
     Stmt visit(const IfThenElse *op) override {
         const Stmt then_case = mutate(op->then_case), else_case = mutate(op->else_case);
@@ -268,8 +273,9 @@ protected:
     }
     Stmt visit(const Realize *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() ? body :
-                                 Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, body);
+        return !body.defined() ? body
+                               : Realize::make(op->name, op->types, op->memory_type, op->bounds,
+                                               op->condition, body);
     }
     Stmt visit(const HoistedStorage *op) override {
         const Stmt body = mutate(op->body);
@@ -281,9 +287,10 @@ protected:
     }
     Stmt visit(const Allocate *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() ? body :
-                                 Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body,
-                                                op->new_expr, op->free_function, op->padding);
+        return !body.defined()
+                   ? body
+                   : Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
+                                    body, op->new_expr, op->free_function, op->padding);
     }
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt body = mutate(op->body);
@@ -356,8 +363,7 @@ private:
 
 class ForkAsyncProducers : public Mutator {
 public:
-    explicit ForkAsyncProducers(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit ForkAsyncProducers(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -384,10 +390,12 @@ private:
         const Expr ring = f->second.schedule().ring_buffer;
         const Expr copies = ring.defined() ? cast(Int(32), ring) : Expr(1);
         const Stmt body = ring.defined() ? RingBuffer(op->name, copies).mutate(op->body) : op->body;
-        return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies) : mutate(body));
+        return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies)
+                                                                 : mutate(body));
     }
 
-    /// Both sides of `body`. With `copies`, the storage inside is used again and again, that many at a time.
+    /// Both sides of `body`. With `copies`, the storage inside is used again and again, that many
+    /// at a time.
     Stmt fork(const std::string &name, const Stmt &body, const Expr &copies) {
         ScopedBinding<> bind(forked_, name);
         const bool ring = copies.defined();
@@ -420,8 +428,9 @@ private:
         return number;
     }
 
-    /// Two sides that wait for one Func cannot share a semaphore: each would take what is meant for the other. The side that does
-    /// not read the Func need not wait; if both do, one becomes a consumer of its own.
+    /// Two sides that wait for one Func cannot share a semaphore: each would take what is meant for
+    /// the other. The side that does not read the Func need not wait; if both do, one becomes a
+    /// consumer of its own.
     void share_semaphores(Stmt &producer, Stmt &consumer) {
         AcquiredNames here, there;
         here(producer);
@@ -439,7 +448,8 @@ private:
                 producer = ReplaceSemaphores({{name, {}}, {ring, {}}}).mutate(producer);
             } else {
                 const int next = add_consumer(func);
-                consumer = ReplaceSemaphores({{name, {semaphore_name(func, next)}}, {ring, {ring_name(func, next)}}})
+                consumer = ReplaceSemaphores({{name, {semaphore_name(func, next)}},
+                                              {ring, {ring_name(func, next)}}})
                                .mutate(consumer);
             }
         }
@@ -466,7 +476,8 @@ private:
         for (const std::string &name : everywhere.names) {
             user_assert(here.names.count(name) || !uses_buffer(producer, name))
                 << "func " << func << " is async and needs " << name
-                << ", which is computed inside of the storage of " << func << " but stored outside of it";
+                << ", which is computed inside of the storage of " << func
+                << " but stored outside of it";
         }
     }
 

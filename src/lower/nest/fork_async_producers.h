@@ -8,24 +8,27 @@ namespace calotype {
 
 /// The production of an async Func, and its consumption, become two tasks within its storage.
 ///
-///     realize g {                                       realize g {
-///       for y {                                           let g.semaphore = alloca(...); calotype_semaphore_init(g.semaphore, 0)
-///         produce g {...}                                 fork {
-///         consume g {...}                        ->         for y { produce g {...}; calotype_semaphore_release(g.semaphore, 1) }
-///       }                                                 } and {
-///     }                                                     for y { acquire(g.semaphore, 1) { consume g {...} } }
-///                                                         }
-///                                                       }
+///     realize g { for y { produce g {...}; consume g {...} } }
+///     ->
+///     realize g {
+///       let g.semaphore = alloca(...); calotype_semaphore_init(g.semaphore, 0)
+///       fork {
+///         for y { produce g {...}; calotype_semaphore_release(g.semaphore, 1) }
+///       } and {
+///         for y { acquire(g.semaphore, 1) { consume g {...} } }
+///       }
+///     }
 ///
-/// Where the storage is hoisted out of loops, the tasks have these loops as well, and the producer waits until the consumer
-/// is done with a copy of the storage. There is one, or as many as ring_buffer says: iteration i uses copy i % n, by a
-/// further dimension of the storage.
+/// Where the storage is hoisted out of loops, the tasks have these loops as well, and the producer
+/// waits until the consumer is done with a copy of the storage. There is one, or as many as
+/// ring_buffer says: iteration i uses copy i % n, by a further dimension of the storage.
 ///
 /// Other Funcs whose storage is inside, and that both sides need, are computed by both.
 ///
 /// Requires:    Func-level storage; sliding and folding are done.
 /// Establishes: Fork and Acquire nodes; no Func is async any more.
-/// Order:       after passes that reason about the order of iterations; before split_tuples, which sees one storage as several.
+/// Order: after passes that reason about the order of iterations; before split_tuples, which sees
+///     one storage as several.
 Stmt fork_async_producers(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -16,8 +16,7 @@ namespace {
 
 class InjectPrefetch : public Mutator {
 public:
-    explicit InjectPrefetch(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit InjectPrefetch(LowerContext &ctx) : ctx_(ctx) {
     }
 
 protected:
@@ -43,7 +42,8 @@ protected:
         if (body.same_as(op->body)) {
             return op;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
     Stmt visit(const Provide *op) override {
@@ -51,7 +51,8 @@ protected:
     }
 
 private:
-    Stmt prefetch(const PrefetchDirective &p, const LoopInfo &at, const For *loop, const Stmt &body) const {
+    Stmt prefetch(const PrefetchDirective &p, const LoopInfo &at, const For *loop,
+                  const Stmt &body) const {
         const Box box = box_required(loop->body, p.name, Scope<Interval>(), ctx_.func_bounds);
         if (box.empty()) {
             return body;
@@ -66,8 +67,8 @@ private:
             bounds.emplace_back(simplify(substitute(from, later, i.min)),
                                 simplify(substitute(from, later, i.max - i.min + 1)));
         }
-        return Prefetch::make(p.name, types_of(p), bounds, loop->name, from, p.offset, p.strategy, const_true(), body,
-                              p.symbol);
+        return Prefetch::make(p.name, types_of(p), bounds, loop->name, from, p.offset, p.strategy,
+                              const_true(), body, p.symbol);
     }
 
     std::string loop_around(const PrefetchDirective &p, const LoopInfo &at) const {
@@ -77,8 +78,8 @@ private:
                 return around_[i].second;
             }
         }
-        user_error << "prefetch of " << p.name << " at loop " << at.var << " of func " << at.func << " from loop "
-                   << p.from << ": that loop is not around it";
+        user_error << "prefetch of " << p.name << " at loop " << at.var << " of func " << at.func
+                   << " from loop " << p.from << ": that loop is not around it";
         return "";
     }
 
@@ -87,7 +88,8 @@ private:
         if (f != ctx_.env.end()) {
             return f->second.output_types();
         }
-        internal_assert(p.symbol && p.symbol->kind == SymbolKind::Parameter) << "prefetch of unknown " << p.name;
+        internal_assert(p.symbol && p.symbol->kind == SymbolKind::Parameter)
+            << "prefetch of unknown " << p.name;
         return {Parameter(p.symbol).type()};
     }
 

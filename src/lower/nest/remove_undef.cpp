@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// mutate(e) is undefined where e is undef(). On the way, `alive_` collects the condition under which e is not: a value is
-// undef() only in part if it is so on one side of a select.
+// mutate(e) is undefined where e is undef(). On the way, `alive_` collects the condition under
+// which e is not: a value is undef() only in part if it is so on one side of a select.
 #include "lower/nest/remove_undef.h"
 
 #include "ir/constants.h"
@@ -32,7 +32,8 @@ protected:
 
     bool uses_undef_name(const Expr &e) const {
         bool any = false;
-        undef_names_.for_each([&](const std::string &name, const Nothing &) { any = any || uses_var(e, name); });
+        undef_names_.for_each(
+            [&](const std::string &name, const Nothing &) { any = any || uses_var(e, name); });
         return any;
     }
 
@@ -50,9 +51,9 @@ protected:
         const Expr a = mutate(op->a), b = mutate(op->b);
         return a.defined() && b.defined() ? T::make(a, b) : Expr();
     }
-#define ARITH(Name, symbol)                 \
-    Expr visit(const Name *op) override {   \
-        return visit_binary(op);            \
+#define ARITH(Name, symbol)                                                                        \
+    Expr visit(const Name *op) override {                                                          \
+        return visit_binary(op);                                                                   \
     }
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -83,8 +84,9 @@ protected:
         if (!is_alive(args)) {
             return Expr();
         }
-        return op->is_intrinsic() ? Call::make(op->type, op->intrinsic, args) :
-                                    Call::make(op->type, op->name, args, op->call_kind, op->value_index, op->symbol);
+        return op->is_intrinsic() ? Call::make(op->type, op->intrinsic, args)
+                                  : Call::make(op->type, op->name, args, op->call_kind,
+                                               op->value_index, op->symbol);
     }
 
     void require(const Expr &condition) {
@@ -112,7 +114,8 @@ protected:
         // What was required of the body may use the name.
         const Expr inner = std::exchange(alive_, outer);
         if (inner.defined()) {
-            require(value.defined() && uses_var(inner, op->name) ? Let::make(op->name, value, inner) : inner);
+            require(value.defined() && uses_var(inner, op->name) ? Let::make(op->name, value, inner)
+                                                                 : inner);
         }
         return !body.defined() || !value.defined() ? body : Let::make(op->name, value, body);
     }
@@ -161,8 +164,8 @@ protected:
         if (!then_case.defined() && !else_case.defined()) {
             return Stmt();
         }
-        const Stmt s = then_case.defined() ? IfThenElse::make(condition, then_case, else_case) :
-                                             IfThenElse::make(!condition, else_case);
+        const Stmt s = then_case.defined() ? IfThenElse::make(condition, then_case, else_case)
+                                           : IfThenElse::make(!condition, else_case);
         return alive.defined() ? IfThenElse::make(alive, s) : s;
     }
 
@@ -176,7 +179,8 @@ protected:
         if (!body.defined() || body.same_as(op->body)) {
             return body;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
 private:

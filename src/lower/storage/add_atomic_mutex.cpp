@@ -57,8 +57,7 @@ private:
 
 class AddMutexes : public Mutator {
 public:
-    explicit AddMutexes(const LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit AddMutexes(const LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -91,9 +90,10 @@ private:
         const Expr locks = Variable::make(Handle(), name);
         const Expr create = Call::make(Handle(), "calotype_mutex_array_create",
                                        {make_const(UInt(64), atomic_mutexes)}, CallKind::Extern);
-        const Stmt made = check(reinterpret(UInt(64), locks) != make_zero(UInt(64)), "out_of_memory", {});
-        return Allocate::make(name, UInt(8), MemoryType::Heap, {1}, const_true(), Block::make(made, body), create,
-                              "calotype_mutex_array_destroy");
+        const Stmt made =
+            check(reinterpret(UInt(64), locks) != make_zero(UInt(64)), "out_of_memory", {});
+        return Allocate::make(name, UInt(8), MemoryType::Heap, {1}, const_true(),
+                              Block::make(made, body), create, "calotype_mutex_array_destroy");
     }
 
     Stmt visit(const Realize *op) override {
@@ -105,7 +105,8 @@ private:
 
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt s = Mutator::visit(op);
-        const bool wanted = op->is_producer && ctx_.is_output(op->name) && wanted_.erase(op->name) > 0;
+        const bool wanted =
+            op->is_producer && ctx_.is_output(op->name) && wanted_.erase(op->name) > 0;
         return wanted ? with_mutex(op->name, s) : s;
     }
 

@@ -20,8 +20,8 @@ namespace {
 
 /// What is put on the stack of itself.
 constexpr int64_t max_stack_bytes = 16 * 1024;
-/// What is put there when asked for, where the size is not constant and this is a bound. Some bounds are only what the
-/// type allows, and no stack could hold that.
+/// What is put there when asked for, where the size is not constant and this is a bound. Some
+/// bounds are only what the type allows, and no stack could hold that.
 constexpr int64_t max_bound_on_stack = 256 * 1024;
 
 class Bounder : public Mutator {
@@ -32,7 +32,8 @@ private:
         const Type t = op->value.type();
         const bool integer = t.is_int() && t.is_scalar();
         ScopedBinding<Interval> bind(integer, ranges_, op->name,
-                                     integer ? make_interval(constant_bounds(op->value, ranges_), t) : Interval());
+                                     integer ? make_interval(constant_bounds(op->value, ranges_), t)
+                                             : Interval());
         ScopedBinding<Expr> bind_value(integer, values_, op->name, op->value);
         return Mutator::visit(op);
     }
@@ -41,7 +42,8 @@ private:
         const Type t = op->min.type();
         const ConstantInterval first = constant_bounds(op->min, ranges_);
         const ConstantInterval last = constant_bounds(op->min + op->extent - 1, ranges_);
-        ScopedBinding<Interval> bind(ranges_, op->name, make_interval(ConstantInterval(first.min, last.max), t));
+        ScopedBinding<Interval> bind(ranges_, op->name,
+                                     make_interval(ConstantInterval(first.min, last.max), t));
         return Mutator::visit(op);
     }
 
@@ -49,7 +51,8 @@ private:
         const Stmt s = Mutator::visit(op);
         op = s.as<Allocate>();
         const bool must = op->memory_type == MemoryType::Register;
-        const bool may = must || op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Auto;
+        const bool may =
+            must || op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Auto;
         if (!may || op->new_expr.defined()) {
             return s;
         }
@@ -61,16 +64,19 @@ private:
         }
         const int64_t bytes = *elements * op->type.bytes();
         const bool asked = op->memory_type != MemoryType::Auto;
-        if ((!asked && bytes > max_stack_bytes) || (asked && !is_constant_size(op) && bytes > max_bound_on_stack)) {
+        if ((!asked && bytes > max_stack_bytes) ||
+            (asked && !is_constant_size(op) && bytes > max_bound_on_stack)) {
             return s;
         }
-        const MemoryType where = op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
-        return Allocate::make(op->name, op->type, where, {Expr(int(*elements))}, op->condition, op->body, Expr(),
-                              op->free_function, op->padding);
+        const MemoryType where =
+            op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
+        return Allocate::make(op->name, op->type, where, {Expr(int(*elements))}, op->condition,
+                              op->body, Expr(), op->free_function, op->padding);
     }
 
     static bool is_constant_size(const Allocate *op) {
-        return std::all_of(op->extents.begin(), op->extents.end(), [](const Expr &e) { return is_const(e); });
+        return std::all_of(op->extents.begin(), op->extents.end(),
+                           [](const Expr &e) { return is_const(e); });
     }
 
     std::optional<int64_t> bound_elements(const Allocate *op) const {

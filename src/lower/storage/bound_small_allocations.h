@@ -15,8 +15,10 @@ namespace calotype {
 /// Storage in MemoryType::Register must have a bound (CompileError else).
 ///
 /// Requires: flat storage.
-/// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size is constant.
-/// Order: after loops have their final bounds, and before inject_early_frees, which only looks at the heap.
+/// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size
+///     is constant.
+/// Order: after loops have their final bounds, and before inject_early_frees, which only looks at
+///     the heap.
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

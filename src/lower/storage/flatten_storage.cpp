@@ -82,8 +82,9 @@ private:
         return e.type() == t ? e : Cast::make(t, e);
     }
 
-    /// Of storage made in this pipeline the mins are near: (arg - min) stays small and often cancels. Of other buffers the
-    /// part that has no argument is one term, the same for all accesses.
+    /// Of storage made in this pipeline the mins are near: (arg - min) stays small and often
+    /// cancels. Of other buffers the part that has no argument is one term, the same for all
+    /// accesses.
     Expr flat_index(const std::string &name, const std::vector<Expr> &args, bool internal) const {
         Expr index, base;
         for (int d = int(args.size()) - 1; d >= 0; d--) {
@@ -124,10 +125,11 @@ private:
         const bool internal = realized_.contains(op->name);
         const Expr index = flat_index(op->name, mutate(op->args), internal);
         const Type t = storage_type(op->type);
-        const SymbolPtr symbol = internal                              ? nullptr :
-                                 op->call_kind == CallKind::Image ? op->symbol :
-                                                                    output_symbol(op->name);
-        const Expr load = Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol);
+        const SymbolPtr symbol = internal                           ? nullptr
+                                 : op->call_kind == CallKind::Image ? op->symbol
+                                                                    : output_symbol(op->name);
+        const Expr load =
+            Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol);
         return t == op->type ? load : Cast::make(op->type, load);
     }
 
@@ -173,8 +175,8 @@ private:
             Call::make(t, Intrinsic::prefetch, {Variable::make(Handle(), op->name), index}));
         for (size_t d = 0; d < bounds.size(); d++) {
             const Expr extent = maxes[d] - mins[d] + 1;
-            fetch = For::make(loops[d], 0, d == 0 ? (extent + (step - 1)) / step : extent, ForType::Serial,
-                              Partition::Never, DeviceAPI::None, fetch);
+            fetch = For::make(loops[d], 0, d == 0 ? (extent + (step - 1)) / step : extent,
+                              ForType::Serial, Partition::Never, DeviceAPI::None, fetch);
         }
         if (!is_trivially_true(inside)) {
             fetch = IfThenElse::make(inside, fetch);
@@ -184,7 +186,8 @@ private:
 
     // Storage.
 
-    /// For the Func's storage dimensions, innermost first: which argument it is, and the extent that is allocated.
+    /// For the Func's storage dimensions, innermost first: which argument it is, and the extent
+    /// that is allocated.
     struct Layout {
         std::vector<int> order;
         std::vector<Expr> extents;
@@ -223,11 +226,13 @@ private:
     Stmt make_header(const Realize *op, const Stmt &body) const {
         std::vector<internal::HeaderDimension> shape;
         for (int d = 0; d < int(op->bounds.size()); d++) {
-            shape.push_back({shape_var(names::buffer_min(op->name, d)), shape_var(names::buffer_extent(op->name, d)),
+            shape.push_back({shape_var(names::buffer_min(op->name, d)),
+                             shape_var(names::buffer_extent(op->name, d)),
                              shape_var(names::buffer_stride(op->name, d))});
         }
         const Expr host = Variable::make(Handle(), op->name);
-        return LetStmt::make(names::buffer(op->name), internal::make_buffer_header(host, op->types[0], shape), body);
+        return LetStmt::make(names::buffer(op->name),
+                             internal::make_buffer_header(host, op->types[0], shape), body);
     }
 
     Stmt visit(const Realize *op) override {
@@ -246,8 +251,9 @@ private:
         }
         for (size_t i = 0; i < layout.order.size(); i++) {
             const Expr stride =
-                i == 0 ? Expr(1) :
-                         shape_var(names::buffer_stride(op->name, layout.order[i - 1])) * layout.extents[i - 1];
+                i == 0 ? Expr(1)
+                       : shape_var(names::buffer_stride(op->name, layout.order[i - 1])) *
+                             layout.extents[i - 1];
             define(names::buffer_stride(op->name, layout.order[i]), simplify(stride));
         }
 
@@ -269,7 +275,8 @@ private:
         return body;
     }
 
-    /// What the cache has is not computed. Bounds inference knows nothing of this: the region is the same.
+    /// What the cache has is not computed. Bounds inference knows nothing of this: the region is
+    /// the same.
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt s = Mutator::visit(op);
         auto it = ctx_.env.find(op->name);
@@ -277,8 +284,10 @@ private:
             return s;
         }
         const Function &f = it->second;
-        const Stmt compute = Block::make(s.as<ProducerConsumer>()->body, internal::store_memoized(f));
-        return ProducerConsumer::make_produce(op->name, IfThenElse::make(internal::memoized_is_missing(f), compute));
+        const Stmt compute =
+            Block::make(s.as<ProducerConsumer>()->body, internal::store_memoized(f));
+        return ProducerConsumer::make_produce(
+            op->name, IfThenElse::make(internal::memoized_is_missing(f), compute));
     }
 
     /// A memoized output is computed as usual: its storage is the caller's.
@@ -286,8 +295,10 @@ private:
         return f.schedule().memoized && !ctx_.is_output(f.name());
     }
 
-    /// The cache has the storage. All values of a Func are looked up at once, inside of the shapes of all.
-    Stmt memoized(const Function &f, const Realize *op, const std::vector<Expr> &extents, const Stmt &body) const {
+    /// The cache has the storage. All values of a Func are looked up at once, inside of the shapes
+    /// of all.
+    Stmt memoized(const Function &f, const Realize *op, const std::vector<Expr> &extents,
+                  const Stmt &body) const {
         if (op->name != f.buffer_name(f.outputs() - 1)) {
             return body;
         }
@@ -305,8 +316,10 @@ private:
         return internal::look_up_memoized(f, storage, body, ctx_);
     }
 
-    /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation left to the hoisting.
-    Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition, const Stmt &body) {
+    /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation
+    /// left to the hoisting.
+    Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition,
+                  const Stmt &body) {
         const Type t = storage_type(op->types[0]);
         Hoisting *hoisting = find_hoisting(op->name);
         if (!hoisting) {
@@ -346,16 +359,18 @@ private:
         Stmt body = mutate(op->body);
         hoistings_.erase(op->name);
         if (hoisting.found) {
-            body = Allocate::make(op->name, hoisting.type, hoisting.memory_type, hoisting.extents, const_true(), body);
+            body = Allocate::make(op->name, hoisting.type, hoisting.memory_type, hoisting.extents,
+                                  const_true(), body);
         }
         return body;
     }
 
     void note_range(const std::string &name, const Expr &value) {
         for (auto &entry : hoistings_) {
-            entry.second->ranges.push(name, value.type().is_int_or_uint() && value.type().is_scalar() ?
-                                                bounds_of_expr(value, entry.second->ranges) :
-                                                Interval::single_point(value));
+            entry.second->ranges.push(name,
+                                      value.type().is_int_or_uint() && value.type().is_scalar()
+                                          ? bounds_of_expr(value, entry.second->ranges)
+                                          : Interval::single_point(value));
         }
     }
 
@@ -383,7 +398,8 @@ private:
         const Expr min = mutate(op->min), extent = mutate(op->extent);
         for (auto &entry : hoistings_) {
             Scope<Interval> &ranges = entry.second->ranges;
-            const Interval range(bounds_of_expr(min, ranges).min, bounds_of_expr(min + extent - 1, ranges).max);
+            const Interval range(bounds_of_expr(min, ranges).min,
+                                 bounds_of_expr(min + extent - 1, ranges).max);
             ranges.push(op->name, range);
         }
         const Stmt body = mutate(op->body);

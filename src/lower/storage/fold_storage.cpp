@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Why it is right. Let [a(i), b(i)] be what iteration i touches along the dimension, with a never decreasing, and
-// b(i) - a(i) < factor. Within an iteration no two coordinates share a place. A value at c that iteration j overwrites was at
-// c = c' - k * factor with c' <= b(j), so c < a(j); later iterations do not read it, as a does not decrease. All accesses must be
-// inside of the loop, and its iterations in order.
+// Why it is right. Let [a(i), b(i)] be what iteration i touches along the dimension, with a never
+// decreasing, and b(i) - a(i) < factor. Within an iteration no two coordinates share a place. A
+// value at c that iteration j overwrites was at c = c' - k * factor with c' <= b(j), so c < a(j);
+// later iterations do not read it, as a does not decrease. All accesses must be inside of the loop,
+// and its iterations in order.
 //
-// Loops are tried from the outside in. Folding along an inner loop forgets what earlier iterations of loops round it left in
-// storage, so those must read nothing but what they provide themselves.
+// Loops are tried from the outside in. Folding along an inner loop forgets what earlier iterations
+// of loops round it left in storage, so those must read nothing but what they provide themselves.
 #include "lower/storage/fold_storage.h"
 
 #include <limits>
@@ -39,7 +40,8 @@ struct Fold {
     Expr factor;
 };
 
-/// Names of handle Variables: storage used in a form other than coordinates, as its buffer header is passed on.
+/// Names of handle Variables: storage used in a form other than coordinates, as its buffer header
+/// is passed on.
 class HandleNames : public GraphVisitor {
 public:
     std::unordered_set<std::string> names;
@@ -67,8 +69,7 @@ bool produced_at_once(const Stmt &s, const std::string &func) {
 /// Coordinates of `func` modulo the factor.
 class FoldAccesses : public GraphMutator {
 public:
-    FoldAccesses(const std::string &func, const Fold &fold)
-        : func_(func), fold_(fold) {
+    FoldAccesses(const std::string &func, const Fold &fold) : func_(func), fold_(fold) {
     }
 
 private:
@@ -80,13 +81,16 @@ private:
         if (op->call_kind != CallKind::Func || op->name != func_) {
             return e;
         }
-        return Call::make(op->type, op->name, folded(op->args), op->call_kind, op->value_index, op->symbol);
+        return Call::make(op->type, op->name, folded(op->args), op->call_kind, op->value_index,
+                          op->symbol);
     }
 
     Stmt visit(const Provide *op) override {
         const Stmt s = GraphMutator::visit(op);
         op = s.as<Provide>();
-        return op->name == func_ ? Provide::make(op->name, op->values, folded(op->args), op->predicate) : s;
+        return op->name == func_
+                   ? Provide::make(op->name, op->values, folded(op->args), op->predicate)
+                   : s;
     }
 
     Stmt visit(const Prefetch *op) override {
@@ -109,7 +113,8 @@ private:
 class FoldFunc {
 public:
     /// If `told`, only dimensions for which the schedule gives a factor are folded.
-    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool told, LowerContext &ctx)
+    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool told,
+             LowerContext &ctx)
         : f_(f), storage_(storage), lets_(lets), told_(told), ctx_(ctx) {
     }
 
@@ -118,11 +123,14 @@ public:
     /// The statement with checks, and the fold that was found. `s` holds all accesses.
     Stmt search(const Stmt &s) {
         if (const auto *op = s.as<LetStmt>()) {
-            return uses_buffer(op->value, f_.name()) ? s : LetStmt::make(op->name, op->value, search(op->body));
+            return uses_buffer(op->value, f_.name())
+                       ? s
+                       : LetStmt::make(op->name, op->value, search(op->body));
         } else if (const auto *op = s.as<ProducerConsumer>()) {
             return ProducerConsumer::make(op->name, op->is_producer, search(op->body));
         } else if (const auto *op = s.as<Realize>()) {
-            return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, search(op->body));
+            return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
+                                 search(op->body));
         } else if (const auto *op = s.as<HoistedStorage>()) {
             return HoistedStorage::make(op->name, search(op->body));
         } else if (const auto *op = s.as<Block>()) {
@@ -137,26 +145,31 @@ public:
 
 private:
     Stmt search_block(const Block *op) {
-        const bool in_first = uses_buffer(op->first, f_.name()), in_rest = uses_buffer(op->rest, f_.name());
+        const bool in_first = uses_buffer(op->first, f_.name()),
+                   in_rest = uses_buffer(op->rest, f_.name());
         if (in_first && in_rest) {
             return op;
         }
-        return in_first ? Block::make(search(op->first), op->rest) : Block::make(op->first, search(op->rest));
+        return in_first ? Block::make(search(op->first), op->rest)
+                        : Block::make(op->first, search(op->rest));
     }
 
     Stmt search_branches(const IfThenElse *op) {
         const bool elsewhere = uses_buffer(op->condition, f_.name()) ||
                                (op->else_case.defined() && uses_buffer(op->else_case, f_.name()));
-        return elsewhere ? Stmt(op) : IfThenElse::make(op->condition, search(op->then_case), op->else_case);
+        return elsewhere ? Stmt(op)
+                         : IfThenElse::make(op->condition, search(op->then_case), op->else_case);
     }
 
     static Stmt with_body(const For *op, const Stmt &body) {
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
     bool runs_once(const For *loop) const {
         auto it = ctx_.loops.find(loop->name);
-        return is_const_one(loop->extent) || (it != ctx_.loops.end() && it->second.var == outermost_name);
+        return is_const_one(loop->extent) ||
+               (it != ctx_.loops.end() && it->second.var == outermost_name);
     }
 
     Stmt search_loop(const For *op) {
@@ -179,7 +192,8 @@ private:
         if (fold) {
             return with_body(op, Block::make(check, op->body));
         }
-        const bool self_contained = !provided.empty() && (required.empty() || box_contains(provided, required));
+        const bool self_contained =
+            !provided.empty() && (required.empty() || box_contains(provided, required));
         return self_contained ? with_body(op, search(op->body)) : Stmt(op);
     }
 
@@ -192,7 +206,8 @@ private:
         return nullptr;
     }
 
-    /// Sets `fold` if the dimension can be folded along the loop; the result is what must be checked in each iteration.
+    /// Sets `fold` if the dimension can be folded along the loop; the result is what must be
+    /// checked in each iteration.
     Stmt fold_along(const For *loop, int d, const Interval &window) {
         const Expr first = simplify(window.min), last = simplify(window.max);
         auto moves = [&](const Expr &e, Monotonic direction) {
@@ -202,9 +217,10 @@ private:
         const Expr extent = simplify(last - first + 1);
         const StorageDim *schedule = schedule_of(d);
         if (schedule && schedule->fold_factor.defined()) {
-            const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing) :
-                                                         moves(last, Monotonic::Decreasing);
-            return fold_as_told(loop, d, *schedule, schedule->fold_forward ? first : last, extent, proven);
+            const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing)
+                                                       : moves(last, Monotonic::Decreasing);
+            return fold_as_told(loop, d, *schedule, schedule->fold_forward ? first : last, extent,
+                                proven);
         }
         if (!told_ && !f_.schedule().async &&
             (moves(first, Monotonic::Increasing) || moves(last, Monotonic::Decreasing))) {
@@ -239,21 +255,22 @@ private:
         return as_const_int(simplify(value ? *value : extent));
     }
 
-    Stmt fold_as_told(const For *loop, int d, const StorageDim &schedule, const Expr &leading, const Expr &extent,
-                      bool direction_proven) {
+    Stmt fold_as_told(const For *loop, int d, const StorageDim &schedule, const Expr &leading,
+                      const Expr &extent, bool direction_proven) {
         const Expr factor = cast(Int(32), schedule.fold_factor);
         fold = Fold{d, factor};
         const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
                    var_name = StringImm::make(f_.args()[d]);
         Stmt checks;
         if (!can_prove(extent <= factor)) {
-            checks = check(extent <= factor, "fold_factor_too_small", {func_name, var_name, factor, loop_name, extent});
+            checks = check(extent <= factor, "fold_factor_too_small",
+                           {func_name, var_name, factor, loop_name, extent});
         }
         if (!direction_proven) {
             last_window_ = ctx_.names.unique(f_.name() + ".last_window");
             const Expr last = Load::make(Int(32), last_window_, 0, const_true(), Alignment());
-            const Stmt monotonic = check(schedule.fold_forward ? leading >= last : leading <= last, "bad_fold",
-                                         {func_name, var_name, loop_name});
+            const Stmt monotonic = check(schedule.fold_forward ? leading >= last : leading <= last,
+                                         "bad_fold", {func_name, var_name, loop_name});
             const Stmt remember = Store::make(last_window_, leading, 0, const_true(), Alignment());
             checks = Block::make({checks, monotonic, remember});
         }
@@ -268,7 +285,8 @@ public:
             return s;
         }
         const Stmt init = Store::make(last_window_, initial_window_, 0, const_true(), Alignment());
-        return Allocate::make(last_window_, Int(32), MemoryType::Stack, {1}, const_true(), Block::make(init, s));
+        return Allocate::make(last_window_, Int(32), MemoryType::Stack, {1}, const_true(),
+                              Block::make(init, s));
     }
 
 private:
@@ -306,7 +324,8 @@ private:
         Stmt searched = folding.search(body);
         if (!folding.fold) {
             user_assert(!told) << "func " << op->name
-                               << " cannot be folded: there is no serial loop between its storage and all its uses";
+                               << " cannot be folded: there is no serial loop between its storage "
+                                  "and all its uses";
             return with_body(op, op->bounds, body);
         }
         const Fold &fold = *folding.fold;
@@ -335,11 +354,15 @@ private:
             uses_header = uses_header || handles_.count(names::buffer(f.buffer_name(i)));
         }
         user_assert(!told || !uses_header)
-            << "func " << f.name() << " cannot be folded: it is passed to an extern stage as a whole";
+            << "func " << f.name()
+            << " cannot be folded: it is passed to an extern stage as a whole";
         user_assert(!told || !f.schedule().async)
-            << "func " << f.name() << " cannot be folded: it is async, and its producer could run ahead of its consumer";
-        user_assert(!told || !f.schedule().memoized) << "func " << f.name() << " cannot be folded: it is memoized";
-        return !uses_header && !f.schedule().memoized && (told || !produced_at_once(body, f.name()));
+            << "func " << f.name()
+            << " cannot be folded: it is async, and its producer could run ahead of its consumer";
+        user_assert(!told || !f.schedule().memoized)
+            << "func " << f.name() << " cannot be folded: it is memoized";
+        return !uses_header && !f.schedule().memoized &&
+               (told || !produced_at_once(body, f.name()));
     }
 
     LowerContext &ctx_;

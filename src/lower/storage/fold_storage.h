@@ -7,22 +7,31 @@
 
 namespace calotype {
 
-/// Storage of which each iteration of a loop touches only a small window, that moves in one direction, holds just the window.
+/// Storage of which each iteration of a loop touches only a small window, that moves in one
+/// direction, holds just the window.
 ///
-///     realize g([y0, h]) {                              realize g([0, 4]) {
-///       for f.s0.y in ... {                               for f.s0.y in ... {
-///         g(f.s0.y + 1) = ...                    ->          g((f.s0.y + 1) % 4) = ...
-///         f(f.s0.y) = g(f.s0.y - 1) + g(f.s0.y + 1)         f(f.s0.y) = g((f.s0.y - 1) % 4) + g((f.s0.y + 1) % 4)
-///       }                                                 }
-///     }                                                 }
+///     realize g([y0, h]) {
+///       for f.s0.y in ... {
+///         g(f.s0.y + 1) = ...
+///         f(f.s0.y) = g(f.s0.y - 1) + g(f.s0.y + 1)
+///       }
+///     }
+///     ->
+///     realize g([0, 4]) {
+///       for f.s0.y in ... {
+///         g((f.s0.y + 1) % 4) = ...
+///         f(f.s0.y) = g((f.s0.y - 1) % 4) + g((f.s0.y + 1) % 4)
+///       }
+///     }
 ///
-/// Of itself the pass folds where the window's extent has a constant bound, to a power of two. Where the schedule says
-/// fold_storage(y, factor), the factor is taken; what cannot be proven about it (the extent, the direction) is checked at
-/// run time (fold_factor_too_small, bad_fold).
+/// Of itself the pass folds where the window's extent has a constant bound, to a power of two.
+/// Where the schedule says fold_storage(y, factor), the factor is taken; what cannot be proven
+/// about it (the extent, the direction) is checked at run time (fold_factor_too_small, bad_fold).
 ///
 /// Requires: Func-level storage; slide_windows and bound_allocations are done; names are unique.
 /// Establishes: nothing that other passes rely on.
-/// Order: after slide_windows, without which nothing outlives an iteration; while coordinates are still there.
+/// Order: after slide_windows, without which nothing outlives an iteration; while coordinates are
+///     still there.
 Stmt fold_storage(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Statements are visited from the last to the first. The first statement in that order that uses some storage is its last
-// user. The Free must stand outside of all loops and branches that the Allocate is not in as well, so within a statement that
-// is entered many times or perhaps not at all, uses are only collected, and count as uses of the whole statement.
+// Statements are visited from the last to the first. The first statement in that order that uses
+// some storage is its last user. The Free must stand outside of all loops and branches that the
+// Allocate is not in as well, so within a statement that is entered many times or perhaps not at
+// all, uses are only collected, and count as uses of the whole statement.
 #include "lower/storage/inject_early_frees.h"
 
 #include <set>
@@ -34,8 +35,7 @@ private:
 
 class EarlyFrees : public Mutator {
 public:
-    explicit EarlyFrees(std::unordered_set<std::string> escaping)
-        : escaping_(std::move(escaping)) {
+    explicit EarlyFrees(std::unordered_set<std::string> escaping) : escaping_(std::move(escaping)) {
     }
 
 private:
@@ -93,7 +93,8 @@ private:
     Stmt visit(const Block *op) override {
         const Stmt rest = mutate(op->rest);
         const Stmt first = mutate(op->first);
-        return first.same_as(op->first) && rest.same_as(op->rest) ? Stmt(op) : Block::make(first, rest);
+        return first.same_as(op->first) && rest.same_as(op->rest) ? Stmt(op)
+                                                                  : Block::make(first, rest);
     }
 
     Stmt visit(const LetStmt *op) override {
@@ -140,8 +141,8 @@ private:
         if (body.same_as(op->body)) {
             return op;
         }
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body, op->new_expr,
-                              op->free_function, op->padding);
+        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body,
+                              op->new_expr, op->free_function, op->padding);
     }
 
     const std::unordered_set<std::string> escaping_;

@@ -7,7 +7,8 @@
 
 namespace calotype {
 
-/// A Free after the last statement that uses the storage, so that what comes later can reuse the memory.
+/// A Free after the last statement that uses the storage, so that what comes later can reuse the
+/// memory.
 ///
 ///     allocate a[...]                                   allocate a[...]
 ///     a[0] = 1                                          a[0] = 1
@@ -16,7 +17,8 @@ namespace calotype {
 ///     c[0] = b[0]                                       free a
 ///                                                       c[0] = b[0]
 ///
-/// Storage on the stack, and storage whose address goes to something else (a buffer header), lives to the end of its scope.
+/// Storage on the stack, and storage whose address goes to something else (a buffer header), lives
+/// to the end of its scope.
 ///
 /// Requires: flat storage.
 /// Establishes: nothing that other passes rely on.

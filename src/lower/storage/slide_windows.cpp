@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Why it is right. Let [a(i), b(i)] be the region required in iteration i, with a and b never decreasing. Iteration i
-// finds everything from a(i) to b(i - 1) in storage: it lies in the region of iteration i - 1, which was either computed
-// there or, by the same argument, before. So it is enough to compute from max(a(i), b(i - 1) + 1) on. All of this is in terms
-// of the regions as infer_bounds gave them; that producers of g slide too, and so compute less than their own region in
-// iteration i, is covered by the same argument for them.
+// Why it is right. Let [a(i), b(i)] be the region required in iteration i, with a and b never
+// decreasing. Iteration i finds everything from a(i) to b(i - 1) in storage: it lies in the region
+// of iteration i - 1, which was either computed there or, by the same argument, before. So it is
+// enough to compute from max(a(i), b(i - 1) + 1) on. All of this is in terms of the regions as
+// infer_bounds gave them; that producers of g slide too, and so compute less than their own region
+// in iteration i, is covered by the same argument for them.
 #include "lower/storage/slide_windows.h"
 
 #include <map>
@@ -45,7 +46,8 @@ bool stays_in_region(const StageSchedule &schedule, const std::string &var) {
         derived.insert(s.outer);
         if (s.is_split()) {
             derived.insert(s.inner);
-            const bool guarded = s.tail == TailStrategy::GuardWithIf || s.tail == TailStrategy::Predicate;
+            const bool guarded =
+                s.tail == TailStrategy::GuardWithIf || s.tail == TailStrategy::Predicate;
             if (!guarded && !s.exact) {
                 return false;
             }
@@ -54,7 +56,8 @@ bool stays_in_region(const StageSchedule &schedule, const std::string &var) {
     return true;
 }
 
-/// Whether dimension d is a pure variable, in its place, in all stages, and in all specializations stays in its region.
+/// Whether dimension d is a pure variable, in its place, in all stages, and in all specializations
+/// stays in its region.
 bool can_slide_along(const Definition &def, bool is_update, const std::string &var, int d) {
     if (is_update) {
         const Variable *v = def.args[d].as<Variable>();
@@ -109,8 +112,7 @@ using Values = std::map<std::string, Expr>;
 /// Finds for each production the loops along which it slides.
 class FindSlides : public Visitor {
 public:
-    FindSlides(const LowerContext &ctx, const Stmt &s)
-        : ctx_(ctx) {
+    FindSlides(const LowerContext &ctx, const Stmt &s) : ctx_(ctx) {
         holds_production_(s);
     }
     NewValues new_values;
@@ -132,8 +134,8 @@ private:
         const LetStmt *let = nullptr;
         std::string storage;
         Expr condition;
-        /// Of a loop along which something may slide: lets inside of it, down to where we are, in terms of what is
-        /// defined outside of it and of loop variables.
+        /// Of a loop along which something may slide: lets inside of it, down to where we are, in
+        /// terms of what is defined outside of it and of loop variables.
         Values values;
     };
 
@@ -210,7 +212,8 @@ private:
         }
     }
 
-    /// True if each iteration of loop number `at` comes here equally often, and none comes after one that does not.
+    /// True if each iteration of loop number `at` comes here equally often, and none comes after
+    /// one that does not.
     bool always_produced(size_t at) const {
         const Values &values = enclosing_[at].values;
         const std::string &var = enclosing_[at].loop->name;
@@ -239,8 +242,9 @@ private:
         return nullptr;
     }
 
-    /// The region of f in one dimension, in terms of the loop variable: of the last stage that loops over the dimension,
-    /// as the loops of an update with something else in its place say nothing of what is required.
+    /// The region of f in one dimension, in terms of the loop variable: of the last stage that
+    /// loops over the dimension, as the loops of an update with something else in its place say
+    /// nothing of what is required.
     struct DimensionRegion {
         Expr min, max;
         bool depends = false;  ///< on the loop
@@ -264,10 +268,13 @@ private:
         if (!r.defined()) {
             return r;
         }
-        auto uses = [&](const std::string &name) { return uses_var(r.min, name) || uses_var(r.max, name); };
+        auto uses = [&](const std::string &name) {
+            return uses_var(r.min, name) || uses_var(r.max, name);
+        };
         r.depends = uses(enclosing_[at].loop->name);
         for (size_t i = at + 1; i < enclosing_.size(); i++) {
-            r.inner = r.inner || (enclosing_[i].kind == Enclosing::Loop && uses(enclosing_[i].loop->name));
+            r.inner = r.inner ||
+                      (enclosing_[i].kind == Enclosing::Loop && uses(enclosing_[i].loop->name));
         }
         return r;
     }
@@ -293,7 +300,8 @@ private:
         for (int d = 0; fixed && moving < 0 && d < f.dimensions(); d++) {
             moving = done.count(d) || !can_slide_along(f, d) ? -1 : d;
         }
-        if (moving < 0 || done.count(moving) || !can_slide_along(f, moving) || !always_produced(at)) {
+        if (moving < 0 || done.count(moving) || !can_slide_along(f, moving) ||
+            !always_produced(at)) {
             return;
         }
         if (fixed) {
@@ -306,9 +314,14 @@ private:
 
     /// Whether new lets could be made for all stages.
     bool shrink(const Function &f, int d, const For *loop, const DimensionRegion &window) {
-        const Monotonic start = is_monotonic(window.min, loop->name), end = is_monotonic(window.max, loop->name);
-        auto grows = [](Monotonic m) { return m == Monotonic::Increasing || m == Monotonic::Constant; };
-        auto falls = [](Monotonic m) { return m == Monotonic::Decreasing || m == Monotonic::Constant; };
+        const Monotonic start = is_monotonic(window.min, loop->name),
+                        end = is_monotonic(window.max, loop->name);
+        auto grows = [](Monotonic m) {
+            return m == Monotonic::Increasing || m == Monotonic::Constant;
+        };
+        auto falls = [](Monotonic m) {
+            return m == Monotonic::Decreasing || m == Monotonic::Constant;
+        };
         const bool forward = grows(start) && grows(end);
         if (!forward && !(falls(start) && falls(end))) {
             return false;
@@ -321,8 +334,8 @@ private:
         }
         std::map<const LetStmt *, Expr> changes;
         for (int stage = 0; stage < f.stages(); stage++) {
-            const std::string name = forward ? names::stage_min(f.name(), stage, f.args()[d]) :
-                                               names::stage_max(f.name(), stage, f.args()[d]);
+            const std::string name = forward ? names::stage_min(f.name(), stage, f.args()[d])
+                                             : names::stage_max(f.name(), stage, f.args()[d]);
             const LetStmt *let = find_let(name);
             if (!let) {
                 return false;
@@ -343,8 +356,7 @@ private:
 
 class ReplaceLets : public Mutator {
 public:
-    explicit ReplaceLets(const NewValues &new_values)
-        : new_values_(new_values) {
+    explicit ReplaceLets(const NewValues &new_values) : new_values_(new_values) {
     }
 
 private:

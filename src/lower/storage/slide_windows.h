@@ -7,25 +7,34 @@
 
 namespace calotype {
 
-/// Where storage outlives the iterations of a serial loop, each iteration computes only what is new.
+/// Where storage outlives the iterations of a serial loop, each iteration computes only what is
+/// new.
 ///
-///     realize g {                                       realize g {
-///       for f.s0.y in [y0, y0 + n) {                      for f.s0.y in [y0, y0 + n) {
-///         let g.s0.y.min = f.s0.y - 1                       let g.s0.y.min =
-///         let g.s0.y.max = f.s0.y + 1           ->            max(f.s0.y - 1, select(y0 < f.s0.y, f.s0.y + 1, f.s0.y - 1))
-///         produce g { ... }                                 let g.s0.y.max = f.s0.y + 1
-///         consume g { ... }                                 produce g { ... }
+///     realize g {
+///       for f.s0.y in [y0, y0 + n) {
+///         let g.s0.y.min = f.s0.y - 1
+///         let g.s0.y.max = f.s0.y + 1
+///         produce g { ... }
+///         consume g { ... }
+///       }
+///     }
+///     ->  with, in place of the first let,
+///         let g.s0.y.min = max(f.s0.y - 1, select(y0 < f.s0.y, f.s0.y + 2, f.s0.y - 1))
 ///
-/// Along one dimension a loop, in which the region required must move in one direction, all stages being pure; the other
-/// dimensions must not depend on the loop. If the region is the same for all iterations, the first one computes it.
-/// Nothing slides where the order of iterations is free, where production is conditional, or where the dimension is
-/// split so that its loops may reach outside of the region.
+/// Along one dimension a loop, in which the region required must move in one direction, all stages
+/// being pure; the other dimensions must not depend on the loop. If the region is the same for all
+/// iterations, the first one computes it. Nothing slides where the order of iterations is free,
+/// where production is conditional, or where the dimension is split so that its loops may reach
+/// outside of the region.
 ///
-/// That the first iteration is another is no reason to have its code twice, so the condition is not tagged as likely.
+/// That the first iteration is another is no reason to have its code twice, so the condition is not
+/// tagged as likely.
 ///
-/// Requires: infer_bounds: the region of each stage is defined by lets just inside of the innermost loop round its production.
+/// Requires: infer_bounds: the region of each stage is defined by lets just inside of the innermost
+///     loop round its production.
 /// Establishes: nothing that other passes rely on.
-/// Order: before bound_allocations, which measures what is touched then; the lets still have the names of names::stage_min.
+/// Order: before bound_allocations, which measures what is touched then; the lets still have the
+///     names of names::stage_min.
 Stmt slide_windows(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -18,8 +18,7 @@ public:
     }
 
 private:
-    explicit ReadsFunc(const std::string &name)
-        : name_(name) {
+    explicit ReadsFunc(const std::string &name) : name_(name) {
     }
 
     using GraphVisitor::visit;
@@ -34,8 +33,7 @@ private:
 
 class TupleSplitter : public GraphMutator {
 public:
-    explicit TupleSplitter(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit TupleSplitter(LowerContext &ctx) : ctx_(ctx) {
     }
 
 private:
@@ -52,7 +50,8 @@ private:
         if (!f) {
             return GraphMutator::visit(op);
         }
-        return Call::make(op->type, f->buffer_name(op->value_index), mutate(op->args), CallKind::Func, 0, op->symbol);
+        return Call::make(op->type, f->buffer_name(op->value_index), mutate(op->args),
+                          CallKind::Func, 0, op->symbol);
     }
 
     Stmt visit(const Realize *op) override {
@@ -64,7 +63,8 @@ private:
         const Expr condition = mutate(op->condition);
         Stmt body = mutate(op->body);
         for (int i = f->outputs() - 1; i >= 0; i--) {
-            body = Realize::make(f->buffer_name(i), {op->types[i]}, op->memory_type, bounds, condition, body);
+            body = Realize::make(f->buffer_name(i), {op->types[i]}, op->memory_type, bounds,
+                                 condition, body);
         }
         return body;
     }
@@ -89,8 +89,9 @@ private:
         const Region bounds = mutate(op->bounds);
         Stmt body = mutate(op->body);
         for (int i = f->outputs() - 1; i >= 0; i--) {
-            body = Prefetch::make(f->buffer_name(i), {op->types[i]}, bounds, op->at, op->from, mutate(op->offset),
-                                  op->strategy, mutate(op->condition), body, op->symbol);
+            body = Prefetch::make(f->buffer_name(i), {op->types[i]}, bounds, op->at, op->from,
+                                  mutate(op->offset), op->strategy, mutate(op->condition), body,
+                                  op->symbol);
         }
         return body;
     }
@@ -116,8 +117,9 @@ private:
         }
         const Expr predicate = evaluate_early(op->predicate, op->name + ".predicate");
         for (size_t i = 0; i < op->values.size(); i++) {
-            values.push_back(i == 0 ? mutate(op->values[i]) :
-                                      evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
+            values.push_back(
+                i == 0 ? mutate(op->values[i])
+                       : evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
         }
         std::vector<Stmt> stores;
         for (size_t i = 0; i < values.size(); i++) {

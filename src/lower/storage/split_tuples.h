@@ -20,9 +20,10 @@ namespace calotype {
 /// All values and coordinates are evaluated before the first store, as one step.
 ///
 /// Requires: Funcs are multi-dimensional (Realize, Provide, Call of CallKind::Func).
-/// Establishes: every Realize, Provide, Prefetch and HoistedStorage is about one value, named by Function::buffer_name;
-///     calls of Funcs have value_index 0.
-/// Order: after all passes that see a Func as a whole (sliding, folding, async), before storage is made flat.
+/// Establishes: every Realize, Provide, Prefetch and HoistedStorage is about one value, named by
+///     Function::buffer_name; calls of Funcs have value_index 0.
+/// Order: after all passes that see a Func as a whole (sliding, folding, async), before storage is
+///     made flat.
 Stmt split_tuples(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

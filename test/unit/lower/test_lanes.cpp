@@ -25,20 +25,24 @@ TEST(Lanes, a_comparison_is_decided_by_one_lane) {
     EXPECT_EQ(all("ramp(x, 1, 8) < broadcast(n, 8)"), to_string(simplify(parse_expr("x + 7 < n"))));
     EXPECT_EQ(any("ramp(x, 1, 8) < broadcast(n, 8)"), "x < n");
     EXPECT_EQ(all("broadcast(n, 8) <= ramp(x, 2, 8)"), "n <= x");
-    EXPECT_EQ(any("ramp(x, -1, 8) < broadcast(n, 8)"), to_string(simplify(parse_expr("x - 7 < n"))));
-    EXPECT_EQ(all("likely(ramp(x, 1, 8) < broadcast(n, 8)):boolx8"), to_string(simplify(parse_expr("x + 7 < n"))));
+    EXPECT_EQ(any("ramp(x, -1, 8) < broadcast(n, 8)"),
+              to_string(simplify(parse_expr("x - 7 < n"))));
+    EXPECT_EQ(all("likely(ramp(x, 1, 8) < broadcast(n, 8)):boolx8"),
+              to_string(simplify(parse_expr("x + 7 < n"))));
 }
 
 TEST(Lanes, parts_of_a_condition_on_their_own) {
     EXPECT_EQ(any("ramp(x, 1, 4) < broadcast(n, 4) || broadcast(p < 3, 4)"), "x < n || p < 3");
-    EXPECT_EQ(all("!(broadcast(n, 4) <= ramp(x, 1, 4))"), to_string(simplify(parse_expr("x + 3 < n"))));
+    EXPECT_EQ(all("!(broadcast(n, 4) <= ramp(x, 1, 4))"),
+              to_string(simplify(parse_expr("x + 3 < n"))));
 }
 
 TEST(Lanes, others_are_reduced) {
     EXPECT_EQ(all("f[ramp(x, 1, 4)] < broadcast(n, 4)"),
               "vector_reduce(and, f[ramp(x, 1, 4)] < broadcast(n, 4), 1)");
     // Neither end of a narrow ramp is known: it may wrap.
-    EXPECT_EQ(all("ramp(x:int8, (int8)1, 4) < broadcast(n:int8, 4)").substr(0, 13), "vector_reduce");
+    EXPECT_EQ(all("ramp(x:int8, (int8)1, 4) < broadcast(n:int8, 4)").substr(0, 13),
+              "vector_reduce");
 }
 
 TEST(Lanes, largest_and_smallest) {
@@ -49,8 +53,10 @@ TEST(Lanes, largest_and_smallest) {
 
 TEST(Lanes, repeated) {
     EXPECT_EQ(to_string(repeat_lanes(parse_expr("x"), 3)), "broadcast(x, 3)");
-    EXPECT_EQ(to_string(repeat_lanes(parse_expr("ramp(x, 1, 4)"), 2)), "ramp(broadcast(x, 2), broadcast(1, 2), 4)");
-    EXPECT_EQ(to_string(repeat_lanes(parse_expr("f[ramp(x, 1, 2)]"), 2)), "shuffle([f[ramp(x, 1, 2)]], [0, 0, 1, 1])");
+    EXPECT_EQ(to_string(repeat_lanes(parse_expr("ramp(x, 1, 4)"), 2)),
+              "ramp(broadcast(x, 2), broadcast(1, 2), 4)");
+    EXPECT_EQ(to_string(repeat_lanes(parse_expr("f[ramp(x, 1, 2)]"), 2)),
+              "shuffle([f[ramp(x, 1, 2)]], [0, 0, 1, 1])");
 }
 
 std::string update_of(const char *text) {
@@ -75,13 +81,15 @@ TEST(AtomicUpdate, not_recognised) {
 }
 
 TEST(Effects, loads_are_none) {
-    EXPECT_FALSE(has_effect(parse_expr("f[x] + sqrt(g[x]:float32):float32")));
+    EXPECT_FALSE(has_effect(parse_expr("f[x]:float32 + sqrt(g[x]:float32):float32")));
     EXPECT_TRUE(has_effect(parse_expr("1 + extern poke(x)")));
 }
 
 TEST(UsesOf, leaves_the_loops_around) {
-    const Stmt s = parse_stmt("for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n  k(t) = 2\n}\nk(0) = 1\n");
-    EXPECT_EQ(to_string(uses_of("g", s)), "for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n}\n");
+    const Stmt s = parse_stmt(
+        "for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n  k(t) = 2\n}\nk(0) = 1\n");
+    EXPECT_EQ(to_string(uses_of("g", s)),
+              "for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n}\n");
     EXPECT_FALSE(uses_of("unknown", s).defined());
 }
 
