@@ -149,6 +149,7 @@ private:
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
     void store_scatter(const Store *op, Value *value, Value *mask);
     void store_scalar(const Store *op, Value *value);
+    Value *without_last_bit(Value *v, Type t);
     bool emit_atomic_store(const Store *op);
 
     // vectors.cpp

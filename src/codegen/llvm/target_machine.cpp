@@ -8,6 +8,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/x86/features.h"
@@ -91,7 +93,35 @@ void add_target_attributes(llvm::Function &function, const Target &target) {
         function.addFnAttr("target-features", features);
     }
     function.addFnAttr("prefer-vector-width", std::to_string(x86_vector_bits(target)));
+    if (target.has_feature(Target::ASAN)) {
+        function.addFnAttr(llvm::Attribute::SanitizeAddress);
+    }
+    if (target.has_feature(Target::TSAN)) {
+        function.addFnAttr(llvm::Attribute::SanitizeThread);
+    }
 }
+
+namespace {
+
+/// Memory accesses are instrumented when nothing will change them any more.
+void add_sanitizers(llvm::PassBuilder &builder, const Target &target) {
+    if (target.has_feature(Target::ASAN)) {
+        builder.registerOptimizerLastEPCallback(
+            [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+                llvm::AddressSanitizerOptions options;
+                passes.addPass(llvm::AddressSanitizerPass(options));
+            });
+    }
+    if (target.has_feature(Target::TSAN)) {
+        builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes,
+                                                   llvm::OptimizationLevel) {
+            passes.addPass(llvm::ModuleThreadSanitizerPass());
+            passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
+        });
+    }
+}
+
+}  // namespace
 
 void optimize(llvm::Module &module, const Target &target) {
     std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
@@ -114,6 +144,7 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
+    add_sanitizers(builder, target);
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 

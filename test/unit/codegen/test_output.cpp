@@ -179,6 +179,16 @@ TEST(OutputTypes, NamesAndAliases) {
     EXPECT_STREQ(output_type_info(OutputFileType::c_source).extension, ".calotype_generated.cpp");
 }
 
+TEST(Targets, SanitizersInstrumentAccesses) {
+    LoweredModule module = module_with("twice", NameMangling::C);
+    auto text = [&](const char *target) {
+        return CompiledModule(module, Target(target)).llvm_assembly();
+    };
+    EXPECT_NE(text("x86-64-linux-asan").find("__asan_report_store4"), std::string::npos);
+    EXPECT_NE(text("x86-64-linux-tsan").find("__tsan_write4"), std::string::npos);
+    EXPECT_EQ(text("x86-64-linux").find("san_"), std::string::npos);
+}
+
 TEST(Targets, WhatCannotBeCompiledForIsSaid) {
     LoweredModule module = module_with("twice", NameMangling::C);
     try {
