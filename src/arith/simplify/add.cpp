@@ -32,7 +32,6 @@ constexpr RuleText rules[] = {
     // Terms cancel.
     {integer, "(x - y) + y -> x"},
     {integer, "(x - y) + (y - z) -> x - z"},
-    {integer, "(x - y) + (z - x) -> z - y"},
     {integer, "(x + y) + (z - x) -> y + z"},
     {integer, "(x - (y + z)) + y -> x - z"},
     {exact, "min(x, y - z) + z -> min(x + z, y)"},

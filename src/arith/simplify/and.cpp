@@ -39,7 +39,7 @@ constexpr RuleText rules[] = {
     {any, "c0 < x && c1 <= x -> c0 < x if c1 <= c0"},
     {any, "c0 < x && c1 <= x -> c1 <= x if c0 < c1"},
     {integer, "c0 < x && x < c1 -> false if c1 <= c0 + 1"},
-    {any, "c0 < x && x < c1 -> false if c1 <= c0"},
+    {floating, "c0 < x && x < c1 -> false if c1 <= c0"},
     {any, "c0 <= x && x < c1 -> false if c1 <= c0"},
     {any, "c0 < x && x <= c1 -> false if c1 <= c0"},
     {any, "c0 <= x && x <= c1 -> false if c1 < c0"},

@@ -14,7 +14,6 @@ constexpr RuleText rules[] = {
     {any, "max(max(x, y), x) -> max(x, y)"},
     {any, "max(min(x, y), x) -> x"},
     {any, "max(min(x, y), max(x, z)) -> max(x, z)"},
-    {any, "max(min(x, y), max(x, y)) -> max(x, y)"},
     {any, "max(max(x, y), max(x, z)) -> max(max(x, y), z)"},
     {any, "max(min(x, y), min(x, z)) -> min(max(y, z), x)"},
     // Constants fold and move outwards; a clamp is max(min(x, high), low).

@@ -14,7 +14,6 @@ constexpr RuleText rules[] = {
     {any, "min(min(x, y), x) -> min(x, y)"},
     {any, "min(max(x, y), x) -> x"},
     {any, "min(max(x, y), min(x, z)) -> min(x, z)"},
-    {any, "min(max(x, y), min(x, y)) -> min(x, y)"},
     {any, "min(min(x, y), min(x, z)) -> min(min(x, y), z)"},
     {any, "min(max(x, y), max(x, z)) -> max(min(y, z), x)"},
     // Constants fold and move outwards; a clamp is max(min(x, high), low).
@@ -22,7 +21,6 @@ constexpr RuleText rules[] = {
     {any, "min(max(x, c0), c1) -> c1 if c1 <= c0"},
     {any, "min(min(x, c0), a) -> min(min(x, a), c0)"},
     {any, "min(max(x, c0), c1) -> max(min(x, c1), c0) if c0 < c1"},
-    {any, "min(max(min(x, c0), c1), c2) -> max(min(x, c2), c1) if c1 < c2 && c2 <= c0"},
     {exact, "min(x + c0, c1) -> min(x, fold(c1 - c0)) + c0"},
     {exact, "min(c0 - x, c1) -> c0 - max(x, fold(c0 - c1))"},
     {exact, "min(x + c0, x) -> x + fold(min(c0, 0))"},

@@ -40,7 +40,6 @@ constexpr RuleText rules[] = {
     {integer, "select(x < c0, c1, x) -> max(x, c1) if c0 == c1 + 1"},
     {integer, "select(c0 < x, c1, x) -> min(x, c1) if c1 == c0 + 1"},
     {integer, "select(x == y, x, y) -> y"},
-    {integer, "select(x == y, y, x) -> x"},
     // What both values have in common leaves.
     {integer, "select(x, y + z, y + w) -> select(x, z, w) + y"},
     {integer, "select(x, y + z, y) -> select(x, z, 0) + y"},
@@ -52,7 +51,6 @@ constexpr RuleText rules[] = {
     {any, "select(x, max(y, z), max(y, w)) -> max(select(x, z, w), y)"},
     {any, "select(x, y && z, y && w) -> select(x, z, w) && y"},
     {any, "select(x, y || z, y || w) -> select(x, z, w) || y"},
-    {any, "select(x, likely(y), likely(y)) -> likely(y)"},
     {any, "select(x, likely(y), y) -> likely(y)"},
     {any, "select(x, y, likely(y)) -> likely(y)"},
     // Vectors.
