@@ -166,15 +166,22 @@ TailStrategy LoopEditor::choose_tail(const std::string &old, const Expr &factor,
     if (!definition_->is_init) {
         return inner == InnerSplit::Fits ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
     }
+    const bool shifted = shifted_loops(definition_->schedule.splits.size()).count(old) != 0;
+    return shifted ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
+// The loops over blocks whose last one is shifted inwards, after the first `count` splits.
+std::set<std::string> LoopEditor::shifted_loops(size_t count) const {
     std::set<std::string> shifted;
-    for (const Split &s : definition_->schedule.splits) {
+    for (size_t i = 0; i < count; i++) {
+        const Split &s = definition_->schedule.splits[i];
         const bool shifts = s.is_split() && (s.tail == TailStrategy::ShiftInwards ||
                                              s.tail == TailStrategy::ShiftInwardsAndBlend);
         if (shifts || (!s.is_fuse() && shifted.count(s.old_var))) {
             shifted.insert(s.outer);
         }
     }
-    return shifted.count(old) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+    return shifted;
 }
 
 void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact,
@@ -206,10 +213,16 @@ void LoopEditor::check_blend(const Dim &dim, ForType type) const {
     const std::vector<Split> &splits = definition_->schedule.splits;
     for (size_t i = 0; i < splits.size(); i++) {
         const Split &s = splits[i];
-        const bool overlaps =
-            s.tail == TailStrategy::ShiftInwardsAndBlend ||
-            (s.tail == TailStrategy::RoundUpAndBlend && type != ForType::Vectorized);
-        user_assert(!s.is_split() || !overlaps || !made_of(s.outer, i + 1, dim.var))
+        if (!s.is_split()) {
+            continue;
+        }
+        // A block beyond the end lies beside the others, unless its iterations are shifted inwards.
+        const bool rounds = s.tail == TailStrategy::RoundUpAndBlend;
+        const bool shifted = rounds && shifted_loops(i).count(s.old_var) != 0;
+        const bool overlaps = s.tail == TailStrategy::ShiftInwardsAndBlend || shifted ||
+                              (rounds && type != ForType::Vectorized);
+        user_assert(!(overlaps && made_of(s.outer, i + 1, dim.var)) &&
+                    !(shifted && made_of(s.inner, i + 1, dim.var)))
             << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
             << ", it is split with tail strategy " << to_string(s.tail)
             << ", which reads and writes back what the next iteration computes";

@@ -2,6 +2,7 @@
 // LoopEditor: checks a directive on the loops of one stage and appends it to the stage's schedule.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ private:
     InnerSplit inner_split(const std::string &old, const Expr &factor) const;
     void check_race(const Dim &dim, ForType type) const;
     void check_blend(const Dim &dim, ForType type) const;
+    std::set<std::string> shifted_loops(size_t count) const;
     bool made_of(const std::string &var, size_t first, const std::string &loop) const;
     void check_no_specializations(const char *directive) const;
     std::string loops_as_text() const;
