@@ -114,8 +114,7 @@ std::string to_string(const Value &v) {
 // One walk of an expression.
 class Interpreter::Evaluation {
 public:
-    explicit Evaluation(Interpreter &owner)
-        : owner_(owner), bound_(owner.variables) {
+    explicit Evaluation(Interpreter &owner) : owner_(owner), bound_(owner.variables) {
     }
 
     Value eval(const Expr &e) {
@@ -159,9 +158,9 @@ public:
             return reduce(e.as<VectorReduce>());
         case NodeKind::Call:
             return call(e.as<Call>());
-#define ARITH(Name, symbol)                                                       \
-        case NodeKind::Name:                                                      \
-            return binary(NodeKind::Name, e.type(), eval(e.as<Name>()->a), eval(e.as<Name>()->b));
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
+        return binary(NodeKind::Name, e.type(), eval(e.as<Name>()->a), eval(e.as<Name>()->b));
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
 #include "ir/nodes.def"
@@ -302,13 +301,20 @@ private:
 
     Value reduce_two(VectorReduce::Operator op, Type t, const Value &a, const Value &b) {
         switch (op) {
-        case VectorReduce::Add: return binary(NodeKind::Add, t, a, b);
-        case VectorReduce::Mul: return binary(NodeKind::Mul, t, a, b);
-        case VectorReduce::Min: return binary(NodeKind::Min, t, a, b);
-        case VectorReduce::Max: return binary(NodeKind::Max, t, a, b);
-        case VectorReduce::And: return binary(NodeKind::And, t, a, b);
-        case VectorReduce::Or: return binary(NodeKind::Or, t, a, b);
-        case VectorReduce::SaturatingAdd: return saturate(t, a, b, +1);
+        case VectorReduce::Add:
+            return binary(NodeKind::Add, t, a, b);
+        case VectorReduce::Mul:
+            return binary(NodeKind::Mul, t, a, b);
+        case VectorReduce::Min:
+            return binary(NodeKind::Min, t, a, b);
+        case VectorReduce::Max:
+            return binary(NodeKind::Max, t, a, b);
+        case VectorReduce::And:
+            return binary(NodeKind::And, t, a, b);
+        case VectorReduce::Or:
+            return binary(NodeKind::Or, t, a, b);
+        case VectorReduce::SaturatingAdd:
+            return saturate(t, a, b, +1);
         }
         internal_error << "the interpreter does not know this reduction";
     }
@@ -322,22 +328,38 @@ private:
 
     Lane on_integers(NodeKind op, Type t, Wide a, Wide b) {
         switch (op) {
-        case NodeKind::Add: return integer(t, a + b);
-        case NodeKind::Sub: return integer(t, a - b);
-        case NodeKind::Mul: return product(t, a, b);
-        case NodeKind::Div: return integer(t, quotient(a, b));
-        case NodeKind::Mod: return integer(t, remainder(a, b));
-        case NodeKind::Min: return integer(t, a < b ? a : b);
-        case NodeKind::Max: return integer(t, a < b ? b : a);
-        case NodeKind::EQ: return boolean(a == b);
-        case NodeKind::NE: return boolean(a != b);
-        case NodeKind::LT: return boolean(a < b);
-        case NodeKind::LE: return boolean(a <= b);
-        case NodeKind::GT: return boolean(a > b);
-        case NodeKind::GE: return boolean(a >= b);
-        case NodeKind::And: return boolean(a && b);
-        case NodeKind::Or: return boolean(a || b);
-        default: internal_error << "not a binary operator";
+        case NodeKind::Add:
+            return integer(t, a + b);
+        case NodeKind::Sub:
+            return integer(t, a - b);
+        case NodeKind::Mul:
+            return product(t, a, b);
+        case NodeKind::Div:
+            return integer(t, quotient(a, b));
+        case NodeKind::Mod:
+            return integer(t, remainder(a, b));
+        case NodeKind::Min:
+            return integer(t, a < b ? a : b);
+        case NodeKind::Max:
+            return integer(t, a < b ? b : a);
+        case NodeKind::EQ:
+            return boolean(a == b);
+        case NodeKind::NE:
+            return boolean(a != b);
+        case NodeKind::LT:
+            return boolean(a < b);
+        case NodeKind::LE:
+            return boolean(a <= b);
+        case NodeKind::GT:
+            return boolean(a > b);
+        case NodeKind::GE:
+            return boolean(a >= b);
+        case NodeKind::And:
+            return boolean(a && b);
+        case NodeKind::Or:
+            return boolean(a || b);
+        default:
+            internal_error << "not a binary operator";
         }
     }
 
@@ -352,20 +374,34 @@ private:
 
     Lane on_floats(NodeKind op, Type t, double a, double b) {
         switch (op) {
-        case NodeKind::Add: return real(t, a + b);
-        case NodeKind::Sub: return real(t, a - b);
-        case NodeKind::Mul: return real(t, a * b);
-        case NodeKind::Div: return real(t, a / b);
-        case NodeKind::Mod: return real(t, a - b * std::floor(a / b));
-        case NodeKind::Min: return real(t, a < b ? a : b);
-        case NodeKind::Max: return real(t, a < b ? b : a);
-        case NodeKind::EQ: return boolean(a == b);
-        case NodeKind::NE: return boolean(a != b);
-        case NodeKind::LT: return boolean(a < b);
-        case NodeKind::LE: return boolean(a <= b);
-        case NodeKind::GT: return boolean(a > b);
-        case NodeKind::GE: return boolean(a >= b);
-        default: internal_error << "not an operator on floats";
+        case NodeKind::Add:
+            return real(t, a + b);
+        case NodeKind::Sub:
+            return real(t, a - b);
+        case NodeKind::Mul:
+            return real(t, a * b);
+        case NodeKind::Div:
+            return real(t, a / b);
+        case NodeKind::Mod:
+            return real(t, a - b * std::floor(a / b));
+        case NodeKind::Min:
+            return real(t, a < b ? a : b);
+        case NodeKind::Max:
+            return real(t, a < b ? b : a);
+        case NodeKind::EQ:
+            return boolean(a == b);
+        case NodeKind::NE:
+            return boolean(a != b);
+        case NodeKind::LT:
+            return boolean(a < b);
+        case NodeKind::LE:
+            return boolean(a <= b);
+        case NodeKind::GT:
+            return boolean(a > b);
+        case NodeKind::GE:
+            return boolean(a >= b);
+        default:
+            internal_error << "not an operator on floats";
         }
     }
 
@@ -394,7 +430,9 @@ private:
 
     // Same lanes only, and of floats only float32: what the tests use.
     Value reinterpret(Type t, const Value &a) {
-        const auto known = [](Type u) { return u.is_int_or_uint() || u.element_of() == Float(32); };
+        const auto known = [](Type u) {
+            return u.is_int_or_uint() || u.element_of() == Float(32);
+        };
         internal_assert(t.lanes() == a.type.lanes() && known(t) && known(a.type))
             << "the interpreter cannot reinterpret " << a.type << " as " << t;
         return map(t, a, [&](Lane x) {
@@ -436,10 +474,14 @@ private:
             args.push_back(eval(e));
         }
         switch (op->args.size()) {
-        case 1: return unary_call(op, args[0]);
-        case 2: return binary_call(op, args[0], args[1]);
-        case 3: return ternary_call(op, args[0], args[1], args[2]);
-        default: internal_error << "the interpreter does not know " << op->name;
+        case 1:
+            return unary_call(op, args[0]);
+        case 2:
+            return binary_call(op, args[0], args[1]);
+        case 3:
+            return ternary_call(op, args[0], args[1], args[2]);
+        default:
+            internal_error << "the interpreter does not know " << op->name;
         }
     }
 
@@ -469,7 +511,8 @@ private:
         case Intrinsic::sqrt:
             return map(t, a, [&](Lane x) { return real(t, std::sqrt(x.f)); });
         case Intrinsic::saturating_cast:
-            internal_assert(t.is_int_or_uint() && a.type.is_int_or_uint()) << "saturating_cast of floats";
+            internal_assert(t.is_int_or_uint() && a.type.is_int_or_uint())
+                << "saturating_cast of floats";
             return map(t, a, [&](Lane x) { return Lane{clamped(t, x.i), 0}; });
         default:
             internal_error << "the interpreter does not know " << op->name;
@@ -490,13 +533,16 @@ private:
             return zip(t, a, b, [&](Lane x, Lane y) { return Lane{wrap(t, f(x.i, y.i)), 0}; });
         };
         switch (op->intrinsic) {
-        case Intrinsic::bitwise_and: return integers([](Wide x, Wide y) { return x & y; });
-        case Intrinsic::bitwise_or: return integers([](Wide x, Wide y) { return x | y; });
-        case Intrinsic::bitwise_xor: return integers([](Wide x, Wide y) { return x ^ y; });
+        case Intrinsic::bitwise_and:
+            return integers([](Wide x, Wide y) { return x & y; });
+        case Intrinsic::bitwise_or:
+            return integers([](Wide x, Wide y) { return x | y; });
+        case Intrinsic::bitwise_xor:
+            return integers([](Wide x, Wide y) { return x ^ y; });
         case Intrinsic::absd:
             return zip(t, a, b, [&](Lane x, Lane y) {
-                return t.is_float() ? real(t, std::fabs(x.f - y.f)) :
-                                      integer(t, x.i < y.i ? y.i - x.i : x.i - y.i);
+                return t.is_float() ? real(t, std::fabs(x.f - y.f))
+                                    : integer(t, x.i < y.i ? y.i - x.i : x.i - y.i);
             });
         case Intrinsic::shift_left:
         case Intrinsic::shift_right:
@@ -504,19 +550,28 @@ private:
                 return shift(t, x.i, op->is_intrinsic(Intrinsic::shift_left) ? y.i : -y.i);
             });
         case Intrinsic::widening_add:
-        case Intrinsic::widen_right_add: return integers([](Wide x, Wide y) { return x + y; });
+        case Intrinsic::widen_right_add:
+            return integers([](Wide x, Wide y) { return x + y; });
         case Intrinsic::widening_sub:
-        case Intrinsic::widen_right_sub: return integers([](Wide x, Wide y) { return x - y; });
+        case Intrinsic::widen_right_sub:
+            return integers([](Wide x, Wide y) { return x - y; });
         case Intrinsic::widening_mul:
-        case Intrinsic::widen_right_mul: return integers([](Wide x, Wide y) { return x * y; });
-        case Intrinsic::halving_add: return integers([](Wide x, Wide y) { return (x + y) >> 1; });
-        case Intrinsic::halving_sub: return integers([](Wide x, Wide y) { return (x - y) >> 1; });
+        case Intrinsic::widen_right_mul:
+            return integers([](Wide x, Wide y) { return x * y; });
+        case Intrinsic::halving_add:
+            return integers([](Wide x, Wide y) { return (x + y) >> 1; });
+        case Intrinsic::halving_sub:
+            return integers([](Wide x, Wide y) { return (x - y) >> 1; });
         case Intrinsic::rounding_halving_add:
             return integers([](Wide x, Wide y) { return (x + y + 1) >> 1; });
-        case Intrinsic::saturating_add: return saturate(t, a, b, +1);
-        case Intrinsic::saturating_sub: return saturate(t, a, b, -1);
-        case Intrinsic::return_second: return b;
-        default: internal_error << "the interpreter does not know " << op->name;
+        case Intrinsic::saturating_add:
+            return saturate(t, a, b, +1);
+        case Intrinsic::saturating_sub:
+            return saturate(t, a, b, -1);
+        case Intrinsic::return_second:
+            return b;
+        default:
+            internal_error << "the interpreter does not know " << op->name;
         }
     }
 

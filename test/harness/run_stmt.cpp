@@ -18,7 +18,9 @@ Value initial(const std::string &name, Type t, int64_t at) {
 }  // namespace
 
 Machine::Machine() {
-    interpreter_.load = [this](const Load &op, const Value &index) { return load(op, index); };
+    interpreter_.load = [this](const Load &op, const Value &index) {
+        return load(op, index);
+    };
 }
 
 void Machine::run(const Stmt &s) {
@@ -105,9 +107,9 @@ Value Machine::load(const Load &op, const Value &index) {
     for (const Lane &lane : index.lanes) {
         const auto &buffer = memory[op.name];
         const auto it = buffer.find(int64_t(lane.i));
-        v.lanes.push_back(it != buffer.end() ?
-                              it->second :
-                              initial(op.name, op.type.element_of(), int64_t(lane.i)).lanes[0]);
+        v.lanes.push_back(it != buffer.end()
+                              ? it->second
+                              : initial(op.name, op.type.element_of(), int64_t(lane.i)).lanes[0]);
     }
     return v;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs flat statements (loads and stores, no Provide or Realize) in the interpreter, serially, so that
-// tests can compare what a statement does before and after a pass.
+// Runs flat statements (loads and stores, no Provide or Realize) in the interpreter, serially, so
+// that tests can compare what a statement does before and after a pass.
 #pragma once
 
 #include "harness/interpret.h"
@@ -19,8 +19,8 @@ public:
     /// Runs to the end or to the first assert that fails. May be called again; memory stays.
     void run(const Stmt &s);
 
-    /// What differs from before the first run, by buffer and index. At first each element is a number
-    /// made of name and index.
+    /// What differs from before the first run, by buffer and index. At first each element is a
+    /// number made of name and index.
     std::map<std::string, std::map<int64_t, Lane>> memory;
     bool assert_failed = false;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every rule on every value: wrapping types at three or four bits, Bools, and for types that do not
-// wrap and for floats a grid of values that matter. Where the values are too many, a fixed random part.
+// wrap and for floats a grid of values that matter. Where the values are too many, a fixed random
+// part.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -47,9 +48,9 @@ public:
     Search(const Rule &rule, const Domain &domain)
         : rule_(rule), domain_(domain), assignment_(rule, domain) {
         for (const Symbol &s : assignment_.symbols()) {
-            choices_.push_back(s.op == PatternOp::Lanes ? std::vector<double>{2, 3, 4} :
-                               s.condition              ? std::vector<double>{0, 1} :
-                                                          domain.values());
+            choices_.push_back(s.op == PatternOp::Lanes ? std::vector<double>{2, 3, 4}
+                               : s.condition            ? std::vector<double>{0, 1}
+                                                        : domain.values());
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every rule is reached: there are constants with which its own pattern, as an expression, matches it and
-// no rule above it.
+// Every rule is reached: there are constants with which its own pattern, as an expression, matches
+// it and no rule above it.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -33,11 +33,11 @@ public:
 };
 
 Type value_type(const Rule &rule) {
-    return rule.types & internal::exact        ? Int(32) :
-           rule.types & internal::narrow_int   ? Int(8) :
-           rule.types & internal::unsigned_int ? UInt(8) :
-           rule.types & internal::boolean      ? Bool() :
-                                                 Float(32);
+    return rule.types & internal::exact          ? Int(32)
+           : rule.types & internal::narrow_int   ? Int(8)
+           : rule.types & internal::unsigned_int ? UInt(8)
+           : rule.types & internal::boolean      ? Bool()
+                                                 : Float(32);
 }
 
 /// The pattern of a rule as an expression: letters are variables, constants what is asked for.
@@ -105,12 +105,13 @@ private:
             return Call::make(e.type(), Intrinsic::likely, {e});
         }
         case PatternOp::Select:
-            return Select::make(make(p.child[0], lanes), make(p.child[1], lanes), make(p.child[2], lanes));
+            return Select::make(make(p.child[0], lanes), make(p.child[1], lanes),
+                                make(p.child[2], lanes));
         case PatternOp::Broadcast:
             return Broadcast::make(make(p.child[0], lanes / lane_count(p)), lane_count(p));
         case PatternOp::Ramp:
-            return Ramp::make(make(p.child[0], lanes / lane_count(p)), make(p.child[1], lanes / lane_count(p)),
-                              lane_count(p));
+            return Ramp::make(make(p.child[0], lanes / lane_count(p)),
+                              make(p.child[1], lanes / lane_count(p)), lane_count(p));
         default:
             return binary(p.op, make(p.child[0], lanes), make(p.child[1], lanes));
         }
@@ -118,20 +119,34 @@ private:
 
     Expr binary(PatternOp op, const Expr &a, const Expr &b) const {
         switch (op) {
-        case PatternOp::Add: return Add::make(a, b);
-        case PatternOp::Sub: return Sub::make(a, b);
-        case PatternOp::Mul: return Mul::make(a, b);
-        case PatternOp::Div: return Div::make(a, b);
-        case PatternOp::Mod: return Mod::make(a, b);
-        case PatternOp::Min: return Min::make(a, b);
-        case PatternOp::Max: return Max::make(a, b);
-        case PatternOp::EQ: return EQ::make(a, b);
-        case PatternOp::NE: return NE::make(a, b);
-        case PatternOp::LT: return LT::make(a, b);
-        case PatternOp::LE: return LE::make(a, b);
-        case PatternOp::And: return And::make(a, b);
-        case PatternOp::Or: return Or::make(a, b);
-        default: internal_error << "rule '" << rule_.text << "': not a binary operator";
+        case PatternOp::Add:
+            return Add::make(a, b);
+        case PatternOp::Sub:
+            return Sub::make(a, b);
+        case PatternOp::Mul:
+            return Mul::make(a, b);
+        case PatternOp::Div:
+            return Div::make(a, b);
+        case PatternOp::Mod:
+            return Mod::make(a, b);
+        case PatternOp::Min:
+            return Min::make(a, b);
+        case PatternOp::Max:
+            return Max::make(a, b);
+        case PatternOp::EQ:
+            return EQ::make(a, b);
+        case PatternOp::NE:
+            return NE::make(a, b);
+        case PatternOp::LT:
+            return LT::make(a, b);
+        case PatternOp::LE:
+            return LE::make(a, b);
+        case PatternOp::And:
+            return And::make(a, b);
+        case PatternOp::Or:
+            return Or::make(a, b);
+        default:
+            internal_error << "rule '" << rule_.text << "': not a binary operator";
         }
     }
 
@@ -160,7 +175,8 @@ Reached reach(const internal::RuleFile &file, const Rule &rule, std::string *sha
         const std::vector<Expr> operands = instance.operands();
         for (const Rule &candidate : rules) {
             internal::Bindings bindings;
-            if (!internal::match_rule(candidate, operands.data(), instance.root_lanes(), &bindings) ||
+            if (!internal::match_rule(candidate, operands.data(), instance.root_lanes(),
+                                      &bindings) ||
                 !internal::condition_holds(candidate, bindings, oracle)) {
                 continue;
             }
@@ -181,7 +197,8 @@ TEST(Reach, EveryRuleAppliesSomewhere) {
         const Reached reached = reach(*named.file, named.rule, &shadow);
         EXPECT_TRUE(reached == Reached::Yes)
             << named.file->name << ": " << named.rule.text
-            << (reached == Reached::Shadowed ? "\n  never comes before " + shadow : "\n  does not match itself");
+            << (reached == Reached::Shadowed ? "\n  never comes before " + shadow
+                                             : "\n  does not match itself");
     }
 }
 

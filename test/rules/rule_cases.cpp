@@ -38,14 +38,14 @@ std::vector<double> Domain::values() const {
 }
 
 std::string Domain::name() const {
-    return kind == Floating ? "floats" :
-           kind == Unbounded ? "unbounded integers" :
-                               (is_signed ? "int" : "uint") + std::to_string(bits);
+    return kind == Floating    ? "floats"
+           : kind == Unbounded ? "unbounded integers"
+                               : (is_signed ? "int" : "uint") + std::to_string(bits);
 }
 
 std::string Symbol::name() const {
-    return op == PatternOp::Wild ? std::string(1, "xyzwuvab"[slot]) :
-                                   (op == PatternOp::Const ? "c" : "l") + std::to_string(slot);
+    return op == PatternOp::Wild ? std::string(1, "xyzwuvab"[slot])
+                                 : (op == PatternOp::Const ? "c" : "l") + std::to_string(slot);
 }
 
 namespace {
@@ -53,9 +53,9 @@ namespace {
 void collect(const Rule &rule, int n, std::vector<Symbol> &out) {
     const PatternNode &p = rule.nodes[n];
     if (p.op == PatternOp::Wild || p.op == PatternOp::Const || p.op == PatternOp::Lanes) {
-        const int source = p.op == PatternOp::Wild  ? Rule::type_of_wild + p.slot :
-                           p.op == PatternOp::Const ? Rule::type_of_const + p.slot :
-                                                      -1;
+        const int source = p.op == PatternOp::Wild    ? Rule::type_of_wild + p.slot
+                           : p.op == PatternOp::Const ? Rule::type_of_const + p.slot
+                                                      : -1;
         const auto &values = rule.value_slots;
         const bool is_value = std::find(values.begin(), values.end(), source) != values.end();
         const bool known = std::any_of(out.begin(), out.end(), [&](const Symbol &s) {
@@ -101,15 +101,24 @@ std::optional<double> Assignment::folded(int n) const {
     const PatternNode &p = rule_.nodes[n];
     const Domain exact{domain_.kind == Domain::Floating ? Domain::Floating : Domain::Unbounded};
     switch (p.op) {
-    case PatternOp::Wild: case PatternOp::Const: case PatternOp::Lanes:
+    case PatternOp::Wild:
+    case PatternOp::Const:
+    case PatternOp::Lanes:
         return get(p.op, p.slot);
-    case PatternOp::Literal: return double(p.value);
-    case PatternOp::True: return 1;
-    case PatternOp::False: return 0;
-    case PatternOp::Fold: case PatternOp::Lo: case PatternOp::Hi:
+    case PatternOp::Literal:
+        return double(p.value);
+    case PatternOp::True:
+        return 1;
+    case PatternOp::False:
+        return 0;
+    case PatternOp::Fold:
+    case PatternOp::Lo:
+    case PatternOp::Hi:
         return folded(p.child[0]);
-    case PatternOp::Negate: return -*folded(p.child[0]);
-    case PatternOp::Not: return !*folded(p.child[0]);
+    case PatternOp::Negate:
+        return -*folded(p.child[0]);
+    case PatternOp::Not:
+        return !*folded(p.child[0]);
     case PatternOp::Rem:
         return binary(PatternOp::Mod, *folded(p.child[0]), *folded(p.child[1]), exact);
     default:
@@ -125,37 +134,58 @@ std::optional<double> Assignment::binary(PatternOp op, double a, double b, const
     const bool whole = d.kind != Domain::Floating;
     const double rest = b == 0 ? 0 : a - std::fabs(b) * std::floor(a / std::fabs(b));
     switch (op) {
-    case PatternOp::Add: return d.settle(a + b);
-    case PatternOp::Sub: return d.settle(a - b);
-    case PatternOp::Mul: return d.settle(a * b);
-    case PatternOp::Div: return whole ? (b == 0 ? 0 : d.settle((a - rest) / b)) : a / b;
-    case PatternOp::Mod: return rest;
-    case PatternOp::Min: return std::min(a, b);
-    case PatternOp::Max: return std::max(a, b);
-    case PatternOp::EQ: return a == b;
-    case PatternOp::NE: return a != b;
-    case PatternOp::LT: return a < b;
-    case PatternOp::LE: return a <= b;
-    case PatternOp::And: return a && b;
-    case PatternOp::Or: return a || b;
-    default: internal_error << "rule '" << rule_.text << "': not a binary operator";
+    case PatternOp::Add:
+        return d.settle(a + b);
+    case PatternOp::Sub:
+        return d.settle(a - b);
+    case PatternOp::Mul:
+        return d.settle(a * b);
+    case PatternOp::Div:
+        return whole ? (b == 0 ? 0 : d.settle((a - rest) / b)) : a / b;
+    case PatternOp::Mod:
+        return rest;
+    case PatternOp::Min:
+        return std::min(a, b);
+    case PatternOp::Max:
+        return std::max(a, b);
+    case PatternOp::EQ:
+        return a == b;
+    case PatternOp::NE:
+        return a != b;
+    case PatternOp::LT:
+        return a < b;
+    case PatternOp::LE:
+        return a <= b;
+    case PatternOp::And:
+        return a && b;
+    case PatternOp::Or:
+        return a || b;
+    default:
+        internal_error << "rule '" << rule_.text << "': not a binary operator";
     }
 }
 
 std::optional<double> Assignment::value(int n, int lane) const {
     const PatternNode &p = rule_.nodes[n];
     switch (p.op) {
-    case PatternOp::Wild: case PatternOp::Const:
+    case PatternOp::Wild:
+    case PatternOp::Const:
         return get(p.op, p.slot);
-    case PatternOp::Literal: case PatternOp::Fold: {
+    case PatternOp::Literal:
+    case PatternOp::Fold: {
         const double exact = *folded(n);
-        return domain_.kind == Domain::Floating || std::fabs(exact) < 1e15 ?
-                   std::optional(domain_.settle(exact)) : std::nullopt;
+        return domain_.kind == Domain::Floating || std::fabs(exact) < 1e15
+                   ? std::optional(domain_.settle(exact))
+                   : std::nullopt;
     }
-    case PatternOp::True: return 1;
-    case PatternOp::False: return 0;
-    case PatternOp::Not: return !*value(p.child[0], lane);
-    case PatternOp::Likely: return value(p.child[0], lane);
+    case PatternOp::True:
+        return 1;
+    case PatternOp::False:
+        return 0;
+    case PatternOp::Not:
+        return !*value(p.child[0], lane);
+    case PatternOp::Likely:
+        return value(p.child[0], lane);
     case PatternOp::Select:
         return *value(p.child[0], lane) ? value(p.child[1], lane) : value(p.child[2], lane);
     case PatternOp::Broadcast:
@@ -164,7 +194,8 @@ std::optional<double> Assignment::value(int n, int lane) const {
         const int inner = lanes_of(p.child[0]);
         const auto base = value(p.child[0], lane % inner), stride = value(p.child[1], lane % inner);
         const int step = lane / inner;
-        return base && stride ? std::optional(domain_.settle(*base + *stride * step)) : std::nullopt;
+        return base && stride ? std::optional(domain_.settle(*base + *stride * step))
+                              : std::nullopt;
     }
     default: {
         const auto a = value(p.child[0], lane), b = value(p.child[1], lane);

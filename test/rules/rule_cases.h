@@ -28,7 +28,7 @@ struct Domain {
 struct Symbol {
     internal::PatternOp op;  ///< Wild, Const or Lanes
     int slot;
-    bool condition;          ///< holds true or false rather than a value
+    bool condition;  ///< holds true or false rather than a value
 
     std::string name() const;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every rule makes its expression smaller in one well-founded order, so rewriting ends whatever rules
-// apply in whatever places. The order is that of Knuth and Bendix:
+// Every rule makes its expression smaller in one well-founded order, so rewriting ends whatever
+// rules apply in whatever places. The order is that of Knuth and Bendix:
 //
 //   - no letter occurs more often in the replacement than in the pattern;
 //   - the weights of the replacement's nodes add up to less; or to the same, and
 //   - its root comes later in `precedence`; or is the same operator, and its operands are smaller
 //     (left to right, or as multisets where the operator commutes).
 //
-// Operators with a constant operand count as operators of their own, of one operand less, which come
-// after the plain ones: that is what lets constants move outwards.
+// Operators with a constant operand count as operators of their own, of one operand less, which
+// come after the plain ones: that is what lets constants move outwards.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,28 +34,46 @@ struct Operator {
 
 int weight(PatternOp op) {
     switch (op) {
-    case PatternOp::Add: case PatternOp::Mul: case PatternOp::Min: case PatternOp::Max:
-    case PatternOp::EQ: case PatternOp::NE: case PatternOp::LT: case PatternOp::LE:
+    case PatternOp::Add:
+    case PatternOp::Mul:
+    case PatternOp::Min:
+    case PatternOp::Max:
+    case PatternOp::EQ:
+    case PatternOp::NE:
+    case PatternOp::LT:
+    case PatternOp::LE:
         return 4;
-    case PatternOp::Sub: return 5;
-    case PatternOp::Div: case PatternOp::Mod: return 3;
-    case PatternOp::And: case PatternOp::Or: return 2;
-    case PatternOp::Select: case PatternOp::Ramp: case PatternOp::Broadcast: return 6;
-    default: return 1;  // letters, constants, ! and likely
+    case PatternOp::Sub:
+        return 5;
+    case PatternOp::Div:
+    case PatternOp::Mod:
+        return 3;
+    case PatternOp::And:
+    case PatternOp::Or:
+        return 2;
+    case PatternOp::Select:
+    case PatternOp::Ramp:
+    case PatternOp::Broadcast:
+        return 6;
+    default:
+        return 1;  // letters, constants, ! and likely
     }
 }
 
-/// From the first to the last: between equal weights, a rule replaces an earlier root by a later one.
+/// From the first to the last: between equal weights, a rule replaces an earlier root by a later
+/// one.
 int precedence(const Operator &o) {
     static const std::vector<PatternOp> dividing = {PatternOp::Div, PatternOp::Mod};
     static const std::vector<PatternOp> plain = {
-        PatternOp::Min, PatternOp::Max, PatternOp::Div, PatternOp::Mod, PatternOp::Sub, PatternOp::Select,
-        PatternOp::Add, PatternOp::Mul, PatternOp::Not, PatternOp::NE, PatternOp::LE, PatternOp::EQ, PatternOp::LT, PatternOp::And, PatternOp::Or,
-        PatternOp::Likely,
+        PatternOp::Min, PatternOp::Max,    PatternOp::Div, PatternOp::Mod,
+        PatternOp::Sub, PatternOp::Select, PatternOp::Add, PatternOp::Mul,
+        PatternOp::Not, PatternOp::NE,     PatternOp::LE,  PatternOp::EQ,
+        PatternOp::LT,  PatternOp::And,    PatternOp::Or,  PatternOp::Likely,
     };
     static const std::vector<PatternOp> with_constant = {
-        PatternOp::Min, PatternOp::Max, PatternOp::Mul, PatternOp::Sub, PatternOp::Add, PatternOp::NE, PatternOp::LE, PatternOp::EQ, PatternOp::LT, PatternOp::And,
-        PatternOp::Or,
+        PatternOp::Min, PatternOp::Max, PatternOp::Mul, PatternOp::Sub,
+        PatternOp::Add, PatternOp::NE,  PatternOp::LE,  PatternOp::EQ,
+        PatternOp::LT,  PatternOp::And, PatternOp::Or,
     };
     auto place = [&](const std::vector<PatternOp> &order) {
         return int(std::find(order.begin(), order.end(), o.op) - order.begin());
@@ -71,8 +89,14 @@ int precedence(const Operator &o) {
 
 bool is_commutative(PatternOp op) {
     switch (op) {
-    case PatternOp::Add: case PatternOp::Mul: case PatternOp::Min: case PatternOp::Max:
-    case PatternOp::EQ: case PatternOp::NE: case PatternOp::And: case PatternOp::Or:
+    case PatternOp::Add:
+    case PatternOp::Mul:
+    case PatternOp::Min:
+    case PatternOp::Max:
+    case PatternOp::EQ:
+    case PatternOp::NE:
+    case PatternOp::And:
+    case PatternOp::Or:
         return true;
     default:
         return false;
@@ -81,8 +105,7 @@ bool is_commutative(PatternOp op) {
 
 class Order {
 public:
-    explicit Order(const Rule &rule)
-        : rule_(rule) {
+    explicit Order(const Rule &rule) : rule_(rule) {
     }
 
     bool decreases() const {
@@ -109,10 +132,16 @@ private:
     // A constant, or what folds to one.
     bool constant(int n) const {
         switch (node(n).op) {
-        case PatternOp::Const: case PatternOp::Literal: case PatternOp::Fold:
-        case PatternOp::True: case PatternOp::False: case PatternOp::Lanes:
+        case PatternOp::Const:
+        case PatternOp::Literal:
+        case PatternOp::Fold:
+        case PatternOp::True:
+        case PatternOp::False:
+        case PatternOp::Lanes:
             return true;
-        case PatternOp::Wild: case PatternOp::Ramp: case PatternOp::Likely:
+        case PatternOp::Wild:
+        case PatternOp::Ramp:
+        case PatternOp::Likely:
             return false;
         default:
             return std::all_of(node(n).child, node(n).child + node(n).arity,
@@ -224,8 +253,8 @@ private:
         if (!(root(a) == root(b))) {
             return precedence(root(a)) > precedence(root(b));
         }
-        return is_commutative(node(a).op) ? greater_multiset(operands(a), operands(b)) :
-                                            greater_in_turn(operands(a), operands(b));
+        return is_commutative(node(a).op) ? greater_multiset(operands(a), operands(b))
+                                          : greater_in_turn(operands(a), operands(b));
     }
 
     bool greater_in_turn(const std::vector<int> &a, const std::vector<int> &b) const {
@@ -239,7 +268,8 @@ private:
 
     bool greater_multiset(std::vector<int> a, std::vector<int> b) const {
         for (size_t i = 0; i < a.size();) {
-            const auto match = std::find_if(b.begin(), b.end(), [&](int n) { return same(a[i], n); });
+            const auto match =
+                std::find_if(b.begin(), b.end(), [&](int n) { return same(a[i], n); });
             if (match == b.end()) {
                 i++;
                 continue;
@@ -257,36 +287,45 @@ private:
 
 /// Rules that the order does not see shrink, and why they end all the same.
 const char *const negative = "one negative factor less; no rule makes a factor negative in a sum";
-const char *const scalar = "an operation on vectors becomes one on scalars; no rule does the reverse";
-const char *const reduced = "the constant comes into [0, divisor), and so its own condition fails from then on";
+const char *const scalar =
+    "an operation on vectors becomes one on scalars; no rule does the reverse";
+const char *const reduced =
+    "the constant comes into [0, divisor), and so its own condition fails from then on";
 const std::map<std::string, const char *> exceptions = {
     {"x + y * c0 -> x - y * fold(-c0) if c0 < 0", negative},
     {"(x - y) * c0 -> (y - x) * fold(-c0) if c0 < 0", negative},
-    {"x - (y + c0) -> (x - y) - c0", "a constant leaves a difference; no rule puts one into a difference"},
+    {"x - (y + c0) -> (x - y) - c0",
+     "a constant leaves a difference; no rule puts one into a difference"},
     {"c0 - ramp(y, z, l0) -> ramp(c0 - y, 0 - z, l0)", "a ramp rises; no rule lowers one"},
     {"ramp(x, y, l0) * c0 -> ramp(x * c0, y * c0, l0)", "a ramp rises; no rule lowers one"},
     {"(x + c0) + broadcast(a, l0) -> x + broadcast(a + fold(c0), l0)", scalar},
     {"(x + broadcast(a, l0)) + c0 -> x + broadcast(a + fold(c0), l0)", scalar},
     {"(x - broadcast(a, l0)) + c0 -> x + broadcast(fold(c0) - a, l0)", scalar},
     {"x / -1 -> 0 - x", "a quotient goes; no rule on sums and products makes one"},
-    {"(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
-    {"(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
+    {"(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)",
+     reduced},
+    {"(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)",
+     reduced},
     {"(x + c0) % c1 -> (x + fold(c0 % c1)) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
     {"(c0 - x) % c1 -> (fold(c0 % c1) - x) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
     {"(x * c0) % c1 -> (x * fold(c0 % c1)) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
-    {"(x * c0 + y) % c1 -> (x * fold(c0 % c1) + y) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
-    {"ramp(x, c0, l0) % c1 -> ramp(x, fold(c0 % c1), l0) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)", reduced},
+    {"(x * c0 + y) % c1 -> (x * fold(c0 % c1) + y) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)",
+     reduced},
+    {"ramp(x, c0, l0) % c1 -> ramp(x, fold(c0 % c1), l0) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)",
+     reduced},
 };
 
 TEST(Termination, EveryRuleMakesItsExpressionSmaller) {
     for (const NamedRule &named : all_rules()) {
         if (!exceptions.count(named.rule.text)) {
-            EXPECT_TRUE(Order(named.rule).decreases()) << named.file->name << ": " << named.rule.text;
+            EXPECT_TRUE(Order(named.rule).decreases())
+                << named.file->name << ": " << named.rule.text;
         }
     }
 }
 
-/// The rule with some of its letters standing for constants, which changes the operators around them.
+/// The rule with some of its letters standing for constants, which changes the operators around
+/// them.
 Rule with_constants(const Rule &rule, unsigned letters) {
     Rule r = rule;
     for (PatternNode &p : r.nodes) {
@@ -309,8 +348,8 @@ TEST(Termination, AlsoWhereLettersAreConstants) {
             if ((letters & ~values) || Order(rule).folds_before() || exceptions.count(rule.text)) {
                 continue;
             }
-            EXPECT_TRUE(Order(rule).decreases())
-                << named.file->name << ": " << rule.text << " with constants for letters " << letters;
+            EXPECT_TRUE(Order(rule).decreases()) << named.file->name << ": " << rule.text
+                                                 << " with constants for letters " << letters;
         }
     }
 }

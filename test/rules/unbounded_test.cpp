@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every rule that claims int32 and int64, proved by Z3 over unbounded integers. Constants are symbols
-// where Z3 decides that quickly; elsewhere the rule is proved for each of many choices of constants,
-// the other letters still standing for all integers.
+// Every rule that claims int32 and int64, proved by Z3 over unbounded integers. Constants are
+// symbols where Z3 decides that quickly; elsewhere the rule is proved for each of many choices of
+// constants, the other letters still standing for all integers.
 #include <gtest/gtest.h>
 
 #ifdef CALOTYPE_WITH_Z3
@@ -23,16 +23,16 @@ using internal::Rule;
 /// A rule in Z3's terms: letters are integers, letters for conditions are Booleans.
 class Encoding {
 public:
-    Encoding(z3::context &z3, const Rule &rule)
-        : z3_(z3), rule_(rule), symbols_(symbols_of(rule)) {
+    Encoding(z3::context &z3, const Rule &rule) : z3_(z3), rule_(rule), symbols_(symbols_of(rule)) {
         for (const Symbol &s : symbols_) {
-            values_.push_back(s.condition ? z3.bool_const(s.name().c_str()) :
-                                            z3.int_const(s.name().c_str()));
+            values_.push_back(s.condition ? z3.bool_const(s.name().c_str())
+                                          : z3.int_const(s.name().c_str()));
         }
     }
 
     void fix(size_t symbol, int64_t value) {
-        values_[symbol] = symbols_[symbol].condition ? z3_.bool_val(value != 0) : z3_.int_val(value);
+        values_[symbol] =
+            symbols_[symbol].condition ? z3_.bool_val(value != 0) : z3_.int_val(value);
     }
 
     int lanes() const {
@@ -105,44 +105,74 @@ private:
     z3::expr value(int n, int lane) {
         const PatternNode &p = rule_.nodes[n];
         switch (p.op) {
-        case PatternOp::Wild: case PatternOp::Const: case PatternOp::Lanes:
+        case PatternOp::Wild:
+        case PatternOp::Const:
+        case PatternOp::Lanes:
             return symbol(p.op, p.slot);
-        case PatternOp::Literal: return z3_.int_val(p.value);
-        case PatternOp::True: return z3_.bool_val(true);
-        case PatternOp::False: return z3_.bool_val(false);
-        case PatternOp::Lo: return bound(p, "lo_");
-        case PatternOp::Hi: return bound(p, "hi_");
-        case PatternOp::Rem: return modulo(value(p.child[0], lane), value(p.child[1], lane));
-        case PatternOp::Not: return !value(p.child[0], lane);
-        case PatternOp::Negate: return -value(p.child[0], lane);
-        case PatternOp::Likely: case PatternOp::Fold: return value(p.child[0], lane);
+        case PatternOp::Literal:
+            return z3_.int_val(p.value);
+        case PatternOp::True:
+            return z3_.bool_val(true);
+        case PatternOp::False:
+            return z3_.bool_val(false);
+        case PatternOp::Lo:
+            return bound(p, "lo_");
+        case PatternOp::Hi:
+            return bound(p, "hi_");
+        case PatternOp::Rem:
+            return modulo(value(p.child[0], lane), value(p.child[1], lane));
+        case PatternOp::Not:
+            return !value(p.child[0], lane);
+        case PatternOp::Negate:
+            return -value(p.child[0], lane);
+        case PatternOp::Likely:
+        case PatternOp::Fold:
+            return value(p.child[0], lane);
         case PatternOp::Select:
-            return z3::ite(value(p.child[0], lane), value(p.child[1], lane), value(p.child[2], lane));
-        case PatternOp::Broadcast: return value(p.child[0], lane % lanes_of(p.child[0]));
+            return z3::ite(value(p.child[0], lane), value(p.child[1], lane),
+                           value(p.child[2], lane));
+        case PatternOp::Broadcast:
+            return value(p.child[0], lane % lanes_of(p.child[0]));
         case PatternOp::Ramp: {
             const int inner = lanes_of(p.child[0]);
-            return value(p.child[0], lane % inner) + value(p.child[1], lane % inner) * (lane / inner);
+            return value(p.child[0], lane % inner) +
+                   value(p.child[1], lane % inner) * (lane / inner);
         }
-        default: return binary(p.op, value(p.child[0], lane), value(p.child[1], lane));
+        default:
+            return binary(p.op, value(p.child[0], lane), value(p.child[1], lane));
         }
     }
 
     z3::expr binary(PatternOp op, const z3::expr &a, const z3::expr &b) const {
         switch (op) {
-        case PatternOp::Add: return a + b;
-        case PatternOp::Sub: return a - b;
-        case PatternOp::Mul: return a * b;
-        case PatternOp::Div: return divide(a, b);
-        case PatternOp::Mod: return modulo(a, b);
-        case PatternOp::Min: return z3::ite(a < b, a, b);
-        case PatternOp::Max: return z3::ite(a < b, b, a);
-        case PatternOp::EQ: return a == b;
-        case PatternOp::NE: return a != b;
-        case PatternOp::LT: return a < b;
-        case PatternOp::LE: return a <= b;
-        case PatternOp::And: return a && b;
-        case PatternOp::Or: return a || b;
-        default: internal_error << "rule '" << rule_.text << "': not a binary operator";
+        case PatternOp::Add:
+            return a + b;
+        case PatternOp::Sub:
+            return a - b;
+        case PatternOp::Mul:
+            return a * b;
+        case PatternOp::Div:
+            return divide(a, b);
+        case PatternOp::Mod:
+            return modulo(a, b);
+        case PatternOp::Min:
+            return z3::ite(a < b, a, b);
+        case PatternOp::Max:
+            return z3::ite(a < b, b, a);
+        case PatternOp::EQ:
+            return a == b;
+        case PatternOp::NE:
+            return a != b;
+        case PatternOp::LT:
+            return a < b;
+        case PatternOp::LE:
+            return a <= b;
+        case PatternOp::And:
+            return a && b;
+        case PatternOp::Or:
+            return a || b;
+        default:
+            internal_error << "rule '" << rule_.text << "': not a binary operator";
         }
     }
 
@@ -157,8 +187,7 @@ enum class Verdict { Proved, Refuted, Unknown };
 
 class Prover {
 public:
-    Prover(z3::context &z3, const Rule &rule)
-        : z3_(z3), rule_(rule), symbols_(symbols_of(rule)) {
+    Prover(z3::context &z3, const Rule &rule) : z3_(z3), rule_(rule), symbols_(symbols_of(rule)) {
     }
 
     void run(int *proved_whole, int *proved_by_samples) {
@@ -181,7 +210,8 @@ private:
     // Constants, lane counts, and for products of two letters the letters too.
     void by_samples() {
         std::mt19937 random(7);
-        static constexpr int64_t values[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, -1, -2, -3, -4, -8, 0, 7, 9, 31, -17, 100};
+        static constexpr int64_t values[] = {1,  2,  3,  4,  5, 6, 8, 12, 16,  -1,
+                                             -2, -3, -4, -8, 0, 7, 9, 31, -17, 100};
         const Domain unbounded{Domain::Unbounded};
         Assignment assignment(rule_, unbounded);
         int decided = 0;
@@ -191,20 +221,23 @@ private:
                 if (symbols_[i].op == PatternOp::Lanes) {
                     fixed[i] = 2 + int(random() % 3);
                 } else if (symbols_[i].op == PatternOp::Const) {
-                    fixed[i] = symbols_[i].condition ? random() % 2 : values[random() % std::size(values)];
+                    fixed[i] =
+                        symbols_[i].condition ? random() % 2 : values[random() % std::size(values)];
                 } else if (divides(rule_.pattern, symbols_[i].slot)) {
                     fixed[i] = values[random() % std::size(values)];
                 }
                 assignment.set(i, double(fixed[i].value_or(0)));
             }
             // Bounds of letters are left to Z3; other conditions filter the constants.
-            if (rule_.text.find("lo(") == std::string::npos && rule_.text.find("hi(") == std::string::npos &&
+            if (rule_.text.find("lo(") == std::string::npos &&
+                rule_.text.find("hi(") == std::string::npos &&
                 rule_.text.find("rem(") == std::string::npos && !assignment.condition()) {
                 continue;
             }
             const Verdict v = decide(fixed, 4000);
             ASSERT_NE(v, Verdict::Refuted) << rule_.text << "\n  " << counterexample_;
-            ASSERT_NE(v, Verdict::Unknown) << rule_.text << "\n  Z3 cannot decide " << assignment.text();
+            ASSERT_NE(v, Verdict::Unknown)
+                << rule_.text << "\n  Z3 cannot decide " << assignment.text();
             decided++;
         }
         EXPECT_GT(decided, 10) << rule_.text << "\n  too few constants meet the condition";
@@ -239,7 +272,8 @@ private:
                 model << solver.get_model();
                 counterexample_ = model.str();
                 for (size_t i = 0; i < fixed.size(); i++) {
-                    counterexample_ += fixed[i] ? " " + symbols_[i].name() + "=" + std::to_string(*fixed[i]) : "";
+                    counterexample_ +=
+                        fixed[i] ? " " + symbols_[i].name() + "=" + std::to_string(*fixed[i]) : "";
                 }
                 return Verdict::Refuted;
             }
@@ -270,8 +304,8 @@ TEST_P(Unbounded, RulesAreTrue) {
     }
     RecordProperty("proved_for_all_constants", whole);
     RecordProperty("proved_for_sampled_constants", by_samples);
-    std::cout << GetParam()->name << ": " << whole << " rules proved for all constants, " << by_samples
-              << " for sampled constants\n";
+    std::cout << GetParam()->name << ": " << whole << " rules proved for all constants, "
+              << by_samples << " for sampled constants\n";
 }
 
 std::vector<const internal::RuleFile *> files() {

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "x + 0 -> x"},
     // What all lanes share is added before it is broadcast.
@@ -55,6 +56,7 @@ constexpr RuleText rules[] = {
     {integer, "ramp(x, y, l0) + ramp(z, w, l0) -> ramp(x + z, y + w, l0)"},
     {integer, "ramp(x, y, l0) + broadcast(z, l0) -> ramp(x + z, y, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "x && true -> x"},
     {any, "x && false -> false"},
@@ -54,6 +55,7 @@ constexpr RuleText rules[] = {
     {any, "x == c0 && c1 <= x -> x == c0 if c1 <= c0"},
     {any, "x == c0 && c1 <= x -> false if c1 > c0"},
 };
+// clang-format on
 
 }  // namespace
 

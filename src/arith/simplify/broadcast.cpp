@@ -8,9 +8,11 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "broadcast(broadcast(x, l0), l1) -> broadcast(x, fold(l0 * l1))"},
 };
+// clang-format on
 
 }  // namespace
 

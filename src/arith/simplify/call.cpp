@@ -27,8 +27,8 @@ Wide shifted(Wide x, int left) {
 
 Expr fold_unary(const Call *op, Wide x) {
     const Type t = op->type, from = op->args[0].type();
-    const uint64_t bits = uint64_t(x) & (from.bits() >= 64 ? ~uint64_t(0) :
-                                                            (uint64_t(1) << from.bits()) - 1);
+    const uint64_t bits =
+        uint64_t(x) & (from.bits() >= 64 ? ~uint64_t(0) : (uint64_t(1) << from.bits()) - 1);
     switch (op->intrinsic) {
     case Intrinsic::abs:
         return make_wrapped_const(t, x < 0 ? -x : x);
@@ -57,9 +57,10 @@ Expr fold_integer_pair(const Call *op, Wide x, Wide y) {
     case Intrinsic::shift_left:
     case Intrinsic::shift_right: {
         const int count = shift_count(y);
-        return std::abs(count) < t.bits() ?
-                   make_wrapped_const(t, shifted(x, op->intrinsic == Intrinsic::shift_left ? count : -count)) :
-                   Expr();
+        return std::abs(count) < t.bits()
+                   ? make_wrapped_const(
+                         t, shifted(x, op->intrinsic == Intrinsic::shift_left ? count : -count))
+                   : Expr();
     }
     case Intrinsic::absd:
         return make_wrapped_const(t, x < y ? y - x : x - y);
@@ -94,13 +95,14 @@ Expr fold_float_unary(const Call *op, double x) {
 }
 
 bool is_likely(const Call *op) {
-    return op && (op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost));
+    return op && (op->is_intrinsic(Intrinsic::likely) ||
+                  op->is_intrinsic(Intrinsic::likely_if_innermost));
 }
 
 }  // namespace
 
-// x << n is x * 2^n, x >> n is x / 2^n: rules and ranges know these. The back ends make shifts of them
-// again. Only where 2^n is a number of the type.
+// x << n is x * 2^n, x >> n is x / 2^n: rules and ranges know these. The back ends make shifts of
+// them again. Only where 2^n is a number of the type.
 Expr Simplifier::shift_as_arithmetic(const Call *op, const std::vector<Expr> &args) {
     const Type t = op->type;
     const auto by = as_const_int(args[1]);
@@ -117,7 +119,8 @@ Expr Simplifier::shift_as_arithmetic(const Call *op, const std::vector<Expr> &ar
 Expr Simplifier::mask_as_remainder(const Expr &x, const Expr &mask) {
     const Type t = x.type();
     const auto low = as_const_int(mask);
-    if (!low || *low <= 0 || *low >= INT64_MAX / 2 || (*low & (*low + 1)) != 0 || !t.can_represent(*low + 1)) {
+    if (!low || *low <= 0 || *low >= INT64_MAX / 2 || (*low & (*low + 1)) != 0 ||
+        !t.can_represent(*low + 1)) {
         return Expr();
     }
     return binary(NodeKind::Mod, x, make_const(t, *low + 1));
@@ -161,7 +164,8 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
         if (is_const_zero(args[1])) {
             return op->is_intrinsic(Intrinsic::bitwise_and) ? args[1] : args[0];
         }
-        return op->is_intrinsic(Intrinsic::bitwise_and) ? mask_as_remainder(args[0], args[1]) : Expr();
+        return op->is_intrinsic(Intrinsic::bitwise_and) ? mask_as_remainder(args[0], args[1])
+                                                        : Expr();
     case Intrinsic::bitwise_xor:
         if (equal(args[0], args[1])) {
             return make_zero(op->type);
@@ -169,11 +173,11 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
         return is_const_zero(args[1]) ? args[0] : Expr();
     case Intrinsic::shift_left:
     case Intrinsic::shift_right:
-        return is_const_zero(args[1]) || is_const_zero(args[0]) ? args[0] : shift_as_arithmetic(op, args);
+        return is_const_zero(args[1]) || is_const_zero(args[0]) ? args[0]
+                                                                : shift_as_arithmetic(op, args);
     case Intrinsic::promise_clamped:
     case Intrinsic::unsafe_promise_clamped:
-        if (args[0].type().is_int_or_uint() &&
-            always_less_equal(range(args[1]), range(args[0])) &&
+        if (args[0].type().is_int_or_uint() && always_less_equal(range(args[1]), range(args[0])) &&
             always_less_equal(range(args[0]), range(args[2]))) {
             return args[0];
         }
@@ -209,9 +213,9 @@ Expr Simplifier::visit(const Call *op) {
     if (!changed) {
         return op;
     }
-    return op->call_kind == CallKind::Intrinsic ?
-               Call::make(op->type, op->intrinsic, args) :
-               Call::make(op->type, op->name, args, op->call_kind, op->value_index, op->symbol);
+    return op->call_kind == CallKind::Intrinsic
+               ? Call::make(op->type, op->intrinsic, args)
+               : Call::make(op->type, op->name, args, op->call_kind, op->value_index, op->symbol);
 }
 
 }  // namespace calotype::internal

@@ -15,13 +15,14 @@ bool middle_is_superfluous(Type from, Type middle, Type to) {
             return true;
         }
         // Low bits survive the middle as long as it keeps all that the result needs.
-        return to.is_int_or_uint() && !to.is_bool() && !from.is_bool() && middle.bits() >= to.bits();
+        return to.is_int_or_uint() && !to.is_bool() && !from.is_bool() &&
+               middle.bits() >= to.bits();
     }
     if (from.is_float() && middle.is_float()) {
         return middle.can_represent(from);
     }
-    return from.is_int_or_uint() && middle.is_float() && to.is_float() && middle.can_represent(from) &&
-           to.bits() <= middle.bits() && to.can_represent(from);
+    return from.is_int_or_uint() && middle.is_float() && to.is_float() &&
+           middle.can_represent(from) && to.bits() <= middle.bits() && to.can_represent(from);
 }
 
 }  // namespace

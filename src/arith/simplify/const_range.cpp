@@ -164,12 +164,12 @@ ConstRange operator/(const ConstRange &a, const ConstRange &b) {
     // A positive divisor: monotonic in a; the divisor's ends decide by the sign of a's end.
     ConstRange r;
     if (a.min) {
-        r.min = *a.min < 0 ? euclidean_div(*a.min, *b.min) :
-                             (b.max ? euclidean_div(*a.min, *b.max) : 0);
+        r.min = *a.min < 0 ? euclidean_div(*a.min, *b.min)
+                           : (b.max ? euclidean_div(*a.min, *b.max) : 0);
     }
     if (a.max) {
-        r.max = *a.max >= 0 ? euclidean_div(*a.max, *b.min) :
-                              (b.max ? euclidean_div(*a.max, *b.max) : -1);
+        r.max = *a.max >= 0 ? euclidean_div(*a.max, *b.min)
+                            : (b.max ? euclidean_div(*a.max, *b.max) : -1);
     }
     return r;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ConstRange: a set of integers between two optional constant ends, and the arithmetic on such sets.
-// Alignment arithmetic (ir/alignment.h) is here too, since the two travel together.
+// ConstRange: a set of integers between two optional constant ends, and the arithmetic on such
+// sets. Alignment arithmetic (ir/alignment.h) is here too, since the two travel together.
 #pragma once
 
 #include <cstdint>
@@ -86,7 +86,8 @@ Alignment union_of(const Alignment &a, const Alignment &b);
 /// What holds of x if it is a member of both; b's facts alone if they contradict.
 Alignment intersection(const Alignment &a, const Alignment &b);
 
-/// Quotient and remainder as the IR defines them: the remainder is not negative, x / 0 == x % 0 == 0.
+/// Quotient and remainder as the IR defines them: the remainder is not negative, x / 0 == x % 0 ==
+/// 0.
 int64_t euclidean_div(int64_t a, int64_t b);
 int64_t euclidean_mod(int64_t a, int64_t b);
 int64_t greatest_common_divisor(int64_t a, int64_t b);

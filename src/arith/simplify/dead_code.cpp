@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Lets without a use and allocations that nothing touches, dropped in one walk: bodies are walked
-// before the values bound around them, so that by the time a let is decided all uses are counted, but
-// for those in values that were dropped themselves.
+// before the values bound around them, so that by the time a let is decided all uses are counted,
+// but for those in values that were dropped themselves.
 #include <unordered_map>
 
 #include "arith/simplify/simplifier.h"
@@ -29,8 +29,7 @@ Stmt map_block(const Block *op, F f) {
 
 class DropFrees final : public Mutator {
 public:
-    explicit DropFrees(const std::string &name)
-        : name_(name) {
+    explicit DropFrees(const std::string &name) : name_(name) {
     }
 
 protected:
@@ -132,8 +131,8 @@ private:
             return body;
         }
         const Expr value = mutate(op->value);
-        return value.same_as(op->value) && body.same_as(op->body) ? decltype(op->body)(op) :
-                                                                    T::make(op->name, value, body);
+        return value.same_as(op->value) && body.same_as(op->body) ? decltype(op->body)(op)
+                                                                  : T::make(op->name, value, body);
     }
 
     std::unordered_map<std::string, int> uses_;

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {integer, "x == x -> true"},
     {boolean, "x == true -> x"},
@@ -60,6 +61,7 @@ constexpr RuleText rules[] = {
     // Vectors.
     {integer, "ramp(x, y, l0) == ramp(z, y, l0) -> broadcast(x == z, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -50,21 +50,33 @@ Expr fold_integers(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr fold_floats(NodeKind op, Type t, double a, double b) {
     switch (op) {
-    case NodeKind::Add: return make_const(t, a + b);
-    case NodeKind::Sub: return make_const(t, a - b);
-    case NodeKind::Mul: return make_const(t, a * b);
-    case NodeKind::Div: return make_const(t, a / b);
-    case NodeKind::Min: return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? a : b);
-    case NodeKind::Max: return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? b : a);
-    case NodeKind::EQ: return make_bool(a == b, t.lanes());
-    case NodeKind::NE: return make_bool(a != b, t.lanes());
-    case NodeKind::LT: return make_bool(a < b, t.lanes());
-    case NodeKind::LE: return make_bool(a <= b, t.lanes());
-    default: return Expr();
+    case NodeKind::Add:
+        return make_const(t, a + b);
+    case NodeKind::Sub:
+        return make_const(t, a - b);
+    case NodeKind::Mul:
+        return make_const(t, a * b);
+    case NodeKind::Div:
+        return make_const(t, a / b);
+    case NodeKind::Min:
+        return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? a : b);
+    case NodeKind::Max:
+        return std::isnan(a) || std::isnan(b) ? Expr() : make_const(t, a < b ? b : a);
+    case NodeKind::EQ:
+        return make_bool(a == b, t.lanes());
+    case NodeKind::NE:
+        return make_bool(a != b, t.lanes());
+    case NodeKind::LT:
+        return make_bool(a < b, t.lanes());
+    case NodeKind::LE:
+        return make_bool(a <= b, t.lanes());
+    default:
+        return Expr();
     }
 }
 
-// Float to integer truncates; where the value does not fit the machine decides, so it is not folded.
+// Float to integer truncates; where the value does not fit the machine decides, so it is not
+// folded.
 Expr fold_float_to_int(Type t, double x) {
     const double whole = std::trunc(x);
     const double lowest = t.is_uint() ? 0 : -std::ldexp(1.0, t.bits() - 1);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Constant folding: the operators of the IR on immediates, exactly as the generated code computes them.
+// Constant folding: the operators of the IR on immediates, exactly as the generated code computes
+// them.
 #pragma once
 
 #include "ir/expr_nodes.h"
 
 namespace calotype::internal {
 
-/// a op b for constants (immediates or broadcasts of them) of one type, or undefined where the value
-/// is not known or the operands are not constant. Signed 32- and 64-bit overflow gives the intrinsic
-/// signed_integer_overflow.
+/// a op b for constants (immediates or broadcasts of them) of one type, or undefined where the
+/// value is not known or the operands are not constant. Signed 32- and 64-bit overflow gives the
+/// intrinsic signed_integer_overflow.
 Expr fold_operator(NodeKind op, const Expr &a, const Expr &b);
 
 /// The constant e converted to type t, or undefined.

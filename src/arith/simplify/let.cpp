@@ -27,11 +27,12 @@ bool is_repeatable(const Expr &e) {
 // Values that linear.cpp may look into: small sums and clamps of int32 and int64.
 bool keeps_value(const Expr &e) {
     const bool sum = e.as<Min>() || e.as<Max>() || e.as<Add>() || e.as<Sub>();
-    return sum && e.type().is_scalar() && e.type().is_int() && e.type().bits() >= 32 && is_simple(e);
+    return sum && e.type().is_scalar() && e.type().is_int() && e.type().bits() >= 32 &&
+           is_simple(e);
 }
 
-// A let in an expression goes at once if it can, so that what is around sees its body; the others wait
-// for dead_code.cpp, which decides them all in one walk.
+// A let in an expression goes at once if it can, so that what is around sees its body; the others
+// wait for dead_code.cpp, which decides them all in one walk.
 bool can_drop(const Let *, const std::string &name, const Expr &value, const Expr &body) {
     return !has_effects(value) && !uses_var(body, name);
 }
@@ -49,8 +50,8 @@ Stmt without_body(const LetStmt *, const Expr &value) {
 }
 
 // `let v = ramp(b, 1, 8)` names b instead, so that what indexes by v is seen to be dense: v becomes
-// ramp(v, 1, 8), the inner v the scalar. The same for broadcasts. Undefined if the value is something
-// else.
+// ramp(v, 1, 8), the inner v the scalar. The same for broadcasts. Undefined if the value is
+// something else.
 Expr over_scalar(const Expr &value, const std::string &name, Expr *scalar) {
     if (const auto *r = value.as<Ramp>(); r && is_const(r->stride) && r->base.type().is_scalar()) {
         *scalar = r->base;
@@ -84,8 +85,8 @@ Expr Simplifier::visit(const Variable *op) {
     return Expr(op);
 }
 
-// A name for a binder that would capture what a replacement in force mentions. Passes make names with
-// $ and a number, never with $r.
+// A name for a binder that would capture what a replacement in force mentions. Passes make names
+// with $ and a number, never with $r.
 std::string Simplifier::unused_name(const std::string &name) {
     std::string fresh;
     do {

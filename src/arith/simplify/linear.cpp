@@ -4,8 +4,9 @@
 //
 //     coefficient * term + coefficient * term + ... + constant
 //
-// and equal terms are merged wherever they stand. An expression is rebuilt only if a term disappears
-// or a coefficient shrinks, which is what makes this end. For int32 and int64 alone, which do not wrap.
+// and equal terms are merged wherever they stand. An expression is rebuilt only if a term
+// disappears or a coefficient shrinks, which is what makes this end. For int32 and int64 alone,
+// which do not wrap.
 #include <numeric>
 
 #include "arith/simplify/simplifier.h"
@@ -113,8 +114,8 @@ public:
         return sum == 0;
     }
 
-    /// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max. True if
-    /// such a pair was found and has gone.
+    /// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max.
+    /// True if such a pair was found and has gone.
     bool cancel_extrema() {
         for (size_t i = 0; i < terms.size(); i++) {
             for (size_t j = i + 1; j < terms.size(); j++) {
@@ -238,14 +239,15 @@ bool are_extrema(NodeKind op, const Expr &a, const Expr &b) {
            (a.kind() == NodeKind::Min || a.kind() == NodeKind::Max);
 }
 
-// Names of lets hide what two sums have in common. Looks into them, several levels deep, for the form of
-// `sum` with the fewest terms; true if there is one with fewer terms than `sum` has.
+// Names of lets hide what two sums have in common. Looks into them, several levels deep, for the
+// form of `sum` with the fewest terms; true if there is one with fewer terms than `sum` has.
 bool shrink_by_lets(LinearForm *sum, const Facts &facts) {
     constexpr int max_levels = 4;
     LinearForm form = *sum;
     size_t fewest = form.terms.size();
     bool shrunk = false;
-    for (int level = 0; level < max_levels && !form.terms.empty() && form.expand_lets(facts); level++) {
+    for (int level = 0; level < max_levels && !form.terms.empty() && form.expand_lets(facts);
+         level++) {
         form.cancel();
         if (!form.valid()) {
             break;
@@ -286,7 +288,8 @@ Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
     difference.collect(b, -1);
     difference.cancel();
     const bool promising = difference.valid() && difference.is_balanced() && a.type().is_scalar();
-    return promising && shrink_by_lets(&difference, facts_) ? difference.rebuild(*this, a.type()) : Expr();
+    return promising && shrink_by_lets(&difference, facts_) ? difference.rebuild(*this, a.type())
+                                                            : Expr();
 }
 
 Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
@@ -314,7 +317,8 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
-    const bool sums = may_hold_sum(a) || may_hold_sum(b), extrema = are_extrema(NodeKind::Sub, a, b);
+    const bool sums = may_hold_sum(a) || may_hold_sum(b),
+               extrema = are_extrema(NodeKind::Sub, a, b);
     if (!is_exact(t)) {
         return Expr();
     }
@@ -417,8 +421,8 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
         return Expr();
     }
     const Expr result = binary(op, reduced, make_const(t, *divisor / g));
-    return op == NodeKind::Div ? result :
-                                 add(mul(result, make_const(t, g)), make_const(t, left_over));
+    return op == NodeKind::Div ? result
+                               : add(mul(result, make_const(t, g)), make_const(t, left_over));
 }
 
 }  // namespace calotype::internal

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "x < x -> false"},
     {exact, "x < y + 1 -> x <= y"},
@@ -110,6 +111,7 @@ constexpr RuleText rules[] = {
     // Vectors.
     {exact, "ramp(x, y, l0) < ramp(z, y, l0) -> broadcast(x < z, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "max(x, x) -> x"},
     {any, "max(x, likely(x)) -> likely(x)"},
@@ -57,6 +58,7 @@ constexpr RuleText rules[] = {
     // Vectors.
     {exact, "max(ramp(x, y, l0), ramp(z, y, l0)) -> ramp(max(x, z), y, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

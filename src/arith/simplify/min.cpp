@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "min(x, x) -> x"},
     {any, "min(x, likely(x)) -> likely(x)"},
@@ -58,6 +59,7 @@ constexpr RuleText rules[] = {
     // Vectors.
     {exact, "min(ramp(x, y, l0), ramp(z, y, l0)) -> ramp(min(x, z), y, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

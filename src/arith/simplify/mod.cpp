@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {integer, "x % 1 -> 0"},
     {integer, "x % 0 -> 0"},
@@ -40,6 +41,7 @@ constexpr RuleText rules[] = {
     {exact, "ramp(x, c0, l0) % c1 -> ramp(x % c1, c0, l0) if c1 > 0 && c0 >= 0 && rem(x, c1) + c0 * (l0 - 1) < c1"},
     {exact, "ramp(x, c0, l0) % c1 -> ramp(x, fold(c0 % c1), l0) % c1 if c1 > 0 && (c0 < 0 || c0 >= c1)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {integer, "x * 0 -> 0"},
     {any, "x * 1 -> x"},
@@ -20,6 +21,7 @@ constexpr RuleText rules[] = {
     {integer, "min(x, y) * max(x, y) -> x * y"},
     {integer, "ramp(x, y, l0) * c0 -> ramp(x * c0, y * c0, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -9,6 +9,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "!(!x) -> x"},
     {integer, "!(x < y) -> y <= x"},
@@ -18,6 +19,7 @@ constexpr RuleText rules[] = {
     {any, "!likely(x) -> likely(!x)"},
     {any, "!broadcast(x, l0) -> broadcast(!x, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "x || false -> x"},
     {any, "x || true -> true"},
@@ -49,6 +50,7 @@ constexpr RuleText rules[] = {
     {any, "x == c0 || x <= c1 -> x <= c1 if c0 <= c1"},
     {any, "x == c0 || c1 <= x -> c1 <= x if c1 <= c0"},
 };
+// clang-format on
 
 }  // namespace
 

@@ -9,10 +9,12 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {integer, "ramp(x, 0, l0) -> broadcast(x, l0)"},
     {integer, "ramp(ramp(x, c0, l0), c1, l1) -> ramp(x, c0, fold(l0 * l1)) if c1 == c0 * l0"},
 };
+// clang-format on
 
 }  // namespace
 
@@ -46,13 +48,13 @@ Expr Simplifier::less_by_ramp(const Expr &a, const Expr &b) {
     const Expr lowest = *stride > 0 ? ramp->base : last;
     const Expr highest = *stride > 0 ? last : ramp->base;
     const bool ramp_is_left = a.as<Ramp>() != nullptr;
-    const Expr all = ramp_is_left ? binary(NodeKind::LT, highest, bound->value) :
-                                    binary(NodeKind::LT, bound->value, lowest);
+    const Expr all = ramp_is_left ? binary(NodeKind::LT, highest, bound->value)
+                                  : binary(NodeKind::LT, bound->value, lowest);
     if (is_const_one(all)) {
         return const_true(a.type().lanes());
     }
-    const Expr any = ramp_is_left ? binary(NodeKind::LT, lowest, bound->value) :
-                                    binary(NodeKind::LT, bound->value, highest);
+    const Expr any = ramp_is_left ? binary(NodeKind::LT, lowest, bound->value)
+                                  : binary(NodeKind::LT, bound->value, highest);
     return is_const_zero(any) ? const_false(a.type().lanes()) : Expr();
 }
 

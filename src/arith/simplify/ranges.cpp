@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bounds and alignment of expressions, from the leaves up, under the facts in force; and the decisions
-// of comparisons, min, max, / and % that follow from them.
+// Bounds and alignment of expressions, from the leaves up, under the facts in force; and the
+// decisions of comparisons, min, max, / and % that follow from them.
 #include <numeric>
 
 #include "arith/simplify/fold.h"
@@ -114,10 +114,10 @@ IntegerInfo Simplifier::compute_info(const Expr &e) {
     const Type t = e.type();
     const IntegerInfo anything{ConstRange::of_type(t), {}};
     switch (e.kind()) {
-#define ARITH(Name, symbol)                                             \
-    case NodeKind::Name: {                                              \
-        const auto *op = e.as<Name>();                                  \
-        return combine(NodeKind::Name, info(op->a), info(op->b), t);    \
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name: {                                                                         \
+        const auto *op = e.as<Name>();                                                             \
+        return combine(NodeKind::Name, info(op->a), info(op->b), t);                               \
     }
 #include "ir/nodes.def"
     case NodeKind::Variable: {
@@ -285,7 +285,8 @@ std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
 
 }  // namespace
 
-// min(min(x, y), z) where z is a constant away from x, once lets are looked into: one of the two goes.
+// min(min(x, y), z) where z is a constant away from x, once lets are looked into: one of the two
+// goes.
 Expr Simplifier::drop_dominated(NodeKind op, const Expr &a, const Expr &b) {
     constexpr size_t max_pairs = 64;
     std::vector<Expr> x = operands_of(op, a), y = operands_of(op, b);

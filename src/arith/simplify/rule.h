@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Rewrite rules as data. Each operator's file holds a table of RuleText; this header says what the
-// text means and what it is compiled to. The engine (rule_table.h) and test/rules read the same tables.
+// text means and what it is compiled to. The engine (rule_table.h) and test/rules read the same
+// tables.
 //
 // A rule is one line,   "pattern -> replacement"   or   "pattern -> replacement if condition".
 //   x y z w u v        any expression; the same letter twice means equal expressions
@@ -13,13 +14,15 @@
 //   fold(e)            in a replacement: the constant e, over constants and lanes. Arithmetic is
 //                      exact; a result that the type cannot hold means that the rule does not apply
 //                      (types that wrap: the result wraps).
-// In a condition (and in fold) the constants are plain integers (64 bits; overflow makes it false), and
+// In a condition (and in fold) the constants are plain integers (64 bits; overflow makes it false),
+// and
 //   lo(x) hi(x)        a constant lower and upper bound of x; false if there is none
 //   rem(x, c)          x % c where it is known
 //
 // Charter, each point checked by test/rules:
 //   1. Order: the first rule that applies wins; put special cases above general ones.
-//   2. Termination: the replacement is smaller in the Knuth-Bendix order described in docs/simplifier.md.
+//   2. Termination: the replacement is smaller in the Knuth-Bendix order described in
+//   docs/simplifier.md.
 //   3. Truth: the two sides are equal for every type that the rule claims, under its condition.
 //   4. A commutative operator matches either way round; write one way only. Constants stand on the
 //      right of commutative operators, so patterns put them there.
@@ -37,11 +40,11 @@ namespace calotype::internal {
 /// The types for which a rule claims to hold: those of its letters and constants that are not
 /// themselves conditions. Bits may be combined.
 enum RuleTypes : uint8_t {
-    exact = 1,        ///< int32 and int64, which do not overflow: true of unbounded integers
-    narrow_int = 2,   ///< int8 and int16, which wrap
-    unsigned_int = 4, ///< unsigned integers, which wrap
-    boolean = 8,      ///< Bool
-    floating = 16,    ///< floats, taken not to be NaN
+    exact = 1,         ///< int32 and int64, which do not overflow: true of unbounded integers
+    narrow_int = 2,    ///< int8 and int16, which wrap
+    unsigned_int = 4,  ///< unsigned integers, which wrap
+    boolean = 8,       ///< Bool
+    floating = 16,     ///< floats, taken not to be NaN
     wrapping = narrow_int | unsigned_int,
     signed_int = exact | narrow_int,
     integer = exact | wrapping | boolean,
@@ -71,10 +74,35 @@ extern const RuleFile add_rules, sub_rules, mul_rules, div_rules, mod_rules, min
 const std::vector<RuleFile> &rule_files();
 
 enum class PatternOp : uint8_t {
-    Wild, Const, Lanes, Literal, True, False,
-    Add, Sub, Mul, Div, Mod, Min, Max, EQ, NE, LT, LE, And, Or, Not,
-    Select, Ramp, Broadcast, Likely,
-    Fold, Lo, Hi, Rem, Negate,
+    Wild,
+    Const,
+    Lanes,
+    Literal,
+    True,
+    False,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Min,
+    Max,
+    EQ,
+    NE,
+    LT,
+    LE,
+    And,
+    Or,
+    Not,
+    Select,
+    Ramp,
+    Broadcast,
+    Likely,
+    Fold,
+    Lo,
+    Hi,
+    Rem,
+    Negate,
 };
 
 constexpr int max_wilds = 8, first_nonconstant_wild = 6, max_consts = 6, max_lanes = 2;
@@ -82,18 +110,18 @@ constexpr int max_wilds = 8, first_nonconstant_wild = 6, max_consts = 6, max_lan
 /// A node of a compiled pattern. Children are indices into Rule::nodes.
 struct PatternNode {
     PatternOp op;
-    uint8_t slot = 0;         ///< which letter, constant or lane count
+    uint8_t slot = 0;  ///< which letter, constant or lane count
     uint8_t arity = 0;
-    bool first_use = false;   ///< in a pattern: binds the slot rather than compares with it
+    bool first_use = false;  ///< in a pattern: binds the slot rather than compares with it
     uint16_t child[3] = {};
-    int16_t type_source = -1; ///< whose type a constant takes: see Rule::type_of_*
-    int64_t value = 0;        ///< of a Literal
+    int16_t type_source = -1;  ///< whose type a constant takes: see Rule::type_of_*
+    int64_t value = 0;         ///< of a Literal
 };
 
 /// A compiled rule: one variant of a RuleText, commutative operators turned one way.
 struct Rule {
-    static constexpr int type_of_wild = 0;     ///< + slot
-    static constexpr int type_of_const = 16;   ///< + slot
+    static constexpr int type_of_wild = 0;    ///< + slot
+    static constexpr int type_of_const = 16;  ///< + slot
     static constexpr int type_of_root = 32;
 
     uint8_t types = any;

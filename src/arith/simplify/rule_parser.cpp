@@ -2,9 +2,9 @@
 // Rule text to patterns. The grammar is that of C expressions over the letters of rule.h:
 //
 //   rule       = expression "->" expression [ "if" expression ]
-//   expression = unary { operator expression }     by precedence: * /  %, + -, < <= > >=, == !=, &&, ||
-//   unary      = [ "-" | "!" ] primary
-//   primary    = number | letter | name "(" expression { "," expression } ")" | "(" expression ")"
+//   expression = unary { operator expression }     by precedence: * /  %, + -, < <= > >=, == !=,
+//   &&, || unary      = [ "-" | "!" ] primary primary    = number | letter | name "(" expression {
+//   "," expression } ")" | "(" expression ")"
 #include <algorithm>
 #include <cctype>
 #include <set>
@@ -54,17 +54,21 @@ struct NamedFunction {
 };
 
 constexpr NamedFunction named_functions[] = {
-    {"min", PatternOp::Min, 2},       {"max", PatternOp::Max, 2},
-    {"select", PatternOp::Select, 3}, {"ramp", PatternOp::Ramp, 3},
-    {"broadcast", PatternOp::Broadcast, 2}, {"likely", PatternOp::Likely, 1},
-    {"fold", PatternOp::Fold, 1},     {"lo", PatternOp::Lo, 1},
-    {"hi", PatternOp::Hi, 1},         {"rem", PatternOp::Rem, 2},
+    {"min", PatternOp::Min, 2},
+    {"max", PatternOp::Max, 2},
+    {"select", PatternOp::Select, 3},
+    {"ramp", PatternOp::Ramp, 3},
+    {"broadcast", PatternOp::Broadcast, 2},
+    {"likely", PatternOp::Likely, 1},
+    {"fold", PatternOp::Fold, 1},
+    {"lo", PatternOp::Lo, 1},
+    {"hi", PatternOp::Hi, 1},
+    {"rem", PatternOp::Rem, 2},
 };
 
 class RuleParser {
 public:
-    explicit RuleParser(const RuleText &text)
-        : text_(text.text) {
+    explicit RuleParser(const RuleText &text) : text_(text.text) {
         rule_.types = text.types;
         rule_.text = text.text;
     }
@@ -102,7 +106,8 @@ private:
             << "rule '" << text_ << "': expected " << token << " at column " << at_;
     }
 
-    int add(PatternOp op, std::initializer_list<int> children = {}, int slot = 0, int64_t value = 0) {
+    int add(PatternOp op, std::initializer_list<int> children = {}, int slot = 0,
+            int64_t value = 0) {
         PatternNode n;
         n.op = op;
         n.slot = uint8_t(slot);
@@ -235,8 +240,7 @@ bool is_comparison(PatternOp op) {
 // Sets that are joined until those in one set are known to be alike.
 class UnionFind {
 public:
-    explicit UnionFind(size_t size)
-        : parent_(size) {
+    explicit UnionFind(size_t size) : parent_(size) {
         for (size_t i = 0; i < size; i++) {
             parent_[i] = int(i);
         }
@@ -255,8 +259,8 @@ private:
     std::vector<int> parent_;
 };
 
-// Which places of a rule (nodes, letters, constants, the root) have the same type, and which have the
-// same type but for the lanes; from the latter follows which are conditions.
+// Which places of a rule (nodes, letters, constants, the root) have the same type, and which have
+// the same type but for the lanes; from the latter follows which are conditions.
 class TypeInference {
 public:
     explicit TypeInference(Rule &rule)
@@ -319,16 +323,26 @@ private:
     void relate(int n) {
         const PatternNode &p = rule_.nodes[n];
         switch (p.op) {
-        case PatternOp::Add: case PatternOp::Sub: case PatternOp::Mul: case PatternOp::Div:
-        case PatternOp::Mod: case PatternOp::Min: case PatternOp::Max:
-        case PatternOp::And: case PatternOp::Or:
+        case PatternOp::Add:
+        case PatternOp::Sub:
+        case PatternOp::Mul:
+        case PatternOp::Div:
+        case PatternOp::Mod:
+        case PatternOp::Min:
+        case PatternOp::Max:
+        case PatternOp::And:
+        case PatternOp::Or:
             join(node(p.child[0]), node(p.child[1]));
             join(node(p.child[0]), node(n));
             break;
-        case PatternOp::Not: case PatternOp::Likely:
+        case PatternOp::Not:
+        case PatternOp::Likely:
             join(node(p.child[0]), node(n));
             break;
-        case PatternOp::EQ: case PatternOp::NE: case PatternOp::LT: case PatternOp::LE:
+        case PatternOp::EQ:
+        case PatternOp::NE:
+        case PatternOp::LT:
+        case PatternOp::LE:
             join(node(p.child[0]), node(p.child[1]));
             break;
         case PatternOp::Select:
@@ -387,8 +401,14 @@ private:
 
 bool is_commutative(PatternOp op) {
     switch (op) {
-    case PatternOp::Add: case PatternOp::Mul: case PatternOp::Min: case PatternOp::Max:
-    case PatternOp::EQ: case PatternOp::NE: case PatternOp::And: case PatternOp::Or:
+    case PatternOp::Add:
+    case PatternOp::Mul:
+    case PatternOp::Min:
+    case PatternOp::Max:
+    case PatternOp::EQ:
+    case PatternOp::NE:
+    case PatternOp::And:
+    case PatternOp::Or:
         return true;
     default:
         return false;

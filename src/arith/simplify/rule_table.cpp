@@ -48,8 +48,7 @@ bool equals(const Number &n, int64_t value) {
 
 class Matcher {
 public:
-    Matcher(const Rule &rule, Bindings &bindings)
-        : rule_(rule), bind_(bindings) {
+    Matcher(const Rule &rule, Bindings &bindings) : rule_(rule), bind_(bindings) {
     }
 
     bool lanes(int n, int count) {
@@ -142,20 +141,34 @@ private:
 
     bool binary(const PatternNode &p, const Expr &e) {
         switch (p.op) {
-        case PatternOp::Add: return operands<Add>(p, e);
-        case PatternOp::Sub: return operands<Sub>(p, e);
-        case PatternOp::Mul: return operands<Mul>(p, e);
-        case PatternOp::Div: return operands<Div>(p, e);
-        case PatternOp::Mod: return operands<Mod>(p, e);
-        case PatternOp::Min: return operands<Min>(p, e);
-        case PatternOp::Max: return operands<Max>(p, e);
-        case PatternOp::EQ: return operands<EQ>(p, e);
-        case PatternOp::NE: return operands<NE>(p, e);
-        case PatternOp::LT: return operands<LT>(p, e);
-        case PatternOp::LE: return operands<LE>(p, e);
-        case PatternOp::And: return operands<And>(p, e);
-        case PatternOp::Or: return operands<Or>(p, e);
-        default: internal_error << "rule '" << rule_.text << "': cannot be matched";
+        case PatternOp::Add:
+            return operands<Add>(p, e);
+        case PatternOp::Sub:
+            return operands<Sub>(p, e);
+        case PatternOp::Mul:
+            return operands<Mul>(p, e);
+        case PatternOp::Div:
+            return operands<Div>(p, e);
+        case PatternOp::Mod:
+            return operands<Mod>(p, e);
+        case PatternOp::Min:
+            return operands<Min>(p, e);
+        case PatternOp::Max:
+            return operands<Max>(p, e);
+        case PatternOp::EQ:
+            return operands<EQ>(p, e);
+        case PatternOp::NE:
+            return operands<NE>(p, e);
+        case PatternOp::LT:
+            return operands<LT>(p, e);
+        case PatternOp::LE:
+            return operands<LE>(p, e);
+        case PatternOp::And:
+            return operands<And>(p, e);
+        case PatternOp::Or:
+            return operands<Or>(p, e);
+        default:
+            internal_error << "rule '" << rule_.text << "': cannot be matched";
         }
     }
 
@@ -166,25 +179,44 @@ private:
 // The operator of a compiled pattern that stands for a node kind, or Fold where there is none.
 PatternOp pattern_op(NodeKind kind) {
     switch (kind) {
-    case NodeKind::Add: return PatternOp::Add;
-    case NodeKind::Sub: return PatternOp::Sub;
-    case NodeKind::Mul: return PatternOp::Mul;
-    case NodeKind::Div: return PatternOp::Div;
-    case NodeKind::Mod: return PatternOp::Mod;
-    case NodeKind::Min: return PatternOp::Min;
-    case NodeKind::Max: return PatternOp::Max;
-    case NodeKind::EQ: return PatternOp::EQ;
-    case NodeKind::NE: return PatternOp::NE;
-    case NodeKind::LT: return PatternOp::LT;
-    case NodeKind::LE: return PatternOp::LE;
-    case NodeKind::And: return PatternOp::And;
-    case NodeKind::Or: return PatternOp::Or;
-    case NodeKind::Not: return PatternOp::Not;
-    case NodeKind::Select: return PatternOp::Select;
-    case NodeKind::Ramp: return PatternOp::Ramp;
-    case NodeKind::Broadcast: return PatternOp::Broadcast;
-    case NodeKind::Call: return PatternOp::Likely;
-    default: return PatternOp::Fold;
+    case NodeKind::Add:
+        return PatternOp::Add;
+    case NodeKind::Sub:
+        return PatternOp::Sub;
+    case NodeKind::Mul:
+        return PatternOp::Mul;
+    case NodeKind::Div:
+        return PatternOp::Div;
+    case NodeKind::Mod:
+        return PatternOp::Mod;
+    case NodeKind::Min:
+        return PatternOp::Min;
+    case NodeKind::Max:
+        return PatternOp::Max;
+    case NodeKind::EQ:
+        return PatternOp::EQ;
+    case NodeKind::NE:
+        return PatternOp::NE;
+    case NodeKind::LT:
+        return PatternOp::LT;
+    case NodeKind::LE:
+        return PatternOp::LE;
+    case NodeKind::And:
+        return PatternOp::And;
+    case NodeKind::Or:
+        return PatternOp::Or;
+    case NodeKind::Not:
+        return PatternOp::Not;
+    case NodeKind::Select:
+        return PatternOp::Select;
+    case NodeKind::Ramp:
+        return PatternOp::Ramp;
+    case NodeKind::Broadcast:
+        return PatternOp::Broadcast;
+    case NodeKind::Call:
+        return PatternOp::Likely;
+    default:
+        return PatternOp::Fold;
     }
 }
 
@@ -214,7 +246,8 @@ public:
             return integer(oracle_.upper_bound(wild(p.child[0])));
         case PatternOp::Rem: {
             const auto modulus = (*this)(p.child[1]);
-            return modulus ? integer(oracle_.remainder(wild(p.child[0]), modulus->i)) : std::nullopt;
+            return modulus ? integer(oracle_.remainder(wild(p.child[0]), modulus->i))
+                           : std::nullopt;
         }
         case PatternOp::Not:
         case PatternOp::Negate:
@@ -269,47 +302,71 @@ private:
         if (!a || !b) {
             return std::nullopt;
         }
-        return a->is_float || b->is_float ? on_floats(p.op, a->as_double(), b->as_double()) :
-                                            on_integers(p.op, a->i, b->i);
+        return a->is_float || b->is_float ? on_floats(p.op, a->as_double(), b->as_double())
+                                          : on_integers(p.op, a->i, b->i);
     }
 
     std::optional<Number> on_integers(PatternOp op, int64_t a, int64_t b) const {
         int64_t r = 0;
         switch (op) {
-        case PatternOp::Add: return __builtin_add_overflow(a, b, &r) ? std::nullopt : integer(r);
-        case PatternOp::Sub: return __builtin_sub_overflow(a, b, &r) ? std::nullopt : integer(r);
-        case PatternOp::Mul: return __builtin_mul_overflow(a, b, &r) ? std::nullopt : integer(r);
+        case PatternOp::Add:
+            return __builtin_add_overflow(a, b, &r) ? std::nullopt : integer(r);
+        case PatternOp::Sub:
+            return __builtin_sub_overflow(a, b, &r) ? std::nullopt : integer(r);
+        case PatternOp::Mul:
+            return __builtin_mul_overflow(a, b, &r) ? std::nullopt : integer(r);
         case PatternOp::Div:
             if (b == -1) {
                 return __builtin_sub_overflow(int64_t(0), a, &r) ? std::nullopt : integer(r);
             }
             return integer(euclidean_div(a, b));
-        case PatternOp::Mod: return integer(euclidean_mod(a, b));
-        case PatternOp::Min: return integer(a < b ? a : b);
-        case PatternOp::Max: return integer(a < b ? b : a);
-        case PatternOp::EQ: return integer(a == b);
-        case PatternOp::NE: return integer(a != b);
-        case PatternOp::LT: return integer(a < b);
-        case PatternOp::LE: return integer(a <= b);
-        case PatternOp::And: return integer(a && b);
-        case PatternOp::Or: return integer(a || b);
-        default: internal_error << "rule '" << rule_.text << "': not arithmetic";
+        case PatternOp::Mod:
+            return integer(euclidean_mod(a, b));
+        case PatternOp::Min:
+            return integer(a < b ? a : b);
+        case PatternOp::Max:
+            return integer(a < b ? b : a);
+        case PatternOp::EQ:
+            return integer(a == b);
+        case PatternOp::NE:
+            return integer(a != b);
+        case PatternOp::LT:
+            return integer(a < b);
+        case PatternOp::LE:
+            return integer(a <= b);
+        case PatternOp::And:
+            return integer(a && b);
+        case PatternOp::Or:
+            return integer(a || b);
+        default:
+            internal_error << "rule '" << rule_.text << "': not arithmetic";
         }
     }
 
     std::optional<Number> on_floats(PatternOp op, double a, double b) const {
         switch (op) {
-        case PatternOp::Add: return real(a + b);
-        case PatternOp::Sub: return real(a - b);
-        case PatternOp::Mul: return real(a * b);
-        case PatternOp::Div: return real(a / b);
-        case PatternOp::Min: return real(a < b ? a : b);
-        case PatternOp::Max: return real(a < b ? b : a);
-        case PatternOp::EQ: return integer(a == b);
-        case PatternOp::NE: return integer(a != b);
-        case PatternOp::LT: return integer(a < b);
-        case PatternOp::LE: return integer(a <= b);
-        default: return std::nullopt;
+        case PatternOp::Add:
+            return real(a + b);
+        case PatternOp::Sub:
+            return real(a - b);
+        case PatternOp::Mul:
+            return real(a * b);
+        case PatternOp::Div:
+            return real(a / b);
+        case PatternOp::Min:
+            return real(a < b ? a : b);
+        case PatternOp::Max:
+            return real(a < b ? b : a);
+        case PatternOp::EQ:
+            return integer(a == b);
+        case PatternOp::NE:
+            return integer(a != b);
+        case PatternOp::LT:
+            return integer(a < b);
+        case PatternOp::LE:
+            return integer(a <= b);
+        default:
+            return std::nullopt;
         }
     }
 
@@ -396,7 +453,10 @@ bool RuleTable::may_match(const PatternNode &p, int kind) {
     case PatternOp::Wild:
     case PatternOp::Lanes:
         return true;
-    case PatternOp::Const: case PatternOp::Literal: case PatternOp::True: case PatternOp::False:
+    case PatternOp::Const:
+    case PatternOp::Literal:
+    case PatternOp::True:
+    case PatternOp::False:
         return kind == constant_kind;
     case PatternOp::Broadcast:
         return kind == constant_kind || kind == int(NodeKind::Broadcast);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RuleTable: all rules compiled and indexed by root operator and kinds of the first two operands, and
-// the matching of one rule. Built once, immutable afterwards, shared by all threads.
+// RuleTable: all rules compiled and indexed by root operator and kinds of the first two operands,
+// and the matching of one rule. Built once, immutable afterwards, shared by all threads.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ public:
     virtual std::optional<int64_t> remainder(const ExprNode *e, int64_t modulus) = 0;
 };
 
-/// True if `operands`, those of the rule's root, match; fills the bindings. `lanes` counts for a root
-/// that is a ramp or broadcast.
+/// True if `operands`, those of the rule's root, match; fills the bindings. `lanes` counts for a
+/// root that is a ramp or broadcast.
 bool match_rule(const Rule &rule, const Expr *operands, int lanes, Bindings *bindings);
 /// True if the condition holds, or there is none.
 bool condition_holds(const Rule &rule, const Bindings &bindings, RangeOracle &oracle);

@@ -9,6 +9,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "select(true, x, y) -> x"},
     {any, "select(false, x, y) -> y"},
@@ -57,6 +58,7 @@ constexpr RuleText rules[] = {
     {any, "select(broadcast(x, l0), broadcast(y, l0), broadcast(z, l0)) -> broadcast(select(x, y, z), l0)"},
     {integer, "select(x, ramp(y, z, l0), ramp(w, z, l0)) -> ramp(select(x, y, w), z, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

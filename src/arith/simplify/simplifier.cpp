@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The steps that all operators share, and the public functions. A binary operator goes through:
 //
-//   constants fold -> operands in order -> broadcasts -> known ranges -> rule table -> linear forms -> facts
+//   constants fold -> operands in order -> broadcasts -> known ranges -> rule table -> linear forms
+//   -> facts
 //
-// The first step that finds something better constructs it, and construction simplifies again. Every
-// step makes the expression smaller in the order of docs/simplifier.md, so this ends.
+// The first step that finds something better constructs it, and construction simplifies again.
+// Every step makes the expression smaller in the order of docs/simplifier.md, so this ends.
 #include "arith/simplify/simplifier.h"
 
 #include "arith/simplify/fold.h"
@@ -18,8 +19,14 @@ namespace {
 
 bool is_commutative(NodeKind op) {
     switch (op) {
-    case NodeKind::Add: case NodeKind::Mul: case NodeKind::Min: case NodeKind::Max:
-    case NodeKind::EQ: case NodeKind::NE: case NodeKind::And: case NodeKind::Or:
+    case NodeKind::Add:
+    case NodeKind::Mul:
+    case NodeKind::Min:
+    case NodeKind::Max:
+    case NodeKind::EQ:
+    case NodeKind::NE:
+    case NodeKind::And:
+    case NodeKind::Or:
         return true;
     default:
         return false;
@@ -44,8 +51,8 @@ bool out_of_order(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr make_binary(NodeKind op, const Expr &a, const Expr &b) {
     switch (op) {
-#define ARITH(Name, symbol)      \
-    case NodeKind::Name:         \
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
         return Name::make(a, b);
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -61,9 +68,9 @@ bool has_operands(const ExprNode *node, NodeKind op, const Expr &a, const Expr &
         return false;
     }
     switch (op) {
-#define ARITH(Name, symbol)                                                         \
-    case NodeKind::Name:                                                            \
-        return static_cast<const Name *>(node)->a.same_as(a) &&                     \
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
+        return static_cast<const Name *>(node)->a.same_as(a) &&                                    \
                static_cast<const Name *>(node)->b.same_as(b);
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -90,7 +97,8 @@ Simplifier::Simplifier(const SimplifyContext &context)
     : table_(RuleTable::instance()), context_(context) {
     for (const auto &[name, range] : context.bounds) {
         auto aligned = context.alignments.find(name);
-        facts_.bind(name, {range, aligned == context.alignments.end() ? Alignment{} : aligned->second});
+        facts_.bind(name,
+                    {range, aligned == context.alignments.end() ? Alignment{} : aligned->second});
     }
     for (const auto &[name, alignment] : context.alignments) {
         if (!context.bounds.count(name)) {
@@ -107,7 +115,10 @@ Expr Simplifier::mutate(const Expr &e) {
         return e;
     }
     switch (e.kind()) {
-    case NodeKind::IntImm: case NodeKind::UIntImm: case NodeKind::FloatImm: case NodeKind::StringImm:
+    case NodeKind::IntImm:
+    case NodeKind::UIntImm:
+    case NodeKind::FloatImm:
+    case NodeKind::StringImm:
         return e;
     case NodeKind::Variable:
         return Mutator::mutate(e);
@@ -136,14 +147,16 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
     case NodeKind::LE: {
         const Expr opposite = binary(NodeKind::LT, b, a);
         if (const auto *lt = opposite.as<LT>()) {
-            return has_operands(original, op, lt->b, lt->a) ? Expr(original) : LE::make(lt->b, lt->a);
+            return has_operands(original, op, lt->b, lt->a) ? Expr(original)
+                                                            : LE::make(lt->b, lt->a);
         }
         return logical_not(opposite);
     }
     case NodeKind::NE: {
         const Expr opposite = binary(NodeKind::EQ, a, b);
         if (const auto *eq = opposite.as<EQ>()) {
-            return has_operands(original, op, eq->a, eq->b) ? Expr(original) : NE::make(eq->a, eq->b);
+            return has_operands(original, op, eq->a, eq->b) ? Expr(original)
+                                                            : NE::make(eq->a, eq->b);
         }
         return logical_not(opposite);
     }
@@ -237,12 +250,14 @@ Expr Simplifier::by_facts(const Expr &condition) {
 }
 
 Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes) {
-    const auto candidates = table_.candidates(root, operands[0], count > 1 ? &operands[1] : nullptr);
+    const auto candidates =
+        table_.candidates(root, operands[0], count > 1 ? &operands[1] : nullptr);
     for (uint16_t i : *candidates.indices) {
         const Rule &rule = candidates.rules[i];
         Bindings bindings;
         bindings.root_type = type;
-        if (!match_rule(rule, operands, lanes, &bindings) || !condition_holds(rule, bindings, *this)) {
+        if (!match_rule(rule, operands, lanes, &bindings) ||
+            !condition_holds(rule, bindings, *this)) {
             continue;
         }
         Expr result = build(rule, rule.replacement, bindings);
@@ -271,20 +286,34 @@ Expr make_number(Type t, const Number &number) {
 
 NodeKind node_kind(PatternOp op) {
     switch (op) {
-    case PatternOp::Add: return NodeKind::Add;
-    case PatternOp::Sub: return NodeKind::Sub;
-    case PatternOp::Mul: return NodeKind::Mul;
-    case PatternOp::Div: return NodeKind::Div;
-    case PatternOp::Mod: return NodeKind::Mod;
-    case PatternOp::Min: return NodeKind::Min;
-    case PatternOp::Max: return NodeKind::Max;
-    case PatternOp::EQ: return NodeKind::EQ;
-    case PatternOp::NE: return NodeKind::NE;
-    case PatternOp::LT: return NodeKind::LT;
-    case PatternOp::LE: return NodeKind::LE;
-    case PatternOp::And: return NodeKind::And;
-    case PatternOp::Or: return NodeKind::Or;
-    default: internal_error << "not a binary operator in a replacement";
+    case PatternOp::Add:
+        return NodeKind::Add;
+    case PatternOp::Sub:
+        return NodeKind::Sub;
+    case PatternOp::Mul:
+        return NodeKind::Mul;
+    case PatternOp::Div:
+        return NodeKind::Div;
+    case PatternOp::Mod:
+        return NodeKind::Mod;
+    case PatternOp::Min:
+        return NodeKind::Min;
+    case PatternOp::Max:
+        return NodeKind::Max;
+    case PatternOp::EQ:
+        return NodeKind::EQ;
+    case PatternOp::NE:
+        return NodeKind::NE;
+    case PatternOp::LT:
+        return NodeKind::LT;
+    case PatternOp::LE:
+        return NodeKind::LE;
+    case PatternOp::And:
+        return NodeKind::And;
+    case PatternOp::Or:
+        return NodeKind::Or;
+    default:
+        internal_error << "not a binary operator in a replacement";
     }
 }
 
@@ -334,7 +363,8 @@ Expr Simplifier::build(const Rule &rule, int n, const Bindings &bindings) {
     case PatternOp::Broadcast:
         return broadcast(children[0], lanes);
     case PatternOp::Ramp:
-        return children[0].type() == children[1].type() ? ramp(children[0], children[1], lanes) : Expr();
+        return children[0].type() == children[1].type() ? ramp(children[0], children[1], lanes)
+                                                        : Expr();
     case PatternOp::Select: {
         const int condition_lanes = children[0].type().lanes();
         const bool fits = children[1].type() == children[2].type() &&
@@ -342,8 +372,9 @@ Expr Simplifier::build(const Rule &rule, int n, const Bindings &bindings) {
         return fits ? select(children[0], children[1], children[2]) : Expr();
     }
     default:
-        return children[0].type() == children[1].type() ?
-                   binary(node_kind(p.op), children[0], children[1]) : Expr();
+        return children[0].type() == children[1].type()
+                   ? binary(node_kind(p.op), children[0], children[1])
+                   : Expr();
     }
 }
 

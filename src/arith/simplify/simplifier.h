@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Simplifier: the engine. Expressions are rebuilt from the leaves up by "constructors": each takes
-// operands that are simplified already and gives the simplified node, so that nothing is walked twice
-// when a rule rewrites. One file an operator defines its constructor's steps and its rules.
+// operands that are simplified already and gives the simplified node, so that nothing is walked
+// twice when a rule rewrites. One file an operator defines its constructor's steps and its rules.
 #pragma once
 
 #include "arith/simplify.h"
@@ -53,9 +53,9 @@ public:
 
 protected:
     using Mutator::visit;
-#define ARITH(Name, symbol)                                                        \
-    Expr visit(const Name *op) override {                                          \
-        return binary(NodeKind::Name, mutate(op->a), mutate(op->b), op);           \
+#define ARITH(Name, symbol)                                                                        \
+    Expr visit(const Name *op) override {                                                          \
+        return binary(NodeKind::Name, mutate(op->a), mutate(op->b), op);                           \
     }
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -111,7 +111,8 @@ private:
     Expr shorter_by_lets(const Expr &a, const Expr &b);
     std::optional<int64_t> difference_by_lets(const Expr &a, const Expr &b);
 
-    // Rules nest no deeper than this on anything seen in practice; beyond it nodes are made as they are.
+    // Rules nest no deeper than this on anything seen in practice; beyond it nodes are made as they
+    // are.
     static constexpr int max_depth = 200;
     /// The first rule that applies, its replacement constructed; undefined if none does.
     Expr rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes = 0);

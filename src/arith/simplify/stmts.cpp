@@ -39,8 +39,8 @@ Stmt Simplifier::visit(const For *op) {
         const ConstRange index = {first.min, (first + trips - ConstRange::single(1)).max};
         const Expr end = add(min, extent);
         Facts::Layer layer(facts_);
-        // The body runs only if there is an iteration at all. The extent may mention another variable
-        // of the loop's name, and so this is learnt before the name is bound.
+        // The body runs only if there is an iteration at all. The extent may mention another
+        // variable of the loop's name, and so this is learnt before the name is bound.
         learn_true(binary(NodeKind::LT, make_zero(extent.type()), extent));
         facts_.bind(name, {index, {}});
         const Expr variable = Variable::make(min.type(), name);
@@ -123,7 +123,8 @@ bool can_merge(const IfThenElse *first, const IfThenElse *second) {
 
 }  // namespace
 
-// The chain is walked in a loop: unrolling makes long ones. What follows an assert knows that it held.
+// The chain is walked in a loop: unrolling makes long ones. What follows an assert knows that it
+// held.
 Stmt Simplifier::visit(const Block *op) {
     std::vector<std::unique_ptr<Facts::Layer>> layers;
     std::vector<Stmt> result;
@@ -180,7 +181,8 @@ Stmt Simplifier::visit(const Store *op) {
     }
     const Expr value = mutate(op->value), index = mutate(op->index);
     const auto *load = value.as<Load>();
-    if (load && load->name == op->name && equal(load->index, index) && is_trivially_true(load->predicate)) {
+    if (load && load->name == op->name && equal(load->index, index) &&
+        is_trivially_true(load->predicate)) {
         return Stmt();  // what is there is stored again
     }
     if (value.same_as(op->value) && index.same_as(op->index) && predicate.same_as(op->predicate)) {
@@ -202,8 +204,9 @@ Stmt Simplifier::visit(const Allocate *op) {
     if (!body.defined()) {
         return Stmt();
     }
-    return Allocate::make(op->name, op->type, op->memory_type, mutate(op->extents), mutate(op->condition),
-                          body, mutate(op->new_expr), op->free_function, op->padding);
+    return Allocate::make(op->name, op->type, op->memory_type, mutate(op->extents),
+                          mutate(op->condition), body, mutate(op->new_expr), op->free_function,
+                          op->padding);
 }
 
 Stmt Simplifier::visit(const Realize *op) {
@@ -211,8 +214,8 @@ Stmt Simplifier::visit(const Realize *op) {
     if (!body.defined()) {
         return Stmt();
     }
-    return Realize::make(op->name, op->types, op->memory_type, mutate(op->bounds), mutate(op->condition),
-                         body);
+    return Realize::make(op->name, op->types, op->memory_type, mutate(op->bounds),
+                         mutate(op->condition), body);
 }
 
 Stmt Simplifier::visit(const ProducerConsumer *op) {
@@ -256,8 +259,8 @@ Stmt Simplifier::visit(const Prefetch *op) {
     if (condition.defined() && is_const_zero(condition)) {
         return body;
     }
-    return Prefetch::make(op->name, op->types, mutate(op->bounds), op->at, op->from, mutate(op->offset),
-                          op->strategy, condition, body, op->symbol);
+    return Prefetch::make(op->name, op->types, mutate(op->bounds), op->at, op->from,
+                          mutate(op->offset), op->strategy, condition, body, op->symbol);
 }
 
 }  // namespace calotype::internal

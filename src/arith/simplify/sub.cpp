@@ -8,6 +8,7 @@ namespace calotype::internal {
 
 namespace {
 
+// clang-format off
 constexpr RuleText rules[] = {
     {any, "x - 0 -> x"},
     {integer, "x - x -> 0"},
@@ -83,6 +84,7 @@ constexpr RuleText rules[] = {
     {integer, "broadcast(a, l0) - ramp(y, z, l0) -> ramp(a - y, 0 - z, l0)"},
     {integer, "c0 - ramp(y, z, l0) -> ramp(c0 - y, 0 - z, l0)"},
 };
+// clang-format on
 
 }  // namespace
 

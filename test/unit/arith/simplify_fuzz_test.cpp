@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random expressions of all types keep their value, lane by lane, under simplify(); what comes out is
-// not simplified further by a second time. The interpreter knows nothing of the simplifier.
+// Random expressions of all types keep their value, lane by lane, under simplify(); what comes out
+// is not simplified further by a second time. The interpreter knows nothing of the simplifier.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -17,8 +17,9 @@ namespace {
 using test::Interpreter;
 using test::Value;
 
-const std::vector<Type> element_types = {Int(32), Int(32), Int(32), Int(64), Int(8),  Int(16),   UInt(8),
-                                         UInt(16), UInt(32), UInt(64), Bool(), Float(32), Float(64)};
+const std::vector<Type> element_types = {Int(32), Int(32),   Int(32),  Int(64),  Int(8),
+                                         Int(16), UInt(8),   UInt(16), UInt(32), UInt(64),
+                                         Bool(),  Float(32), Float(64)};
 
 /// With `indices`, what indices are made of: int32 scalars over two variables and small constants.
 class RandomExpr {
@@ -52,17 +53,25 @@ public:
     Stmt stmt(int depth) {
         const std::string name = variable(Int(32));
         switch (depth <= 0 ? below(3) : below(10)) {
-        case 0: case 1: case 2:
-            return Store::make("f", expr(Int(32), depth + 1), expr(Int(32), depth), const_true(), Alignment());
-        case 3: case 4:
+        case 0:
+        case 1:
+        case 2:
+            return Store::make("f", expr(Int(32), depth + 1), expr(Int(32), depth), const_true(),
+                               Alignment());
+        case 3:
+        case 4:
             return LetStmt::make(name, below(3) ? expr(Int(32), 1) : load(), stmt(depth - 1));
-        case 5: case 6:
-            return For::make(name, expr(Int(32), 1), below(2) ? make_const(Int(32), below(5) - 1) : trips(),
+        case 5:
+        case 6:
+            return For::make(name, expr(Int(32), 1),
+                             below(2) ? make_const(Int(32), below(5) - 1) : trips(),
                              ForType::Serial, Partition::Auto, DeviceAPI::None, stmt(depth - 1));
         case 7:
-            return IfThenElse::make(expr(Bool(), 2), stmt(depth - 1), below(2) ? stmt(depth - 1) : Stmt());
+            return IfThenElse::make(expr(Bool(), 2), stmt(depth - 1),
+                                    below(2) ? stmt(depth - 1) : Stmt());
         case 8:
-            return Block::make(AssertStmt::make(expr(Bool(), 1), make_zero(Int(32))), stmt(depth - 1));
+            return Block::make(AssertStmt::make(expr(Bool(), 1), make_zero(Int(32))),
+                               stmt(depth - 1));
         default:
             return Block::make(stmt(depth - 1), stmt(depth - 1));
         }
@@ -75,8 +84,8 @@ public:
             for (test::Lane &lane : v.lanes) {
                 const int spread = t.is_int() && t.bits() >= 32 ? 20 : 300;
                 const int x = below(2 * spread + 1) - spread;
-                lane = t.is_float() ? Value::real(t.element_of(), x * 0.25).lanes[0] :
-                                      Value::integer(t.element_of(), x).lanes[0];
+                lane = t.is_float() ? Value::real(t.element_of(), x * 0.25).lanes[0]
+                                    : Value::integer(t.element_of(), x).lanes[0];
             }
             values[name] = v;
         }
@@ -97,7 +106,8 @@ private:
     }
 
     std::string variable(Type t) {
-        const std::string name = std::string(1, "xyzw"[below(indices_ ? 2 : 4)]) + "_" + to_string(t);
+        const std::string name =
+            std::string(1, "xyzw"[below(indices_ ? 2 : 4)]) + "_" + to_string(t);
         variables_[name] = t;
         return name;
     }
@@ -132,10 +142,11 @@ private:
             return Shuffle::make({expr(t, depth - 1)}, indices);
         }
         default:
-            return t.is_float() || t.is_bool() ?
-                       leaf(t) :
-                       Ramp::make(expr(t.element_of(), depth - 1),
-                                  below(3) ? constant(t.element_of()) : leaf(t.element_of()), t.lanes());
+            return t.is_float() || t.is_bool()
+                       ? leaf(t)
+                       : Ramp::make(expr(t.element_of(), depth - 1),
+                                    below(3) ? constant(t.element_of()) : leaf(t.element_of()),
+                                    t.lanes());
         }
     }
 
@@ -143,15 +154,24 @@ private:
         const Type operand = type().with_lanes(t.lanes());
         const Expr a = expr(below(3) ? operand : t, depth - 1), b = expr(a.type(), depth - 1);
         switch (below(9)) {
-        case 0: return EQ::make(a, b);
-        case 1: return NE::make(a, b);
-        case 2: return LT::make(a, b);
-        case 3: return LE::make(a, b);
-        case 4: return GT::make(a, b);
-        case 5: return GE::make(a, b);
-        case 6: return Not::make(expr(t, depth - 1));
-        case 7: return And::make(expr(t, depth - 1), expr(t, depth - 1));
-        default: return Or::make(expr(t, depth - 1), expr(t, depth - 1));
+        case 0:
+            return EQ::make(a, b);
+        case 1:
+            return NE::make(a, b);
+        case 2:
+            return LT::make(a, b);
+        case 3:
+            return LE::make(a, b);
+        case 4:
+            return GT::make(a, b);
+        case 5:
+            return GE::make(a, b);
+        case 6:
+            return Not::make(expr(t, depth - 1));
+        case 7:
+            return And::make(expr(t, depth - 1), expr(t, depth - 1));
+        default:
+            return Or::make(expr(t, depth - 1), expr(t, depth - 1));
         }
     }
 
@@ -160,17 +180,34 @@ private:
         // Sharing subexpressions is what makes most rules apply.
         const Expr b = below(5) == 0 ? a : expr(t, depth - 1);
         switch (below(16)) {
-        case 0: case 1: case 2: return Add::make(a, b);
-        case 3: case 4: return Sub::make(a, b);
-        case 5: return Mul::make(a, b);
-        case 6: return Mul::make(a, constant(t));
-        case 7: return t.is_float() ? Mul::make(a, b) : Div::make(a, below(4) ? constant(t) : b);
-        case 8: return t.is_float() ? Sub::make(a, b) : Mod::make(a, below(4) ? constant(t) : b);
-        case 9: case 10: return Min::make(a, b);
-        case 11: case 12: return Max::make(a, b);
-        case 13: return Select::make(expr(Bool(below(2) ? 1 : t.lanes()), depth - 1), a, b);
-        case 14: return Cast::make(t, expr(type().with_lanes(t.lanes()), depth - 1));
-        default: return Let::make("let_" + to_string(t), a, Add::make(Variable::make(t, "let_" + to_string(t)), b));
+        case 0:
+        case 1:
+        case 2:
+            return Add::make(a, b);
+        case 3:
+        case 4:
+            return Sub::make(a, b);
+        case 5:
+            return Mul::make(a, b);
+        case 6:
+            return Mul::make(a, constant(t));
+        case 7:
+            return t.is_float() ? Mul::make(a, b) : Div::make(a, below(4) ? constant(t) : b);
+        case 8:
+            return t.is_float() ? Sub::make(a, b) : Mod::make(a, below(4) ? constant(t) : b);
+        case 9:
+        case 10:
+            return Min::make(a, b);
+        case 11:
+        case 12:
+            return Max::make(a, b);
+        case 13:
+            return Select::make(expr(Bool(below(2) ? 1 : t.lanes()), depth - 1), a, b);
+        case 14:
+            return Cast::make(t, expr(type().with_lanes(t.lanes()), depth - 1));
+        default:
+            return Let::make("let_" + to_string(t), a,
+                             Add::make(Variable::make(t, "let_" + to_string(t)), b));
         }
     }
 
@@ -198,8 +235,10 @@ void check_value(RandomExpr &random, const Expr &before, const Expr &after) {
         for (const auto &[name, value] : interpreter.variables) {
             values += "\n  " + name + " = " + to_string(value);
         }
-        ASSERT_TRUE(expected == actual) << to_string(expected) << " became " << to_string(actual) << ":\n"
-                                        << before << "\nbecame\n" << after << values;
+        ASSERT_TRUE(expected == actual)
+            << to_string(expected) << " became " << to_string(actual) << ":\n"
+            << before << "\nbecame\n"
+            << after << values;
     }
 }
 
@@ -234,7 +273,8 @@ TEST_P(SimplifyFuzz, KeepsIndices) {
 
 void check(RandomExpr &random, const Stmt &before) {
     const Stmt after = simplify(before);
-    const std::string text = to_string(before) + "became\n" + (after.defined() ? to_string(after) : "");
+    const std::string text =
+        to_string(before) + "became\n" + (after.defined() ? to_string(after) : "");
     for (int i = 0; i < 4; i++) {
         test::Machine expected, actual;
         random.fill(expected.variables());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Every node of the IR goes through simplify(): nothing throws, types stay, a second time changes nothing.
+// Every node of the IR goes through simplify(): nothing throws, types stay, a second time changes
+// nothing.
 #include <gtest/gtest.h>
 
 #include "arith/simplify.h"
@@ -25,11 +26,12 @@ protected:
         return Let::make(typed(op->name, op->value.type()), mutate(op->value), mutate(op->body));
     }
     Stmt visit(const LetStmt *op) override {
-        return LetStmt::make(typed(op->name, op->value.type()), mutate(op->value), mutate(op->body));
+        return LetStmt::make(typed(op->name, op->value.type()), mutate(op->value),
+                             mutate(op->body));
     }
     Stmt visit(const For *op) override {
-        return For::make(typed(op->name, Int(32)), mutate(op->min), mutate(op->extent), op->for_type,
-                         op->partition, op->device_api, mutate(op->body));
+        return For::make(typed(op->name, Int(32)), mutate(op->min), mutate(op->extent),
+                         op->for_type, op->partition, op->device_api, mutate(op->body));
     }
 };
 
@@ -40,7 +42,8 @@ TEST(SimplifyLanguage, ExpressionsOfAllKinds) {
         Expr after;
         ASSERT_NO_THROW(after = simplify(before)) << before;
         ASSERT_EQ(before.type(), after.type()) << before << "\nbecame\n" << after;
-        ASSERT_TRUE(equal(after, simplify(after))) << before << "\nbecame\n" << after << "\nand then\n"
+        ASSERT_TRUE(equal(after, simplify(after))) << before << "\nbecame\n"
+                                                   << after << "\nand then\n"
                                                    << simplify(after);
     }
 }

@@ -40,12 +40,8 @@ constexpr Case sums[] = {
 INSTANTIATE_TEST_SUITE_P(Sums, Simplify, testing::ValuesIn(sums));
 
 constexpr Case quotients[] = {
-    {"(x*8 + 4) / 8", "x"},
-    {"(x*8 + y) / 8", "y / 8 + x"},
-    {"(x / 4) / 3", "x / 12"},
-    {"(x*6) % 3", "0"},
-    {"(x + 8) % 8", "x % 8"},
-    {"x - (x/8)*8", "x % 8"},
+    {"(x*8 + 4) / 8", "x"}, {"(x*8 + y) / 8", "y / 8 + x"}, {"(x / 4) / 3", "x / 12"},
+    {"(x*6) % 3", "0"},     {"(x + 8) % 8", "x % 8"},       {"x - (x/8)*8", "x % 8"},
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, Simplify, testing::ValuesIn(quotients));
 
