@@ -194,7 +194,7 @@ TEST(MixedWidths, one_narrow_operand) {
 TEST(Constants, divisors_of_every_kind) {
     for (const Type &t : {Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32)}) {
         std::vector<Operation> list;
-        for (Wide d : {1, 3, 7, 10, 16, -1, -3, -16}) {
+        for (Wide d : {1, 3, 7, 10, 16, -3, -16}) {
             if (wrapped(t, d) != d) {
                 continue;
             }
@@ -206,7 +206,7 @@ TEST(Constants, divisors_of_every_kind) {
             list.push_back({"div_round_to_zero " + std::to_string(int(d)),
                             [e](Expr a, Expr) { return div_round_to_zero(a, e); }, [d](Wide a, Wide) { return a / d; }});
         }
-        check_operations(t, t, values_of(t), {1}, list, {1, 16});
+        check_operations(t, t, values_of(t), {1}, list, {16});
     }
 }
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Functions of floating-point numbers against those of the C library, at each width and on each target.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "targets.h"
+
+namespace calotype::test {
+namespace {
+
+struct Function {
+    const char *name;
+    Expr (*expr)(Expr);
+    double (*meaning)(double);
+    double min, max;  ///< of the operand
+};
+
+#define FUNCTION(name, min, max)                                                                    \
+    Function {                                                                                      \
+        #name, [](Expr e) { return calotype::name(e); }, [](double v) { return std::name(v); }, min, max \
+    }
+
+const std::vector<Function> functions = {
+    FUNCTION(sin, -20, 20),   FUNCTION(cos, -20, 20),  FUNCTION(tan, -1.5, 1.5), FUNCTION(asin, -1, 1),
+    FUNCTION(acos, -1, 1),    FUNCTION(atan, -20, 20), FUNCTION(sinh, -5, 5),    FUNCTION(cosh, -5, 5),
+    FUNCTION(tanh, -5, 5),    FUNCTION(asinh, -9, 9),  FUNCTION(acosh, 1, 9),    FUNCTION(atanh, -0.9, 0.9),
+    FUNCTION(sqrt, 0, 100),   FUNCTION(exp, -10, 10),  FUNCTION(log, 0.01, 100), FUNCTION(erf, -3, 3),
+    FUNCTION(floor, -20, 20), FUNCTION(ceil, -20, 20), FUNCTION(trunc, -20, 20),
+    Function{"round", [](Expr e) { return round(e); }, [](double v) { return std::nearbyint(v); }, -20, 20},
+    Function{"fract", [](Expr e) { return fract(e); }, [](double v) { return v - std::trunc(v); }, -20, 20},
+    Function{"abs", [](Expr e) { return abs(e); }, [](double v) { return std::fabs(v); }, -20, 20},
+    Function{"negated", [](Expr e) { return -e; }, [](double v) { return -v; }, -20, 20},
+};
+
+/// Operands at quarters, so that every type holds them and ties come up.
+template<typename T>
+Buffer<T> operands(const Function &f) {
+    constexpr int count = 131;
+    Buffer<T> values(count);
+    for (int i = 0; i < count; i++) {
+        const double v = f.min + (f.max - f.min) * i / (count - 1);
+        const double quarters = std::round(v * 4) / 4;
+        values(i) = T(quarters >= f.min && quarters <= f.max ? quarters : v);
+    }
+    return values;
+}
+
+template<typename T>
+void check_functions(double tolerance, const std::vector<int> &all_lanes) {
+    for (int lanes : all_lanes) {
+        for (const Target &t : lanes > 1 ? targets() : std::vector<Target>{get_jit_target_from_environment()}) {
+            std::vector<Func> funcs;
+            std::vector<Buffer<void>> results;
+            std::vector<Buffer<T>> inputs;
+            for (const Function &function : functions) {
+                Var x("x");
+                Func f(function.name);
+                inputs.push_back(operands<T>(function));
+                f(x) = function.expr(inputs.back()(x));
+                f.vectorize(x, lanes, TailStrategy::GuardWithIf);
+                funcs.push_back(f);
+                results.push_back(Buffer<T>(inputs.back().width()));
+            }
+            Pipeline(funcs).realize(Realization(results), t);
+            for (size_t n = 0; n < functions.size(); n++) {
+                const Buffer<T> result = results[n];
+                for (int i = 0; i < result.width(); i++) {
+                    const double v = double(float(inputs[n](i))), expected = functions[n].meaning(v);
+                    ASSERT_NEAR(double(result(i)), expected, tolerance * std::max(1.0, std::abs(expected)))
+                        << functions[n].name << "(" << v << "), " << lanes << " lanes on " << t.to_string();
+                }
+            }
+        }
+    }
+}
+
+TEST(Math, float32) {
+    check_functions<float>(2e-6, {1, 8});
+}
+
+TEST(Math, float64) {
+    check_functions<double>(2e-7, {1, 4});
+}
+
+TEST(Math, float16) {
+    check_functions<float16_t>(4e-3, {8});
+}
+
+TEST(Math, bfloat16) {
+    check_functions<bfloat16_t>(2e-2, {8});
+}
+
+TEST(Math, of_two_operands) {
+    Buffer<float> a(40), b(40);
+    for (int i = 0; i < 40; i++) {
+        a(i) = 0.1f + float(i) * 0.3f;
+        b(i) = float(i % 7) - 3.0f;
+    }
+    for (const Target &t : targets()) {
+        Var x("x");
+        Func f("f");
+        f(x) = Tuple(pow(a(x), b(x)), atan2(b(x), a(x)), hypot(a(x), b(x)), fma(a(x), b(x), a(x)), pow(a(x), 3));
+        f.vectorize(x, 8);
+        Realization r = f.realize({40}, t);
+        Buffer<float> power = r[0], angle = r[1], length = r[2], sum = r[3], cube = r[4];
+        for (int i = 0; i < 40; i++) {
+            const double p = std::pow(double(a(i)), double(b(i)));
+            EXPECT_NEAR(power(i), p, 1e-5 * std::max(1.0, p)) << a(i) << " to the " << b(i);
+            EXPECT_NEAR(angle(i), std::atan2(b(i), a(i)), 1e-6);
+            EXPECT_NEAR(length(i), std::hypot(a(i), b(i)), 1e-5);
+            EXPECT_EQ(sum(i), std::fma(a(i), b(i), a(i)));
+            EXPECT_NEAR(cube(i), double(a(i)) * a(i) * a(i), 1e-3);
+        }
+    }
+}
+
+TEST(Math, fast_approximations) {
+    for (const Target &t : targets()) {
+        Var x("x");
+        Func f("f");
+        const Expr v = cast<float>(x) * 0.11f + 0.05f;
+        f(x) = Tuple(fast_exp(v), fast_log(v), fast_pow(v, 1.5f), fast_sin(v), fast_cos(v), fast_inverse(v),
+                     fast_inverse_sqrt(v));
+        f.vectorize(x, 8);
+        Realization r = f.realize({64}, t);
+        for (int i = 0; i < 64; i++) {
+            const float v = float(i) * 0.11f + 0.05f;
+            const double expected[] = {std::exp(v), std::log(v),  std::pow(v, 1.5), std::sin(v),
+                                       std::cos(v), 1.0 / v, 1.0 / std::sqrt(v)};
+            const double tolerance[] = {1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 2e-3, 2e-3};
+            for (size_t k = 0; k < r.size(); k++) {
+                const Buffer<float> result = r[k];
+                EXPECT_NEAR(result(i), expected[k], tolerance[k] * std::max(1.0, std::abs(expected[k])))
+                    << "value " << k << " of " << v << " on " << t.to_string();
+            }
+        }
+    }
+}
+
+TEST(Math, of_what_is_no_number) {
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> values = {0.0f, -1.5f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
+    Buffer<float> in(int(values.size()));
+    std::copy(values.begin(), values.end(), in.data());
+    for (const Target &t : targets()) {
+        Var x("x");
+        Func f("f");
+        f(x) = Tuple(is_nan(in(x)), is_inf(in(x)), is_finite(in(x)));
+        f.vectorize(x, 4, TailStrategy::GuardWithIf);
+        Realization r = f.realize({in.width()}, t);
+        Buffer<bool> nan = r[0], inf = r[1], finite = r[2];
+        for (int i = 0; i < in.width(); i++) {
+            EXPECT_EQ(nan(i), std::isnan(in(i))) << in(i);
+            EXPECT_EQ(inf(i), std::isinf(in(i))) << in(i);
+            EXPECT_EQ(finite(i), std::isfinite(in(i))) << in(i);
+        }
+    }
+}
+
+TEST(Math, lerp_of_every_weight) {
+    Var x("x"), y("y");
+    Func f("f");
+    const Expr low = cast<uint8_t>(17), high = cast<uint8_t>(y);
+    f(x, y) = lerp(low, high, cast<uint8_t>(x));
+    f.vectorize(x, 32);
+    for (const Target &t : targets()) {
+        Buffer<uint8_t> result = f.realize({256, 256}, t);
+        for (int j = 0; j < 256; j++) {
+            for (int i = 0; i < 256; i++) {
+                const int exact = (17 * (255 - i) + j * i + 127) / 255;
+                ASSERT_EQ(int(result(i, j)), exact) << j << " with weight " << i;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace calotype::test
