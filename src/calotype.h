@@ -7,6 +7,7 @@
 #include "driver/compiler_stack.h"
 #include "driver/jit_handlers.h"
 #include "driver/module.h"
+#include "driver/plugin.h"
 #include "generator/create_callable.h"
 #include "generator/generator.h"
 #include "lang/language.h"

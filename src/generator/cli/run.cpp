@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/cli/run.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "driver/cached_outputs.h"
 #include "driver/output_plan.h"
+#include "driver/plugin.h"
 #include "generator/cpp_stub.h"
 #include "generator/registry.h"
 #include "support/error.h"
@@ -26,13 +26,6 @@ class UsageError : public CompileError {
 public:
     using CompileError::CompileError;
 };
-
-void load_plugins(const std::vector<std::string> &paths) {
-    for (const std::string &path : paths) {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-        user_assert(library) << "cannot load " << path << ": " << dlerror();
-    }
-}
 
 void time_is_up(int) {
     const char message[] = "error: the time given with -t is up\n";
@@ -127,7 +120,9 @@ void check_command(const GeneratorCommand &command) {
 }  // namespace
 
 void run_generator_command(const GeneratorCommand &command, std::ostream &out) {
-    load_plugins(command.plugins);
+    for (const std::string &plugin : command.plugins) {
+        load_plugin(plugin);
+    }
     if (command.help) {
         out << generator_help(command.generator);
         return;

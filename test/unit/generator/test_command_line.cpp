@@ -195,6 +195,8 @@ TEST(CommandLineErrors, Names) {
     EXPECT_EQ(error_of({"-g", "brigten"}), "error: there is no generator 'brigten', did you mean 'brighten'?\n");
     EXPECT_EQ(error_of({"-g", "brighten", "ofset=3"}),
               "error: generator 'brighten' has no parameter 'ofset', did you mean 'offset'?\n");
+    const std::string no_plugin = error_of({"-g", "brighten", "-p", "/nowhere/plugin.so"});
+    EXPECT_TRUE(starts_with(no_plugin, "error: cannot load /nowhere/plugin.so: ")) << no_plugin;
     EXPECT_EQ(error_of({"-g", "brighten", "-f", "not a name"}),
               "error: function name 'not a name' is no C or C++ name\n");
     EXPECT_EQ(error_of({"-g", "brighten", "--print-after=vectorise_loops"}),
