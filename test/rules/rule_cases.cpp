@@ -174,6 +174,10 @@ std::optional<double> Assignment::value(int n, int lane) const {
     case PatternOp::Literal:
     case PatternOp::Fold: {
         const double exact = *folded(n);
+        if (p.op == PatternOp::Fold && p.slot == internal::fold_must_fit &&
+            domain_.settle(exact) != exact) {
+            return std::nullopt;
+        }
         return domain_.kind == Domain::Floating || std::fabs(exact) < 1e15
                    ? std::optional(domain_.settle(exact))
                    : std::nullopt;

@@ -17,7 +17,7 @@ constexpr RuleText rules[] = {
     {exact, "x / x -> 1 if lo(x) > 0"},
     {exact, "x / x -> 1 if hi(x) < 0"},
     // Quotients of quotients and products.
-    {exact, "(x / c0) / c1 -> x / fold(c0 * c1) if c0 > 0 && c1 > 0"},
+    {exact | wrapping, "(x / c0) / c1 -> x / fit(c0 * c1) if c0 > 0 && c1 > 0"},
     {exact, "(x / c0 + c1) / c2 -> (x + fold(c0 * c1)) / fold(c0 * c2) if c0 > 0 && c2 > 0"},
     {exact, "(x * c0) / c1 -> x * fold(c0 / c1) if c1 != 0 && c0 % c1 == 0"},
     {exact, "(x * c0) / c1 -> x / fold(c1 / c0) if c0 > 0 && c1 % c0 == 0"},

@@ -14,6 +14,7 @@
 //   fold(e)            in a replacement: the constant e, over constants and lanes. Arithmetic is
 //                      exact; a result that the type cannot hold means that the rule does not apply
 //                      (types that wrap: the result wraps).
+//   fit(e)             the same, but in types that wrap too the result has to fit
 // In a condition (and in fold) the constants are plain integers (64 bits; overflow makes it false),
 // and
 //   lo(x) hi(x)        a constant lower and upper bound of x; false if there is none
@@ -105,6 +106,8 @@ enum class PatternOp : uint8_t {
     Negate,
 };
 
+/// The slot of a Fold written as fit().
+constexpr int fold_must_fit = 1;
 constexpr int max_wilds = 8, first_nonconstant_wild = 6, max_consts = 6, max_lanes = 2;
 
 /// A node of a compiled pattern. Children are indices into Rule::nodes.

@@ -61,6 +61,7 @@ constexpr NamedFunction named_functions[] = {
     {"broadcast", PatternOp::Broadcast, 2},
     {"likely", PatternOp::Likely, 1},
     {"fold", PatternOp::Fold, 1},
+    {"fit", PatternOp::Fold, 1},
     {"lo", PatternOp::Lo, 1},
     {"hi", PatternOp::Hi, 1},
     {"rem", PatternOp::Rem, 2},
@@ -200,7 +201,7 @@ private:
                 children[i] = expression(0);
             }
             expect(")");
-            const int n = add(f.op);
+            const int n = add(f.op, {}, name == "fit" ? fold_must_fit : 0);
             rule_.nodes[n].arity = uint8_t(f.arity);
             std::copy(children, children + 3, rule_.nodes[n].child);
             return n;

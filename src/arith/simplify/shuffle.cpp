@@ -31,7 +31,52 @@ bool in_progression(const std::vector<int> &indices) {
     return true;
 }
 
+// The vector that all indices fall into, and the number of its first lane; null if there are
+// several.
+const Expr *only_source(const std::vector<Expr> &vectors, const std::vector<int> &indices,
+                        int *first) {
+    const auto [low, high] = std::minmax_element(indices.begin(), indices.end());
+    int begin = 0;
+    for (const Expr &v : vectors) {
+        const int end = begin + v.type().lanes();
+        if (begin <= *low && *high < end) {
+            *first = begin;
+            return &v;
+        }
+        begin = end;
+    }
+    return nullptr;
+}
+
 }  // namespace
+
+// Ramps one after the other, or lane by lane in turn, that make one ramp; undefined if they do not.
+Expr Simplifier::join_ramps(const Shuffle *op, const std::vector<Expr> &vectors) {
+    const bool in_turn = op->is_interleave();
+    if (vectors.size() < 2 || !(in_turn || op->is_concat())) {
+        return Expr();
+    }
+    const auto *first = vectors[0].as<Ramp>();
+    const auto stride = first ? as_const_int(first->stride) : std::nullopt;
+    if (!stride || !first->base.type().is_scalar()) {
+        return Expr();
+    }
+    const int count = int(vectors.size()), lanes = first->lanes;
+    if (in_turn && *stride % count != 0) {
+        return Expr();
+    }
+    const int64_t step = in_turn ? *stride / count : *stride * lanes;
+    for (int i = 1; i < count; i++) {
+        const auto *next = vectors[i].as<Ramp>();
+        if (!next || next->lanes != lanes || as_const_int(next->stride) != stride ||
+            next->base.type() != first->base.type() ||
+            as_const_int(sub(next->base, first->base)) != std::optional<int64_t>(step * i)) {
+            return Expr();
+        }
+    }
+    const Expr joined = in_turn ? make_const(first->base.type(), step) : first->stride;
+    return ramp(first->base, joined, lanes * count);
+}
 
 Expr Simplifier::visit(const Shuffle *op) {
     const std::vector<Expr> vectors = mutate(op->vectors);
@@ -52,6 +97,21 @@ Expr Simplifier::visit(const Shuffle *op) {
             const int step = size > 1 ? indices[1] - indices[0] : 0;
             return size == 1 ? base : ramp(base, mul(r->stride, make_const(t, step)), size);
         }
+    }
+    int first = 0;
+    const auto *parts = vectors.size() == 1 ? vectors[0].as<Shuffle>() : nullptr;
+    if (parts && parts->is_concat() && only_source(parts->vectors, indices, &first)) {
+        return mutate(Shuffle::make(parts->vectors, indices));
+    }
+    if (const Expr *source = only_source(vectors, indices, &first); source && vectors.size() > 1) {
+        std::vector<int> shifted = indices;
+        for (int &i : shifted) {
+            i -= first;
+        }
+        return mutate(Shuffle::make({*source}, shifted));
+    }
+    if (Expr joined = join_ramps(op, vectors); joined.defined()) {
+        return joined;
     }
     const bool changed = !std::equal(vectors.begin(), vectors.end(), op->vectors.begin(),
                                      [](const Expr &a, const Expr &b) { return a.same_as(b); });

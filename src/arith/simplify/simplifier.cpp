@@ -334,6 +334,10 @@ Expr Simplifier::build(const Rule &rule, int n, const Bindings &bindings) {
     case PatternOp::False:
     case PatternOp::Fold: {
         const auto number = evaluate(rule, n, bindings, *this);
+        if (number && p.op == PatternOp::Fold && p.slot == fold_must_fit &&
+            !bindings.type_of(p.type_source).can_represent(number->i)) {
+            return Expr();
+        }
         return number ? make_number(bindings.type_of(p.type_source), *number) : Expr();
     }
     default:

@@ -100,6 +100,7 @@ private:
     Expr div_by_ranges(const Expr &a, const Expr &b);
     Expr mod_by_ranges(const Expr &a, const Expr &b);
     Expr compare_condition(NodeKind op, const Expr &a, const Expr &b);
+    Expr join_ramps(const Shuffle *op, const std::vector<Expr> &vectors);
     Expr less_by_ramp(const Expr &a, const Expr &b);
     Expr by_broadcast(NodeKind op, const Expr &a, const Expr &b);
     Expr by_facts(const Expr &condition);

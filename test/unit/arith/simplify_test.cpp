@@ -45,6 +45,31 @@ constexpr Case quotients[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, Simplify, testing::ValuesIn(quotients));
 
+constexpr Case vectors[] = {
+    {"slice(ramp(x, 2, 8), 0, 2, 4)", "ramp(x, 4, 4)"},
+    {"concat(ramp(x, 1, 4), ramp(x + 4, 1, 4))", "ramp(x, 1, 8)"},
+    {"concat(ramp(x, 1, 4), ramp(x + 5, 1, 4))", "concat(ramp(x, 1, 4), ramp(x + 5, 1, 4))"},
+    {"interleave(ramp(x, 2, 4), ramp(x + 1, 2, 4))", "ramp(x, 1, 8)"},
+    {"slice(concat(a:int32x4, b:int32x4), 4, 1, 4)", "b:int32x4"},
+    {"vector_reduce(add, broadcast(x, 8), 1)", "x * 8"},
+    {"ramp(x * 4, 1, 4) / broadcast(4, 4)", "broadcast(x, 4)"},
+    {"ramp(x, 2, 4) < broadcast(x + 7, 4)", "broadcast(true, 4)"},
+};
+INSTANTIATE_TEST_SUITE_P(Vectors, Simplify, testing::ValuesIn(vectors));
+
+constexpr Case others[] = {
+    {"x:uint16 / (uint16)2 / (uint16)2", "x:uint16 / (uint16)4"},
+    {"x:uint8 / (uint8)16 / (uint8)32", "(uint8)0"},
+    {"min(x * 8 + 7, y) - min(x * 8, y - 7)", "7"},
+    {"int32(x < y) == 1", "x < y"},
+    {"uint8(uint16(x:uint8))", "x:uint8"},
+    {"2147483647 + 1", "signed_integer_overflow()"},
+    {"(uint8)200 + (uint8)100", "(uint8)44"},
+    {"x:float32 + 1.0f + 2.0f", "x:float32 + 1.0f + 2.0f"},
+    {"shift_left(x, 3) + bitwise_and(x, 7)", "x * 8 + x % 8"},
+};
+INSTANTIATE_TEST_SUITE_P(Others, Simplify, testing::ValuesIn(others));
+
 TEST(CanProve, BoundsAndRounding) {
     EXPECT_TRUE(proves("(x/8)*8 <= x"));
     EXPECT_TRUE(proves("x < (x/8)*8 + 8"));
