@@ -25,20 +25,28 @@ TEST_P(IntegerCasts, wrap_or_saturate) {
     std::vector<Operation> list;
     for (const Type &to : integers) {
         // Nothing is undefined here: the meaning is of the type already.
-        list.push_back({"cast to " + std::to_string(to.bits()), [to](Expr a, Expr) { return cast(to, a); },
-                        [to](Wide a, Wide) { return wrapped(to, a); }});
+        list.push_back({"cast to " + std::to_string(to.bits()),
+                        [to](Expr a, Expr) { return cast(to, a); },
+                        [to](Wide a, Wide) {
+                            return wrapped(to, a);
+                        }});
         list.push_back({"saturating_cast to " + std::to_string(to.bits()),
                         [to](Expr a, Expr) { return saturating_cast(to, a); },
-                        [to](Wide a, Wide) { return saturated(to, a); }});
+                        [to](Wide a, Wide) {
+                            return saturated(to, a);
+                        }});
     }
     list.push_back({"cast to bool", [](Expr a, Expr) { return cast<bool>(a); },
-                    [](Wide a, Wide) { return Wide(a != 0); }});
+                    [](Wide a, Wide) {
+                        return Wide(a != 0);
+                    }});
     check_operations(from, from, values_of(from), {0}, list, {1, 16});
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, IntegerCasts, ::testing::ValuesIn(integers), name_of);
 
-/// Values that every float type holds exactly, and that are in the range of every signed integer type.
+/// Values that every float type holds exactly, and that are in the range of every signed integer
+/// type.
 const std::vector<float> exact = {0, 1, -1, 2, 3, 5, -7, 16, 31, 64, 100, -100, 127, -128};
 
 template<typename To, typename From>
@@ -58,7 +66,8 @@ void check_float_cast(const std::vector<float> &values) {
             Buffer<To> result = f.realize({int(values.size())}, t);
             for (size_t i = 0; i < values.size(); i++) {
                 ASSERT_EQ(float(result(int(i))), float(To(values[i])))
-                    << type_of<From>() << " to " << type_of<To>() << ", " << lanes << " lanes on " << t.to_string();
+                    << type_of<From>() << " to " << type_of<To>() << ", " << lanes << " lanes on "
+                    << t.to_string();
             }
         }
     }
@@ -102,7 +111,8 @@ TEST(FloatCasts, bfloat16) {
 TEST(FloatCasts, between_float_types) {
     // Not all are exact in 16 bits, and then both round to nearest.
     std::vector<float> values = exact;
-    for (float v : {0.1f, -0.3f, 1.0009765625f, 1.00048828125f, 3.14159f, 1000.5f, 1e-3f, 1.00390625f, 1.01171875f}) {
+    for (float v : {0.1f, -0.3f, 1.0009765625f, 1.00048828125f, 3.14159f, 1000.5f, 1e-3f,
+                    1.00390625f, 1.01171875f}) {
         values.push_back(v);
     }
     check_float_cast<float16_t, float>(values);
@@ -120,13 +130,15 @@ TEST(FloatCasts, fractions_are_cut_off) {
 }
 
 TEST(FloatCasts, saturating) {
-    const std::vector<float> values = {0, 1.7f, -1.7f, 127.5f, 128, -128.5f, -129, 255.9f, 256, 1e6f, -1e6f, 3e9f, -3e9f};
+    const std::vector<float> values = {0,      1.7f, -1.7f, 127.5f, 128,  -128.5f, -129,
+                                       255.9f, 256,  1e6f,  -1e6f,  3e9f, -3e9f};
     Buffer<float> in(int(values.size()));
     std::copy(values.begin(), values.end(), in.data());
     for (const Target &t : targets()) {
         Var x("x");
         Func f("f");
-        f(x) = Tuple(saturating_cast<uint8_t>(in(x)), saturating_cast<int8_t>(in(x)), saturating_cast<int16_t>(in(x)));
+        f(x) = Tuple(saturating_cast<uint8_t>(in(x)), saturating_cast<int8_t>(in(x)),
+                     saturating_cast<int16_t>(in(x)));
         f.vectorize(x, 8, TailStrategy::GuardWithIf);
         Realization r = f.realize({in.width()}, t);
         Buffer<uint8_t> u8 = r[0];

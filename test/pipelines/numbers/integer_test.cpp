@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arithmetic of integers, alone and in vectors of each width, on machines with more and fewer instructions: all pairs of
-// 8-bit values, and the values of wider types where something changes.
+// Arithmetic of integers, alone and in vectors of each width, on machines with more and fewer
+// instructions: all pairs of 8-bit values, and the values of wider types where something changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,49 +25,118 @@ Wide nonzero(Wide v) {
 
 std::vector<Operation> arithmetic() {
     return {
-        {"add", [](Expr a, Expr b) { return a + b; }, [](Wide a, Wide b) { return a + b; }},
-        {"sub", [](Expr a, Expr b) { return a - b; }, [](Wide a, Wide b) { return a - b; }},
-        {"mul", [](Expr a, Expr b) { return a * b; }, [](Wide a, Wide b) { return a * b; }},
+        {"add", [](Expr a, Expr b) { return a + b; },
+         [](Wide a, Wide b) {
+             return a + b;
+         }},
+        {"sub", [](Expr a, Expr b) { return a - b; },
+         [](Wide a, Wide b) {
+             return a - b;
+         }},
+        {"mul", [](Expr a, Expr b) { return a * b; },
+         [](Wide a, Wide b) {
+             return a * b;
+         }},
         {"div", [](Expr a, Expr b) { return a / b; }, euclidean_div},
         {"mod", [](Expr a, Expr b) { return a % b; }, euclidean_mod},
         {"div_round_to_zero", [](Expr a, Expr b) { return div_round_to_zero(a, nonzero(b)); },
-         [](Wide a, Wide b) { return a / nonzero(b); }},
+         [](Wide a, Wide b) {
+             return a / nonzero(b);
+         }},
         {"mod_round_to_zero", [](Expr a, Expr b) { return mod_round_to_zero(a, nonzero(b)); },
-         [](Wide a, Wide b) { return a % nonzero(b); }},
-        {"neg", [](Expr a, Expr) { return -a; }, [](Wide a, Wide) { return -a; }},
-        {"min", [](Expr a, Expr b) { return min(a, b); }, [](Wide a, Wide b) { return std::min(a, b); }},
-        {"max", [](Expr a, Expr b) { return max(a, b); }, [](Wide a, Wide b) { return std::max(a, b); }},
-        {"abs", [](Expr a, Expr) { return abs(a); }, [](Wide a, Wide) { return magnitude(a); }},
-        {"absd", [](Expr a, Expr b) { return absd(a, b); }, [](Wide a, Wide b) { return magnitude(a - b); }},
-        {"lt", [](Expr a, Expr b) { return a < b; }, [](Wide a, Wide b) { return Wide(a < b); }},
-        {"le", [](Expr a, Expr b) { return a <= b; }, [](Wide a, Wide b) { return Wide(a <= b); }},
-        {"gt", [](Expr a, Expr b) { return a > b; }, [](Wide a, Wide b) { return Wide(a > b); }},
-        {"ge", [](Expr a, Expr b) { return a >= b; }, [](Wide a, Wide b) { return Wide(a >= b); }},
-        {"eq", [](Expr a, Expr b) { return a == b; }, [](Wide a, Wide b) { return Wide(a == b); }},
-        {"ne", [](Expr a, Expr b) { return a != b; }, [](Wide a, Wide b) { return Wide(a != b); }},
+         [](Wide a, Wide b) {
+             return a % nonzero(b);
+         }},
+        {"neg", [](Expr a, Expr) { return -a; },
+         [](Wide a, Wide) {
+             return -a;
+         }},
+        {"min", [](Expr a, Expr b) { return min(a, b); },
+         [](Wide a, Wide b) {
+             return std::min(a, b);
+         }},
+        {"max", [](Expr a, Expr b) { return max(a, b); },
+         [](Wide a, Wide b) {
+             return std::max(a, b);
+         }},
+        {"abs", [](Expr a, Expr) { return abs(a); },
+         [](Wide a, Wide) {
+             return magnitude(a);
+         }},
+        {"absd", [](Expr a, Expr b) { return absd(a, b); },
+         [](Wide a, Wide b) {
+             return magnitude(a - b);
+         }},
+        {"lt", [](Expr a, Expr b) { return a < b; },
+         [](Wide a, Wide b) {
+             return Wide(a < b);
+         }},
+        {"le", [](Expr a, Expr b) { return a <= b; },
+         [](Wide a, Wide b) {
+             return Wide(a <= b);
+         }},
+        {"gt", [](Expr a, Expr b) { return a > b; },
+         [](Wide a, Wide b) {
+             return Wide(a > b);
+         }},
+        {"ge", [](Expr a, Expr b) { return a >= b; },
+         [](Wide a, Wide b) {
+             return Wide(a >= b);
+         }},
+        {"eq", [](Expr a, Expr b) { return a == b; },
+         [](Wide a, Wide b) {
+             return Wide(a == b);
+         }},
+        {"ne", [](Expr a, Expr b) { return a != b; },
+         [](Wide a, Wide b) {
+             return Wide(a != b);
+         }},
         {"select", [](Expr a, Expr b) { return select(a < b, b, a + 1); },
-         [](Wide a, Wide b) { return a < b ? b : a + 1; }},
-        {"and", [](Expr a, Expr b) { return a > 3 && !(b > 5); }, [](Wide a, Wide b) { return Wide(a > 3 && b <= 5); }},
-        {"or", [](Expr a, Expr b) { return a > 3 || b > 5; }, [](Wide a, Wide b) { return Wide(a > 3 || b > 5); }},
+         [](Wide a, Wide b) {
+             return a < b ? b : a + 1;
+         }},
+        {"and", [](Expr a, Expr b) { return a > 3 && !(b > 5); },
+         [](Wide a, Wide b) {
+             return Wide(a > 3 && b <= 5);
+         }},
+        {"or", [](Expr a, Expr b) { return a > 3 || b > 5; },
+         [](Wide a, Wide b) {
+             return Wide(a > 3 || b > 5);
+         }},
     };
 }
 
 std::vector<Operation> bits(int width) {
     return {
-        {"and", [](Expr a, Expr b) { return a & b; }, [](Wide a, Wide b) { return a & b; }},
-        {"or", [](Expr a, Expr b) { return a | b; }, [](Wide a, Wide b) { return a | b; }},
-        {"xor", [](Expr a, Expr b) { return a ^ b; }, [](Wide a, Wide b) { return a ^ b; }},
-        {"not", [](Expr a, Expr) { return ~a; }, [](Wide a, Wide) { return ~a; }},
+        {"and", [](Expr a, Expr b) { return a & b; },
+         [](Wide a, Wide b) {
+             return a & b;
+         }},
+        {"or", [](Expr a, Expr b) { return a | b; },
+         [](Wide a, Wide b) {
+             return a | b;
+         }},
+        {"xor", [](Expr a, Expr b) { return a ^ b; },
+         [](Wide a, Wide b) {
+             return a ^ b;
+         }},
+        {"not", [](Expr a, Expr) { return ~a; },
+         [](Wide a, Wide) {
+             return ~a;
+         }},
         {"popcount", [](Expr a, Expr) { return popcount(a); },
          [width](Wide a, Wide) {
              return Wide(__builtin_popcountll(uint64_t(wrapped(UInt(width), a))));
          }},
         {"count_leading_zeros", [](Expr a, Expr) { return count_leading_zeros(nonzero(a)); },
          [width](Wide a, Wide) {
-             return Wide(__builtin_clzll(uint64_t(wrapped(UInt(width), nonzero(a)))) - (64 - width));
+             return Wide(__builtin_clzll(uint64_t(wrapped(UInt(width), nonzero(a)))) -
+                         (64 - width));
          }},
         {"count_trailing_zeros", [](Expr a, Expr) { return count_trailing_zeros(nonzero(a)); },
-         [width](Wide a, Wide) { return Wide(__builtin_ctzll(uint64_t(wrapped(UInt(width), nonzero(a))))); }},
+         [width](Wide a, Wide) {
+             return Wide(__builtin_ctzll(uint64_t(wrapped(UInt(width), nonzero(a)))));
+         }},
     };
 }
 
@@ -78,20 +147,35 @@ std::vector<Operation> fixed_point() {
         {"saturating_sub", [](Expr a, Expr b) { return saturating_sub(a, b); },
          [](Wide a, Wide b) { return a - b; }, true},
         {"halving_add", [](Expr a, Expr b) { return halving_add(a, b); },
-         [](Wide a, Wide b) { return (a + b) >> 1; }},
+         [](Wide a, Wide b) {
+             return (a + b) >> 1;
+         }},
         {"rounding_halving_add", [](Expr a, Expr b) { return rounding_halving_add(a, b); },
-         [](Wide a, Wide b) { return (a + b + 1) >> 1; }},
+         [](Wide a, Wide b) {
+             return (a + b + 1) >> 1;
+         }},
         {"halving_sub", [](Expr a, Expr b) { return halving_sub(a, b); },
-         [](Wide a, Wide b) { return (a - b) >> 1; }},
+         [](Wide a, Wide b) {
+             return (a - b) >> 1;
+         }},
     };
 }
 
 /// Operations with results of twice the bits, or through them.
 std::vector<Operation> widening(int width) {
     std::vector<Operation> list = {
-        {"widening_add", [](Expr a, Expr b) { return widening_add(a, b); }, [](Wide a, Wide b) { return a + b; }},
-        {"widening_sub", [](Expr a, Expr b) { return widening_sub(a, b); }, [](Wide a, Wide b) { return a - b; }},
-        {"widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); }, [](Wide a, Wide b) { return a * b; }},
+        {"widening_add", [](Expr a, Expr b) { return widening_add(a, b); },
+         [](Wide a, Wide b) {
+             return a + b;
+         }},
+        {"widening_sub", [](Expr a, Expr b) { return widening_sub(a, b); },
+         [](Wide a, Wide b) {
+             return a - b;
+         }},
+        {"widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); },
+         [](Wide a, Wide b) {
+             return a * b;
+         }},
     };
     for (int q : {0, 1, width - 1, width, width + 3}) {
         list.push_back({"mul_shift_right " + std::to_string(q),
@@ -99,7 +183,8 @@ std::vector<Operation> widening(int width) {
                         [q](Wide a, Wide b) { return (a * b) >> q; }, true});
         list.push_back({"rounding_mul_shift_right " + std::to_string(q),
                         [q](Expr a, Expr b) { return rounding_mul_shift_right(a, b, q); },
-                        [q](Wide a, Wide b) { return (a * b + ((Wide(1) << q) >> 1)) >> q; }, true});
+                        [q](Wide a, Wide b) { return (a * b + ((Wide(1) << q) >> 1)) >> q; },
+                        true});
     }
     return list;
 }
@@ -110,18 +195,30 @@ Wide rounding_shift(Wide a, Wide by) {
 
 std::vector<Operation> shifts(int width) {
     std::vector<Operation> list = {
-        {"shift_left", [](Expr a, Expr b) { return a << b; }, [](Wide a, Wide b) { return shifted(a, b); }},
-        {"shift_right", [](Expr a, Expr b) { return a >> b; }, [](Wide a, Wide b) { return shifted(a, -b); }},
+        {"shift_left", [](Expr a, Expr b) { return a << b; },
+         [](Wide a, Wide b) {
+             return shifted(a, b);
+         }},
+        {"shift_right", [](Expr a, Expr b) { return a >> b; },
+         [](Wide a, Wide b) {
+             return shifted(a, -b);
+         }},
         {"rounding_shift_right", [](Expr a, Expr b) { return rounding_shift_right(a, b); },
          [](Wide a, Wide b) { return rounding_shift(a, -b); }, true},
         {"rounding_shift_left", [](Expr a, Expr b) { return rounding_shift_left(a, b); },
          [](Wide a, Wide b) { return rounding_shift(a, b); }, true},
     };
     if (width < 64) {
-        list.push_back({"widening_shift_left", [](Expr a, Expr b) { return widening_shift_left(a, b); },
-                        [](Wide a, Wide b) { return shifted(a, b); }});
-        list.push_back({"widening_shift_right", [](Expr a, Expr b) { return widening_shift_right(a, b); },
-                        [](Wide a, Wide b) { return shifted(a, -b); }});
+        list.push_back({"widening_shift_left",
+                        [](Expr a, Expr b) { return widening_shift_left(a, b); },
+                        [](Wide a, Wide b) {
+                            return shifted(a, b);
+                        }});
+        list.push_back({"widening_shift_right",
+                        [](Expr a, Expr b) { return widening_shift_right(a, b); },
+                        [](Wide a, Wide b) {
+                            return shifted(a, -b);
+                        }});
     }
     return list;
 }
@@ -155,8 +252,8 @@ TEST_P(Integers, results_of_twice_the_bits) {
 
 TEST_P(Integers, shifts_by_either_sign) {
     for (const Type &by : {Int(t.bits()), UInt(t.bits())}) {
-        check_operations(t, by, values_of(t), between(values_of(by), -(t.bits() - 1), t.bits() - 1), shifts(t.bits()),
-                         lanes());
+        check_operations(t, by, values_of(t), between(values_of(by), -(t.bits() - 1), t.bits() - 1),
+                         shifts(t.bits()), lanes());
     }
 }
 
@@ -165,29 +262,47 @@ std::string name_of(const ::testing::TestParamInfo<Type> &info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, Integers,
-                         ::testing::Values(Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32), Int(64), UInt(64)),
+                         ::testing::Values(Int(8), UInt(8), Int(16), UInt(16), Int(32), UInt(32),
+                                           Int(64), UInt(64)),
                          name_of);
 
 TEST(MixedSigns, products) {
     for (int width : {8, 16, 32}) {
         const std::vector<Operation> products = {
-            {"widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); }, [](Wide a, Wide b) { return a * b; }},
+            {"widening_mul", [](Expr a, Expr b) { return widening_mul(a, b); },
+             [](Wide a, Wide b) {
+                 return a * b;
+             }},
             {"widening_mul turned", [](Expr a, Expr b) { return widening_mul(b, a); },
-             [](Wide a, Wide b) { return a * b; }},
+             [](Wide a, Wide b) {
+                 return a * b;
+             }},
         };
-        check_operations(Int(width), UInt(width), values_of(Int(width)), values_of(UInt(width)), products, {1, 16});
+        check_operations(Int(width), UInt(width), values_of(Int(width)), values_of(UInt(width)),
+                         products, {1, 16});
     }
 }
 
 TEST(MixedWidths, one_narrow_operand) {
     const std::vector<Operation> list = {
-        {"widen_right_add", [](Expr a, Expr b) { return widen_right_add(a, b); }, [](Wide a, Wide b) { return a + b; }},
-        {"widen_right_sub", [](Expr a, Expr b) { return widen_right_sub(a, b); }, [](Wide a, Wide b) { return a - b; }},
-        {"widen_right_mul", [](Expr a, Expr b) { return widen_right_mul(a, b); }, [](Wide a, Wide b) { return a * b; }},
+        {"widen_right_add", [](Expr a, Expr b) { return widen_right_add(a, b); },
+         [](Wide a, Wide b) {
+             return a + b;
+         }},
+        {"widen_right_sub", [](Expr a, Expr b) { return widen_right_sub(a, b); },
+         [](Wide a, Wide b) {
+             return a - b;
+         }},
+        {"widen_right_mul", [](Expr a, Expr b) { return widen_right_mul(a, b); },
+         [](Wide a, Wide b) {
+             return a * b;
+         }},
     };
     for (int width : {16, 32, 64}) {
-        check_operations(Int(width), Int(width / 2), values_of(Int(width)), values_of(Int(width / 2)), list, {1, 16});
-        check_operations(UInt(width), UInt(width / 2), values_of(UInt(width)), values_of(UInt(width / 2)), list, {1, 16});
+        check_operations(Int(width), Int(width / 2), values_of(Int(width)),
+                         values_of(Int(width / 2)), list, {1, 16});
+        check_operations(UInt(width), UInt(width / 2), values_of(UInt(width)),
+                         values_of(UInt(width / 2)), list, {1, 16});
     }
 }
 
@@ -200,11 +315,18 @@ TEST(Constants, divisors_of_every_kind) {
             }
             const Expr e = cast(t, Expr(int(d)));
             list.push_back({"div " + std::to_string(int(d)), [e](Expr a, Expr) { return a / e; },
-                            [d](Wide a, Wide) { return euclidean_div(a, d); }});
+                            [d](Wide a, Wide) {
+                                return euclidean_div(a, d);
+                            }});
             list.push_back({"mod " + std::to_string(int(d)), [e](Expr a, Expr) { return a % e; },
-                            [d](Wide a, Wide) { return euclidean_mod(a, d); }});
+                            [d](Wide a, Wide) {
+                                return euclidean_mod(a, d);
+                            }});
             list.push_back({"div_round_to_zero " + std::to_string(int(d)),
-                            [e](Expr a, Expr) { return div_round_to_zero(a, e); }, [d](Wide a, Wide) { return a / d; }});
+                            [e](Expr a, Expr) { return div_round_to_zero(a, e); },
+                            [d](Wide a, Wide) {
+                                return a / d;
+                            }});
         }
         check_operations(t, t, values_of(t), {1}, list, {16});
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions of floating-point numbers against those of the C library, at each width and on each target.
+// Functions of floating-point numbers against those of the C library, at each width and on each
+// target.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,19 +18,39 @@ struct Function {
     double min, max;  ///< of the operand
 };
 
-#define FUNCTION(name, min, max)                                                                    \
-    Function {                                                                                      \
-        #name, [](Expr e) { return calotype::name(e); }, [](double v) { return std::name(v); }, min, max \
+#define FUNCTION(name, min, max)                                                                   \
+    Function {                                                                                     \
+#name, [](Expr e) {                                                                        \
+            return calotype::name(e);                                                              \
+        }, [](double v) {                                                                          \
+            return std::name(v);                                                                   \
+        }, min, max                                                                                \
     }
 
 const std::vector<Function> functions = {
-    FUNCTION(sin, -20, 20),   FUNCTION(cos, -20, 20),  FUNCTION(tan, -1.5, 1.5), FUNCTION(asin, -1, 1),
-    FUNCTION(acos, -1, 1),    FUNCTION(atan, -20, 20), FUNCTION(sinh, -5, 5),    FUNCTION(cosh, -5, 5),
-    FUNCTION(tanh, -5, 5),    FUNCTION(asinh, -9, 9),  FUNCTION(acosh, 1, 9),    FUNCTION(atanh, -0.9, 0.9),
-    FUNCTION(sqrt, 0, 100),   FUNCTION(exp, -10, 10),  FUNCTION(log, 0.01, 100), FUNCTION(erf, -3, 3),
-    FUNCTION(floor, -20, 20), FUNCTION(ceil, -20, 20), FUNCTION(trunc, -20, 20),
-    Function{"round", [](Expr e) { return round(e); }, [](double v) { return std::nearbyint(v); }, -20, 20},
-    Function{"fract", [](Expr e) { return fract(e); }, [](double v) { return v - std::trunc(v); }, -20, 20},
+    FUNCTION(sin, -20, 20),
+    FUNCTION(cos, -20, 20),
+    FUNCTION(tan, -1.5, 1.5),
+    FUNCTION(asin, -1, 1),
+    FUNCTION(acos, -1, 1),
+    FUNCTION(atan, -20, 20),
+    FUNCTION(sinh, -5, 5),
+    FUNCTION(cosh, -5, 5),
+    FUNCTION(tanh, -5, 5),
+    FUNCTION(asinh, -9, 9),
+    FUNCTION(acosh, 1, 9),
+    FUNCTION(atanh, -0.9, 0.9),
+    FUNCTION(sqrt, 0, 100),
+    FUNCTION(exp, -10, 10),
+    FUNCTION(log, 0.01, 100),
+    FUNCTION(erf, -3, 3),
+    FUNCTION(floor, -20, 20),
+    FUNCTION(ceil, -20, 20),
+    FUNCTION(trunc, -20, 20),
+    Function{"round", [](Expr e) { return round(e); }, [](double v) { return std::nearbyint(v); },
+             -20, 20},
+    Function{"fract", [](Expr e) { return fract(e); }, [](double v) { return v - std::trunc(v); },
+             -20, 20},
     Function{"abs", [](Expr e) { return abs(e); }, [](double v) { return std::fabs(v); }, -20, 20},
     Function{"negated", [](Expr e) { return -e; }, [](double v) { return -v; }, -20, 20},
 };
@@ -50,7 +71,8 @@ Buffer<T> operands(const Function &f) {
 template<typename T>
 void check_functions(double tolerance, const std::vector<int> &all_lanes) {
     for (int lanes : all_lanes) {
-        for (const Target &t : lanes > 1 ? targets() : std::vector<Target>{get_jit_target_from_environment()}) {
+        for (const Target &t :
+             lanes > 1 ? targets() : std::vector<Target>{get_jit_target_from_environment()}) {
             std::vector<Func> funcs;
             std::vector<Buffer<void>> results;
             std::vector<Buffer<T>> inputs;
@@ -67,9 +89,12 @@ void check_functions(double tolerance, const std::vector<int> &all_lanes) {
             for (size_t n = 0; n < functions.size(); n++) {
                 const Buffer<T> result = results[n];
                 for (int i = 0; i < result.width(); i++) {
-                    const double v = double(float(inputs[n](i))), expected = functions[n].meaning(v);
-                    ASSERT_NEAR(double(result(i)), expected, tolerance * std::max(1.0, std::abs(expected)))
-                        << functions[n].name << "(" << v << "), " << lanes << " lanes on " << t.to_string();
+                    const double v = double(float(inputs[n](i))),
+                                 expected = functions[n].meaning(v);
+                    ASSERT_NEAR(double(result(i)), expected,
+                                tolerance * std::max(1.0, std::abs(expected)))
+                        << functions[n].name << "(" << v << "), " << lanes << " lanes on "
+                        << t.to_string();
                 }
             }
         }
@@ -101,7 +126,8 @@ TEST(Math, of_two_operands) {
     for (const Target &t : targets()) {
         Var x("x");
         Func f("f");
-        f(x) = Tuple(pow(a(x), b(x)), atan2(b(x), a(x)), hypot(a(x), b(x)), fma(a(x), b(x), a(x)), pow(a(x), 3));
+        f(x) = Tuple(pow(a(x), b(x)), atan2(b(x), a(x)), hypot(a(x), b(x)), fma(a(x), b(x), a(x)),
+                     pow(a(x), 3));
         f.vectorize(x, 8);
         Realization r = f.realize({40}, t);
         Buffer<float> power = r[0], angle = r[1], length = r[2], sum = r[3], cube = r[4];
@@ -121,18 +147,19 @@ TEST(Math, fast_approximations) {
         Var x("x");
         Func f("f");
         const Expr v = cast<float>(x) * 0.11f + 0.05f;
-        f(x) = Tuple(fast_exp(v), fast_log(v), fast_pow(v, 1.5f), fast_sin(v), fast_cos(v), fast_inverse(v),
-                     fast_inverse_sqrt(v));
+        f(x) = Tuple(fast_exp(v), fast_log(v), fast_pow(v, 1.5f), fast_sin(v), fast_cos(v),
+                     fast_inverse(v), fast_inverse_sqrt(v));
         f.vectorize(x, 8);
         Realization r = f.realize({64}, t);
         for (int i = 0; i < 64; i++) {
             const float v = float(i) * 0.11f + 0.05f;
-            const double expected[] = {std::exp(v), std::log(v),  std::pow(v, 1.5), std::sin(v),
-                                       std::cos(v), 1.0 / v, 1.0 / std::sqrt(v)};
+            const double expected[] = {std::exp(v), std::log(v), std::pow(v, 1.5),  std::sin(v),
+                                       std::cos(v), 1.0 / v,     1.0 / std::sqrt(v)};
             const double tolerance[] = {1e-5, 1e-5, 1e-5, 1e-5, 1e-5, 2e-3, 2e-3};
             for (size_t k = 0; k < r.size(); k++) {
                 const Buffer<float> result = r[k];
-                EXPECT_NEAR(result(i), expected[k], tolerance[k] * std::max(1.0, std::abs(expected[k])))
+                EXPECT_NEAR(result(i), expected[k],
+                            tolerance[k] * std::max(1.0, std::abs(expected[k])))
                     << "value " << k << " of " << v << " on " << t.to_string();
             }
         }
@@ -141,7 +168,8 @@ TEST(Math, fast_approximations) {
 
 TEST(Math, of_what_is_no_number) {
     const float infinity = std::numeric_limits<float>::infinity();
-    const std::vector<float> values = {0.0f, -1.5f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()};
+    const std::vector<float> values = {0.0f, -1.5f, infinity, -infinity,
+                                       std::numeric_limits<float>::quiet_NaN()};
     Buffer<float> in(int(values.size()));
     std::copy(values.begin(), values.end(), in.data());
     for (const Target &t : targets()) {

@@ -44,17 +44,20 @@ Wide load_any(const Buffer<void> &b, int i) {
 }
 
 /// All pairs as two buffers.
-Buffer<void> operands(const Type &t, const std::vector<Wide> &values, size_t count, bool outer, size_t other) {
+Buffer<void> operands(const Type &t, const std::vector<Wide> &values, size_t count, bool outer,
+                      size_t other) {
     Buffer<void> buffer(t, int(count));
     for (size_t i = 0; i < count; i++) {
         const uint64_t v = uint64_t(values[outer ? i / other : i % values.size()]);
-        std::memcpy(static_cast<char *>(buffer.data()) + i * size_t(t.bytes()), &v, size_t(t.bytes()));
+        std::memcpy(static_cast<char *>(buffer.data()) + i * size_t(t.bytes()), &v,
+                    size_t(t.bytes()));
     }
     return buffer;
 }
 
 std::string text(Wide v) {
-    return v > std::numeric_limits<int64_t>::max() ? std::to_string(uint64_t(v)) : std::to_string(int64_t(v));
+    return v > std::numeric_limits<int64_t>::max() ? std::to_string(uint64_t(v))
+                                                   : std::to_string(int64_t(v));
 }
 
 struct Expected {
@@ -63,8 +66,8 @@ struct Expected {
 };
 
 /// What the results must be, for all pairs.
-std::vector<Expected> expected_results(const Operation &op, const Type &t, const std::vector<Wide> &a,
-                                       const std::vector<Wide> &b) {
+std::vector<Expected> expected_results(const Operation &op, const Type &t,
+                                       const std::vector<Wide> &a, const std::vector<Wide> &b) {
     std::vector<Expected> all;
     all.reserve(a.size() * b.size());
     for (Wide va : a) {
@@ -87,8 +90,9 @@ void compare(const Buffer<void> &result, const Operation &op, const std::vector<
         }
         const Wide actual = load_any(result, int(i));
         if (actual != expected[i].value) {
-            ADD_FAILURE() << op.name << "(" << text(a[i / b.size()]) << ", " << text(b[i % b.size()]) << ") is "
-                          << text(actual) << ", must be " << text(expected[i].value) << ", " << where;
+            ADD_FAILURE() << op.name << "(" << text(a[i / b.size()]) << ", "
+                          << text(b[i % b.size()]) << ") is " << text(actual) << ", must be "
+                          << text(expected[i].value) << ", " << where;
             wrong++;
         }
     }
@@ -130,7 +134,8 @@ std::vector<Wide> values_of(const Type &t) {
         return values;
     }
     for (int bit = 0; bit <= t.bits(); bit += t.bits() / 8) {
-        for (Wide v : {(Wide(1) << bit) - 1, (Wide(1) << bit), -(Wide(1) << bit) - 1, -(Wide(1) << bit) + 1}) {
+        for (Wide v : {(Wide(1) << bit) - 1, (Wide(1) << bit), -(Wide(1) << bit) - 1,
+                       -(Wide(1) << bit) + 1}) {
             values.push_back(v);
         }
     }
@@ -146,12 +151,14 @@ std::vector<Wide> values_of(const Type &t) {
 
 std::vector<Wide> between(const std::vector<Wide> &list, Wide min, Wide max) {
     std::vector<Wide> kept;
-    std::copy_if(list.begin(), list.end(), std::back_inserter(kept), [&](Wide v) { return min <= v && v <= max; });
+    std::copy_if(list.begin(), list.end(), std::back_inserter(kept),
+                 [&](Wide v) { return min <= v && v <= max; });
     return kept;
 }
 
-void check_operations(const Type &ta, const Type &tb, const std::vector<Wide> &a, const std::vector<Wide> &b,
-                      const std::vector<Operation> &operations, const std::vector<int> &lanes) {
+void check_operations(const Type &ta, const Type &tb, const std::vector<Wide> &a,
+                      const std::vector<Wide> &b, const std::vector<Operation> &operations,
+                      const std::vector<int> &lanes) {
     const size_t count = a.size() * b.size();
     ImageParam pa(ta, 1, "a"), pb(tb, 1, "b");
     pa.set(operands(ta, a, count, true, b.size()));
@@ -172,7 +179,8 @@ void check_operations(const Type &ta, const Type &tb, const std::vector<Wide> &a
             f.vectorize(x, n, TailStrategy::GuardWithIf);
         }
         // Without vectors, fewer instructions change little.
-        for (const Target &t : n > 1 ? targets() : std::vector<Target>{get_jit_target_from_environment()}) {
+        for (const Target &t :
+             n > 1 ? targets() : std::vector<Target>{get_jit_target_from_environment()}) {
             const Realization results = f.realize({int(count)}, t);
             const std::string where = std::to_string(n) + " lanes on " + t.to_string();
             for (size_t i = 0; i < operations.size(); i++) {

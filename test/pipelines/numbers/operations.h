@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tables of integer operations, each with its meaning in 128-bit arithmetic, and a check of a whole table at once.
+// Tables of integer operations, each with its meaning in 128-bit arithmetic, and a check of a whole
+// table at once.
 #pragma once
 
 #include <calotype/calotype.h>
@@ -28,15 +29,16 @@ struct Operation {
     std::function<Expr(Expr, Expr)> expr;
     /// The exact result, of any size.
     std::function<Wide(Wide, Wide)> meaning;
-    /// What the result must be of an exact one: wrapped or saturated. Values that the type leaves undefined when they
-    /// overflow are not compared.
+    /// What the result must be of an exact one: wrapped or saturated. Values that the type leaves
+    /// undefined when they overflow are not compared.
     bool saturates = false;
 };
 
-/// Compute all operations for all pairs from two lists of values of types ta and tb on each target, `lanes` at a time
-/// (1: not vectorized), and compare.
-void check_operations(const Type &ta, const Type &tb, const std::vector<Wide> &a, const std::vector<Wide> &b,
-                      const std::vector<Operation> &operations, const std::vector<int> &lanes);
+/// Compute all operations for all pairs from two lists of values of types ta and tb on each target,
+/// `lanes` at a time (1: not vectorized), and compare.
+void check_operations(const Type &ta, const Type &tb, const std::vector<Wide> &a,
+                      const std::vector<Wide> &b, const std::vector<Operation> &operations,
+                      const std::vector<int> &lanes);
 
 /// All values of a type of 8 bits; of a wider one the ends, powers of two, and those around them.
 std::vector<Wide> values_of(const Type &t);

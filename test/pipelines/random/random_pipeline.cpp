@@ -36,18 +36,21 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
 }
 
 StageSpec random_stage(Dice &dice, const RandomPipeline &p) {
-    static const std::vector<Type> types = {Int(32), Int(32), UInt(8), Int(16), UInt(16), Float(32)};
+    static const std::vector<Type> types = {Int(32), Int(32),  UInt(8),
+                                            Int(16), UInt(16), Float(32)};
     StageSpec s;
     s.type = dice.pick(types);
     s.tuple = dice.chance(12);
     if (!p.stages.empty()) {
-        s.combine = dice.pick<Combine>({Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
+        s.combine = dice.pick<Combine>(
+            {Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
         const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
         for (int i = 0; i < taps; i++) {
             s.taps.push_back(random_tap(dice, p));
         }
         while (!s.tuple && s.updates.size() < 2 && dice.chance(25)) {
-            s.updates.push_back({UpdateKind(dice(6)), random_tap(dice, p), 1 + dice(4), 1 + dice(3)});
+            s.updates.push_back(
+                {UpdateKind(dice(6)), random_tap(dice, p), 1 + dice(4), 1 + dice(3)});
         }
     }
     return s;
@@ -85,8 +88,7 @@ int access(const Access &a, int v) {
 /// Builds the Funcs of one pipeline.
 class Builder {
 public:
-    explicit Builder(const RandomPipeline &p)
-        : p_(p) {
+    explicit Builder(const RandomPipeline &p) : p_(p) {
     }
     BuiltPipeline build() {
         for (size_t i = 0; i < p_.stages.size(); i++) {
@@ -110,7 +112,8 @@ public:
 private:
     Expr tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
         const Func &f = built_.funcs[size_t(t.source)];
-        const Expr ax = access(t.x, t.transposed ? vy : vx), ay = access(t.y, t.transposed ? vx : vy);
+        const Expr ax = access(t.x, t.transposed ? vy : vx),
+                   ay = access(t.y, t.transposed ? vx : vy);
         Expr v = p_.stages[size_t(t.source)].tuple ? Expr(f(ax, ay)[t.value]) : Expr(f(ax, ay));
         // A float beyond the range of a narrow type may become anything; an int wraps.
         v = v.type().is_float() ? cast<int>(v) : v;
@@ -201,7 +204,8 @@ int64_t Evaluator::after(int stage, int updates, int x, int y) {
         return found->second;
     }
     const StageSpec &s = p_.stages[size_t(stage)];
-    const int64_t v = wrap(s.type, updates == 0 ? definition(s, x, y) : update(stage, updates - 1, x, y));
+    const int64_t v =
+        wrap(s.type, updates == 0 ? definition(s, x, y) : update(stage, updates - 1, x, y));
     known_[key] = v;
     return v;
 }
@@ -254,7 +258,8 @@ int64_t Evaluator::update(int stage, int index, int x, int y) {
         if (along < scan_begin || along >= scan_begin + scan_length) {
             return old;
         }
-        const int64_t before = columns ? after(stage, index + 1, x, y - 1) : after(stage, index + 1, x - 1, y);
+        const int64_t before =
+            columns ? after(stage, index + 1, x, y - 1) : after(stage, index + 1, x - 1, y);
         return old + before + tap(u.tap, s.type, x, y);
     }
     case UpdateKind::Window:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RandomPipeline: a few stencil stages drawn from a seed, as plain data; Funcs that compute it, and a plain evaluator of
-// one value at a time that knows nothing of the compiler.
+// RandomPipeline: a few stencil stages drawn from a seed, as plain data; Funcs that compute it, and
+// a plain evaluator of one value at a time that knows nothing of the compiler.
 #pragma once
 
 #include <calotype/calotype.h>
@@ -16,8 +16,7 @@ namespace calotype::test {
 /// Uniform numbers that are the same on every platform.
 class Dice {
 public:
-    explicit Dice(uint64_t seed)
-        : engine_(seed) {
+    explicit Dice(uint64_t seed) : engine_(seed) {
     }
     /// In [0, n).
     int operator()(int n) {
@@ -93,8 +92,7 @@ BuiltPipeline build(const RandomPipeline &p);
 /// What the pipeline means.
 class Evaluator {
 public:
-    explicit Evaluator(const RandomPipeline &p)
-        : p_(p) {
+    explicit Evaluator(const RandomPipeline &p) : p_(p) {
     }
     int64_t operator()(int stage, int value, int x, int y);
 

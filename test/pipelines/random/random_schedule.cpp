@@ -55,8 +55,10 @@ constexpr int most_copies = 64;
 /// The loops of one stage.
 class StageScheduler {
 public:
-    StageScheduler(Dice &dice, Directives &directives, Stage stage, const std::string &text, bool output)
-        : dice_(dice), directives_(directives), stage_(std::move(stage)), text_(text), output_(output) {
+    StageScheduler(Dice &dice, Directives &directives, Stage stage, const std::string &text,
+                   bool output)
+        : dice_(dice), directives_(directives), stage_(std::move(stage)), text_(text),
+          output_(output) {
     }
 
     std::vector<Loop> loops;  ///< innermost first
@@ -142,7 +144,8 @@ private:
         }
         // Impure loops keep their order among themselves.
         std::vector<Loop> impure;
-        std::copy_if(loops.begin(), loops.end(), std::back_inserter(impure), [](const Loop &l) { return l.impure; });
+        std::copy_if(loops.begin(), loops.end(), std::back_inserter(impure),
+                     [](const Loop &l) { return l.impure; });
         size_t next = 0;
         std::string names;
         std::vector<VarOrRVar> vars;
@@ -170,7 +173,8 @@ private:
         }
         const VarOrRVar v = loops[size_t(i)].var;
         const Tail &t = tail(v.is_rvar);
-        apply("vectorize(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name + ")",
+        apply("vectorize(" + v.name() + ", " + std::to_string(factor) +
+                  ", TailStrategy::" + t.name + ")",
               [&] { stage_.vectorize(v, factor, t.strategy); });
     }
 
@@ -186,7 +190,8 @@ private:
         }
         const VarOrRVar v = loops[size_t(i)].var;
         const Tail &t = tail(v.is_rvar);
-        apply("unroll(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name + ")",
+        apply("unroll(" + v.name() + ", " + std::to_string(factor) + ", TailStrategy::" + t.name +
+                  ")",
               [&] { stage_.unroll(v, factor, t.strategy); });
     }
 
@@ -230,7 +235,8 @@ private:
 /// All Funcs, consumers first.
 class PipelineScheduler {
 public:
-    PipelineScheduler(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives)
+    PipelineScheduler(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
+                      Directives &directives)
         : p_(p), built_(built), dice_(seed), directives_(directives), loops_(p.stages.size()),
           chains_(p.stages.size()), inlined_(p.stages.size(), false) {
     }
@@ -302,7 +308,8 @@ private:
                     }
                 }
                 size_t n = 0;
-                while (!first && n < std::min(common.size(), here.size()) && same(common[n], here[n])) {
+                while (!first && n < std::min(common.size(), here.size()) &&
+                       same(common[n], here[n])) {
                     n++;
                 }
                 common.resize(first ? 0 : n, Level{0, 0, x});
@@ -318,7 +325,8 @@ private:
         if (stage > 0) {
             return s.updates[stage - 1].tap.source == i;
         }
-        return std::any_of(s.taps.begin(), s.taps.end(), [&](const Tap &t) { return t.source == i; });
+        return std::any_of(s.taps.begin(), s.taps.end(),
+                           [&](const Tap &t) { return t.source == i; });
     }
 
     void place(int i, bool output) {
@@ -331,7 +339,8 @@ private:
         }
         const std::vector<Level> all = levels(i);
         const int compute = dice_.chance(30) || all.empty() ? -1 : dice_(int(all.size()));
-        // What can be inlined is, when this is left out; what has updates is computed where it is used.
+        // What can be inlined is, when this is left out; what has updates is computed where it is
+        // used.
         if (!compute_at(i, all, compute)) {
             inlined_[size_t(i)] = p_.stages[size_t(i)].updates.empty();
             return;
@@ -341,7 +350,8 @@ private:
             store_at(i, all, dice_(compute + 2) - 1);
         }
         if (dice_.chance(8)) {
-            directives_.apply(name(i) + ".store_in(MemoryType::Stack);", [&] { func(i).store_in(MemoryType::Stack); });
+            directives_.apply(name(i) + ".store_in(MemoryType::Stack);",
+                              [&] { func(i).store_in(MemoryType::Stack); });
         }
         if (dice_.chance(4)) {
             directives_.apply(name(i) + ".async();", [&] { func(i).async(); });
@@ -349,7 +359,8 @@ private:
     }
 
     std::string text(const Level &l) const {
-        return "LoopLevel(" + name(l.func) + ", " + l.var.name() + ", " + std::to_string(l.stage) + ")";
+        return "LoopLevel(" + name(l.func) + ", " + l.var.name() + ", " + std::to_string(l.stage) +
+               ")";
     }
 
     bool compute_at(int i, const std::vector<Level> &all, int level) {
@@ -368,9 +379,8 @@ private:
             return;
         }
         const Level &l = all[size_t(level)];
-        directives_.apply(name(i) + ".store_at(" + text(l) + ");", [&] {
-            func(i).store_at(LoopLevel(func(l.func), l.var, l.stage));
-        });
+        directives_.apply(name(i) + ".store_at(" + text(l) + ");",
+                          [&] { func(i).store_at(LoopLevel(func(l.func), l.var, l.stage)); });
     }
 
     const RandomPipeline &p_;
@@ -378,13 +388,14 @@ private:
     Dice dice_;
     Directives &directives_;
     std::vector<std::vector<std::vector<Loop>>> loops_;  ///< of each stage of each Func
-    std::vector<std::vector<Level>> chains_;             ///< the loops that each Func is computed in
+    std::vector<std::vector<Level>> chains_;  ///< the loops that each Func is computed in
     std::vector<bool> inlined_;
 };
 
 }  // namespace
 
-void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives) {
+void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
+                     Directives &directives) {
     PipelineScheduler(p, built, seed, directives).run();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A random schedule for a RandomPipeline: loops of every stage changed, every Func placed somewhere.
+// A random schedule for a RandomPipeline: loops of every stage changed, every Func placed
+// somewhere.
 #pragma once
 
 #include "random_pipeline.h"
@@ -11,7 +12,8 @@
 
 namespace calotype::test {
 
-/// Applies directives one after another and can leave some out, to find which of them a failure needs.
+/// Applies directives one after another and can leave some out, to find which of them a failure
+/// needs.
 class Directives {
 public:
     /// Numbers of directives to leave out.
@@ -32,7 +34,9 @@ private:
     std::string text_;
 };
 
-/// Schedule the Funcs of `built`. Not every schedule drawn is legal: CompileErrors are for the caller to catch.
-void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed, Directives &directives);
+/// Schedule the Funcs of `built`. Not every schedule drawn is legal: CompileErrors are for the
+/// caller to catch.
+void random_schedule(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
+                     Directives &directives);
 
 }  // namespace calotype::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random pipelines under random schedules give what a plain evaluator gives. To look at one seed alone:
+// Random pipelines under random schedules give what a plain evaluator gives. To look at one seed
+// alone:
 //     test_pipelines --gtest_filter='*RandomSchedules*' with CT_TEST_SEED=<seed>
 #include <gtest/gtest.h>
 

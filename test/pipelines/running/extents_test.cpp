@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Outputs of every size and position, down to nothing, under every tail strategy.
+#include <calotype/calotype.h>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace calotype::test {
+namespace {
+
+const Var x("x"), y("y");
+
+struct Case {
+    const char *name;
+    TailStrategy tail;
+    bool whole_vectors;      ///< only multiples of the factor are allowed
+    bool at_least_a_vector;  ///< only the factor and more
+};
+
+const std::vector<Case> cases = {
+    {"Auto", TailStrategy::Auto, false, true},
+    {"GuardWithIf", TailStrategy::GuardWithIf, false, false},
+    {"Predicate", TailStrategy::Predicate, false, false},
+    {"PredicateLoads", TailStrategy::PredicateLoads, true, false},
+    {"PredicateStores", TailStrategy::PredicateStores, false, false},
+    {"ShiftInwards", TailStrategy::ShiftInwards, false, true},
+    {"ShiftInwardsAndBlend", TailStrategy::ShiftInwardsAndBlend, false, true},
+    {"RoundUp", TailStrategy::RoundUp, true, false},
+    {"RoundUpAndBlend", TailStrategy::RoundUpAndBlend, true, false},
+};
+
+class Extents : public ::testing::TestWithParam<Case> {
+protected:
+    template<typename T>
+    void check(int lanes) {
+        const Case c = GetParam();
+        Func g("g"), f("f");
+        g(x, y) = cast<T>(x * 3 - y);
+        f(x, y) = g(x - 1, y) + g(x + 1, y);
+        f.vectorize(x, lanes, c.tail);
+        g.compute_at(f, y).vectorize(x, lanes);
+        for (int width : {0, 1, 2, lanes - 1, lanes, lanes + 1, 2 * lanes, 3 * lanes + 5}) {
+            if ((c.whole_vectors && width % lanes != 0) || (c.at_least_a_vector && width < lanes)) {
+                continue;
+            }
+            for (int min : {0, -7, 1000003}) {
+                Buffer<T> result(width, 3);
+                result.set_min(min, -1);
+                f.realize(result);
+                result.for_each_element([&](int i, int j) {
+                    ASSERT_EQ(result(i, j), T(T((i - 1) * 3 - j) + T((i + 1) * 3 - j)))
+                        << i << ", " << j << " of width " << width << " from " << min;
+                });
+            }
+        }
+    }
+};
+
+TEST_P(Extents, int8) {
+    check<int8_t>(16);
+}
+TEST_P(Extents, uint16) {
+    check<uint16_t>(8);
+}
+TEST_P(Extents, int32) {
+    check<int32_t>(8);
+}
+TEST_P(Extents, int64) {
+    check<int64_t>(4);
+}
+TEST_P(Extents, float32) {
+    check<float>(8);
+}
+TEST_P(Extents, float64) {
+    check<double>(4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tails, Extents, ::testing::ValuesIn(cases),
+                         [](const ::testing::TestParamInfo<Case> &info) {
+                             return std::string(info.param.name);
+                         });
+
+TEST(Empty, outputs_of_no_elements) {
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x + 1, y);
+    g.compute_root().vectorize(x, 4).parallel(y);
+    f.vectorize(x, 4, TailStrategy::GuardWithIf).parallel(y);
+    Buffer<int> a(0, 5), b(5, 0), c(0, 0);
+    f.realize(a);
+    f.realize(b);
+    f.realize(c);
+    EXPECT_EQ(a.number_of_elements() + b.number_of_elements() + c.number_of_elements(), 0u);
+}
+
+TEST(Empty, reduction_domains) {
+    Param<int> n("n");
+    RDom r(0, n, "r");
+    Func f("f");
+    f(x) = x;
+    f(x) += r;
+    f(x) += maximum(r * 1);
+    n.set(0);
+    Buffer<int> result = f.realize({4});
+    EXPECT_EQ(result(3), int(3 + int64_t(Int(32).min().as<IntImm>()->value)))
+        << "the maximum of nothing is the least int";
+}
+
+TEST(Single, elements_of_no_dimensions) {
+    Func f("f");
+    f() = 42;
+    Buffer<int> result = f.realize();
+    EXPECT_EQ(result(), 42);
+    Buffer<int> scalar = Buffer<int>::make_scalar();
+    f.realize(scalar);
+    EXPECT_EQ(scalar(), 42);
+}
+
+TEST(Strides, outputs_that_are_crops_or_turned) {
+    Buffer<int> whole(20, 20);
+    whole.fill(-1);
+    Buffer<int> crop = whole.cropped({{3, 7}, {4, 6}});
+    Func f("f");
+    f(x, y) = x + 100 * y;
+    f.vectorize(x, 4, TailStrategy::GuardWithIf);
+    f.realize(crop);
+    whole.for_each_element([&](int i, int j) {
+        const bool inside = i >= 3 && i < 10 && j >= 4 && j < 10;
+        ASSERT_EQ(whole(i, j), inside ? i + 100 * j : -1) << i << ", " << j;
+    });
+    Func t("t");
+    t(x, y) = x + 100 * y;
+    t.output_buffer().dim(0).set_stride(Expr());
+    t.vectorize(x, 4, TailStrategy::GuardWithIf);
+    Buffer<int> storage(8, 9), turned = storage.transposed(0, 1);
+    t.realize(turned);
+    turned.for_each_element(
+        [&](int i, int j) { ASSERT_EQ(turned(i, j), i + 100 * j) << i << ", " << j; });
+}
+
+}  // namespace
+}  // namespace calotype::test

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How often values are computed: each call of a counting function is one evaluation.
+#include <calotype/calotype.h>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+
+namespace calotype::test {
+namespace {
+
+std::atomic<int> evaluations{0};
+
+extern "C" int calotype_test_counted(int v) {
+    evaluations++;
+    return v;
+}
+
+Expr counted(const Expr &e) {
+    return Call::make(Int(32), "calotype_test_counted", {e}, CallKind::Extern);
+}
+
+const Var x("x"), y("y");
+
+class Windows : public ::testing::Test {
+protected:
+    Func g{"g"}, f{"f"};
+
+    void SetUp() override {
+        g(x, y) = counted(x + 100 * y);
+    }
+    /// f(x, y) = g(x, y) + g(x, y + 1) + g(x, y + 2), 10 by 20.
+    void stencil() {
+        f(x, y) = g(x, y) + g(x, y + 1) + g(x, y + 2);
+    }
+    int count(int width = 10, int height = 20) {
+        Pipeline p(f);
+        p.set_jit_externs({{"calotype_test_counted", JITExtern(calotype_test_counted)}});
+        evaluations = 0;
+        Buffer<int> result = p.realize({width, height});
+        for (int j = 0; j < height; j++) {
+            for (int i = 0; i < width; i++) {
+                EXPECT_EQ(result(i, j), expected(i, j)) << i << ", " << j;
+            }
+        }
+        return evaluations;
+    }
+    virtual int expected(int i, int j) {
+        return 3 * (i + 100 * j) + 300;
+    }
+};
+
+TEST_F(Windows, inlined_values_are_computed_at_each_use) {
+    stencil();
+    EXPECT_EQ(count(), 10 * 20 * 3);
+}
+
+TEST_F(Windows, at_root_each_once) {
+    stencil();
+    g.compute_root();
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, without_storage_outside_nothing_is_kept) {
+    stencil();
+    g.compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 20 * 3);
+}
+
+TEST_F(Windows, slide_over_rows) {
+    stencil();
+    g.store_root().compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, slide_over_rows_of_pixels) {
+    stencil();
+    g.store_root().compute_at(f, x);
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, slide_through_folded_storage) {
+    stencil();
+    g.store_root().compute_at(f, y).fold_storage(y, 4);
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, slide_where_the_loop_is_split) {
+    stencil();
+    Var yo("yo"), yi("yi");
+    f.split(y, yo, yi, 5);
+    g.store_at(f, yo).compute_at(f, yi);
+    EXPECT_EQ(count(), 10 * (5 + 2) * 4);
+}
+
+TEST_F(Windows, slide_in_each_task) {
+    stencil();
+    Var yo("yo"), yi("yi");
+    f.split(y, yo, yi, 10).parallel(yo);
+    g.store_at(f, yo).compute_at(f, yi);
+    EXPECT_EQ(count(), 10 * (10 + 2) * 2);
+}
+
+TEST_F(Windows, do_not_slide_over_a_parallel_loop) {
+    stencil();
+    f.parallel(y);
+    g.compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 20 * 3);
+}
+
+TEST_F(Windows, slide_backwards) {
+    Func h("h");
+    h(x, y) = g(x, 50 - y) + g(x, 51 - y);
+    f(x, y) = h(x, y) - (2 * x + 10100 - 200 * y) + 3 * (x + 100 * y) + 300;
+    g.store_root().compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 21);
+}
+
+TEST_F(Windows, two_producers_slide) {
+    Func h("h");
+    h(x, y) = g(x, y) + g(x, y + 1);
+    f(x, y) = h(x, y) + h(x, y + 1) - (4 * (x + 100 * y) + 400) + 3 * (x + 100 * y) + 300;
+    g.store_root().compute_at(f, y);
+    h.store_root().compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, an_update_slides_with_its_definition) {
+    stencil();
+    Func h("h");
+    h(x, y) = counted(x);
+    h(x, y) += 100 * y;
+    f = Func("f2");
+    f(x, y) = h(x, y) + h(x, y + 1) + h(x, y + 2);
+    h.store_root().compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 22);
+}
+
+TEST_F(Windows, an_update_of_a_fixed_row_does_not_slide) {
+    Func h("h");
+    h(x, y) = counted(x + 100 * y);
+    h(x, 3) = x + 300;
+    f(x, y) = h(x, y) + h(x, y + 1) + h(x, y + 2);
+    h.store_root().compute_at(f, y);
+    EXPECT_GE(count(), 10 * 22);
+}
+
+TEST_F(Windows, of_one_row) {
+    stencil();
+    g.store_root().compute_at(f, y);
+    EXPECT_EQ(count(10, 1), 10 * 3);
+}
+
+TEST_F(Windows, of_nothing) {
+    stencil();
+    g.store_root().compute_at(f, y);
+    EXPECT_EQ(count(10, 0), 0);
+}
+
+TEST_F(Windows, a_memoized_func_is_computed_for_its_first_call_only) {
+    stencil();
+    g.compute_root().memoize();
+    Pipeline p(f);
+    p.set_jit_externs({{"calotype_test_counted", JITExtern(calotype_test_counted)}});
+    evaluations = 0;
+    for (int i = 0; i < 3; i++) {
+        p.realize({13, 17});
+    }
+    EXPECT_EQ(evaluations, 13 * 19);
+}
+
+TEST_F(Windows, the_taken_specialization_alone_is_computed) {
+    Param<bool> wide("wide");
+    f(x, y) = select(wide, g(x, y) * 3 + 300, counted(x) * 3 + 300 * y + 300);
+    f.specialize(wide);
+    wide.set(true);
+    EXPECT_EQ(count(), 10 * 20);
+    wide.set(false);
+    EXPECT_EQ(count(), 10 * 20);
+}
+
+}  // namespace
+}  // namespace calotype::test
