@@ -166,6 +166,18 @@ TEST(Undef, leaves_what_was_there) {
     expect_all(g.realize({24, 4}), [](int i, int j) { return i < 5 ? 7 : i + j; });
 }
 
+TEST(Requirements, of_vectors_are_checked_once) {
+    Param<int> p("p");
+    Func f("f");
+    f(x) = require(p > 0, x / p, "p must be positive");
+    f.vectorize(x, 4);
+    p.set(2);
+    Buffer<int> result = f.realize({16});
+    EXPECT_EQ(result(9), 4);
+    p.set(0);
+    EXPECT_THROW(f.realize({16}), RuntimeError);
+}
+
 TEST(Bools, in_memory) {
     Func b("b"), f("f");
     b(x, y) = x > y;

@@ -189,7 +189,22 @@ Expr ExprWidener::visit_if_then_else(const Call *op) {
     return Select::make(Broadcast::make(condition, op->type.lanes()), t, f);
 }
 
+// The requirement holds if it does in all lanes that are alive. What is reported is one error for
+// all of them; if it tells lanes apart, mutating it has failed.
+Expr ExprWidener::visit_require(const Call *op) {
+    Expr condition = mutate(op->args[0]);
+    const Expr value = mutate(op->args[1]), report = mutate(op->args[2]);
+    if (mask_.defined() && (varies(condition, op->args[0]) || !some_lane_alive_)) {
+        condition =
+            widen(condition, op->args[0]) || !Broadcast::make(mask_, op->args[0].type().lanes());
+    }
+    return Call::make(value.type(), Intrinsic::require, {all_lanes(condition), value, report});
+}
+
 Expr ExprWidener::visit(const Call *op) {
+    if (op->is_intrinsic(Intrinsic::require)) {
+        return visit_require(op);
+    }
     if (op->is_intrinsic(Intrinsic::if_then_else)) {
         const Expr chosen = visit_if_then_else(op);
         if (chosen.defined()) {

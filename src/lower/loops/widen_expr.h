@@ -96,6 +96,7 @@ private:
     template<typename T>
     Expr visit_binary(const T *op);
     Expr visit_if_then_else(const Call *op);
+    Expr visit_require(const Call *op);
 
     /// Results so far, as long as lets and mask stay the same.
     std::unordered_map<const ExprNode *, Expr> memo_;
