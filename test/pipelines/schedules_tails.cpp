@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops that do not divide evenly, conditions that differ from lane to lane, and where storage
+// lives.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calotype.h"
+
+namespace calotype {
+namespace {
+
+const Var x("x"), y("y"), xo("xo"), yo("yo"), xi("xi"), yi("yi"), fused("fused");
+
+void expect_all(const Buffer<int> &result, const std::function<int(int, int)> &expected) {
+    for (int j = 0; j < result.height(); j++) {
+        for (int i = 0; i < result.width(); i++) {
+            ASSERT_EQ(result(i, j), expected(i, j)) << "at " << i << ", " << j;
+        }
+    }
+}
+
+TEST(Tails, updates_that_blend) {
+    for (TailStrategy tail :
+         {TailStrategy::ShiftInwardsAndBlend, TailStrategy::RoundUpAndBlend,
+          TailStrategy::GuardWithIf, TailStrategy::Predicate, TailStrategy::RoundUp}) {
+        Func g("g"), f("f");
+        g(x, y) = x;
+        g(x, y) += 1;
+        g.compute_root().update().vectorize(x, 8, tail);
+        f(x, y) = g(x, y);
+        expect_all(f.realize({37, 4}), [](int i, int) { return i + 1; });
+    }
+}
+
+TEST(Tails, predicated_loads_and_stores) {
+    for (TailStrategy tail : {TailStrategy::PredicateLoads, TailStrategy::PredicateStores}) {
+        Func g("g"), f("f");
+        g(x, y) = x * y;
+        g.compute_root();
+        f(x, y) = g(x, y) + g(x + 1, y);
+        f.vectorize(x, 8, tail);
+        expect_all(f.realize({40, 4}), [](int i, int j) { return i * j + (i + 1) * j; });
+    }
+}
+
+TEST(Tails, of_a_fused_loop) {
+    Func f("f");
+    f(x, y) = x * 10 + y;
+    f.fuse(x, y, fused).vectorize(fused, 8, TailStrategy::GuardWithIf);
+    expect_all(f.realize({13, 7}), [](int i, int j) { return i * 10 + j; });
+}
+
+TEST(Tails, of_the_outer_dimension) {
+    Func g("g"), f("f");
+    g(x, y) = x - y;
+    g.compute_root().align_bounds(x, 8, 3).vectorize(x, 8);
+    f(x, y) = g(x, y) * 2;
+    f.reorder(y, x).vectorize(y, 8).parallel(x);
+    expect_all(f.realize({13, 40}), [](int i, int j) { return (i - j) * 2; });
+}
+
+TEST(Conditions, that_differ_from_lane_to_lane) {
+    Func f("f");
+    RDom r(0, 10);
+    r.where(r < x);
+    f(x, y) = 0;
+    f(x, y) += y * r;
+    f.update().vectorize(x, 8);
+    expect_all(f.realize({32, 8}), [](int i, int j) {
+        const int n = std::min(i, 10);
+        return n * (n - 1) / 2 * j;
+    });
+}
+
+TEST(Conditions, of_unrolled_reductions) {
+    Func f("f");
+    RDom r(0, 7, 0, 5);
+    r.where(r.x + r.y < 6);
+    f(x, y) = 0;
+    f(x, y) += r.x * y;
+    f.update().unroll(r.x, 2).parallel(y);
+    expect_all(f.realize({9, 8}), [](int, int j) {
+        int sum = 0;
+        for (int b = 0; b < 5; b++) {
+            for (int a = 0; a < 7 && a + b < 6; a++) {
+                sum += a * j;
+            }
+        }
+        return sum;
+    });
+}
+
+TEST(Storage, on_the_stack_and_in_registers) {
+    for (MemoryType where : {MemoryType::Stack, MemoryType::Register, MemoryType::Heap}) {
+        Func g("g"), f("f");
+        g(x, y) = x + y;
+        f(x, y) = g(x, y) + g(x + 1, y);
+        f.split(x, xo, xi, 8);
+        g.compute_at(f, xo).store_in(where).vectorize(x, 8).unroll(x);
+        expect_all(f.realize({32, 8}), [](int i, int j) { return 2 * i + 2 * j + 1; });
+    }
+}
+
+TEST(Storage, slides_under_an_update_of_one_column) {
+    Func g("g"), f("f");
+    g(x, y) = x;
+    g(0, y) = 100;
+    g(x, y) += y;
+    f(x, y) = g(x, y) + g(x, y + 1);
+    g.store_root().compute_at(f, y);
+    expect_all(f.realize({12, 24}),
+               [](int i, int j) { return 2 * (i == 0 ? 100 : i) + 2 * j + 1; });
+}
+
+TEST(Storage, slides_under_a_scan) {
+    Func g("g"), f("f");
+    RDom r(1, 20);
+    g(x, y) = x;
+    g(r, y) += g(r - 1, y);
+    f(x, y) = g(x, y) + g(x, y + 1);
+    g.store_root().compute_at(f, y);
+    expect_all(f.realize({20, 24}), [](int i, int) { return i * (i + 1); });
+}
+
+TEST(Storage, a_chain_of_windows) {
+    auto last_of_chain = [](bool sliding) {
+        std::vector<Func> stages(1, Func("in"));
+        stages[0](x, y) = (x * 7 + y * 13) % 31;
+        Func out("out");
+        for (int k = 0; k < 8; k++) {
+            Func previous = stages.back(), next("stage" + std::to_string(k));
+            next(x, y) = previous(x, y - 1) + previous(x, y + 1) - previous(x + 1, y);
+            stages.push_back(next);
+        }
+        out(x, y) = stages.back()(x, y);
+        out.split(y, yo, yi, 16).vectorize(x, 8);
+        for (size_t k = 1; k < stages.size(); k++) {
+            if (sliding) {
+                stages[k].store_at(out, yo).compute_at(out, yi).vectorize(x, 8);
+            } else {
+                stages[k].compute_root();
+            }
+        }
+        return out;
+    };
+    const Buffer<int> plain = last_of_chain(false).realize({40, 48});
+    expect_all(last_of_chain(true).realize({40, 48}), [&](int i, int j) { return plain(i, j); });
+}
+
+TEST(Parallel, loops_within_loops) {
+    Func g("g"), f("f");
+    g(x, y) = x * 3;
+    g.compute_at(f, y).parallel(x);
+    f(x, y) = g(x, y) + y;
+    f.parallel(y);
+    expect_all(f.realize({20, 24}), [](int i, int j) { return i * 3 + j; });
+}
+
+}  // namespace
+}  // namespace calotype
