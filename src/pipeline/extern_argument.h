@@ -2,6 +2,8 @@
 // ExternFuncArgument: what may be passed to an extern stage.
 #pragma once
 
+#include <utility>
+
 #include "ir/expr.h"
 #include "pipeline/parameter.h"
 
@@ -20,6 +22,10 @@ struct ExternFuncArgument {
     ExternFuncArgument() = default;
     ExternFuncArgument(IntrusivePtr<FunctionContents> f);
     ExternFuncArgument(Image b);
+    /// A buffer of the language.
+    template<typename B, typename = decltype(Image(std::declval<const B &>().image()))>
+    ExternFuncArgument(const B &b) : ExternFuncArgument(b.image()) {
+    }
     ExternFuncArgument(Expr e);
     ExternFuncArgument(int e);
     ExternFuncArgument(float e);

@@ -28,35 +28,45 @@ protected:
 };
 
 TEST_F(RunTimeErrors, input_too_small) {
-    EXPECT_RUNTIME_ERROR(f.realize({12, 5}), "input buffer in covers [0, 10] in dimension 0, must cover [0, 12]");
-    EXPECT_RUNTIME_ERROR(f.realize({10, 6}), "input buffer in covers [0, 4] in dimension 1, must cover [0, 5]");
+    EXPECT_RUNTIME_ERROR(f.realize({12, 5}),
+                         "input buffer in covers [0, 10] in dimension 0, must cover [0, 12]");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 6}),
+                         "input buffer in covers [0, 4] in dimension 1, must cover [0, 5]");
 }
 
 TEST_F(RunTimeErrors, input_that_begins_too_late) {
     input.set_min(1, 0);
     in.set(input);
-    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "input buffer in covers [1, 11] in dimension 0, must cover [0, 10]");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}),
+                         "input buffer in covers [1, 11] in dimension 0, must cover [0, 10]");
 }
 
 TEST_F(RunTimeErrors, input_of_another_type) {
     Buffer<float> floats(11, 5);
-    EXPECT_COMPILE_ERROR(in.set(floats), "ImageParam in has element type int32 and is set to a buffer of float32");
+    EXPECT_COMPILE_ERROR(in.set(floats),
+                         "ImageParam in has element type int32 and is set to a buffer of float32");
     Callable c = f.compile_to_callable({in, offset});
     Buffer<int> out(10, 5);
     EXPECT_COMPILE_ERROR(c(floats, 1, out), "argument 0 (in) has type float32, must have int32");
-    EXPECT_COMPILE_ERROR(c(input, 1.0f, out), "argument 1 (shift) has type float32, must have int32");
+    EXPECT_COMPILE_ERROR(c(input, 1.0f, out),
+                         "argument 1 (shift) has type float32, must have int32");
     EXPECT_COMPILE_ERROR(c(input, 1), "a Callable takes 3 arguments, not 2");
 }
 
 TEST_F(RunTimeErrors, output_of_another_type) {
     Buffer<float> out(10, 5);
-    EXPECT_COMPILE_ERROR(f.realize(out), "buffer 0 for output func output_of_another_type has type float32, must have int32");
+    EXPECT_COMPILE_ERROR(
+        f.realize(out),
+        "buffer 0 for output func output_of_another_type has type float32, must have int32");
 }
 
 TEST_F(RunTimeErrors, other_numbers_of_dimensions) {
     Buffer<int> flat(11);
-    EXPECT_COMPILE_ERROR(in.set(flat), "ImageParam in has 2 dimensions and is set to a buffer of 1");
-    EXPECT_COMPILE_ERROR(f.realize({10}), "output func other_numbers_of_dimensions has 2 dimensions, but 1 sizes are given");
+    EXPECT_COMPILE_ERROR(in.set(flat),
+                         "ImageParam in has 2 dimensions and is set to a buffer of 1");
+    EXPECT_COMPILE_ERROR(
+        f.realize({10}),
+        "output func other_numbers_of_dimensions has 2 dimensions, but 1 sizes are given");
 }
 
 TEST_F(RunTimeErrors, input_not_set) {
@@ -86,12 +96,14 @@ TEST_F(RunTimeErrors, alignment) {
     in.set_host_alignment(64);
     Buffer<int> shifted(input.data() + 1, 10, 5);
     in.set(shifted);
-    EXPECT_RUNTIME_ERROR(f.realize({9, 5}), "host pointer of input buffer in is not aligned, must be to 64 bytes");
+    EXPECT_RUNTIME_ERROR(f.realize({9, 5}),
+                         "host pointer of input buffer in is not aligned, must be to 64 bytes");
 }
 
 TEST_F(RunTimeErrors, bounds_that_do_not_hold) {
     f.bound(x, 0, 8);
-    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "bounds_that_do_not_hold is bounded in x to [0, 7], must cover [0, 9]");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}),
+                         "bounds_that_do_not_hold is bounded in x to [0, 7], must cover [0, 9]");
 }
 
 TEST_F(RunTimeErrors, parameter_out_of_range) {
@@ -109,10 +121,14 @@ TEST_F(RunTimeErrors, too_many_elements) {
     wide(x, y) = x + y;
     wide.output_buffer().dim(0).set_stride(Expr());
     Buffer<int> out(one.data(), 2, shape);
-    EXPECT_RUNTIME_ERROR(wide.realize(out), "output buffer wide has 1099511627776 elements, must have at most 2147483647");
+    EXPECT_RUNTIME_ERROR(
+        wide.realize(out),
+        "output buffer wide has 1099511627776 elements, must have at most 2147483647");
     calotype_dimension_t far[2] = {{0, 1 << 12, 1}, {0, 1 << 12, 1 << 22}};
     Buffer<int> strided(one.data(), 2, far);
-    EXPECT_RUNTIME_ERROR(wide.realize(strided), "output buffer wide takes 17179869184 bytes, must take at most 2147483647");
+    EXPECT_RUNTIME_ERROR(
+        wide.realize(strided),
+        "output buffer wide takes 17179869184 bytes, must take at most 2147483647");
 }
 
 TEST_F(RunTimeErrors, no_memory) {
@@ -121,7 +137,9 @@ TEST_F(RunTimeErrors, no_memory) {
     large(x, y) += 1;
     use(x, y) = large(x, y) + large(x, y + 1);
     large.compute_root();
-    use.jit_handlers().custom_malloc = [](JITUserContext *, size_t) -> void * { return nullptr; };
+    use.jit_handlers().custom_malloc = [](JITUserContext *, size_t) -> void * {
+        return nullptr;
+    };
     EXPECT_RUNTIME_ERROR(use.realize({200, 200}), "out of memory");
 }
 
@@ -145,7 +163,8 @@ TEST_F(RunTimeErrors, folding_too_tight) {
     h(x, y) = g(x, y) + g(x, y + offset);
     g.store_root().compute_at(h, y).fold_storage(y, 2);
     offset.set(4);
-    EXPECT_RUNTIME_ERROR(h.realize({10, 10}), "fold factor of folded in y is 2, must be at least 5 for loop user.s0.y");
+    EXPECT_RUNTIME_ERROR(h.realize({10, 10}),
+                         "fold factor of folded in y is 2, must be at least 5 for loop user.s0.y");
 }
 
 TEST_F(RunTimeErrors, bound_on_storage) {
@@ -153,7 +172,8 @@ TEST_F(RunTimeErrors, bound_on_storage) {
     g(x, y) = x + y;
     h(x, y) = g(x, y) + g(x + 1, y);
     g.compute_root().bound_storage(x, 8);
-    EXPECT_RUNTIME_ERROR(h.realize({10, 10}), "storage of bounded is bounded to 8 in x, must be at least 11");
+    EXPECT_RUNTIME_ERROR(h.realize({10, 10}),
+                         "storage of bounded is bounded to 8 in x, must be at least 11");
 }
 
 TEST_F(RunTimeErrors, split_factor) {
@@ -163,7 +183,9 @@ TEST_F(RunTimeErrors, split_factor) {
     g(x) = x;
     g.split(x, xo, xi, factor);
     factor.set(0);
-    EXPECT_RUNTIME_ERROR(g.realize({10}), "split of x into xo and xi in by_factor: factor factor is 0, must be at least 1");
+    EXPECT_RUNTIME_ERROR(
+        g.realize({10}),
+        "split of x into xo and xi in by_factor: factor factor is 0, must be at least 1");
 }
 
 TEST_F(RunTimeErrors, null_arguments_of_a_callable) {

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stages that are C functions: inputs of every kind, several values, several dimensions, and what
+// they ask for.
+#include <calotype/calotype.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace calotype::test {
+namespace {
+
+const Var x("x"), y("y");
+
+bool is_query(const calotype_buffer_t *b) {
+    return b->host == nullptr && b->device == 0;
+}
+
+int &at(calotype_buffer_t *b, int i, int j = 0) {
+    const int rows = b->dimensions > 1 ? (j - b->dim[1].min) * b->dim[1].stride : 0;
+    return reinterpret_cast<int *>(b->host)[(i - b->dim[0].min) * b->dim[0].stride + rows];
+}
+
+template<typename F>
+void for_each(const calotype_buffer_t *b, F f) {
+    const bool rows = b->dimensions > 1;
+    for (int j = rows ? b->dim[1].min : 0; j < (rows ? b->dim[1].min + b->dim[1].extent : 1); j++) {
+        for (int i = b->dim[0].min; i < b->dim[0].min + b->dim[0].extent; i++) {
+            f(i, j);
+        }
+    }
+}
+
+/// out(x) = in(x - 1) + in(x + 1) + k
+int neighbours(calotype_buffer_t *in, int k, calotype_buffer_t *out) {
+    if (is_query(in)) {
+        in->dim[0].min = out->dim[0].min - 1;
+        in->dim[0].extent = out->dim[0].extent + 2;
+    }
+    if (!is_query(in) && !is_query(out)) {
+        for_each(out, [&](int i, int) { at(out, i) = at(in, i - 1) + at(in, i + 1) + k; });
+    }
+    return 0;
+}
+
+/// The greatest extent that twice() was asked to compute.
+int most_asked = 0;
+
+/// out(x, y) = 2 * in(x, y)
+int twice(calotype_buffer_t *in, calotype_buffer_t *out) {
+    if (is_query(in)) {
+        for (int d = 0; d < 2; d++) {
+            in->dim[d].min = out->dim[d].min;
+            in->dim[d].extent = out->dim[d].extent;
+        }
+    } else if (!is_query(out)) {
+        most_asked = std::max(most_asked, out->dim[1].extent);
+        for_each(out, [&](int i, int j) { at(out, i, j) = 2 * at(in, i, j); });
+    }
+    return 0;
+}
+
+/// Two values: the coordinate and its square.
+int powers(calotype_buffer_t *first, calotype_buffer_t *second) {
+    if (!is_query(first)) {
+        for_each(first, [&](int i, int) { at(first, i) = i; });
+        for_each(second, [&](int i, int) { at(second, i) = i * i; });
+    }
+    return 0;
+}
+
+/// Of each kind of argument one.
+int everything(int8_t a, uint16_t b, float c, double d, int64_t e, bool g, calotype_buffer_t *image,
+               calotype_buffer_t *out) {
+    if (!is_query(out) && !is_query(image)) {
+        for_each(out, [&](int i, int) {
+            at(out, i) = int(a) + int(b) + int(c) + int(d) + int(e) + int(g) + at(image, i);
+        });
+    }
+    return 0;
+}
+
+int failing(calotype_buffer_t *out) {
+    return is_query(out) ? 0 : -77;
+}
+
+template<typename Function>
+Realization realize_with(const Pipeline &pipeline, const char *name, Function *f,
+                         const std::vector<int> &sizes) {
+    Pipeline p = pipeline;
+    p.set_jit_externs({{name, JITExtern(ExternCFunction(f))}});
+    return p.realize(sizes);
+}
+
+TEST(ExternStages, asks_for_more_of_a_func) {
+    Func f("f"), g("g"), h("h");
+    f(x) = x * 2;
+    f.compute_root();
+    g.define_extern("neighbours", {f, 7}, Int(32), 1);
+    g.compute_root();
+    h(x) = g(x) + 1;
+    Buffer<int> result = realize_with(h, "neighbours", neighbours, {20});
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(result(i), 4 * i + 8);
+    }
+}
+
+TEST(ExternStages, one_after_another) {
+    Func f("f"), g("g"), h("h");
+    f(x) = x * 2;
+    f.compute_root();
+    g.define_extern("neighbours", {f, 7}, Int(32), 1);
+    g.compute_root();
+    h.define_extern("neighbours", {g, 1}, Int(32), {x});
+    Buffer<int> result = realize_with(h, "neighbours", neighbours, {20});
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(result(i), (4 * (i - 1) + 7) + (4 * (i + 1) + 7) + 1);
+    }
+}
+
+TEST(ExternStages, of_an_image_and_of_a_parameter) {
+    ImageParam in(Int(32), 1, "in");
+    Param<int> k("k");
+    Func g("g");
+    g.define_extern("neighbours", {in, k}, Int(32), 1);
+    Buffer<int> image(22);
+    image.set_min(-1);
+    image.for_each_element([&](int i) { image(i) = i * i; });
+    in.set(image);
+    k.set(5);
+    Buffer<int> result = realize_with(g, "neighbours", neighbours, {20});
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(result(i), (i - 1) * (i - 1) + (i + 1) * (i + 1) + 5);
+    }
+}
+
+TEST(ExternStages, in_pieces_where_it_is_used) {
+    for (bool tiled : {false, true}) {
+        Func f("f"), g("g"), h("h");
+        f(x, y) = x + 10 * y;
+        f.compute_root();
+        g.define_extern("twice", {f}, Int(32), {x, y});
+        h(x, y) = g(x, y) + 1;
+        Var yo("yo"), yi("yi");
+        h.split(y, yo, yi, 4, TailStrategy::GuardWithIf);
+        most_asked = 0;
+        if (tiled) {
+            g.compute_at(h, yo);
+        } else {
+            g.compute_root();
+        }
+        Buffer<int> result = realize_with(h, "twice", twice, {9, 10});
+        result.for_each_element(
+            [&](int i, int j) { EXPECT_EQ(result(i, j), 2 * (i + 10 * j) + 1); });
+        EXPECT_EQ(most_asked, tiled ? 4 : 10);
+    }
+}
+
+TEST(ExternStages, of_several_values) {
+    Func g("g"), h("h");
+    g.define_extern("powers", {}, {Int(32), Int(32)}, 1);
+    g.compute_root();
+    h(x) = g(x)[0] * 1000 + g(x)[1];
+    Buffer<int> result = realize_with(h, "powers", powers, {12});
+    for (int i = 0; i < 12; i++) {
+        EXPECT_EQ(result(i), i * 1000 + i * i);
+    }
+}
+
+TEST(ExternStages, arguments_of_every_kind) {
+    Buffer<int> image(10);
+    image.fill(100000);
+    Func g("g");
+    g.define_extern("everything",
+                    {cast<int8_t>(-5), cast<uint16_t>(60000), 1.5f, Expr(2.5), cast<int64_t>(7),
+                     cast<bool>(1), image},
+                    Int(32), 1);
+    Buffer<int> result = realize_with(g, "everything", everything, {10});
+    EXPECT_EQ(result(9), -5 + 60000 + 1 + 2 + 7 + 1 + 100000);
+}
+
+TEST(ExternStages, failure_stops_the_pipeline) {
+    Func g("g"), h("h");
+    g.define_extern("failing", {}, Int(32), 1);
+    g.compute_root();
+    h(x) = g(x);
+    EXPECT_THROW(realize_with(h, "failing", failing, {4}), RuntimeError);
+}
+
+TEST(ExternFunctions, that_are_pipelines) {
+    Func g("g");
+    ImageParam in(Int(32), 1, "in");
+    g(x) = in(x)*3;
+    Func f("f"), h("h");
+    f(x) = x + 1;
+    f.compute_root();
+    h.define_extern("as_stage", {f}, Int(32), 1);
+    Pipeline p(h);
+    Pipeline inner(g);
+    p.set_jit_externs({{"as_stage", JITExtern(inner)}});
+    Buffer<int> result = p.realize({10});
+    for (int i = 0; i < 10; i++) {
+        EXPECT_EQ(result(i), (i + 1) * 3);
+    }
+}
+
+}  // namespace
+}  // namespace calotype::test
