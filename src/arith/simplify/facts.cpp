@@ -29,6 +29,7 @@ Facts::Layer::~Layer() {
                 facts_.replacement_uses_[used]--;
             }
         }
+        facts_.values_ -= facts_.variables_.get(name).value.defined();
         facts_.variables_.pop(name);
         facts_.bound_names_.pop_back();
     }
@@ -59,6 +60,7 @@ void Facts::push(const std::string &name, const Variable &variable) {
             replacement_uses_[used]++;
         }
     }
+    values_ += variable.value.defined();
     variables_.push(name, variable);
     bound_names_.push_back(name);
 }

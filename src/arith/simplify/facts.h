@@ -52,6 +52,10 @@ public:
     /// The value of a let, if it was given to bind() and its own variables mean the same here; else
     /// undefined.
     Expr value_of(const std::string &name) const;
+    /// True if some let in force may have such a value.
+    bool has_values() const {
+        return values_ > 0;
+    }
     /// Null where nothing is known.
     const IntegerInfo *info_of(const std::string &name) const;
     /// True if a replacement that is in force mentions the variable.
@@ -97,6 +101,7 @@ private:
     std::vector<std::string> bound_names_;
     std::unordered_map<std::string, int> replacement_uses_;
     std::vector<Truth> truths_;
+    size_t values_ = 0;           ///< how many bindings in force have a value
     std::vector<size_t> hidden_;  ///< indices of the truths that binders in force hide
     std::unordered_map<std::string, int> names_in_truths_;
     std::vector<Cache> caches_;

@@ -265,7 +265,8 @@ bool shrink_by_lets(LinearForm *sum, const Facts &facts) {
 
 // a - b where it is a constant, if need be by looking into lets.
 std::optional<int64_t> Simplifier::difference_by_lets(const Expr &a, const Expr &b) {
-    if (!is_exact(a.type()) || a.type().is_vector()) {
+    const bool sums = may_hold_sum(a) || may_hold_sum(b);
+    if (!is_exact(a.type()) || a.type().is_vector() || !(sums || facts_.has_values())) {
         return std::nullopt;
     }
     LinearForm difference;
@@ -283,6 +284,9 @@ std::optional<int64_t> Simplifier::difference_by_lets(const Expr &a, const Expr 
 
 // The same for a - b that keeps some terms, but fewer.
 Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
+    if (!facts_.has_values()) {
+        return Expr();
+    }
     LinearForm difference;
     difference.collect(a, 1);
     difference.collect(b, -1);
