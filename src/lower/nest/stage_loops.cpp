@@ -116,6 +116,11 @@ public:
                 << to_string(child->dim(i).for_type);
             ctx_.loops[loop_name(dim(i).var)].fused.emplace_back(child->f_.name(), child->stage_);
         }
+        for (const Child &grandchild : child->children_) {
+            user_assert(grandchild.depth >= depth)
+                << what << ", but func " << grandchild.nest->f_.name() << " is computed with " << child->f_.name()
+                << " outside of that loop; compute it with " << f_.name();
+        }
         shared_ = std::max(shared_, depth);
         child->shared_ = std::max(child->shared_, depth);
         children_.push_back({std::move(child), depth});
@@ -178,7 +183,11 @@ private:
     /// The rest of this nest inside of the first `depth` loops of its parent.
     Stmt as_child(const StageNest &parent, size_t depth) {
         arrange();
-        Stmt s = IfThenElse::make(in_own_range(depth), inside(depth));
+        Stmt s = inside(depth);
+        // With children, only what is our own has been guarded there: they have other ranges.
+        if (children_.empty()) {
+            s = IfThenElse::make(in_own_range(depth), s);
+        }
         for (size_t i = depth; i-- > 0;) {
             std::string loop = loop_name(dim(i).var);
             s = LetStmt::make(loop, names::var(parent.loop_name(parent.dim(i).var)) + shift(parent, i), s);
@@ -217,15 +226,14 @@ private:
         for (const Child &child : children_) {
             child.nest->collect_ranges(ranges);
         }
-        for (size_t i = 0; !children_.empty() && i < shared_; i++) {
+        for (size_t i = 0; has_common_range(i); i++) {
             std::string loop = loop_name(dim(i).var);
             Expr first = names::var(names::loop_min(loop)), last = names::var(names::loop_max(loop));
             for (const Child &child : children_) {
                 if (child.depth > i) {
-                    std::string theirs = child.nest->loop_name(child.nest->dim(i).var);
                     Expr offset = child.nest->shift(*this, i);
-                    first = min(first, names::var(names::loop_min(theirs)) - offset);
-                    last = max(last, names::var(names::loop_max(theirs)) - offset);
+                    first = min(first, child.nest->common_min(i) - offset);
+                    last = max(last, child.nest->common_max(i) - offset);
                 }
             }
             ranges->emplace_back(names::fused_min(loop), first);
@@ -233,11 +241,25 @@ private:
         }
     }
 
+    /// Whether children share loop i.
+    bool has_common_range(size_t i) const {
+        return !children_.empty() && i < shared_;
+    }
+    /// The range of loop i: of this nest and of all children that share it.
+    Expr common_min(size_t i) const {
+        std::string loop = loop_name(dim(i).var);
+        return names::var(has_common_range(i) ? names::fused_min(loop) : names::loop_min(loop));
+    }
+    Expr common_max(size_t i) const {
+        std::string loop = loop_name(dim(i).var);
+        return has_common_range(i) ? common_min(i) + names::var(names::fused_extent(loop)) - 1 :
+                                     names::var(names::loop_max(loop));
+    }
+
     Stmt make_loop(size_t i, Stmt body) {
         std::string loop = loop_name(dim(i).var);
-        bool fused = !children_.empty() && i < shared_;
-        Expr min = names::var(fused ? names::fused_min(loop) : names::loop_min(loop));
-        Expr extent = names::var(fused ? names::fused_extent(loop) : names::loop_extent(loop));
+        Expr min = common_min(i);
+        Expr extent = names::var(has_common_range(i) ? names::fused_extent(loop) : names::loop_extent(loop));
         Stmt s = For::make(loop, min, extent, dim(i).for_type, dim(i).partition, dim(i).device_api, std::move(body));
         for (size_t c = factor_checks_.size(); i == 0 && c-- > 0;) {
             s = Block::make(factor_checks_[c], s);
