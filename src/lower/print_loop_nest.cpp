@@ -10,7 +10,8 @@
 //           vectorized x in [0, 7]:
 //             f(...) = ...
 //
-// What is stored further out than it is computed, or in a memory of the user's choice, has a line "store g:".
+// What is stored further out than it is computed, or in a memory of the user's choice, has a line
+// "store g:".
 #include <map>
 #include <optional>
 
@@ -26,8 +27,7 @@ namespace {
 
 class NestPrinter : public Visitor {
 public:
-    explicit NestPrinter(const LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit NestPrinter(const LowerContext &ctx) : ctx_(ctx) {
     }
     std::string take() {
         return std::move(text_);
@@ -54,11 +54,13 @@ private:
             (*this)(op->body);
             return;
         }
-        std::string text = op->for_type == ForType::Serial ? "for " : std::string(to_string(op->for_type)) + " ";
+        std::string text =
+            op->for_type == ForType::Serial ? "for " : std::string(to_string(op->for_type)) + " ";
         text += var;
         const std::optional<int64_t> min = constant(op->min), extent = constant(op->extent);
         if (min && extent) {
-            text += " in [" + std::to_string(*min) + ", " + std::to_string(*min + *extent - 1) + "]";
+            text +=
+                " in [" + std::to_string(*min) + ", " + std::to_string(*min + *extent - 1) + "]";
         }
         line(text + ":");
         inside(op->body);
@@ -70,12 +72,14 @@ private:
         (*this)(op->body);
     }
     void visit(const Realize *op) override {
-        const bool has_place = op->memory_type != MemoryType::Auto && op->memory_type != MemoryType::Heap;
+        const bool has_place =
+            op->memory_type != MemoryType::Auto && op->memory_type != MemoryType::Heap;
         if (!has_place && is_produced_at_once(op)) {
             (*this)(op->body);
             return;
         }
-        line("store " + op->name + (has_place ? std::string(" in ") + to_string(op->memory_type) : "") + ":");
+        line("store " + op->name +
+             (has_place ? std::string(" in ") + to_string(op->memory_type) : "") + ":");
         inside(op->body);
     }
     // Stored where it is computed.

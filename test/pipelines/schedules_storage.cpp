@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where and how a Func is stored changes nothing of its values; what storage cannot hold is reported.
+// Where and how a Func is stored changes nothing of its values; what storage cannot hold is
+// reported.
 #include <calotype/calotype.h>
 
 #include <string>
@@ -28,14 +29,19 @@ void check_storage(Schedule schedule, int width = 37, int height = 19) {
 
 TEST(Storage, OrderAndAlignment) {
     check_storage([](Func f, Func, Var x, Var y) { f.compute_root().reorder_storage(y, x); });
-    check_storage([](Func f, Func, Var x, Var y) { f.compute_root().reorder_storage(y, x).align_storage(y, 16); });
-    check_storage([](Func f, Func, Var x, Var) { f.compute_root().align_storage(x, 8).vectorize(x, 8); });
+    check_storage([](Func f, Func, Var x, Var y) {
+        f.compute_root().reorder_storage(y, x).align_storage(y, 16);
+    });
+    check_storage(
+        [](Func f, Func, Var x, Var) { f.compute_root().align_storage(x, 8).vectorize(x, 8); });
 }
 
 TEST(Storage, FoldedExplicitlyAndByTheCompiler) {
     check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root(); });
-    check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 2); });
-    check_storage([](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 8); });
+    check_storage(
+        [](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 2); });
+    check_storage(
+        [](Func f, Func g, Var, Var y) { f.compute_at(g, y).store_root().fold_storage(y, 8); });
 }
 
 TEST(Storage, MemoryTypes) {
@@ -45,19 +51,23 @@ TEST(Storage, MemoryTypes) {
 }
 
 TEST(Storage, BoundIsEnoughOrReported) {
-    auto bound = [](Func f, Func g, Var x, Var y) { f.compute_at(g, y).bound_storage(x, 40); };
+    auto bound = [](Func f, Func g, Var x, Var y) {
+        f.compute_at(g, y).bound_storage(x, 40);
+    };
     check_storage(bound, 39);
     try {
         check_storage(bound, 40);
         FAIL() << "41 values were stored in 40 places";
     } catch (const RuntimeError &e) {
         EXPECT_EQ(std::string(e.what()).substr(0, 11), "storage of ");
-        EXPECT_NE(std::string(e.what()).find("is bounded to 40 in x, must be at least 41"), std::string::npos);
+        EXPECT_NE(std::string(e.what()).find("is bounded to 40 in x, must be at least 41"),
+                  std::string::npos);
     }
 }
 
 TEST(ComputeWith, TwoFuncsShareTheirOuterLoops) {
-    for (LoopAlignStrategy align : {LoopAlignStrategy::NoAlign, LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
+    for (LoopAlignStrategy align :
+         {LoopAlignStrategy::NoAlign, LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
         Func a("a"), b("b"), sum("sum");
         Var x("x"), y("y");
         a(x, y) = x * y;

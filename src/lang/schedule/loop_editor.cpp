@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -337,18 +338,24 @@ void LoopEditor::reorder(const std::vector<VarOrRVar> &vars) {
         user_assert(places.insert(from.back()).second)
             << "reorder of " << stage_.name() << ": loop " << v.name() << " is named twice";
     }
-    for (size_t i = 0; i < from.size(); i++) {
-        for (size_t j = i + 1; j < from.size(); j++) {
-            const Dim &a = old[from[i]], &b = old[from[j]];
-            user_assert(from[i] < from[j] || a.is_pure() || b.is_pure() ||
+    std::vector<size_t> order(old.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    size_t next = 0;
+    for (size_t place : places) {
+        order[place] = from[next++];
+    }
+    // Of all loops, as one that is named may move past one that is not.
+    for (size_t i = 0; i < order.size(); i++) {
+        for (size_t j = i + 1; j < order.size(); j++) {
+            const Dim &a = old[order[i]], &b = old[order[j]];
+            user_assert(order[i] < order[j] || a.is_pure() || b.is_pure() ||
                         schedule().allow_race_conditions)
                 << "reorder of " << stage_.name() << ": RVars " << a.var << " and " << b.var
                 << " cannot change places, because that may change the result";
         }
     }
-    size_t next = 0;
     for (size_t place : places) {
-        schedule().dims[place] = old[from[next++]];
+        schedule().dims[place] = old[order[place]];
     }
 }
 

@@ -127,6 +127,11 @@ TEST(Loops, reorder_of_dependent_rvars) {
     EXPECT_COMPILE_ERROR(f.update().reorder(r.y, r.x),
                          "reorder of dependent.update(0): RVars r_dependent$y and r_dependent$x "
                          "cannot change places, because that may change the result");
+    // Past a loop that is not named.
+    f.update().reorder(x, r.x, r.y).unroll(r.x, 2);
+    EXPECT_COMPILE_ERROR(f.update().reorder(r.x, x),
+                         "reorder of dependent.update(0): RVars r_dependent$x and r_dependent$x$i "
+                         "cannot change places, because that may change the result");
 }
 
 TEST(Loops, races) {

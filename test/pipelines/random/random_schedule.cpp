@@ -56,8 +56,8 @@ constexpr int most_copies = 64;
 class StageScheduler {
 public:
     StageScheduler(Dice &dice, Directives &directives, Stage stage, const std::string &text,
-                   bool output)
-        : dice_(dice), directives_(directives), stage_(std::move(stage)), text_(text),
+                   bool output, const Expr &wide)
+        : wide_(wide), dice_(dice), directives_(directives), stage_(std::move(stage)), text_(text),
           output_(output) {
     }
 
@@ -68,6 +68,11 @@ public:
         update_ = update;
         for (int i = dice_(5); i > 0; i--) {
             one_directive();
+        }
+        if (dice_.chance(6)) {
+            const Loop l = loops[size_t(dice_(int(loops.size())))];
+            apply("specialize(wide).unroll(" + l.var.name() + ", 2, TailStrategy::GuardWithIf)",
+                  [&] { stage_.specialize(wide_).unroll(l.var, 2, TailStrategy::GuardWithIf); });
         }
         if (dice_.chance(5)) {
             apply("never_partition_all()", [&] { stage_.never_partition_all(); });
@@ -223,6 +228,7 @@ private:
         }
     }
 
+    Expr wide_;  ///< a condition on the output's size
     Dice &dice_;
     Directives &directives_;
     Stage stage_;
@@ -259,15 +265,19 @@ private:
         return "f" + std::to_string(i);
     }
 
+    Expr wide() {
+        return built_.funcs.back().output_buffers()[0].dim(0).extent() > 12;
+    }
+
     void schedule_loops(int i, bool output) {
-        StageScheduler pure(dice_, directives_, func(i), name(i), output);
+        StageScheduler pure(dice_, directives_, func(i), name(i), output, wide());
         pure.loops = {{x}, {y}};
         pure.run("p", false);
         loops_[size_t(i)].push_back(pure.loops);
         const std::vector<UpdateSpec> &updates = p_.stages[size_t(i)].updates;
         for (size_t u = 0; u < updates.size(); u++) {
             const std::string text = name(i) + ".update(" + std::to_string(u) + ")";
-            StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output);
+            StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output, wide());
             s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
             s.run("u" + std::to_string(u) + "_", true);
             loops_[size_t(i)].push_back(s.loops);
@@ -346,16 +356,42 @@ private:
             return;
         }
         chains_[size_t(i)].assign(all.begin(), all.begin() + compute + 1);
+        int store = compute;
         if (compute >= 0 && dice_.chance(45)) {
-            store_at(i, all, dice_(compute + 2) - 1);
+            store = dice_(compute + 2) - 1;
+            store_at(i, all, store);
         }
-        if (dice_.chance(8)) {
-            directives_.apply(name(i) + ".store_in(MemoryType::Stack);",
-                              [&] { func(i).store_in(MemoryType::Stack); });
+        storage(i, all, store);
+    }
+
+    /// How the storage of Func i, made at level `store`, is laid out and kept.
+    void storage(int i, const std::vector<Level> &all, int store) {
+        const auto sometimes = [&](int percent, const std::string &directive,
+                                   const std::function<void()> &f) {
+            if (dice_.chance(percent)) {
+                directives_.apply(name(i) + "." + directive + ";", f);
+            }
+        };
+        sometimes(8, "store_in(MemoryType::Stack)", [&] { func(i).store_in(MemoryType::Stack); });
+        sometimes(8, "reorder_storage(y, x)", [&] { func(i).reorder_storage(y, x); });
+        sometimes(6, "align_storage(x, 8)", [&] { func(i).align_storage(x, 8); });
+        sometimes(5, "align_bounds(x, 4)", [&] { func(i).align_bounds(x, 4); });
+        if (store >= 0 && dice_.chance(12)) {
+            hoist(i, all, dice_(store + 1) - 1);
+            sometimes(50, "ring_buffer(2)", [&] { func(i).ring_buffer(2); });
         }
-        if (dice_.chance(4)) {
-            directives_.apply(name(i) + ".async();", [&] { func(i).async(); });
+        sometimes(5, "async()", [&] { func(i).async(); });
+    }
+
+    void hoist(int i, const std::vector<Level> &all, int level) {
+        if (level < 0) {
+            directives_.apply(name(i) + ".hoist_storage_root();",
+                              [&] { func(i).hoist_storage_root(); });
+            return;
         }
+        const Level &l = all[size_t(level)];
+        directives_.apply(name(i) + ".hoist_storage(" + text(l) + ");",
+                          [&] { func(i).hoist_storage(LoopLevel(func(l.func), l.var, l.stage)); });
     }
 
     std::string text(const Level &l) const {

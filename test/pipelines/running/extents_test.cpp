@@ -81,6 +81,16 @@ INSTANTIATE_TEST_SUITE_P(Tails, Extents, ::testing::ValuesIn(cases),
                              return std::string(info.param.name);
                          });
 
+TEST(Stack, storage_whose_size_has_no_useful_bound) {
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x + 1, y);
+    g.compute_at(f, y).store_in(MemoryType::Stack);
+    Buffer<int> result = f.realize({300, 5});
+    result.for_each_element(
+        [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + j) + 1) << i << ", " << j; });
+}
+
 TEST(Empty, outputs_of_no_elements) {
     Func g("g"), f("f");
     g(x, y) = x + y;

@@ -146,6 +146,16 @@ TEST_F(Windows, an_update_of_a_fixed_row_does_not_slide) {
     EXPECT_GE(count(), 10 * 22);
 }
 
+TEST_F(Windows, do_not_slide_along_a_scan) {
+    RDom r(1, 6, "r");
+    Func h("h");
+    h(x, y) = counted(x + 100 * y);
+    h(r, y) += 0 * h(r - 1, y);
+    f(x, y) = h(x, y) + h(x + 1, y) + h(x + 2, y) - 3 + 300;
+    h.store_root().compute_at(f, x);
+    EXPECT_GE(count(), 12 * 20);
+}
+
 TEST_F(Windows, of_one_row) {
     stencil();
     g.store_root().compute_at(f, y);
