@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/pipeline_state.h"
 
+#include <dlfcn.h>
+
 #include <mutex>
 
 #include "ir/type_of.h"
@@ -95,7 +97,11 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const
             all.push_back(a);
         }
     }
-    const std::string name = pipeline.contents()->outputs[0].name();
+    std::string name = pipeline.contents()->outputs[0].name();
+    // A Func may be called as a C function is that its code calls ("sin"): then the compiled function is not.
+    if (dlsym(RTLD_DEFAULT, name.c_str())) {
+        name += "$";
+    }
     return Compiler::of_process().compile_jit(make_job(pipeline, name, all, target));
 }
 
