@@ -9,7 +9,8 @@ enum class Schedule { Simple, Fast };
 class Blur : public calotype::Generator<Blur> {
 public:
     GeneratorParam<int> radius{"radius", 1, 0, 31};
-    GeneratorParam<Schedule> how{"schedule", Schedule::Fast, {{"simple", Schedule::Simple}, {"fast", Schedule::Fast}}};
+    GeneratorParam<Schedule> how{
+        "schedule", Schedule::Fast, {{"simple", Schedule::Simple}, {"fast", Schedule::Fast}}};
     Input<Buffer<uint8_t, 2>> input{"input"};
     Output<Buffer<uint8_t, 2>> output{"output"};
 

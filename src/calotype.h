@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// <calotype/calotype.h>: the language, generators and compiling in process: all that programs that define pipelines
-// need. Programs that only call generated code include <calotype/buffer.h> or <calotype/runtime.h>.
+// <calotype/calotype.h>: the language, generators and compiling in process: all that programs that
+// define pipelines need. Programs that only call generated code include <calotype/buffer.h> or
+// <calotype/runtime.h>.
 #pragma once
 
 #include "driver/callable.h"

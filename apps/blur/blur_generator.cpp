@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A 3 x 3 box blur of 16-bit images, borders repeated: the smallest pipeline in which the schedule matters.
+// A 3 x 3 box blur of 16-bit images, borders repeated: the smallest pipeline in which the schedule
+// matters.
 #include <calotype/calotype.h>
 
 class Blur : public calotype::Generator<Blur> {
@@ -16,7 +17,8 @@ public:
     }
 
     void schedule() {
-        // Each task keeps the rows of blur_x that it still needs, so that every value is computed once and read from cache.
+        // Each task keeps the rows of blur_x that it still needs, so that every value is computed
+        // once and read from cache.
         const int lanes = natural_vector_size<uint16_t>();
         output.split(y, y, yi, rows).parallel(y).parallel(c).vectorize(x, lanes);
         blur_x.store_at(output, y).compute_at(output, yi).vectorize(x, lanes);

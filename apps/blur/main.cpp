@@ -17,7 +17,8 @@ namespace {
 /// 16-bit sums must not wrap: a quarter of the range is used.
 Buffer<uint16_t, 3> prepare(const Buffer<uint8_t, 3> &picture) {
     Buffer<uint16_t, 3> image(picture.width(), picture.height(), picture.channels());
-    image.for_each_element([&](int x, int y, int c) { image(x, y, c) = uint16_t(picture(x, y, c) * 64); });
+    image.for_each_element(
+        [&](int x, int y, int c) { image(x, y, c) = uint16_t(picture(x, y, c) * 64); });
     return image;
 }
 
@@ -29,12 +30,14 @@ int run(const char *input_path, const char *output_path) {
 
     Buffer<uint16_t, 3> expected = blur_reference(input);
     int wrong = 0;
-    output.for_each_element([&](int x, int y, int c) { wrong += output(x, y, c) != expected(x, y, c); });
-    picture.for_each_element([&](int x, int y, int c) { picture(x, y, c) = uint8_t(output(x, y, c) / 64); });
+    output.for_each_element(
+        [&](int x, int y, int c) { wrong += output(x, y, c) != expected(x, y, c); });
+    picture.for_each_element(
+        [&](int x, int y, int c) { picture(x, y, c) = uint8_t(output(x, y, c) / 64); });
     calotype::Tools::save_image(picture, output_path);
     double megapixels = double(input.width()) * input.height() / 1e6;
-    std::printf("blur: %.3f ms, %.3f ms a megapixel, %d values differ from plain C++\n", seconds * 1e3,
-                seconds * 1e3 / megapixels, wrong);
+    std::printf("blur: %.3f ms, %.3f ms a megapixel, %d values differ from plain C++\n",
+                seconds * 1e3, seconds * 1e3 / megapixels, wrong);
     return wrong ? 1 : 0;
 }
 

@@ -7,7 +7,8 @@
 
 #include <calotype/buffer.h>
 
-inline calotype::Runtime::Buffer<uint16_t, 3> blur_reference(const calotype::Runtime::Buffer<uint16_t, 3> &input) {
+inline calotype::Runtime::Buffer<uint16_t, 3>
+blur_reference(const calotype::Runtime::Buffer<uint16_t, 3> &input) {
     const int width = input.width(), height = input.height();
     auto at = [&](int x, int y, int c) {
         return input(std::clamp(x, 0, width - 1), std::clamp(y, 0, height - 1), c);
@@ -17,7 +18,8 @@ inline calotype::Runtime::Buffer<uint16_t, 3> blur_reference(const calotype::Run
     };
     calotype::Runtime::Buffer<uint16_t, 3> output(width, height, input.channels());
     output.for_each_element([&](int x, int y, int c) {
-        output(x, y, c) = uint16_t(uint16_t(blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c)) / 3);
+        output(x, y, c) =
+            uint16_t(uint16_t(blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c)) / 3);
     });
     return output;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Local Laplacian filtering: edge-aware contrast of details.
-// Paris, Hasinoff, Kautz: Local Laplacian Filters (2011), in the fast form of Aubry et al. (2014): the image is remapped
-// round `levels` intensities, one Laplacian pyramid each, and the output pyramid is interpolated between them.
+// Paris, Hasinoff, Kautz: Local Laplacian Filters (2011), in the fast form of Aubry et al. (2014):
+// the image is remapped round `levels` intensities, one Laplacian pyramid each, and the output
+// pyramid is interpolated between them.
 #include <calotype/calotype.h>
 
 #include <string>
@@ -19,20 +20,24 @@ public:
 
     void generate() {
         const int last = pyramid_levels - 1;
-        // The amount added to a value at distance d (in 256ths of the range) of the intensity remapped round.
+        // The amount added to a value at distance d (in 256ths of the range) of the intensity
+        // remapped round.
         Expr d = cast<float>(v) / 256.0f;
         remap(v) = alpha * d * calotype::exp(-d * d / 2.0f);
 
         clamped = calotype::BoundaryConditions::repeat_edge(input);
         floating(x, y, c) = clamped(x, y, c) / 65535.0f;
-        gray(x, y) = 0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) + 0.114f * floating(x, y, 2);
+        gray(x, y) =
+            0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) + 0.114f * floating(x, y, 2);
 
         // One remapped image an intensity, and the Gaussian pyramids of all.
         remapped.resize(pyramid_levels);
         Expr intensity = cast<float>(k) * (1.0f / (levels - 1));
-        Expr scaled = calotype::clamp(cast<int>(gray(x, y) * cast<float>((levels - 1) * 256)), 0, (levels - 1) * 256);
+        Expr scaled = calotype::clamp(cast<int>(gray(x, y) * cast<float>((levels - 1) * 256)), 0,
+                                      (levels - 1) * 256);
         remapped[0] = named("remapped", 0);
-        remapped[0](x, y, k) = beta * (gray(x, y) - intensity) + intensity + remap(scaled - 256 * k);
+        remapped[0](x, y, k) =
+            beta * (gray(x, y) - intensity) + intensity + remap(scaled - 256 * k);
         guide.resize(pyramid_levels);
         guide[0] = named("guide", 0);
         guide[0](x, y) = gray(x, y);
@@ -43,7 +48,8 @@ public:
             guide[j](x, y) = downsample(guide[j - 1])(x, y);
         }
 
-        // Laplacian pyramids: what each level has that the next coarser one lacks; chosen by the guide's intensity.
+        // Laplacian pyramids: what each level has that the next coarser one lacks; chosen by the
+        // guide's intensity.
         std::vector<Func> details(pyramid_levels);
         details[last] = remapped[last];
         for (int j = last - 1; j >= 0; j--) {
@@ -55,7 +61,8 @@ public:
             Expr level = guide[j](x, y) * cast<float>(levels - 1);
             Expr lower = calotype::clamp(cast<int>(level), 0, levels - 2);
             Expr weight = level - cast<float>(lower);
-            Expr detail = (1.0f - weight) * details[j](x, y, lower) + weight * details[j](x, y, lower + 1);
+            Expr detail =
+                (1.0f - weight) * details[j](x, y, lower) + weight * details[j](x, y, lower + 1);
             collapsed[j] = named("collapsed", j);
             collapsed[j](x, y) = j == last ? detail : detail + upsample(collapsed[j + 1])(x, y);
         }
@@ -73,7 +80,12 @@ public:
         gray.compute_root().parallel(y, 32).vectorize(x, lanes);
         for (int j = 1; j < 5 && j < pyramid_levels; j++) {
             guide[j].compute_root().parallel(y, 32).vectorize(x, lanes);
-            remapped[j].compute_root().reorder_storage(x, k, y).reorder(k, y).parallel(y, 8).vectorize(x, lanes);
+            remapped[j]
+                .compute_root()
+                .reorder_storage(x, k, y)
+                .reorder(k, y)
+                .parallel(y, 8)
+                .vectorize(x, lanes);
             collapsed[j].compute_root().parallel(y, 8).vectorize(x, lanes);
         }
         collapsed[0].compute_at(output, yi).vectorize(x, lanes);
@@ -94,8 +106,12 @@ private:
     Func downsample(Func f) {
         using calotype::_;
         Func dx, dy;
-        dx(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) + f(2 * x + 2, y, _)) / 8.0f;
-        dy(x, y, _) = (dx(x, 2 * y - 1, _) + 3.0f * (dx(x, 2 * y, _) + dx(x, 2 * y + 1, _)) + dx(x, 2 * y + 2, _)) / 8.0f;
+        dx(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) +
+                       f(2 * x + 2, y, _)) /
+                      8.0f;
+        dy(x, y, _) = (dx(x, 2 * y - 1, _) + 3.0f * (dx(x, 2 * y, _) + dx(x, 2 * y + 1, _)) +
+                       dx(x, 2 * y + 2, _)) /
+                      8.0f;
         return dy;
     }
 

@@ -21,7 +21,8 @@ constexpr float alpha = 1.0f / (levels - 1), beta = 1.0f;
 
 Buffer<uint16_t, 3> prepare(const Buffer<uint8_t, 3> &picture) {
     Buffer<uint16_t, 3> image(picture.width(), picture.height(), 3);
-    image.for_each_element([&](int x, int y, int c) { image(x, y, c) = uint16_t(picture(x, y, c) * 257); });
+    image.for_each_element(
+        [&](int x, int y, int c) { image(x, y, c) = uint16_t(picture(x, y, c) * 257); });
     return image;
 }
 
@@ -37,10 +38,12 @@ int run(const char *input_path, const char *output_path) {
     output.for_each_element([&](int x, int y, int c) {
         worst = std::max(worst, std::abs(int(output(x, y, c)) - int(expected(x, y, c))));
     });
-    picture.for_each_element([&](int x, int y, int c) { picture(x, y, c) = uint8_t(output(x, y, c) / 257); });
+    picture.for_each_element(
+        [&](int x, int y, int c) { picture(x, y, c) = uint8_t(output(x, y, c) / 257); });
     calotype::Tools::save_image(picture, output_path);
     double megapixels = double(input.width()) * input.height() / 1e6;
-    std::printf("local_laplacian: %.3f ms, %.3f ms a megapixel, largest difference from plain C++ %d of 65535\n",
+    std::printf("local_laplacian: %.3f ms, %.3f ms a megapixel, largest difference from plain C++ "
+                "%d of 65535\n",
                 seconds * 1e3, seconds * 1e3 / megapixels, worst);
     // A rounding that falls to the other side of a table entry moves the result by a few steps.
     return worst <= 64 ? 0 : 1;

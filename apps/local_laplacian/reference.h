@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The same filter in plain C++. Coarse levels are computed where the finer ones read them, beyond the image too: as in the
-// pipeline, pyramids are those of the image continued by its edge pixels, not of a cropped one.
+// The same filter in plain C++. Coarse levels are computed where the finer ones read them, beyond
+// the image too: as in the pipeline, pyramids are those of the image continued by its edge pixels,
+// not of a cropped one.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ public:
     using Image = calotype::Runtime::Buffer<uint16_t, 3>;
     using Plane = calotype::Runtime::Buffer<float, 2>;
 
-    LocalLaplacianReference(const Image &input, int levels, float alpha, float beta, int pyramid_levels = 8)
+    LocalLaplacianReference(const Image &input, int levels, float alpha, float beta,
+                            int pyramid_levels = 8)
         : input_(input), levels_(levels), alpha_(alpha), beta_(beta), depth_(pyramid_levels) {
     }
 
@@ -34,7 +36,8 @@ public:
                     float fine = remapped[k][j](x, y);
                     return j == depth_ - 1 ? fine : fine - upsample(remapped[k][j + 1], x, y);
                 });
-                collapsed[j](x, y) = j == depth_ - 1 ? value : value + upsample(collapsed[j + 1], x, y);
+                collapsed[j](x, y) =
+                    j == depth_ - 1 ? value : value + upsample(collapsed[j + 1], x, y);
             });
         }
         return colour(collapsed[0]);
@@ -63,7 +66,9 @@ private:
     }
 
     float floating(int x, int y, int c) const {
-        return input_(std::clamp(x, 0, input_.width() - 1), std::clamp(y, 0, input_.height() - 1), c) / 65535.0f;
+        return input_(std::clamp(x, 0, input_.width() - 1), std::clamp(y, 0, input_.height() - 1),
+                      c) /
+               65535.0f;
     }
     float gray(int x, int y) const {
         return 0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) + 0.114f * floating(x, y, 2);
@@ -76,8 +81,8 @@ private:
         return beta_ * (value - intensity) + intensity + alpha_ * d * std::exp(-d * d / 2.0f);
     }
 
-    /// A Gaussian pyramid of a function on the whole plane: level j is sampled from the exact level j - 1, extended as far
-    /// as the coarsest level needs.
+    /// A Gaussian pyramid of a function on the whole plane: level j is sampled from the exact level
+    /// j - 1, extended as far as the coarsest level needs.
     std::vector<Plane> pyramid(const std::function<float(int, int)> &base) const {
         std::vector<Plane> wide(depth_);
         Plane last = make_plane(depth_ - 1);
@@ -97,14 +102,17 @@ private:
         }
         wide[0].for_each_element([&](int x, int y) { wide[0](x, y) = base(x, y); });
         for (int j = 1; j < depth_; j++) {
-            wide[j].for_each_element([&](int x, int y) { wide[j](x, y) = downsample(wide[j - 1], x, y); });
+            wide[j].for_each_element(
+                [&](int x, int y) { wide[j](x, y) = downsample(wide[j - 1], x, y); });
         }
         return wide;
     }
 
     static float downsample(const Plane &p, int x, int y) {
         auto row = [&](int yy) {
-            return (p(2 * x - 1, yy) + 3.0f * (p(2 * x, yy) + p(2 * x + 1, yy)) + p(2 * x + 2, yy)) / 8.0f;
+            return (p(2 * x - 1, yy) + 3.0f * (p(2 * x, yy) + p(2 * x + 1, yy)) +
+                    p(2 * x + 2, yy)) /
+                   8.0f;
         };
         return (row(2 * y - 1) + 3.0f * (row(2 * y) + row(2 * y + 1)) + row(2 * y + 2)) / 8.0f;
     }

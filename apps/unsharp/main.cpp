@@ -19,7 +19,8 @@ namespace {
 /// Values from just above 0 to 1, so that the ratio of grey values is defined everywhere.
 Buffer<float, 3> prepare(const Buffer<uint8_t, 3> &picture) {
     Buffer<float, 3> image(picture.width(), picture.height(), 3);
-    image.for_each_element([&](int x, int y, int c) { image(x, y, c) = (float(picture(x, y, c)) + 1) / 256; });
+    image.for_each_element(
+        [&](int x, int y, int c) { image(x, y, c) = (float(picture(x, y, c)) + 1) / 256; });
     return image;
 }
 
@@ -39,8 +40,8 @@ int run(const char *input_path, const char *output_path) {
     });
     calotype::Tools::save_image(picture, output_path);
     double megapixels = double(input.width()) * input.height() / 1e6;
-    std::printf("unsharp: %.3f ms, %.3f ms a megapixel, largest difference from plain C++ %g\n", seconds * 1e3,
-                seconds * 1e3 / megapixels, double(worst));
+    std::printf("unsharp: %.3f ms, %.3f ms a megapixel, largest difference from plain C++ %g\n",
+                seconds * 1e3, seconds * 1e3 / megapixels, double(worst));
     return worst < 1e-4f ? 0 : 1;
 }
 

@@ -7,8 +7,8 @@
 
 #include <calotype/buffer.h>
 
-inline calotype::Runtime::Buffer<float, 3> unsharp_reference(const calotype::Runtime::Buffer<float, 3> &input,
-                                                             float sigma = 1.5f) {
+inline calotype::Runtime::Buffer<float, 3>
+unsharp_reference(const calotype::Runtime::Buffer<float, 3> &input, float sigma = 1.5f) {
     using Plane = calotype::Runtime::Buffer<float, 2>;
     const int width = input.width(), height = input.height();
     float weight[4], total = 0;
@@ -26,7 +26,8 @@ inline calotype::Runtime::Buffer<float, 3> unsharp_reference(const calotype::Run
     auto smooth = [&](const Plane &p, int x, int y, int dx, int dy) {
         float sum = clamped(p, x, y) * (weight[0] / total);
         for (int i = 1; i < 4; i++) {
-            sum += (clamped(p, x - i * dx, y - i * dy) + clamped(p, x + i * dx, y + i * dy)) * (weight[i] / total);
+            sum += (clamped(p, x - i * dx, y - i * dy) + clamped(p, x + i * dx, y + i * dy)) *
+                   (weight[i] / total);
         }
         return sum;
     };

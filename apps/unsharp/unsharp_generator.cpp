@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Unsharp masking: the grey image is sharpened by what a Gaussian takes from it, colours are scaled along.
+// Unsharp masking: the grey image is sharpened by what a Gaussian takes from it, colours are scaled
+// along.
 #include <calotype/calotype.h>
 
 #include <cmath>
@@ -22,7 +23,12 @@ public:
 
     void schedule() {
         const int lanes = natural_vector_size<float>();
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).split(y, yo, yi, 16).parallel(yo).vectorize(x, lanes);
+        output.bound(c, 0, 3)
+            .reorder(c, x, y)
+            .unroll(c)
+            .split(y, yo, yi, 16)
+            .parallel(yo)
+            .vectorize(x, lanes);
         gray.compute_at(output, yi).store_at(output, yo).vectorize(x, lanes);
         blur_y.compute_at(output, yi).vectorize(x, lanes);
         ratio.compute_at(output, yi).vectorize(x, lanes);

@@ -42,7 +42,7 @@ typedef struct calotype_dimension_t {
 } calotype_dimension_t;
 
 /** Bits of calotype_buffer_t::flags. At most one of the two may be set. */
-typedef enum calotype_buffer_flags CALOTYPE_ENUM_BASE(uint64_t) {
+typedef enum calotype_buffer_flags CALOTYPE_ENUM_BASE(uint64_t){
     calotype_buffer_flag_host_dirty = 1,  /**< the host copy is newer than the device's */
     calotype_buffer_flag_device_dirty = 2 /**< the device copy is newer than the host's */
 } calotype_buffer_flags;

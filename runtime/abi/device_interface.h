@@ -50,9 +50,8 @@ typedef struct calotype_device_interface_t {
  * at once on different buffers. */
 
 /** Give up all resources of a device (contexts, modules). No buffer may be on it. */
-extern void
-calotype_device_release(void *user_context,
-                        const struct calotype_device_interface_t *device_interface);
+extern void calotype_device_release(void *user_context,
+                                    const struct calotype_device_interface_t *device_interface);
 
 /** Bring the host copy up to date, if the device copy is newer. */
 extern int calotype_copy_to_host(void *user_context, struct calotype_buffer_t *buf);
@@ -83,9 +82,8 @@ extern int calotype_device_release_crop(void *user_context, struct calotype_buff
 extern int calotype_device_sync(void *user_context, struct calotype_buffer_t *buf);
 
 /** Wait until the device has done all work. */
-extern int
-calotype_device_sync_global(void *user_context,
-                            const struct calotype_device_interface_t *device_interface);
+extern int calotype_device_sync_global(void *user_context,
+                                       const struct calotype_device_interface_t *device_interface);
 
 /** Allocate the buffer's device copy, without copying. Nothing to do if there is one already on the
  * same interface; an error if it is on another. */

@@ -101,8 +101,8 @@ extern void calotype_profiler_unlock(struct calotype_profiler_state *s);
 
 /** @name For generated code */
 /**@{*/
-/** A run begins. `func_names` and `func_kinds` (null: all compute) have num_funcs entries. Returns 0
- * or an error code. */
+/** A run begins. `func_names` and `func_kinds` (null: all compute) have num_funcs entries. Returns
+ * 0 or an error code. */
 extern int calotype_profiler_instance_start(void *user_context, const char *pipeline_name,
                                             int num_funcs, const char *const *func_names,
                                             const int32_t *func_kinds,
@@ -111,12 +111,10 @@ extern int calotype_profiler_instance_start(void *user_context, const char *pipe
 extern int calotype_profiler_instance_end(void *user_context,
                                           struct calotype_profiler_instance_state *instance);
 /** The run now works on another Func. */
-extern void
-calotype_profiler_set_current_func(struct calotype_profiler_instance_state *instance, int func);
-extern int calotype_profiler_incr_active_threads(
-    struct calotype_profiler_instance_state *instance);
-extern int calotype_profiler_decr_active_threads(
-    struct calotype_profiler_instance_state *instance);
+extern void calotype_profiler_set_current_func(struct calotype_profiler_instance_state *instance,
+                                               int func);
+extern int calotype_profiler_incr_active_threads(struct calotype_profiler_instance_state *instance);
+extern int calotype_profiler_decr_active_threads(struct calotype_profiler_instance_state *instance);
 extern void calotype_profiler_memory_allocate(void *user_context,
                                               struct calotype_profiler_instance_state *instance,
                                               int func, uint64_t bytes);

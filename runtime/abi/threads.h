@@ -113,12 +113,13 @@ extern int calotype_do_loop_task(void *user_context, calotype_loop_task_t task, 
 /**@}*/
 
 /** Replace the whole of it at once. The seven belong together. */
-extern void calotype_set_custom_parallel_runtime(
-    calotype_do_par_for_t do_par_for, calotype_do_task_t do_task,
-    calotype_do_loop_task_t do_loop_task, calotype_do_parallel_tasks_t do_parallel_tasks,
-    calotype_semaphore_init_t semaphore_init,
-    calotype_semaphore_try_acquire_t semaphore_try_acquire,
-    calotype_semaphore_release_t semaphore_release);
+extern void
+calotype_set_custom_parallel_runtime(calotype_do_par_for_t do_par_for, calotype_do_task_t do_task,
+                                     calotype_do_loop_task_t do_loop_task,
+                                     calotype_do_parallel_tasks_t do_parallel_tasks,
+                                     calotype_semaphore_init_t semaphore_init,
+                                     calotype_semaphore_try_acquire_t semaphore_try_acquire,
+                                     calotype_semaphore_release_t semaphore_release);
 
 /** @name What stands behind the functions above unless replaced */
 /**@{*/

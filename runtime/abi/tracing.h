@@ -54,8 +54,7 @@ typedef struct calotype_trace_event_t {
 extern int32_t calotype_trace(void *user_context, const struct calotype_trace_event_t *event);
 extern int32_t calotype_default_trace(void *user_context,
                                       const struct calotype_trace_event_t *event);
-typedef int32_t (*calotype_trace_t)(void *user_context,
-                                    const struct calotype_trace_event_t *event);
+typedef int32_t (*calotype_trace_t)(void *user_context, const struct calotype_trace_event_t *event);
 extern calotype_trace_t calotype_set_custom_trace(calotype_trace_t trace);
 
 /** The header of one packet in a trace file. After it come the coordinates (32 bits each), the

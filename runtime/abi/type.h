@@ -15,7 +15,7 @@
 #endif
 
 /** What the bits of one element mean. */
-typedef enum calotype_type_code_t CALOTYPE_ENUM_BASE(uint8_t) {
+typedef enum calotype_type_code_t CALOTYPE_ENUM_BASE(uint8_t){
     calotype_type_int = 0,    /**< signed integer, two's complement */
     calotype_type_uint = 1,   /**< unsigned integer; one bit is a bool */
     calotype_type_float = 2,  /**< IEEE 754 floating point */

@@ -220,8 +220,8 @@ public:
     }
     /**@}*/
 
-    /** New memory with the mins and extents of `src` and its dimensions in the same order in memory,
-     * without gaps. The elements are not set. */
+    /** New memory with the mins and extents of `src` and its dimensions in the same order in
+     * memory, without gaps. The elements are not set. */
     template<typename T2, int D2, int S2>
     static Buffer make_with_shape_of(const Buffer<T2, D2, S2> &src,
                                      void *(*allocate_fn)(size_t) = nullptr,
@@ -287,8 +287,7 @@ public:
         return as<T2>();
     }
     /**@}*/
-
 };
 
-} // namespace Runtime
-} // namespace calotype
+}  // namespace Runtime
+}  // namespace calotype

@@ -55,19 +55,19 @@ public:
 
     /** A Buffer with memory of its own, the same elements, and dimensions in the same order in
      * memory without gaps. The device copy must not be newer. */
-    Copy copy(void *(*allocate_fn)(size_t) = nullptr, void (*deallocate_fn)(void *) = nullptr) const {
-        auto result = Copy::make_with_shape_of(
-            self(), allocate_fn, deallocate_fn);
+    Copy copy(void *(*allocate_fn)(size_t) = nullptr,
+              void (*deallocate_fn)(void *) = nullptr) const {
+        auto result = Copy::make_with_shape_of(self(), allocate_fn, deallocate_fn);
         result.copy_from(self());
         return result;
     }
     /** The same with the channels of one pixel together, or apart. Three dimensions. */
     Copy copy_to_interleaved(void *(*allocate_fn)(size_t) = nullptr,
-                        void (*deallocate_fn)(void *) = nullptr) const {
+                             void (*deallocate_fn)(void *) = nullptr) const {
         return copy_in_order({2, 0, 1}, allocate_fn, deallocate_fn);
     }
     Copy copy_to_planar(void *(*allocate_fn)(size_t) = nullptr,
-                   void (*deallocate_fn)(void *) = nullptr) const {
+                        void (*deallocate_fn)(void *) = nullptr) const {
         return copy_in_order({0, 1, 2}, allocate_fn, deallocate_fn);
     }
     /** A Buffer that shares the memory. */
@@ -160,9 +160,8 @@ private:
         (void)dimensions;
     }
 
-    Copy copy_in_order(const std::vector<int> &order,
-                                                               void *(*allocate_fn)(size_t),
-                                                               void (*deallocate_fn)(void *)) const {
+    Copy copy_in_order(const std::vector<int> &order, void *(*allocate_fn)(size_t),
+                       void (*deallocate_fn)(void *)) const {
         assert(this->dimensions() == 3 && "only for three dimensions");
         std::vector<int> sizes, mins;
         for (int d = 0; d < this->dimensions(); d++) {
@@ -178,6 +177,6 @@ private:
     }
 };
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

@@ -36,8 +36,8 @@ constexpr int ints_taken_by() {
 
 /** Whether Fn can be called with the coordinates of an element. */
 template<typename Fn>
-constexpr bool takes_position =
-    ints_taken_by<Fn>() >= 0 || std::is_invocable<Fn, const int *>::value;
+constexpr bool
+    takes_position = ints_taken_by<Fn>() >= 0 || std::is_invocable<Fn, const int *>::value;
 
 /** Loops over dimensions 0 to N - 1 of a shape, dimension 0 innermost, around f(coordinates...).
  * `outer` are the coordinates of the dimensions from N on. */
@@ -86,10 +86,9 @@ class BufferElements : public BufferViews<T, Dims, InClassDimStorage> {
     using Self = Buffer<T, Dims, InClassDimStorage>;
 
 protected:
-    using not_void_T = std::conditional_t<std::is_void<T>::value,
-                                          std::conditional_t<std::is_const<T>::value, const uint8_t,
-                                                             uint8_t>,
-                                          T>;
+    using not_void_T =
+        std::conditional_t<std::is_void<T>::value,
+                           std::conditional_t<std::is_const<T>::value, const uint8_t, uint8_t>, T>;
 
 public:
     /** Address of the element at the lowest coordinates. */
@@ -149,7 +148,9 @@ public:
         constexpr int N = number_of_ints<Fn>();
         if constexpr (N >= 0) {
             assert(N == this->dimensions() && "the function takes another number of coordinates");
-            auto assign = [&](auto... pos) { (*this)(pos...) = f(pos...); };
+            auto assign = [&](auto... pos) {
+                (*this)(pos...) = f(pos...);
+            };
             loop_with_ints<N>(this->buf, assign);
         } else {
             for_each_position(this->buf, [&](const int *pos) { (*this)(pos) = f(pos); });
@@ -219,18 +220,18 @@ private:
 
     template<typename Elem, typename Fn, typename... Others>
     void call_for_each_value(Fn &&f, Others &...others) const {
-        for (const calotype_buffer_t *other : {this->raw_buffer(), constant(others).raw_buffer()...}) {
+        for (const calotype_buffer_t *other :
+             {this->raw_buffer(), constant(others).raw_buffer()...}) {
             assert(other->dimensions == this->dimensions() && "the shapes differ");
             for (int d = 0; d < this->dimensions(); d++) {
                 assert(other->dim[d].extent == this->buf.dim[d].extent && "the shapes differ");
             }
             (void)other;
         }
-        internal::for_each_value_in(std::forward<Fn>(f),
-                                    {{this->raw_buffer(), constant(others).raw_buffer()...}},
-                                    static_cast<Elem *>(
-                                        reinterpret_cast<not_void_T *>(this->buf.host)),
-                                    element_pointer(others)...);
+        internal::for_each_value_in(
+            std::forward<Fn>(f), {{this->raw_buffer(), constant(others).raw_buffer()...}},
+            static_cast<Elem *>(reinterpret_cast<not_void_T *>(this->buf.host)),
+            element_pointer(others)...);
     }
 
     template<typename Other>
@@ -255,6 +256,6 @@ private:
     }
 };
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

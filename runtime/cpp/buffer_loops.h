@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops over the elements of several arrays of one shape at once, in the order in which the first of
-// them lies in memory.
+// Loops over the elements of several arrays of one shape at once, in the order in which the first
+// of them lies in memory.
 #pragma once
 
 #include <algorithm>
@@ -83,7 +83,8 @@ void for_each_row(const Loop<N> *innermost, size_t outer_loops, const Body &body
 
 /** Call f(element of each array...) for every element. */
 template<typename Fn, typename... Elems>
-void for_each_value_in(Fn &&f, const std::array<const calotype_buffer_t *, sizeof...(Elems)> &shapes,
+void for_each_value_in(Fn &&f,
+                       const std::array<const calotype_buffer_t *, sizeof...(Elems)> &shapes,
                        Elems *...ptrs) {
     constexpr size_t N = sizeof...(Elems);
     auto loops = make_loops<N>(shapes);
@@ -126,6 +127,6 @@ inline void copy_elements(const calotype_buffer_t &dst, const calotype_buffer_t 
                  static_cast<const uint8_t *>(src.host));
 }
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

@@ -14,11 +14,11 @@ namespace Runtime {
 
 /** What the last owner of a device allocation does with it. */
 enum class BufferDeviceOwnership : int {
-    Allocated,              ///< free it
-    WrappedNative,          ///< detach the native handle, which is not ours
-    Unmanaged,              ///< nothing, somebody else sees to it
-    AllocatedDeviceAndHost, ///< free it together with the host memory
-    Cropped,                ///< release the crop, then the buffer it was cropped from
+    Allocated,               ///< free it
+    WrappedNative,           ///< detach the native handle, which is not ours
+    Unmanaged,               ///< nothing, somebody else sees to it
+    AllocatedDeviceAndHost,  ///< free it together with the host memory
+    Cropped,                 ///< release the crop, then the buffer it was cropped from
 };
 
 /** Alignment in bytes of the host memory that a Buffer allocates. */
@@ -73,6 +73,6 @@ inline DefaultAllocator &default_allocator() {
     return allocator;
 }
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

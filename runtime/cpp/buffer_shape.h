@@ -177,8 +177,8 @@ protected:
     /** Make room for the dimensions of a buffer that has no shape. */
     void make_shape(int dimensions) {
         buf.dimensions = dimensions;
-        buf.dim = dimensions > InClassDimStorage ? new calotype_dimension_t[size_t(dimensions)] :
-                                                   storage;
+        buf.dim =
+            dimensions > InClassDimStorage ? new calotype_dimension_t[size_t(dimensions)] : storage;
     }
 
     void release_shape() {
@@ -265,6 +265,6 @@ private:
     }
 };
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

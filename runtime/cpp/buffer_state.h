@@ -95,7 +95,8 @@ public:
     /** Free the device copy, which must not be shared. */
     int device_free(void *user_context = nullptr) {
         assert_sole_device_owner(BufferDeviceOwnership::Allocated);
-        int result = buf.device_interface ? buf.device_interface->device_free(user_context, &buf) : 0;
+        int result =
+            buf.device_interface ? buf.device_interface->device_free(user_context, &buf) : 0;
         drop_device_allocation();
         return result;
     }
@@ -117,8 +118,7 @@ public:
                                void *user_context = nullptr) {
         assert(buf.device == 0 && "there is a device copy already");
         set_device_ownership(BufferDeviceOwnership::AllocatedDeviceAndHost);
-        int result =
-            device_interface->device_and_host_malloc(user_context, &buf, device_interface);
+        int result = device_interface->device_and_host_malloc(user_context, &buf, device_interface);
         if (result != 0) {
             drop_device_allocation();
         }
@@ -126,9 +126,9 @@ public:
     }
     int device_and_host_free(void *user_context = nullptr) {
         assert_sole_device_owner(BufferDeviceOwnership::AllocatedDeviceAndHost);
-        int result = buf.device_interface ?
-                         buf.device_interface->device_and_host_free(user_context, &buf) :
-                         0;
+        int result = buf.device_interface
+                         ? buf.device_interface->device_and_host_free(user_context, &buf)
+                         : 0;
         drop_device_allocation();
         return result;
     }
@@ -290,6 +290,6 @@ private:
     }
 };
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

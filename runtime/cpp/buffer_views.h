@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Views of a Buffer: the same memory with a smaller, moved or reordered shape. Each operation comes
-// as a verb that changes the Buffer itself, and as a participle that leaves it and returns the view.
+// as a verb that changes the Buffer itself, and as a participle that leaves it and returns the
+// view.
 #pragma once
 
 #include <type_traits>
@@ -169,6 +170,6 @@ private:
     friend class BufferViews;
 };
 
-} // namespace internal
-} // namespace Runtime
-} // namespace calotype
+}  // namespace internal
+}  // namespace Runtime
+}  // namespace calotype

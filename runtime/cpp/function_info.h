@@ -14,8 +14,8 @@ enum ArgumentKind { InputScalar = 0, InputBuffer = 1, OutputBuffer = 2 };
 struct ArgumentInfo {
     std::string_view name;
     ArgumentKind kind;
-    int32_t dimensions; ///< 0 for scalars
+    int32_t dimensions;  ///< 0 for scalars
     calotype_type_t type;
 };
 
-} // namespace CalotypeFunctionInfo
+}  // namespace CalotypeFunctionInfo

@@ -69,8 +69,9 @@ extern "C" __attribute__((visibility("hidden"))) const char calotype_embedded_ru
 namespace calotype::internal {
 
 std::string_view embedded_runtime() {
-    return std::string_view(calotype_embedded_runtime_begin,
-                            size_t(calotype_embedded_runtime_end - calotype_embedded_runtime_begin));
+    return std::string_view(
+        calotype_embedded_runtime_begin,
+        size_t(calotype_embedded_runtime_end - calotype_embedded_runtime_begin));
 }
 
 std::string standalone_runtime(const Target &target) {

@@ -9,7 +9,8 @@
 
 namespace calotype::internal {
 
-/// The members of a static library as name and bytes, without its index. CompileError if it is none.
+/// The members of a static library as name and bytes, without its index. CompileError if it is
+/// none.
 std::vector<std::pair<std::string, std::string>> read_static_library(std::string_view archive);
 
 /// The bytes of the runtime's static library, which the compiler carries along.

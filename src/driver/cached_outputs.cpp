@@ -23,7 +23,8 @@ public:
             return Compiler::of_process().lower(job(name, target));
         };
         if (targets_.size() == 1) {
-            return module_outputs(module_of(function_, targets_[0].second), targets_[0].second, paths_);
+            return module_outputs(module_of(function_, targets_[0].second), targets_[0].second,
+                                  paths_);
         }
         return multitarget_outputs(function_, paths_, targets_, module_of);
     }
@@ -39,7 +40,8 @@ public:
         }
         for (const auto &[name, target] : targets_) {
             const CompileJob &j = job(function_, target);
-            if (!j.source.custom_passes.empty() || !j.options.print_after.empty() || j.options.print_pass_times) {
+            if (!j.source.custom_passes.empty() || !j.options.print_after.empty() ||
+                j.options.print_pass_times) {
                 return "";
             }
             text.put(name);
@@ -53,7 +55,8 @@ private:
         // A function that is one of several differs in its name alone.
         const std::string id = target.without_feature(Target::CPlusPlusMangling).to_string();
         const auto it = jobs_.find(id);
-        CompileJob &j = it == jobs_.end() ? jobs_.emplace(id, job_of_(name, target)).first->second : it->second;
+        CompileJob &j =
+            it == jobs_.end() ? jobs_.emplace(id, job_of_(name, target)).first->second : it->second;
         j.source.name = name;
         j.target = target;
         return j;
@@ -76,8 +79,8 @@ FileContents in_folder(const FileContents &named, const std::string &folder) {
 
 }  // namespace
 
-FileContents cached_outputs(const std::string &function, const OutputPaths &paths, const NamedTargets &targets,
-                            const JobFactory &job_of) {
+FileContents cached_outputs(const std::string &function, const OutputPaths &paths,
+                            const NamedTargets &targets, const JobFactory &job_of) {
     Build build(function, paths, targets, job_of);
     const auto cache = DiskCache::from_environment();
     const std::string key = cache ? build.key() : "";

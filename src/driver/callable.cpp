@@ -34,21 +34,23 @@ const char *kind_of(bool is_buffer) {
 
 void check_argument(size_t i, const Argument &arg, const Callable::FullCallCheckInfo &given) {
     user_assert(arg.is_buffer() == given.is_buffer)
-        << "argument " << i << " (" << arg.name << ") is " << kind_of(given.is_buffer) << ", must be "
-        << kind_of(arg.is_buffer());
+        << "argument " << i << " (" << arg.name << ") is " << kind_of(given.is_buffer)
+        << ", must be " << kind_of(arg.is_buffer());
     const bool is_open = given.is_buffer && given.type == Type();
     user_assert(is_open || given.type == arg.type)
-        << "argument " << i << " (" << arg.name << ") has type " << given.type << ", must have " << arg.type;
+        << "argument " << i << " (" << arg.name << ") has type " << given.type << ", must have "
+        << arg.type;
     user_assert(!given.is_buffer || given.dims < 0 || given.dims == arg.dimensions)
-        << "argument " << i << " (" << arg.name << ") has " << given.dims << " dimensions, must have "
-        << int(arg.dimensions);
+        << "argument " << i << " (" << arg.name << ") has " << given.dims
+        << " dimensions, must have " << int(arg.dimensions);
 }
 
 }  // namespace
 
 void Callable::check(const FullCallCheckInfo *infos, size_t count) const {
     const std::vector<Argument> &args = arguments();
-    user_assert(count == args.size()) << "a Callable takes " << args.size() << " arguments, not " << count;
+    user_assert(count == args.size())
+        << "a Callable takes " << args.size() << " arguments, not " << count;
     for (size_t i = 0; i < count; i++) {
         check_argument(i, args[i], infos[i]);
     }
@@ -64,7 +66,8 @@ int Callable::call(JITUserContext *context, const Passed *passed, size_t count) 
     const void *run_context = run.context();
     std::vector<const void *> argv = {&run_context};
     for (size_t i = 0; i < count; i++) {
-        argv.push_back(passed[i].info.is_buffer ? static_cast<const void *>(passed[i].buffer) : &passed[i].bits);
+        argv.push_back(passed[i].info.is_buffer ? static_cast<const void *>(passed[i].buffer)
+                                                : &passed[i].bits);
     }
     const int code = contents_->code->argv(argv.data());
     run.check(code);

@@ -19,8 +19,8 @@ namespace internal {
 struct JitCode;
 }
 
-/// Takes the arguments that it was compiled with, then the output buffers. Copies share the code. May be called on any
-/// number of threads at once.
+/// Takes the arguments that it was compiled with, then the output buffers. Copies share the code.
+/// May be called on any number of threads at once.
 ///
 ///     Callable blur = f.compile_to_callable({input, radius});
 ///     blur(in, 3, out);                       // 0; errors are thrown as RuntimeErrors
@@ -48,8 +48,8 @@ public:
     /// The inputs in order, then the outputs.
     const std::vector<Argument> &arguments() const;
 
-    /// A CompileError if number, kinds or types differ from the arguments. With a JITUserContext that handles errors
-    /// itself the code of an error is returned; otherwise it is thrown.
+    /// A CompileError if number, kinds or types differ from the arguments. With a JITUserContext
+    /// that handles errors itself the code of an error is returned; otherwise it is thrown.
     template<typename... Args>
     int operator()(JITUserContext *context, Args &&...args) const {
         Passed passed[] = {Passed(), pass(args)...};
@@ -69,18 +69,22 @@ public:
     template<typename First, typename... Rest>
     std::function<int(First, Rest...)> make_std_function() const {
         if constexpr (std::is_same<First, JITUserContext *>::value) {
-            const FullCallCheckInfo infos[] = {FullCallCheckInfo(), info_of<std::decay_t<Rest>>()...};
+            const FullCallCheckInfo infos[] = {FullCallCheckInfo(),
+                                               info_of<std::decay_t<Rest>>()...};
             check(infos + 1, sizeof...(Rest));
         } else {
-            const FullCallCheckInfo infos[] = {info_of<std::decay_t<First>>(), info_of<std::decay_t<Rest>>()...};
+            const FullCallCheckInfo infos[] = {info_of<std::decay_t<First>>(),
+                                               info_of<std::decay_t<Rest>>()...};
             check(infos, 1 + sizeof...(Rest));
         }
         Callable self = *this;
-        return [self](First first, Rest... rest) { return self(std::forward<First>(first), std::forward<Rest>(rest)...); };
+        return [self](First first, Rest... rest) {
+            return self(std::forward<First>(first), std::forward<Rest>(rest)...);
+        };
     }
 
-    /// Without any check: argv[0] points to the JITUserContext *, the others to each scalar's value and to each
-    /// calotype_buffer_t.
+    /// Without any check: argv[0] points to the JITUserContext *, the others to each scalar's value
+    /// and to each calotype_buffer_t.
     int call_argv_fast(size_t argc, const void *const *argv) const;
 
 private:
@@ -93,8 +97,7 @@ private:
         };
         calotype_buffer_t *buffer = nullptr;
         FullCallCheckInfo info;
-        Passed()
-            : bits(0) {
+        Passed() : bits(0) {
         }
     };
 

@@ -25,9 +25,9 @@ JobKey finish(JobText &text, const CompileJob &job) {
 void put_front_half(JobText &text, const CompileJob &job) {
     const Target target = front_half_target(job.target);
     text.put(target.to_string());
-    const bool names_in_code = target.has_feature(Target::Profile) ||
-                               target.has_feature(Target::ProfileByTimer) ||
-                               target.has_feature(Target::TracePipeline) || job.source.trace_pipeline;
+    const bool names_in_code =
+        target.has_feature(Target::Profile) || target.has_feature(Target::ProfileByTimer) ||
+        target.has_feature(Target::TracePipeline) || job.source.trace_pipeline;
     text.put(names_in_code ? job.source.name : "");
     text.put_pipeline(job.source);
 }
@@ -72,8 +72,8 @@ CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
 }
 
 bool CompileOptions::operator==(const CompileOptions &o) const {
-    return verify == o.verify && print_after == o.print_after && print_pass_times == o.print_pass_times &&
-           debug_level == o.debug_level;
+    return verify == o.verify && print_after == o.print_after &&
+           print_pass_times == o.print_pass_times && debug_level == o.debug_level;
 }
 
 Target front_half_target(const Target &target) {

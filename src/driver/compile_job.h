@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// CompileJob: one compilation as a value: what is compiled and how. Everything that compiles goes through it.
+// CompileJob: one compilation as a value: what is compiled and how. Everything that compiles goes
+// through it.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,13 @@ struct CompileOptions {
     std::string print_after;
     /// Print the time of each pass on stderr. The default is CT_TIME_LOWERING_PASSES=1.
     bool print_pass_times = false;
-    /// 1: say on stderr what is compiled, and what is found compiled. 2 and more: print_after is "all" too.
+    /// 1: say on stderr what is compiled, and what is found compiled. 2 and more: print_after is
+    /// "all" too.
     int debug_level = 0;
 
-    /// What the environment asks for a pipeline of that name. CT_TIME_LOWERING_PASSES=1 sets print_pass_times.
-    /// CT_DEBUG_CODEGEN is a list of LEVEL or LEVEL@NAME with semicolons: the debug level of all pipelines, or of one;
-    /// the highest that applies counts.
+    /// What the environment asks for a pipeline of that name. CT_TIME_LOWERING_PASSES=1 sets
+    /// print_pass_times. CT_DEBUG_CODEGEN is a list of LEVEL or LEVEL@NAME with semicolons: the
+    /// debug level of all pipelines, or of one; the highest that applies counts.
     static CompileOptions from_environment(const std::string &pipeline);
     bool operator==(const CompileOptions &other) const;
 };
@@ -61,16 +63,17 @@ struct JobKey {
     }
 };
 
-/// What lowering depends on: algorithm, schedule, arguments, and the target without those features that only code
-/// generation looks at. Names of the function and of the module are not part of it, unless lowering puts them into the
-/// code (profiling, tracing).
+/// What lowering depends on: algorithm, schedule, arguments, and the target without those features
+/// that only code generation looks at. Names of the function and of the module are not part of it,
+/// unless lowering puts them into the code (profiling, tracing).
 JobKey front_half_key(const CompileJob &job);
 
-/// What the artifact depends on: the front half, the names, the linkage, the whole target and the options.
+/// What the artifact depends on: the front half, the names, the linkage, the whole target and the
+/// options.
 JobKey artifact_key(const CompileJob &job);
 
-/// The artifact's key without what is good in this process only: the names of extern functions, not their addresses.
-/// Good in other processes of the same build of the compiler.
+/// The artifact's key without what is good in this process only: the names of extern functions, not
+/// their addresses. Good in other processes of the same build of the compiler.
 std::string portable_key(const CompileJob &job);
 
 /// The target without the features that lowering does not look at.

@@ -14,11 +14,12 @@ namespace calotype {
 
 namespace {
 
-CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args, const std::string &fn_name,
-                    const Target &target, LinkageType linkage) {
+CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,
+                    const std::string &fn_name, const Target &target, LinkageType linkage) {
     user_assert(pipeline.defined()) << "an undefined pipeline is compiled";
     CompileJob job;
-    job.source = pipeline.source(fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name, args);
+    job.source =
+        pipeline.source(fn_name.empty() ? pipeline.contents()->outputs[0].name() : fn_name, args);
     job.source.linkage = linkage;
     job.target = target;
     job.options = CompileOptions::from_environment(job.source.name);
@@ -29,11 +30,14 @@ CompileJob make_job(const Pipeline &pipeline, const std::vector<Argument> &args,
 
 Module Pipeline::compile_to_module(const std::vector<Argument> &args, const std::string &fn_name,
                                    const Target &target, LinkageType linkage) {
-    return Module(internal::Compiler::of_process().lower(make_job(*this, args, fn_name, target, linkage)), target);
+    return Module(
+        internal::Compiler::of_process().lower(make_job(*this, args, fn_name, target, linkage)),
+        target);
 }
 
 void Pipeline::compile_to(const std::map<OutputFileType, std::string> &output_files,
-                          const std::vector<Argument> &args, const std::string &fn_name, const Target &target) {
+                          const std::vector<Argument> &args, const std::string &fn_name,
+                          const Target &target) {
     compile_to_module(args, fn_name, target).compile(output_files);
 }
 
@@ -42,7 +46,8 @@ void Pipeline::compile_to_bitcode(const std::string &filename, const std::vector
     compile_to({{OutputFileType::bitcode, filename}}, args, fn_name, target);
 }
 
-void Pipeline::compile_to_llvm_assembly(const std::string &filename, const std::vector<Argument> &args,
+void Pipeline::compile_to_llvm_assembly(const std::string &filename,
+                                        const std::vector<Argument> &args,
                                         const std::string &fn_name, const Target &target) {
     compile_to({{OutputFileType::llvm_assembly, filename}}, args, fn_name, target);
 }
@@ -67,15 +72,20 @@ void Pipeline::compile_to_c(const std::string &filename, const std::vector<Argum
     compile_to({{OutputFileType::c_source, filename}}, args, fn_name, target);
 }
 
-void Pipeline::compile_to_lowered_stmt(const std::string &filename, const std::vector<Argument> &args,
-                                       StmtOutputFormat format, const Target &target) {
-    compile_to({{format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt, filename}}, args, "", target);
+void Pipeline::compile_to_lowered_stmt(const std::string &filename,
+                                       const std::vector<Argument> &args, StmtOutputFormat format,
+                                       const Target &target) {
+    compile_to({{format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt, filename}},
+               args, "", target);
 }
 
-void Pipeline::compile_to_conceptual_stmt(const std::string &filename, const std::vector<Argument> &args,
+void Pipeline::compile_to_conceptual_stmt(const std::string &filename,
+                                          const std::vector<Argument> &args,
                                           StmtOutputFormat format, const Target &target) {
-    compile_to({{format == HTML ? OutputFileType::conceptual_stmt_html : OutputFileType::conceptual_stmt, filename}},
-               args, "", target);
+    compile_to(
+        {{format == HTML ? OutputFileType::conceptual_stmt_html : OutputFileType::conceptual_stmt,
+          filename}},
+        args, "", target);
 }
 
 void Pipeline::print_loop_nest() {
@@ -83,28 +93,34 @@ void Pipeline::print_loop_nest() {
                                            get_target_from_environment());
 }
 
-void Pipeline::compile_to_file(const std::string &filename_prefix, const std::vector<Argument> &args,
-                               const std::string &fn_name, const Target &target) {
-    compile_to(internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}), args,
-               fn_name, target);
+void Pipeline::compile_to_file(const std::string &filename_prefix,
+                               const std::vector<Argument> &args, const std::string &fn_name,
+                               const Target &target) {
+    compile_to(
+        internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}),
+        args, fn_name, target);
 }
 
-void Pipeline::compile_to_static_library(const std::string &filename_prefix, const std::vector<Argument> &args,
+void Pipeline::compile_to_static_library(const std::string &filename_prefix,
+                                         const std::vector<Argument> &args,
                                          const std::string &fn_name, const Target &target) {
-    compile_to(
-        internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::static_library}), args,
-        fn_name, target);
+    compile_to(internal::output_paths(filename_prefix,
+                                      {OutputFileType::c_header, OutputFileType::static_library}),
+               args, fn_name, target);
 }
 
 void Pipeline::compile_to_multitarget_static_library(const std::string &filename_prefix,
                                                      const std::vector<Argument> &args,
                                                      const std::vector<Target> &targets) {
     const size_t slash = filename_prefix.rfind('/');
-    const std::string fn_name = slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
-    compile_multitarget(
-        fn_name,
-        internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::static_library}), targets,
-        {}, [&](const std::string &name, const Target &target) { return compile_to_module(args, name, target); });
+    const std::string fn_name =
+        slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
+    compile_multitarget(fn_name,
+                        internal::output_paths(filename_prefix, {OutputFileType::c_header,
+                                                                 OutputFileType::static_library}),
+                        targets, {}, [&](const std::string &name, const Target &target) {
+                            return compile_to_module(args, name, target);
+                        });
 }
 
 void Pipeline::compile_to_multitarget_object_files(const std::string &filename_prefix,
@@ -112,10 +128,14 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &filename_p
                                                    const std::vector<Target> &targets,
                                                    const std::vector<std::string> &suffixes) {
     const size_t slash = filename_prefix.rfind('/');
-    const std::string fn_name = slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
+    const std::string fn_name =
+        slash == std::string::npos ? filename_prefix : filename_prefix.substr(slash + 1);
     compile_multitarget(
-        fn_name, internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}), targets,
-        suffixes, [&](const std::string &name, const Target &target) { return compile_to_module(args, name, target); });
+        fn_name,
+        internal::output_paths(filename_prefix, {OutputFileType::c_header, OutputFileType::object}),
+        targets, suffixes, [&](const std::string &name, const Target &target) {
+            return compile_to_module(args, name, target);
+        });
 }
 
 }  // namespace calotype

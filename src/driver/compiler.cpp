@@ -105,8 +105,9 @@ LoweredFunction declaration_of(const CompileJob &job) {
     }
     for (const Function &output : job.source.outputs) {
         for (int i = 0; i < output.outputs(); i++) {
-            f.args.emplace_back(Argument(output.buffer_name(i), Argument::OutputBuffer, output.output_types()[i],
-                                         output.dimensions(), ArgumentEstimates()));
+            f.args.emplace_back(Argument(output.buffer_name(i), Argument::OutputBuffer,
+                                         output.output_types()[i], output.dimensions(),
+                                         ArgumentEstimates()));
         }
     }
     return f;
@@ -119,17 +120,18 @@ std::shared_ptr<const JitCode> load(const std::string &object, const CompileJob 
     symbols.insert(jit_runtime_symbols().begin(), jit_runtime_symbols().end());
     code->library = JitLibrary::load(object, symbols);
     code->args = function.args;
-    code->argv = code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
+    code->argv =
+        code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
     code->function = code->library->find(symbol_name(function, job.target));
     code->keep_alive = job.keep_alive;
-    internal_assert(code->argv && code->function) << "compiled code has no " << argv_symbol_name(function, job.target);
+    internal_assert(code->argv && code->function)
+        << "compiled code has no " << argv_symbol_name(function, job.target);
     return code;
 }
 
 }  // namespace
 
-Compiler::Compiler()
-    : lowered_(lowered_capacity), jit_(jit_capacity) {
+Compiler::Compiler() : lowered_(lowered_capacity), jit_(jit_capacity) {
 }
 
 Compiler &Compiler::of_process() {
@@ -157,7 +159,8 @@ std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
     });
     if (job.options.debug_level > 0) {
         std::fprintf(stderr, "%s is %s for %s\n", job.source.name.c_str(),
-                     is_new ? "compiled in process" : "found compiled", job.target.to_string().c_str());
+                     is_new ? "compiled in process" : "found compiled",
+                     job.target.to_string().c_str());
     }
     return code;
 }

@@ -17,16 +17,17 @@ namespace calotype::internal {
 /// Code of one pipeline in memory.
 struct JitCode {
     std::shared_ptr<JitLibrary> library;
-    std::vector<LoweredArgument> args;        ///< __user_context first
-    int (*argv)(const void *const *) = nullptr;  ///< takes a pointer to each scalar's value, and the buffers
-    const void *function = nullptr;           ///< the function itself
+    std::vector<LoweredArgument> args;  ///< __user_context first
+    int (*argv)(const void *const *) =
+        nullptr;                     ///< takes a pointer to each scalar's value, and the buffers
+    const void *function = nullptr;  ///< the function itself
     std::vector<std::shared_ptr<const void>> keep_alive;
 };
 
 /// What was done so far, for tests and for CT_DEBUG_CODEGEN.
 struct CompileCounts {
-    int64_t lowered = 0;         ///< front halves that ran
-    int64_t lowered_found = 0;   ///< front halves found
+    int64_t lowered = 0;        ///< front halves that ran
+    int64_t lowered_found = 0;  ///< front halves found
     int64_t jit_compiled = 0;
     int64_t jit_found = 0;
     int64_t objects_found_on_disk = 0;  ///< of those compiled: not even lowered

@@ -71,7 +71,8 @@ void run_on_compiler_stack(const std::function<void()> &f) {
     const bool started = pthread_attr_setstacksize(&attributes, size) == 0 &&
                          pthread_create(&thread, &attributes, run, &task) == 0;
     pthread_attr_destroy(&attributes);
-    user_assert(started) << "cannot start a thread with a stack of " << size << " bytes to compile on";
+    user_assert(started) << "cannot start a thread with a stack of " << size
+                         << " bytes to compile on";
     pthread_join(thread, nullptr);
     if (task.error) {
         std::rethrow_exception(task.error);

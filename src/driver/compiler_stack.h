@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiling on a stack of its own: expressions may be nested deeper than a thread's usual stack allows.
+// Compiling on a stack of its own: expressions may be nested deeper than a thread's usual stack
+// allows.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 namespace calotype {
 
 constexpr size_t default_compiler_stack_size = 64 << 20;
-/// Bytes of stack that compiling gets in this process: what was set, else CT_COMPILER_STACK_SIZE, else the default. 0:
-/// that of the calling thread.
+/// Bytes of stack that compiling gets in this process: what was set, else CT_COMPILER_STACK_SIZE,
+/// else the default. 0: that of the calling thread.
 size_t get_compiler_stack_size();
 void set_compiler_stack_size(size_t bytes);
 

@@ -10,12 +10,15 @@ namespace {
 
 using InterfaceGetter = const calotype_device_interface_t *(*)();
 
-// The runtime has one such function a device that it was built for: calotype_cuda_device_interface().
+// The runtime has one such function a device that it was built for:
+// calotype_cuda_device_interface().
 const calotype_device_interface_t *find_interface(DeviceAPI api) {
     const internal::JitSymbols &symbols = internal::jit_runtime_symbols();
-    const auto getter = symbols.find(std::string("calotype_") + to_string(api) + "_device_interface");
-    return getter == symbols.end() ? nullptr :
-                                     reinterpret_cast<InterfaceGetter>(const_cast<void *>(getter->second))();
+    const auto getter =
+        symbols.find(std::string("calotype_") + to_string(api) + "_device_interface");
+    return getter == symbols.end()
+               ? nullptr
+               : reinterpret_cast<InterfaceGetter>(const_cast<void *>(getter->second))();
 }
 
 }  // namespace
@@ -25,14 +28,17 @@ DeviceAPI get_default_device_api_for_target(const Target &t) {
     return api == DeviceAPI::None ? DeviceAPI::Host : api;
 }
 
-const calotype_device_interface_t *get_device_interface_for_device_api(DeviceAPI api, const Target &t,
-                                                                       const char *error_site) {
-    const DeviceAPI wanted = api == DeviceAPI::Default_GPU ? get_default_device_api_for_target(t) : api;
+const calotype_device_interface_t *
+get_device_interface_for_device_api(DeviceAPI api, const Target &t, const char *error_site) {
+    const DeviceAPI wanted =
+        api == DeviceAPI::Default_GPU ? get_default_device_api_for_target(t) : api;
     const std::string site = error_site ? std::string(error_site) + ": " : "";
-    user_assert(wanted != DeviceAPI::Host && wanted != DeviceAPI::None && t.supports_device_api(wanted))
+    user_assert(wanted != DeviceAPI::Host && wanted != DeviceAPI::None &&
+                t.supports_device_api(wanted))
         << site << "target " << t.to_string() << " has no device " << to_string(api);
     const calotype_device_interface_t *interface = find_interface(wanted);
-    user_assert(interface) << site << "the runtime of this build has no device " << to_string(wanted);
+    user_assert(interface) << site << "the runtime of this build has no device "
+                           << to_string(wanted);
     return interface;
 }
 

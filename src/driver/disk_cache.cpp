@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One file an entry, named by the SHA-256 of the key:
 //
-//     pack({"build": which compiler, "key": the whole key, "value": the result, "digest": SHA-256 of the result})
+//     pack({"build": which compiler, "key": the whole key, "value": the result, "digest": SHA-256
+//     of the result})
 //
 // The time of the last use is the file's time of modification.
 #include "driver/disk_cache.h"
@@ -33,7 +34,8 @@ const char *const suffix = ".calotype";
 std::string this_build() {
     Dl_info info;
     struct stat file;
-    if (dladdr(reinterpret_cast<const void *>(&this_build), &info) == 0 || stat(info.dli_fname, &file) != 0) {
+    if (dladdr(reinterpret_cast<const void *>(&this_build), &info) == 0 ||
+        stat(info.dli_fname, &file) != 0) {
         return "";
     }
     return std::to_string(file.st_size) + "." + std::to_string(file.st_mtim.tv_sec) + "." +
@@ -69,7 +71,8 @@ std::optional<DiskCache> DiskCache::from_environment() {
     }
     const char *size = std::getenv("CT_CACHE_MAX_SIZE");
     const char *age = std::getenv("CT_CACHE_MAX_AGE");
-    return DiskCache(folder, parse_cache_size(size ? size : "1G"), age ? parse_count("CT_CACHE_MAX_AGE", age) : 0);
+    return DiskCache(folder, parse_cache_size(size ? size : "1G"),
+                     age ? parse_count("CT_CACHE_MAX_AGE", age) : 0);
 }
 
 std::string DiskCache::path_of(const std::string &key) const {
@@ -81,7 +84,8 @@ std::optional<std::string> DiskCache::load(const std::string &key) const {
     std::error_code failed;
     const auto last_use = fs::last_write_time(path, failed);
     const auto now = fs::file_time_type::clock::now();
-    if (failed || (max_age_seconds_ > 0 && now - last_use > std::chrono::seconds(max_age_seconds_))) {
+    if (failed ||
+        (max_age_seconds_ > 0 && now - last_use > std::chrono::seconds(max_age_seconds_))) {
         return std::nullopt;
     }
     std::string bytes;
@@ -135,7 +139,8 @@ void DiskCache::trim() const {
               [](const Entry &a, const Entry &b) { return a.last_use < b.last_use; });
     const auto now = fs::file_time_type::clock::now();
     for (const Entry &e : entries) {
-        const bool is_old = max_age_seconds_ > 0 && now - e.last_use > std::chrono::seconds(max_age_seconds_);
+        const bool is_old =
+            max_age_seconds_ > 0 && now - e.last_use > std::chrono::seconds(max_age_seconds_);
         if (is_old || total > max_bytes_) {
             fs::remove(e.path, failed);
             total -= e.size;
@@ -164,9 +169,11 @@ std::optional<std::map<std::string, std::string>> unpack(const std::string &text
     size_t at = std::string_view(pack_magic).size();
     while (at < text.size()) {
         size_t size = 0;
-        const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), size);
+        const auto [end, error] =
+            std::from_chars(text.data() + at, text.data() + text.size(), size);
         const size_t begin = size_t(end - text.data()) + 1;
-        if (error != std::errc() || begin > text.size() || *end != ' ' || size > text.size() - begin) {
+        if (error != std::errc() || begin > text.size() || *end != ' ' ||
+            size > text.size() - begin) {
             return std::nullopt;
         }
         parts.push_back(text.substr(begin, size));

@@ -9,14 +9,17 @@
 
 namespace calotype::internal {
 
-/// Any number of processes may use one folder at once. A file that is damaged, of another build of the compiler, or
-/// made for another key with the same digest, counts as absent. Failures to write are not errors.
+/// Any number of processes may use one folder at once. A file that is damaged, of another build of
+/// the compiler, or made for another key with the same digest, counts as absent. Failures to write
+/// are not errors.
 class DiskCache {
 public:
-    /// max_bytes: beyond it, what was not used for longest is removed. max_age_seconds: 0 is without end.
+    /// max_bytes: beyond it, what was not used for longest is removed. max_age_seconds: 0 is
+    /// without end.
     DiskCache(const std::string &folder, int64_t max_bytes, int64_t max_age_seconds);
-    /// CT_CACHE_DIR, CT_CACHE_MAX_SIZE (bytes, with K, M or G behind it; default 1G), CT_CACHE_MAX_AGE (seconds). Empty
-    /// while CT_CACHE_DIR is not set. A CompileError if a number is none.
+    /// CT_CACHE_DIR, CT_CACHE_MAX_SIZE (bytes, with K, M or G behind it; default 1G),
+    /// CT_CACHE_MAX_AGE (seconds). Empty while CT_CACHE_DIR is not set. A CompileError if a number
+    /// is none.
     static std::optional<DiskCache> from_environment();
 
     std::optional<std::string> load(const std::string &key) const;

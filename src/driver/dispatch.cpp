@@ -49,8 +49,9 @@ LoweredBuffer as_buffer(const std::string &name, const std::vector<uint64_t> &wo
 Stmt call(const LoweredFunction &f) {
     std::vector<Expr> args;
     for (const LoweredArgument &a : f.args) {
-        args.push_back(a.is_buffer() ? Variable::make(type_of<calotype_buffer_t *>(), names::buffer(a.name)) :
-                                       Variable::make(a.type, a.name));
+        args.push_back(a.is_buffer()
+                           ? Variable::make(type_of<calotype_buffer_t *>(), names::buffer(a.name))
+                           : Variable::make(a.type, a.name));
     }
     const Expr result = Variable::make(Int(32), "result");
     return LetStmt::make("result", Call::make(Int(32), f.name, args, CallKind::Extern),
@@ -71,7 +72,8 @@ Stmt Dispatch::choose(size_t i, std::vector<LoweredBuffer> &buffers) const {
     }
     const std::vector<uint64_t> words = feature_words(choices_[i].target);
     buffers.push_back(as_buffer("features_" + std::to_string(i), words));
-    const Expr buffer = Variable::make(type_of<calotype_buffer_t *>(), names::buffer(buffers.back().name));
+    const Expr buffer =
+        Variable::make(type_of<calotype_buffer_t *>(), names::buffer(buffers.back().name));
     const Expr address = Call::make(Handle(), Intrinsic::buffer_get_host, {buffer});
     const Expr can_use = Call::make(Int(32), "calotype_can_use_target_features",
                                     {Expr(int(words.size())), address}, CallKind::Extern);
@@ -86,7 +88,8 @@ LoweredModule Dispatch::module(const std::string &name, const Target &target) co
     module.external_code.clear();
     LoweredFunction &f = module.functions[0];
     f.name = name;
-    f.name_mangling = name.find("::") == std::string::npos ? NameMangling::Default : NameMangling::CPlusPlus;
+    f.name_mangling =
+        name.find("::") == std::string::npos ? NameMangling::Default : NameMangling::CPlusPlus;
     f.linkage = LinkageType::ExternalPlusMetadata;
     f.body = choose(0, module.buffers);
     return module;

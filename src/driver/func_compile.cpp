@@ -10,7 +10,8 @@ Realization Func::realize(std::vector<int32_t> sizes, const Target &target) {
     return pipeline().realize(std::move(sizes), target);
 }
 
-Realization Func::realize(JITUserContext *context, std::vector<int32_t> sizes, const Target &target) {
+Realization Func::realize(JITUserContext *context, std::vector<int32_t> sizes,
+                          const Target &target) {
     return pipeline().realize(context, std::move(sizes), target);
 }
 
@@ -18,7 +19,8 @@ void Func::realize(Pipeline::RealizationArg outputs, const Target &target) {
     pipeline().realize(std::move(outputs), target);
 }
 
-void Func::realize(JITUserContext *context, Pipeline::RealizationArg outputs, const Target &target) {
+void Func::realize(JITUserContext *context, Pipeline::RealizationArg outputs,
+                   const Target &target) {
     pipeline().realize(context, std::move(outputs), target);
 }
 
@@ -30,11 +32,13 @@ void Func::infer_input_bounds(Pipeline::RealizationArg outputs, const Target &ta
     pipeline().infer_input_bounds(std::move(outputs), target);
 }
 
-void Func::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes, const Target &target) {
+void Func::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                              const Target &target) {
     pipeline().infer_input_bounds(context, sizes, target);
 }
 
-void Func::infer_input_bounds(JITUserContext *context, Pipeline::RealizationArg outputs, const Target &target) {
+void Func::infer_input_bounds(JITUserContext *context, Pipeline::RealizationArg outputs,
+                              const Target &target) {
     pipeline().infer_input_bounds(context, std::move(outputs), target);
 }
 
@@ -43,7 +47,8 @@ void Func::compile_to_bitcode(const std::string &filename, const std::vector<Arg
     pipeline().compile_to_bitcode(filename, args, fn_name, target);
 }
 
-void Func::compile_to_bitcode(const std::string &filename, const std::vector<Argument> &args, const Target &target) {
+void Func::compile_to_bitcode(const std::string &filename, const std::vector<Argument> &args,
+                              const Target &target) {
     pipeline().compile_to_bitcode(filename, args, "", target);
 }
 
@@ -62,7 +67,8 @@ void Func::compile_to_object(const std::string &filename, const std::vector<Argu
     pipeline().compile_to_object(filename, args, fn_name, target);
 }
 
-void Func::compile_to_object(const std::string &filename, const std::vector<Argument> &args, const Target &target) {
+void Func::compile_to_object(const std::string &filename, const std::vector<Argument> &args,
+                             const Target &target) {
     pipeline().compile_to_object(filename, args, "", target);
 }
 
@@ -76,12 +82,13 @@ void Func::compile_to_assembly(const std::string &filename, const std::vector<Ar
     pipeline().compile_to_assembly(filename, args, fn_name, target);
 }
 
-void Func::compile_to_assembly(const std::string &filename, const std::vector<Argument> &args, const Target &target) {
+void Func::compile_to_assembly(const std::string &filename, const std::vector<Argument> &args,
+                               const Target &target) {
     pipeline().compile_to_assembly(filename, args, "", target);
 }
 
-void Func::compile_to_c(const std::string &filename, const std::vector<Argument> &args, const std::string &fn_name,
-                        const Target &target) {
+void Func::compile_to_c(const std::string &filename, const std::vector<Argument> &args,
+                        const std::string &fn_name, const Target &target) {
     pipeline().compile_to_c(filename, args, fn_name, target);
 }
 
@@ -90,8 +97,9 @@ void Func::compile_to_lowered_stmt(const std::string &filename, const std::vecto
     pipeline().compile_to_lowered_stmt(filename, args, format, target);
 }
 
-void Func::compile_to_conceptual_stmt(const std::string &filename, const std::vector<Argument> &args,
-                                      StmtOutputFormat format, const Target &target) {
+void Func::compile_to_conceptual_stmt(const std::string &filename,
+                                      const std::vector<Argument> &args, StmtOutputFormat format,
+                                      const Target &target) {
     pipeline().compile_to_conceptual_stmt(filename, args, format, target);
 }
 
@@ -104,8 +112,9 @@ void Func::compile_to_file(const std::string &filename_prefix, const std::vector
     pipeline().compile_to_file(filename_prefix, args, fn_name, target);
 }
 
-void Func::compile_to_static_library(const std::string &filename_prefix, const std::vector<Argument> &args,
-                                     const std::string &fn_name, const Target &target) {
+void Func::compile_to_static_library(const std::string &filename_prefix,
+                                     const std::vector<Argument> &args, const std::string &fn_name,
+                                     const Target &target) {
     pipeline().compile_to_static_library(filename_prefix, args, fn_name, target);
 }
 
@@ -115,18 +124,21 @@ void Func::compile_to_multitarget_static_library(const std::string &filename_pre
     pipeline().compile_to_multitarget_static_library(filename_prefix, args, targets);
 }
 
-void Func::compile_to_multitarget_object_files(const std::string &filename_prefix, const std::vector<Argument> &args,
+void Func::compile_to_multitarget_object_files(const std::string &filename_prefix,
+                                               const std::vector<Argument> &args,
                                                const std::vector<Target> &targets,
                                                const std::vector<std::string> &suffixes) {
     pipeline().compile_to_multitarget_object_files(filename_prefix, args, targets, suffixes);
 }
 
-Module Func::compile_to_module(const std::vector<Argument> &args, const std::string &fn_name, const Target &target) {
+Module Func::compile_to_module(const std::vector<Argument> &args, const std::string &fn_name,
+                               const Target &target) {
     return pipeline().compile_to_module(args, fn_name, target);
 }
 
-void Func::compile_to(const std::map<OutputFileType, std::string> &output_files, const std::vector<Argument> &args,
-                      const std::string &fn_name, const Target &target) {
+void Func::compile_to(const std::map<OutputFileType, std::string> &output_files,
+                      const std::vector<Argument> &args, const std::string &fn_name,
+                      const Target &target) {
     pipeline().compile_to(output_files, args, fn_name, target);
 }
 

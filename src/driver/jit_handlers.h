@@ -31,9 +31,11 @@ struct JITHandlers {
     void *(*custom_get_symbol)(const char *name) = nullptr;
     void *(*custom_load_library)(const char *name) = nullptr;
     void *(*custom_get_library_symbol)(void *lib, const char *name) = nullptr;
-    int32_t (*custom_cuda_acquire_context)(JITUserContext *, void **cuda_context, bool create) = nullptr;
+    int32_t (*custom_cuda_acquire_context)(JITUserContext *, void **cuda_context,
+                                           bool create) = nullptr;
     int32_t (*custom_cuda_release_context)(JITUserContext *) = nullptr;
-    int32_t (*custom_cuda_get_stream)(JITUserContext *, void *cuda_context, void **stream) = nullptr;
+    int32_t (*custom_cuda_get_stream)(JITUserContext *, void *cuda_context,
+                                      void **stream) = nullptr;
 };
 
 namespace internal {
@@ -100,20 +102,17 @@ private:
     ExternSignature signature_;
 };
 
-/// What a name that pipelines call stands for: a C function or a pipeline, which is called as an extern stage.
+/// What a name that pipelines call stands for: a C function or a pipeline, which is called as an
+/// extern stage.
 struct JITExtern {
-    JITExtern(const Pipeline &pipeline)
-        : pipeline_(pipeline) {
+    JITExtern(const Pipeline &pipeline) : pipeline_(pipeline) {
     }
-    JITExtern(const Func &func)
-        : pipeline_(func) {
+    JITExtern(const Func &func) : pipeline_(func) {
     }
-    JITExtern(const ExternCFunction &function)
-        : function_(function) {
+    JITExtern(const ExternCFunction &function) : function_(function) {
     }
     template<typename R, typename... Args>
-    JITExtern(R (*f)(Args...))
-        : function_(f) {
+    JITExtern(R (*f)(Args...)) : function_(f) {
     }
     const Pipeline &pipeline() const {
         return pipeline_;

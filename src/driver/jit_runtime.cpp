@@ -19,12 +19,13 @@ JITUserContext *context_of(void *user_context) {
     return static_cast<JITUserContext *>(user_context);
 }
 
-// Each looks whether the run has a handler of its own. Code that was compiled ahead of time and is linked to the same
-// copy of the runtime passes null and gets the defaults.
+// Each looks whether the run has a handler of its own. Code that was compiled ahead of time and is
+// linked to the same copy of the runtime passes null and gets the defaults.
 
 void print(void *uc, const char *text) {
     JITUserContext *c = context_of(uc);
-    c && c->handlers.custom_print ? c->handlers.custom_print(c, text) : calotype_default_print(uc, text);
+    c && c->handlers.custom_print ? c->handlers.custom_print(c, text)
+                                  : calotype_default_print(uc, text);
 }
 
 void error(void *uc, const char *message) {
@@ -40,33 +41,37 @@ void error(void *uc, const char *message) {
 
 void *allocate(void *uc, size_t size) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_malloc ? c->handlers.custom_malloc(c, size) : calotype_default_malloc(uc, size);
+    return c && c->handlers.custom_malloc ? c->handlers.custom_malloc(c, size)
+                                          : calotype_default_malloc(uc, size);
 }
 
 void release(void *uc, void *address) {
     JITUserContext *c = context_of(uc);
-    c && c->handlers.custom_free ? c->handlers.custom_free(c, address) : calotype_default_free(uc, address);
+    c && c->handlers.custom_free ? c->handlers.custom_free(c, address)
+                                 : calotype_default_free(uc, address);
 }
 
 using ContextTask = int (*)(JITUserContext *, int, uint8_t *);
 
 int do_task(void *uc, calotype_task_t task, int number, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_do_task ?
-               c->handlers.custom_do_task(c, reinterpret_cast<ContextTask>(task), number, closure) :
-               calotype_default_do_task(uc, task, number, closure);
+    return c && c->handlers.custom_do_task
+               ? c->handlers.custom_do_task(c, reinterpret_cast<ContextTask>(task), number, closure)
+               : calotype_default_do_task(uc, task, number, closure);
 }
 
 int do_par_for(void *uc, calotype_task_t task, int min, int size, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_do_par_for ?
-               c->handlers.custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size, closure) :
-               calotype_default_do_par_for(uc, task, min, size, closure);
+    return c && c->handlers.custom_do_par_for
+               ? c->handlers.custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size,
+                                               closure)
+               : calotype_default_do_par_for(uc, task, min, size, closure);
 }
 
 int32_t trace(void *uc, const calotype_trace_event_t *event) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_trace ? c->handlers.custom_trace(c, event) : calotype_default_trace(uc, event);
+    return c && c->handlers.custom_trace ? c->handlers.custom_trace(c, event)
+                                         : calotype_default_trace(uc, event);
 }
 
 JitSymbols install() {
@@ -136,8 +141,9 @@ void JitRun::check(int code) const {
         return;
     }
     const std::string text = errors_.text();
-    throw_runtime_error(text.empty() ? std::string("the pipeline failed: ") + calotype_error_code_summary(code) :
-                                       text);
+    throw_runtime_error(text.empty() ? std::string("the pipeline failed: ") +
+                                           calotype_error_code_summary(code)
+                                     : text);
 }
 
 }  // namespace calotype::internal

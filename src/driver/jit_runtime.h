@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The runtime that pipelines in this process run on: the compiler's own copy, with hooks that look at the
-// JITUserContext of the run.
+// The runtime that pipelines in this process run on: the compiler's own copy, with hooks that look
+// at the JITUserContext of the run.
 #pragma once
 
 #include <mutex>
@@ -24,7 +24,8 @@ private:
     std::string text_;
 };
 
-/// One run: `context` is what generated code gets. Handlers that `given` leaves null are those of the pipeline.
+/// One run: `context` is what generated code gets. Handlers that `given` leaves null are those of
+/// the pipeline.
 class JitRun {
 public:
     JitRun(JITUserContext *given, const JITHandlers &of_pipeline);

@@ -66,8 +66,8 @@ void JobText::put_node(const ExprNode *node) {
     put(node->type);
     dispatch(node, [&](const auto *op) {
         for_each_field(*op, FieldWriter{*this});
-        // Who the name refers to: names of parameters, images, Funcs and domains are unique in a pipeline, loop
-        // variables may be called the same.
+        // Who the name refers to: names of parameters, images, Funcs and domains are unique in a
+        // pipeline, loop variables may be called the same.
         if constexpr (requires { op->symbol; }) {
             put(op->symbol ? int64_t(op->symbol->kind) : int64_t(-1));
             if (op->symbol) {
@@ -221,8 +221,8 @@ void JobText::put(const FuncSchedule &s) {
     put(int64_t(s.memory_type));
     put(s.memoize_eviction_key);
     put(s.ring_buffer);
-    for (const bool flag : {s.memoized, s.async, s.trace_loads, s.trace_stores, s.trace_realizations,
-                            s.no_profiling}) {
+    for (const bool flag : {s.memoized, s.async, s.trace_loads, s.trace_stores,
+                            s.trace_realizations, s.no_profiling}) {
         put(flag);
     }
     put_names(s.trace_tags);

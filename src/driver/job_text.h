@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// JobText: pipelines written down as text in which equal text means equal pipelines. For keys, not for people.
+// JobText: pipelines written down as text in which equal text means equal pipelines. For keys, not
+// for people.
 #pragma once
 
 #include <map>
@@ -12,8 +13,9 @@
 
 namespace calotype::internal {
 
-/// Appends to a text. Every field is delimited, so that no two sequences of calls give the same text. Expressions are
-/// graphs: a node is written where it is first met and is a number from then on.
+/// Appends to a text. Every field is delimited, so that no two sequences of calls give the same
+/// text. Expressions are graphs: a node is written where it is first met and is a number from then
+/// on.
 class JobText {
 public:
     void put(std::string_view text);

@@ -110,12 +110,14 @@ MetadataNameMap Module::get_metadata_name_map() const {
 
 void Module::compile(const std::map<OutputFileType, std::string> &output_files) const {
     const Module all = submodules().empty() ? *this : resolve_submodules();
-    internal::write_files_together(internal::module_outputs(all.lowered(), all.target(), output_files));
+    internal::write_files_together(
+        internal::module_outputs(all.lowered(), all.target(), output_files));
 }
 
 std::string Module::compile_to_object_bytes() const {
     const Module all = resolve_submodules();
-    return internal::emit_outputs(all.lowered(), target(), {OutputFileType::object})[OutputFileType::object];
+    return internal::emit_outputs(all.lowered(), target(),
+                                  {OutputFileType::object})[OutputFileType::object];
 }
 
 const LoweredModule &Module::lowered() const {
@@ -138,8 +140,9 @@ void compile_standalone_runtime(const std::string &filename, const Target &targe
     internal::write_file_atomically(filename, internal::standalone_runtime(target));
 }
 
-std::map<OutputFileType, std::string> compile_standalone_runtime(
-    const std::map<OutputFileType, std::string> &output_files, const Target &target) {
+std::map<OutputFileType, std::string>
+compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_files,
+                           const Target &target) {
     std::map<OutputFileType, std::string> written;
     for (const auto &[type, path] : output_files) {
         if (type == OutputFileType::static_library) {
@@ -150,8 +153,10 @@ std::map<OutputFileType, std::string> compile_standalone_runtime(
     return written;
 }
 
-void compile_multitarget(const std::string &fn_name, const std::map<OutputFileType, std::string> &output_files,
-                         const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
+void compile_multitarget(const std::string &fn_name,
+                         const std::map<OutputFileType, std::string> &output_files,
+                         const std::vector<Target> &targets,
+                         const std::vector<std::string> &suffixes,
                          const ModuleFactory &module_factory) {
     user_assert(suffixes.empty() || suffixes.size() == targets.size())
         << targets.size() << " targets have " << suffixes.size() << " suffixes";
@@ -160,8 +165,9 @@ void compile_multitarget(const std::string &fn_name, const std::map<OutputFileTy
         named.emplace_back(suffixes.empty() ? targets[i].to_string() : suffixes[i], targets[i]);
     }
     internal::write_files_together(internal::multitarget_outputs(
-        fn_name, output_files, named,
-        [&](const std::string &name, const Target &target) { return module_factory(name, target).lowered(); }));
+        fn_name, output_files, named, [&](const std::string &name, const Target &target) {
+            return module_factory(name, target).lowered();
+        }));
 }
 
 }  // namespace calotype

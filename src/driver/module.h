@@ -18,7 +18,8 @@ namespace calotype {
 /// A handle: copies are the same module.
 class Module {
 public:
-    Module(const std::string &name, const Target &target, const MetadataNameMap &metadata_names = {});
+    Module(const std::string &name, const Target &target,
+           const MetadataNameMap &metadata_names = {});
     Module(LoweredModule module, const Target &target);
 
     const Target &target() const;
@@ -58,15 +59,18 @@ Module link_modules(const std::string &name, const std::vector<Module> &modules)
 
 /// Write the runtime for the target as a static library; gives the target that it serves.
 void compile_standalone_runtime(const std::string &filename, const Target &target);
-std::map<OutputFileType, std::string> compile_standalone_runtime(
-    const std::map<OutputFileType, std::string> &output_files, const Target &target);
+std::map<OutputFileType, std::string>
+compile_standalone_runtime(const std::map<OutputFileType, std::string> &output_files,
+                           const Target &target);
 
 /// Makes the module of a function for a target.
 using ModuleFactory = std::function<Module(const std::string &fn_name, const Target &target)>;
-/// One function that chooses between targets as it runs: see docs/generators.md. `suffixes` go into the names of
-/// files and functions; empty: the target strings.
-void compile_multitarget(const std::string &fn_name, const std::map<OutputFileType, std::string> &output_files,
-                         const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
+/// One function that chooses between targets as it runs: see docs/generators.md. `suffixes` go into
+/// the names of files and functions; empty: the target strings.
+void compile_multitarget(const std::string &fn_name,
+                         const std::map<OutputFileType, std::string> &output_files,
+                         const std::vector<Target> &targets,
+                         const std::vector<std::string> &suffixes,
                          const ModuleFactory &module_factory);
 
 }  // namespace calotype

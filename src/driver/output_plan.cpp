@@ -32,7 +32,8 @@ void check_targets(const NamedTargets &targets) {
     const auto &[first_text, first] = targets[0];
     std::set<std::string> seen;
     for (const auto &[text, target] : targets) {
-        user_assert(seen.insert(target.to_string()).second) << "target " << text << " is given twice";
+        user_assert(seen.insert(target.to_string()).second)
+            << "target " << text << " is given twice";
         user_assert(target.os == first.os && target.arch == first.arch && target.bits == first.bits)
             << "targets " << first_text << " and " << text
             << " differ in architecture, bits or system, so that no machine can run both";
@@ -97,7 +98,8 @@ public:
         const LoweredModule wrapper = dispatch_.module(function_, last);
         auto contents = emit(wrapper, last, types_once_);
         keep_if_asked(OutputFileType::object, "dispatch", contents[OutputFileType::object]);
-        members_.emplace_back(c_identifier(function_) + "_dispatch.o", contents[OutputFileType::object]);
+        members_.emplace_back(c_identifier(function_) + "_dispatch.o",
+                              contents[OutputFileType::object]);
         for (const auto &[type, path] : paths_) {
             if (type == OutputFileType::static_library) {
                 files_[path] = library_of(members_, last);
@@ -138,24 +140,29 @@ bool can_make_output(OutputFileType type) {
     return can_emit(type);
 }
 
-FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths) {
+FileContents module_outputs(const LoweredModule &module, const Target &target,
+                            const OutputPaths &paths) {
     check_types(paths);
     std::set<OutputFileType> types;
     for (const auto &entry : paths) {
         // A library is made of the object here, where the runtime is at hand.
-        types.insert(entry.first == OutputFileType::static_library ? OutputFileType::object : entry.first);
+        types.insert(entry.first == OutputFileType::static_library ? OutputFileType::object
+                                                                   : entry.first);
     }
     auto contents = emit(module, target, types);
     FileContents files;
     for (const auto &[type, path] : paths) {
-        files[path] = type == OutputFileType::static_library ?
-                          library_of({{c_identifier(module.name) + ".o", contents[OutputFileType::object]}}, target) :
-                          contents[type];
+        files[path] =
+            type == OutputFileType::static_library
+                ? library_of({{c_identifier(module.name) + ".o", contents[OutputFileType::object]}},
+                             target)
+                : contents[type];
     }
     return files;
 }
 
-FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths, const NamedTargets &targets,
+FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths,
+                                 const NamedTargets &targets,
                                  const LoweredModuleFactory &module_of) {
     check_types(paths);
     check_targets(targets);
@@ -175,7 +182,8 @@ void write_files_together(const FileContents &files) {
             written.push_back(path + suffix);
         }
         for (const auto &[path, contents] : files) {
-            user_assert(std::rename((path + suffix).c_str(), path.c_str()) == 0) << "cannot write " << path;
+            user_assert(std::rename((path + suffix).c_str(), path.c_str()) == 0)
+                << "cannot write " << path;
         }
     } catch (...) {
         for (const std::string &path : written) {

@@ -20,7 +20,8 @@ using OutputPaths = std::map<OutputFileType, std::string>;
 /// Targets with the text that stands for each in the names of files and functions.
 using NamedTargets = std::vector<std::pair<std::string, Target>>;
 /// The module of a function for a target; called once a target. It holds one function.
-using LoweredModuleFactory = std::function<LoweredModule(const std::string &function, const Target &target)>;
+using LoweredModuleFactory =
+    std::function<LoweredModule(const std::string &function, const Target &target)>;
 
 /// The paths that these types have, each `path_base` and its extension.
 OutputPaths output_paths(const std::string &path_base, const std::vector<OutputFileType> &types);
@@ -28,14 +29,16 @@ OutputPaths output_paths(const std::string &path_base, const std::vector<OutputF
 /// True if module_outputs can make that type.
 bool can_make_output(OutputFileType type);
 
-/// The files of one module. A CompileError if a type cannot be made. Without the feature no_runtime, a static library
-/// holds the runtime too.
-FileContents module_outputs(const LoweredModule &module, const Target &target, const OutputPaths &paths);
+/// The files of one module. A CompileError if a type cannot be made. Without the feature
+/// no_runtime, a static library holds the runtime too.
+FileContents module_outputs(const LoweredModule &module, const Target &target,
+                            const OutputPaths &paths);
 
-/// One function that chooses as it runs: the first target that the machine can run is taken, the last without a look.
-/// Types of which there is one file a target get the target's text into their names: out.o gives out-TEXT.o. A
-/// CompileError if the targets do not go together.
-FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths, const NamedTargets &targets,
+/// One function that chooses as it runs: the first target that the machine can run is taken, the
+/// last without a look. Types of which there is one file a target get the target's text into their
+/// names: out.o gives out-TEXT.o. A CompileError if the targets do not go together.
+FileContents multitarget_outputs(const std::string &function, const OutputPaths &paths,
+                                 const NamedTargets &targets,
                                  const LoweredModuleFactory &module_of);
 
 /// Writes all files or none: into temporary files beside their places, which are then renamed.

@@ -28,12 +28,14 @@ Target resolve_jit_target(const Target &target) {
     }
     const Target host = get_host_target();
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
-        << "target " << target.to_string() << " cannot run on this machine, which is " << host.to_string();
+        << "target " << target.to_string() << " cannot run on this machine, which is "
+        << host.to_string();
     return target.with_feature(Target::JIT);
 }
 
 Argument user_context_argument() {
-    return Argument(user_context_name, Argument::InputScalar, type_of<void *>(), 0, ArgumentEstimates());
+    return Argument(user_context_name, Argument::InputScalar, type_of<void *>(), 0,
+                    ArgumentEstimates());
 }
 
 namespace {
@@ -57,11 +59,11 @@ std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
     return inputs;
 }
 
-CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std::vector<Argument> &args,
-                    const Target &target);
+CompileJob make_job(const Pipeline &pipeline, const std::string &name,
+                    const std::vector<Argument> &args, const Target &target);
 
-// What names of extern functions stand for: C functions by address, pipelines as functions compiled now, which take
-// their inputs as infer_arguments() lists them, then their outputs.
+// What names of extern functions stand for: C functions by address, pipelines as functions compiled
+// now, which take their inputs as infer_arguments() lists them, then their outputs.
 void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs) {
     for (const auto &[name, e] : externs) {
         if (!e.pipeline().defined()) {
@@ -76,8 +78,8 @@ void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &exter
     }
 }
 
-CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std::vector<Argument> &args,
-                    const Target &target) {
+CompileJob make_job(const Pipeline &pipeline, const std::string &name,
+                    const std::vector<Argument> &args, const Target &target) {
     CompileJob job;
     job.target = target;
     job.options = CompileOptions::from_environment(name);
@@ -89,7 +91,8 @@ CompileJob make_job(const Pipeline &pipeline, const std::string &name, const std
 
 }  // namespace
 
-std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const std::vector<Argument> &args,
+std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
+                                                 const std::vector<Argument> &args,
                                                  const Target &target) {
     std::vector<Argument> all = {user_context_argument()};
     for (const Argument &a : args) {
@@ -98,7 +101,8 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const
         }
     }
     std::string name = pipeline.contents()->outputs[0].name();
-    // A Func may be called as a C function is that its code calls ("sin"): then the compiled function is not.
+    // A Func may be called as a C function is that its code calls ("sin"): then the compiled
+    // function is not.
     if (dlsym(RTLD_DEFAULT, name.c_str())) {
         name += "$";
     }

@@ -19,7 +19,8 @@ struct JitState : PipelineDriverState {
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
-    /// Nothing to forget: code is found by the value of the pipeline, so that a changed one is never served old code.
+    /// Nothing to forget: code is found by the value of the pipeline, so that a changed one is
+    /// never served old code.
     void invalidate() override {
     }
     /// The state of a pipeline, made when first needed.
@@ -35,10 +36,12 @@ struct CompiledPipeline {
 /// The JIT target that `target` stands for: an empty one is that of the environment.
 Target resolve_jit_target(const Target &target);
 
-/// Compiles with the arguments that the pipeline depends on, or finds the code of an equal pipeline.
+/// Compiles with the arguments that the pipeline depends on, or finds the code of an equal
+/// pipeline.
 CompiledPipeline compile_inferred(const Pipeline &pipeline, const Target &target);
 /// Compiles with these arguments. A CompileError if one is missing.
-std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline, const std::vector<Argument> &args,
+std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
+                                                 const std::vector<Argument> &args,
                                                  const Target &target);
 
 /// Name of the context in generated code.

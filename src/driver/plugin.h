@@ -6,8 +6,8 @@
 
 namespace calotype {
 
-/// Loads the library for the rest of the process: a path, or a name that the system finds ("foo" is tried as libfoo.so
-/// too). A CompileError with the reason if it cannot be loaded.
+/// Loads the library for the rest of the process: a path, or a name that the system finds ("foo" is
+/// tried as libfoo.so too). A CompileError with the reason if it cannot be loaded.
 void load_plugin(const std::string &library);
 
 }  // namespace calotype

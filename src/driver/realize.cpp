@@ -18,8 +18,7 @@ using internal::JitState;
 // The arguments of one call, in the form that the argv function takes.
 class CallArguments {
 public:
-    explicit CallArguments(const JitRun &run)
-        : context_(run.context()) {
+    explicit CallArguments(const JitRun &run) : context_(run.context()) {
         argv_.push_back(&context_);
     }
     void add(const void *address) {
@@ -56,12 +55,13 @@ std::vector<Function> outputs_of(const Pipeline &pipeline) {
 }
 
 // One buffer a value of each output; without memory if `with_memory` is false.
-Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &sizes, bool with_memory) {
+Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &sizes,
+                         bool with_memory) {
     std::vector<Buffer<>> buffers;
     for (const Function &f : outputs_of(pipeline)) {
         user_assert(size_t(f.dimensions()) == sizes.size())
-            << "output func " << f.name() << " has " << f.dimensions() << " dimensions, but " << sizes.size()
-            << " sizes are given";
+            << "output func " << f.name() << " has " << f.dimensions() << " dimensions, but "
+            << sizes.size() << " sizes are given";
         for (const Type &t : f.output_types()) {
             if (with_memory) {
                 buffers.emplace_back(t, sizes);
@@ -95,8 +95,9 @@ void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t
         for (const Type &t : f.output_types()) {
             if (i < buffers.size()) {
                 const calotype_buffer_t &b = *buffers[i];
-                user_assert(Type(b.type) == t) << "buffer " << i << " for output func " << f.name() << " has type "
-                                               << Type(b.type) << ", must have " << t;
+                user_assert(Type(b.type) == t)
+                    << "buffer " << i << " for output func " << f.name() << " has type "
+                    << Type(b.type) << ", must have " << t;
                 user_assert(b.dimensions == f.dimensions())
                     << "buffer " << i << " for output func " << f.name() << " has " << b.dimensions
                     << " dimensions, must have " << f.dimensions();
@@ -104,8 +105,8 @@ void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t
             i++;
         }
     }
-    user_assert(i == buffers.size()) << "the pipeline has " << i << " outputs, but " << buffers.size()
-                                     << " buffers are given";
+    user_assert(i == buffers.size())
+        << "the pipeline has " << i << " outputs, but " << buffers.size() << " buffers are given";
 }
 
 }  // namespace
@@ -116,7 +117,8 @@ Realization Pipeline::realize(std::vector<int32_t> sizes, const Target &target) 
     return realize(nullptr, std::move(sizes), target);
 }
 
-Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> sizes, const Target &target) {
+Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> sizes,
+                              const Target &target) {
     Realization r = make_outputs(*this, sizes, true);
     realize(context, RealizationArg(r), target);
     return r;
@@ -149,7 +151,8 @@ namespace {
 class Query {
 public:
     Query(const Parameter &p)
-        : parameter_(p), buffer_(p.type().to_abi(), nullptr, std::vector<int>(size_t(p.dimensions()), 0)) {
+        : parameter_(p),
+          buffer_(p.type().to_abi(), nullptr, std::vector<int>(size_t(p.dimensions()), 0)) {
         remember();
     }
     calotype_buffer_t *raw() {
@@ -203,7 +206,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int
 }
 
 // Constraints may make an answer change what is asked elsewhere, so that it takes several rounds.
-void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output, const Target &target) {
+void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output,
+                                  const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
     const CompiledPipeline compiled = compile_inferred(*this, internal::resolve_jit_target(target));
@@ -211,7 +215,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     CallArguments args(run);
     std::vector<std::unique_ptr<Query>> queries;
     for (const InferredArgument &input : compiled.inputs) {
-        if (input.parameter.defined() && input.parameter.is_buffer() && !input.parameter->buffer.defined()) {
+        if (input.parameter.defined() && input.parameter.is_buffer() &&
+            !input.parameter->buffer.defined()) {
             queries.push_back(std::make_unique<Query>(input.parameter));
             args.add(queries.back()->raw());
         } else {
@@ -226,7 +231,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     }
     bool changed = true;
     for (int i = 0; changed; i++) {
-        user_assert(i < max_queries) << "the bounds of the inputs do not settle after " << max_queries << " rounds";
+        user_assert(i < max_queries)
+            << "the bounds of the inputs do not settle after " << max_queries << " rounds";
         run.check(args.call(*compiled.code));
         changed = false;
         for (const auto &query : queries) {

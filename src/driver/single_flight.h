@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SingleFlightCache: results by job key, each made once, however many threads ask for it at the same time.
+// SingleFlightCache: results by job key, each made once, however many threads ask for it at the
+// same time.
 #pragma once
 
 #include <atomic>
@@ -20,12 +21,11 @@ class SingleFlightCache {
 public:
     using Result = std::shared_ptr<const Value>;
 
-    explicit SingleFlightCache(size_t capacity)
-        : capacity_(capacity) {
+    explicit SingleFlightCache(size_t capacity) : capacity_(capacity) {
     }
 
-    /// The result for the key: found, waited for, or made by `make` on this thread. Errors are thrown to all who wait,
-    /// and not kept. Keys that are not shareable are always made anew.
+    /// The result for the key: found, waited for, or made by `make` on this thread. Errors are
+    /// thrown to all who wait, and not kept. Keys that are not shareable are always made anew.
     Result get(const JobKey &key, const std::function<Result()> &make) {
         if (!key.is_shareable) {
             made_++;
@@ -40,7 +40,8 @@ public:
             is_maker = it == entries_.end();
             if (is_maker) {
                 used_.push_front(key);
-                it = entries_.emplace(key, Entry{promise.get_future().share(), used_.begin()}).first;
+                it =
+                    entries_.emplace(key, Entry{promise.get_future().share(), used_.begin()}).first;
             } else {
                 used_.splice(used_.begin(), used_, it->second.place);
             }

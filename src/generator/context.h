@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorContext: what a generator is told from outside: the target, and how to schedule what it leaves open.
+// GeneratorContext: what a generator is told from outside: the target, and how to schedule what it
+// leaves open.
 #pragma once
 
 #include <map>
@@ -16,8 +17,7 @@ struct AutoschedulerParams {
     std::map<std::string, std::string> extra;
 
     AutoschedulerParams() = default;
-    explicit AutoschedulerParams(const std::string &name)
-        : name(name) {
+    explicit AutoschedulerParams(const std::string &name) : name(name) {
     }
     AutoschedulerParams(const std::string &name, const std::map<std::string, std::string> &extra)
         : name(name), extra(extra) {
@@ -29,8 +29,7 @@ struct AutoschedulerParams {
 class GeneratorContext {
 public:
     GeneratorContext() = default;
-    explicit GeneratorContext(const Target &target)
-        : target_(target) {
+    explicit GeneratorContext(const Target &target) : target_(target) {
     }
     GeneratorContext(const Target &target, const AutoschedulerParams &autoscheduler_params)
         : target_(target), autoscheduler_(autoscheduler_params) {

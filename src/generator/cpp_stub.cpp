@@ -22,7 +22,9 @@ Member number_member(const ParamInfo &info) {
         return {"bool", "", info.default_text, "NAME ? \"true\" : \"false\""};
     }
     const bool is_float = starts_with(info.kind, "float");
-    const std::string type = info.kind == "float32" ? "float" : is_float ? "double" : info.kind + "_t";
+    const std::string type = info.kind == "float32" ? "float"
+                             : is_float             ? "double"
+                                                    : info.kind + "_t";
     return {type, "", type + "(" + info.default_text + ")",
             "calotype::internal::number_to_string(NAME)"};
 }
@@ -35,14 +37,17 @@ Member member_of(const GeneratorParamBase &p) {
         m = {type, "", type + "::" + info.default_text, type + "_to_text(NAME)"};
     } else if (info.kind == "type") {
         m = {"calotype::Type", "",
-             info.default_text.empty() ? "" : "calotype::internal::type_from_name(" + quoted(info.default_text) + ")",
+             info.default_text.empty()
+                 ? ""
+                 : "calotype::internal::type_from_name(" + quoted(info.default_text) + ")",
              "calotype::internal::type_to_name(NAME)"};
     } else if (info.kind == "string") {
         m = {"std::string", "", quoted(info.default_text), "NAME"};
     } else if (info.kind == "loop_level") {
-        m = {"calotype::LoopLevel", "", info.default_text == "root" ? "calotype::LoopLevel::root()" :
-                                        info.default_text == "inlined" ? "calotype::LoopLevel::inlined()" :
-                                                                         "",
+        m = {"calotype::LoopLevel", "",
+             info.default_text == "root"      ? "calotype::LoopLevel::root()"
+             : info.default_text == "inlined" ? "calotype::LoopLevel::inlined()"
+                                              : "",
              ""};
     } else {
         m = number_member(info);
@@ -87,7 +92,8 @@ public:
         line("");
         line("namespace calotype_register_generator {");
         line("namespace " + registered_ + "_ns {");
-        line("std::unique_ptr<calotype::internal::GeneratorBase> factory(const calotype::GeneratorContext &context);");
+        line("std::unique_ptr<calotype::internal::GeneratorBase> factory(const "
+             "calotype::GeneratorContext &context);");
         line("}");
         line("}");
         line("");
@@ -137,8 +143,10 @@ private:
     void inputs() {
         line("    struct Inputs {");
         for (const InputBase *input : g_.inputs()) {
-            const std::string type = input->kind() == IOKind::Scalar ? "calotype::Expr" : "calotype::StubInput";
-            line("        " + (input->is_array() ? "std::vector<" + type + ">" : type) + " " + input->io_name() + ";");
+            const std::string type =
+                input->kind() == IOKind::Scalar ? "calotype::Expr" : "calotype::StubInput";
+            line("        " + (input->is_array() ? "std::vector<" + type + ">" : type) + " " +
+                 input->io_name() + ";");
         }
         line("    };");
         line("");
@@ -160,10 +168,12 @@ private:
             }
             // What stayed open is left to the generator.
             const bool is_open = p->info().default_text.empty() && p->info().kind != "string";
-            const std::string condition = !is_open                  ? "" :
-                                          p->info().kind == "type" ? "if (" + m.name + " != calotype::Type()) " :
-                                                                     "if (" + m.name + " != 0) ";
-            line("            " + condition + "result[" + quoted(p->name()) + "] = " + m.as_text + ";");
+            const std::string condition = !is_open ? ""
+                                          : p->info().kind == "type"
+                                              ? "if (" + m.name + " != calotype::Type()) "
+                                              : "if (" + m.name + " != 0) ";
+            line("            " + condition + "result[" + quoted(p->name()) + "] = " + m.as_text +
+                 ";");
         }
         line("            return result;");
         line("        }");
@@ -174,7 +184,8 @@ private:
     void outputs() {
         line("    struct Outputs {");
         for (const OutputBase *output : g_.outputs()) {
-            line(std::string("        ") + (output->is_array() ? "std::vector<calotype::Func> " : "calotype::Func ") +
+            line(std::string("        ") +
+                 (output->is_array() ? "std::vector<calotype::Func> " : "calotype::Func ") +
                  output->io_name() + ";");
         }
         line("        calotype::Target target;");
@@ -208,33 +219,38 @@ private:
     }
 
     void generate() {
-        line("    static Outputs generate(const calotype::GeneratorContext &context, const Inputs &inputs) {");
+        line("    static Outputs generate(const calotype::GeneratorContext &context, const Inputs "
+             "&inputs) {");
         line("        return generate(context, inputs, GeneratorParams());");
         line("    }");
-        line("    static Outputs generate(const calotype::GeneratorContext &context, const Inputs &inputs,");
+        line("    static Outputs generate(const calotype::GeneratorContext &context, const Inputs "
+             "&inputs,");
         line("                            const GeneratorParams &params) {");
-        line("        auto generator = calotype_register_generator::" + registered_ + "_ns::factory(context);");
+        line("        auto generator = calotype_register_generator::" + registered_ +
+             "_ns::factory(context);");
         line("        generator->set_params(params.to_map());");
         for (const GeneratorParamBase *p : params_) {
             if (p->info().kind == "loop_level") {
-                line("        generator->set_param(" + quoted(p->name()) + ", params." + p->name() + ");");
+                line("        generator->set_param(" + quoted(p->name()) + ", params." + p->name() +
+                     ");");
             }
         }
         line("        Outputs outputs;");
         line("        outputs.pipeline = generator->build_pipeline({");
         for (const InputBase *input : g_.inputs()) {
             const std::string name = "inputs." + input->io_name();
-            line("            " + (input->is_array() ? "std::vector<calotype::StubInput>(" + name + ".begin(), " +
-                                                           name + ".end())" :
-                                                       "{calotype::StubInput(" + name + ")}") +
+            line("            " +
+                 (input->is_array()
+                      ? "std::vector<calotype::StubInput>(" + name + ".begin(), " + name + ".end())"
+                      : "{calotype::StubInput(" + name + ")}") +
                  ",");
         }
         line("        });");
         line("        outputs.target = generator->get_target();");
         for (size_t i = 0; i < g_.outputs().size(); i++) {
             const OutputBase *output = g_.outputs()[i];
-            line("        outputs." + output->io_name() + " = generator->outputs()[" + std::to_string(i) +
-                 "]->checked_funcs()" + (output->is_array() ? ";" : "[0];"));
+            line("        outputs." + output->io_name() + " = generator->outputs()[" +
+                 std::to_string(i) + "]->checked_funcs()" + (output->is_array() ? ";" : "[0];"));
         }
         line("        return outputs;");
         line("    }");

@@ -13,8 +13,8 @@ namespace calotype {
 /// Values of generator parameters, in the form of the command line.
 using GeneratorParamsMap = std::map<std::string, std::string>;
 
-/// The Callable takes the generator's inputs in order, then its outputs. A CompileError if there is no generator of
-/// that name in the executable, or a parameter is wrong.
+/// The Callable takes the generator's inputs in order, then its outputs. A CompileError if there is
+/// no generator of that name in the executable, or a parameter is wrong.
 Callable create_callable_from_generator(const GeneratorContext &context, const std::string &name,
                                         const GeneratorParamsMap &params = {});
 Callable create_callable_from_generator(const Target &target, const std::string &name,

@@ -13,7 +13,8 @@
 
 namespace calotype {
 
-/// A generator is a class with members for its parameters, inputs and outputs, and the steps that build the pipeline:
+/// A generator is a class with members for its parameters, inputs and outputs, and the steps that
+/// build the pipeline:
 ///
 ///     class Scale : public Generator<Scale> {
 ///     public:
@@ -45,13 +46,14 @@ public:
     static std::unique_ptr<T> create(const GeneratorContext &context) {
         return internal::GeneratorFactory::create<T>(context, "");
     }
-    static std::unique_ptr<T> create(const GeneratorContext &context, const std::string &registered_name,
+    static std::unique_ptr<T> create(const GeneratorContext &context,
+                                     const std::string &registered_name,
                                      const std::string & /*stub_name*/ = "") {
         return internal::GeneratorFactory::create<T>(context, registered_name);
     }
 
-    /// Build the pipeline from these values, one an input (a vector for an array). Afterwards the outputs are defined
-    /// Funcs. A CompileError if the values do not fit the inputs.
+    /// Build the pipeline from these values, one an input (a vector for an array). Afterwards the
+    /// outputs are defined Funcs. A CompileError if the values do not fit the inputs.
     template<typename... Args>
     void apply(const Args &...args) {
         this->build_pipeline({as_stub_inputs(args)...});
@@ -68,12 +70,14 @@ protected:
     template<typename X, typename... Args>
     GeneratorInput<X> *add_input(Args &&...args) {
         const auto addition = this->begin_addition();
-        return this->add_owned_input(std::make_unique<GeneratorInput<X>>(std::forward<Args>(args)...));
+        return this->add_owned_input(
+            std::make_unique<GeneratorInput<X>>(std::forward<Args>(args)...));
     }
     template<typename X, typename... Args>
     GeneratorOutput<X> *add_output(Args &&...args) {
         const auto addition = this->begin_addition();
-        return this->add_owned_output(std::make_unique<GeneratorOutput<X>>(std::forward<Args>(args)...));
+        return this->add_owned_output(
+            std::make_unique<GeneratorOutput<X>>(std::forward<Args>(args)...));
     }
 
 private:
@@ -113,50 +117,54 @@ private:
 }  // namespace calotype
 
 // NOLINTBEGIN
-/// Two arguments: class and name. Three: also the qualified name of the class that -e cpp_stub writes.
-#define CALOTYPE_REGISTER_GENERATOR(...)                                                             \
-    CALOTYPE_CHOOSE_REGISTRATION(__VA_ARGS__, CALOTYPE_REGISTER_3, CALOTYPE_REGISTER_2, )(__VA_ARGS__)
+/// Two arguments: class and name. Three: also the qualified name of the class that -e cpp_stub
+/// writes.
+#define CALOTYPE_REGISTER_GENERATOR(...)                                                           \
+    CALOTYPE_CHOOSE_REGISTRATION(__VA_ARGS__, CALOTYPE_REGISTER_3, CALOTYPE_REGISTER_2, )          \
+    (__VA_ARGS__)
 #define CALOTYPE_CHOOSE_REGISTRATION(a, b, c, chosen, ...) chosen
 #define CALOTYPE_REGISTER_2(Class, name) CALOTYPE_REGISTER_3(Class, name, name)
-#define CALOTYPE_REGISTER_3(Class, name, StubName)                                                   \
-    namespace calotype_register_generator {                                                          \
-    struct calotype_global_scope_checker;                                                            \
-    namespace name##_ns {                                                                            \
-    std::unique_ptr<::calotype::internal::GeneratorBase> factory(                                    \
-        const ::calotype::GeneratorContext &context);                                                \
-    std::unique_ptr<::calotype::internal::GeneratorBase> factory(                                    \
-        const ::calotype::GeneratorContext &context) {                                               \
-        return Class::create(context, #name, #StubName);                                             \
-    }                                                                                                \
-    static const ::calotype::internal::GeneratorRegistration registration(#name, #StubName, factory); \
-    }                                                                                                \
-    }                                                                                                \
-    static_assert(std::is_same<::calotype_register_generator::calotype_global_scope_checker,         \
-                               calotype_register_generator::calotype_global_scope_checker>::value,   \
+#define CALOTYPE_REGISTER_3(Class, name, StubName)                                                 \
+    namespace calotype_register_generator {                                                        \
+    struct calotype_global_scope_checker;                                                          \
+    namespace name##_ns {                                                                          \
+        std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
+            const ::calotype::GeneratorContext &context);                                          \
+        std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
+            const ::calotype::GeneratorContext &context) {                                         \
+            return Class::create(context, #name, #StubName);                                       \
+        }                                                                                          \
+        static const ::calotype::internal::GeneratorRegistration registration(#name, #StubName,    \
+                                                                              factory);            \
+    }                                                                                              \
+    }                                                                                              \
+    static_assert(std::is_same<::calotype_register_generator::calotype_global_scope_checker,       \
+                               calotype_register_generator::calotype_global_scope_checker>::value, \
                   "CALOTYPE_REGISTER_GENERATOR must be used at global scope");
 
 /// Another name for a registered generator, with values for some of its parameters:
 ///     CALOTYPE_REGISTER_GENERATOR_ALIAS(scale3, scale, {{"factor", "3"}})
-#define CALOTYPE_REGISTER_GENERATOR_ALIAS(alias, original, ...)                                      \
-    namespace calotype_register_generator {                                                          \
-    struct calotype_global_scope_checker;                                                            \
-    namespace original##_ns {                                                                        \
-    std::unique_ptr<::calotype::internal::GeneratorBase> factory(                                    \
-        const ::calotype::GeneratorContext &context);                                                \
-    }                                                                                                \
-    namespace alias##_ns {                                                                           \
-    std::unique_ptr<::calotype::internal::GeneratorBase> factory(                                    \
-        const ::calotype::GeneratorContext &context);                                                \
-    std::unique_ptr<::calotype::internal::GeneratorBase> factory(                                    \
-        const ::calotype::GeneratorContext &context) {                                               \
-        auto generator = original##_ns::factory(context);                                            \
-        generator->set_params(__VA_ARGS__);                                                          \
-        return generator;                                                                            \
-    }                                                                                                \
-    static const ::calotype::internal::GeneratorRegistration registration(#alias, #alias, factory);  \
-    }                                                                                                \
-    }                                                                                                \
-    static_assert(std::is_same<::calotype_register_generator::calotype_global_scope_checker,         \
-                               calotype_register_generator::calotype_global_scope_checker>::value,   \
+#define CALOTYPE_REGISTER_GENERATOR_ALIAS(alias, original, ...)                                    \
+    namespace calotype_register_generator {                                                        \
+    struct calotype_global_scope_checker;                                                          \
+    namespace original##_ns {                                                                      \
+        std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
+            const ::calotype::GeneratorContext &context);                                          \
+    }                                                                                              \
+    namespace alias##_ns {                                                                         \
+        std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
+            const ::calotype::GeneratorContext &context);                                          \
+        std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
+            const ::calotype::GeneratorContext &context) {                                         \
+            auto generator = original##_ns::factory(context);                                      \
+            generator->set_params(__VA_ARGS__);                                                    \
+            return generator;                                                                      \
+        }                                                                                          \
+        static const ::calotype::internal::GeneratorRegistration registration(#alias, #alias,      \
+                                                                              factory);            \
+    }                                                                                              \
+    }                                                                                              \
+    static_assert(std::is_same<::calotype_register_generator::calotype_global_scope_checker,       \
+                               calotype_register_generator::calotype_global_scope_checker>::value, \
                   "CALOTYPE_REGISTER_GENERATOR_ALIAS must be used at global scope");
 // NOLINTEND

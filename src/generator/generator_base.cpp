@@ -12,15 +12,15 @@ namespace {
 thread_local GeneratorBase::Construction *current_construction = nullptr;
 
 Argument argument_of(const Parameter &p) {
-    return p.is_buffer() ? Argument(OutputImageParam(p, Argument::InputBuffer, Function())) : scalar_argument(p);
+    return p.is_buffer() ? Argument(OutputImageParam(p, Argument::InputBuffer, Function()))
+                         : scalar_argument(p);
 }
 
 }  // namespace
 
 // ---- finding members ----
 
-GeneratorBase::Construction::Construction()
-    : outer_(current_construction) {
+GeneratorBase::Construction::Construction() : outer_(current_construction) {
     current_construction = this;
 }
 
@@ -46,8 +46,7 @@ GeneratorBase::Phase GeneratorBase::begin(GeneratorBase *generator) {
     return Phase::Created;
 }
 
-GeneratorBase::GeneratorBase()
-    : phase_(begin(this)) {
+GeneratorBase::GeneratorBase() : phase_(begin(this)) {
 }
 
 GeneratorBase::~GeneratorBase() = default;
@@ -67,7 +66,8 @@ void GeneratorBase::add_to_current(GeneratorIO *io) {
 }
 
 std::shared_ptr<GeneratorBase::Addition> GeneratorBase::begin_addition() {
-    user_assert(phase_ == Phase::Configuring) << "inputs and outputs can be added in configure() only";
+    user_assert(phase_ == Phase::Configuring)
+        << "inputs and outputs can be added in configure() only";
     return std::make_shared<Addition>(this);
 }
 
@@ -132,8 +132,8 @@ void GeneratorBase::set_param(const std::string &name, const LoopLevel &value) {
             return;
         }
     }
-    user_error << "generator '" << registered_name_ << "' has no LoopLevel parameter '" << name << "'"
-               << did_you_mean(name, param_names());
+    user_error << "generator '" << registered_name_ << "' has no LoopLevel parameter '" << name
+               << "'" << did_you_mean(name, param_names());
 }
 
 void GeneratorBase::set_params(const std::map<std::string, std::string> &params) {
@@ -163,7 +163,8 @@ void GeneratorBase::configure_once() {
 
 void GeneratorBase::define_members(const std::vector<std::vector<StubInput>> &given) {
     user_assert(given.empty() || given.size() == inputs_.size())
-        << "generator '" << registered_name_ << "' has " << inputs_.size() << " inputs, not " << given.size();
+        << "generator '" << registered_name_ << "' has " << inputs_.size() << " inputs, not "
+        << given.size();
     for (size_t i = 0; i < given.size(); i++) {
         inputs_[i]->bind(given[i]);
     }
@@ -176,8 +177,8 @@ void GeneratorBase::define_members(const std::vector<std::vector<StubInput>> &gi
 }
 
 Pipeline GeneratorBase::get_pipeline() {
-    user_assert(phase_ >= Phase::Generated)
-        << "the pipeline of generator '" << registered_name_ << "' is asked for before generate() has run";
+    user_assert(phase_ >= Phase::Generated) << "the pipeline of generator '" << registered_name_
+                                            << "' is asked for before generate() has run";
     if (!pipeline_.defined()) {
         std::vector<Func> funcs;
         for (const OutputBase *output : outputs_) {
@@ -194,7 +195,8 @@ Pipeline GeneratorBase::get_pipeline() {
 }
 
 Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>> &given) {
-    user_assert(!using_autoscheduler()) << "autoscheduler '" << autoscheduler_.name << "' is not known";
+    user_assert(!using_autoscheduler())
+        << "autoscheduler '" << autoscheduler_.name << "' is not known";
     user_assert(given.empty() || phase_ <= Phase::Configured)
         << "generator '" << registered_name_ << "' is applied twice";
     configure_once();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorBase: what of a generator does not depend on its class: its members, and the steps from their values to a
-// pipeline.
+// GeneratorBase: what of a generator does not depend on its class: its members, and the steps from
+// their values to a pipeline.
 #pragma once
 
 #include <map>
@@ -18,17 +18,18 @@
 namespace calotype {
 namespace internal {
 
-/// The steps, in order: construct, set parameters, configure(), inputs and outputs defined, generate(), schedule().
-/// A generator is used by one thread.
+/// The steps, in order: construct, set parameters, configure(), inputs and outputs defined,
+/// generate(), schedule(). A generator is used by one thread.
 class GeneratorBase : public NamesInterface {
 public:
     virtual ~GeneratorBase();
     GeneratorBase(const GeneratorBase &) = delete;
     GeneratorBase &operator=(const GeneratorBase &) = delete;
 
-    /// While it lives, members that are constructed on this thread belong to the first GeneratorBase constructed after
-    /// it. C++ gives a member no way to find the object that it is a member of; this is the one place where the
-    /// framework hands something on beside arguments. Scopes nest.
+    /// While it lives, members that are constructed on this thread belong to the first
+    /// GeneratorBase constructed after it. C++ gives a member no way to find the object that it is
+    /// a member of; this is the one place where the framework hands something on beside arguments.
+    /// Scopes nest.
     class Construction {
     public:
         Construction();
@@ -44,10 +45,11 @@ public:
     static void add_to_current(GeneratorParamBase *param);
     static void add_to_current(GeneratorIO *io);
 
-    /// Set a parameter, `target` and synthetic ones (INPUT.type, ...) included. An unknown name is a CompileError
-    /// with the nearest known one.
+    /// Set a parameter, `target` and synthetic ones (INPUT.type, ...) included. An unknown name is
+    /// a CompileError with the nearest known one.
     void set_param(const std::string &name, const std::string &value);
-    /// Before configure() the parameter becomes a copy of the handle, which may itself be set later.
+    /// Before configure() the parameter becomes a copy of the handle, which may itself be set
+    /// later.
     void set_param(const std::string &name, const LoopLevel &value);
     void set_params(const std::map<std::string, std::string> &params);
     const std::vector<GeneratorParamBase *> &params() const {
@@ -92,8 +94,8 @@ public:
 
     /// Runs configure() alone: after it all inputs and outputs exist.
     void configure_once();
-    /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a program; empty ahead
-    /// of time.
+    /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a
+    /// program; empty ahead of time.
     Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given = {});
     /// After build_pipeline: the inputs in order, as arguments of a function.
     std::vector<Argument> arguments() const;

@@ -70,9 +70,11 @@ std::string InputBase::what() const {
 
 void InputBase::check_given(const StubInput &given) const {
     if (given.kind == StubInput::IsExpr) {
-        user_assert(kind() == IOKind::Scalar) << what() << " takes a " << kind_name(kind()) << ", not a scalar";
+        user_assert(kind() == IOKind::Scalar)
+            << what() << " takes a " << kind_name(kind()) << ", not a scalar";
         user_assert(!types_defined() || given.expr.type() == io_type())
-            << what() << " takes " << type_to_name(io_type()) << ", not " << type_to_name(given.expr.type());
+            << what() << " takes " << type_to_name(io_type()) << ", not "
+            << type_to_name(given.expr.type());
         return;
     }
     user_assert(kind() != IOKind::Scalar) << what() << " takes a scalar, not a "
@@ -82,11 +84,13 @@ void InputBase::check_given(const StubInput &given) const {
     user_assert(!types_defined() || f.types() == io_types())
         << what() << " is given '" << f.name() << "' of another type";
     user_assert(!dims_defined() || f.dimensions() == io_dims())
-        << what() << " takes " << io_dims() << " dimensions, '" << f.name() << "' has " << f.dimensions();
+        << what() << " takes " << io_dims() << " dimensions, '" << f.name() << "' has "
+        << f.dimensions();
 }
 
 void InputBase::bind(const std::vector<StubInput> &given) {
-    user_assert(is_array() || given.size() == 1) << what() << " takes one value, not " << given.size();
+    user_assert(is_array() || given.size() == 1)
+        << what() << " takes one value, not " << given.size();
     for (const StubInput &value : given) {
         check_given(value);
     }
@@ -94,8 +98,8 @@ void InputBase::bind(const std::vector<StubInput> &given) {
         set_array_size(int(given.size()));
     }
     if (!types_defined() && !given.empty()) {
-        set_types(given[0].kind == StubInput::IsExpr ? std::vector<Type>{given[0].expr.type()} :
-                                                       func_of_given(given[0]).types());
+        set_types(given[0].kind == StubInput::IsExpr ? std::vector<Type>{given[0].expr.type()}
+                                                     : func_of_given(given[0]).types());
     }
     if (!dims_defined() && !given.empty()) {
         set_dimensions(func_of_given(given[0]).dimensions());
@@ -118,11 +122,13 @@ ImageParam InputImage::of_parameter(const Parameter &p) {
 }
 
 Expr InputImage::operator()(std::vector<Expr> args) const {
-    return func_given_.defined() ? Expr(Func(func_given_)(std::move(args))) : ImageParam::operator()(std::move(args));
+    return func_given_.defined() ? Expr(Func(func_given_)(std::move(args)))
+                                 : ImageParam::operator()(std::move(args));
 }
 
 Expr InputImage::operator()(std::vector<Var> args) const {
-    return func_given_.defined() ? Expr(Func(func_given_)(std::move(args))) : ImageParam::operator()(std::move(args));
+    return func_given_.defined() ? Expr(Func(func_given_)(std::move(args)))
+                                 : ImageParam::operator()(std::move(args));
 }
 
 InputImage::operator Func() const {
@@ -143,14 +149,16 @@ Func InputImage::in() {
 
 namespace {
 
-// A buffer becomes the value of a parameter, an ImageParam stays what it is; of a Func there are no constraints.
+// A buffer becomes the value of a parameter, an ImageParam stays what it is; of a Func there are no
+// constraints.
 InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const std::string &name) {
     if (given.kind == StubInput::IsBuffer && given.buffer.defined()) {
         Parameter p = make_parameter(io, unique_name(name));
         p->buffer = given.buffer.image()->buffer;
         return InputImage(image_param_of(p));
     }
-    const ImageParam p = given.image.defined() ? given.image : image_param_of(make_parameter(io, name));
+    const ImageParam p =
+        given.image.defined() ? given.image : image_param_of(make_parameter(io, name));
     return InputImage(p, func_of_given(given));
 }
 
@@ -196,8 +204,9 @@ std::vector<Parameter> FuncInput::parameters() const {
 // ---- scalars ----
 
 void ScalarInput::define() {
-    InputScalar::operator=(is_bound() ? InputScalar(given_[0].expr) :
-                                        scalar_of_parameter(make_parameter(*this, io_name()), limits_));
+    InputScalar::operator=(is_bound()
+                               ? InputScalar(given_[0].expr)
+                               : scalar_of_parameter(make_parameter(*this, io_name()), limits_));
 }
 
 std::vector<Parameter> ScalarInput::parameters() const {
@@ -221,10 +230,11 @@ void InputArray<Element>::define() {
             parameters_.push_back(p);
         }
         if constexpr (std::is_same_v<Element, InputScalar>) {
-            elements_.push_back(is_bound() ? InputScalar(given_[i].expr) : scalar_of_parameter(p, limits_));
+            elements_.push_back(is_bound() ? InputScalar(given_[i].expr)
+                                           : scalar_of_parameter(p, limits_));
         } else if constexpr (std::is_same_v<Element, InputImage>) {
-            elements_.push_back(is_bound() ? image_of_given(given_[i], *this, element_name(i)) :
-                                             InputImage(image_param_of(p)));
+            elements_.push_back(is_bound() ? image_of_given(given_[i], *this, element_name(i))
+                                           : InputImage(image_param_of(p)));
         } else {
             elements_.push_back(is_bound() ? func_of_given(given_[i]) : func_of_parameter(p));
         }

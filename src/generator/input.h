@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorInput<T>: what a generator's pipeline takes. T is Buffer<E, D>, Func, a number, bool, pointer, Expr, or an
-// array X[N] or X[] of these.
+// GeneratorInput<T>: what a generator's pipeline takes. T is Buffer<E, D>, Func, a number, bool,
+// pointer, Expr, or an array X[N] or X[] of these.
 #pragma once
 
 #include <string>
@@ -17,12 +17,11 @@
 namespace calotype {
 namespace internal {
 
-/// Base of inputs. Ahead of time an input is a parameter of the pipeline; where a generator is used inside of another
-/// program it is what that program gave.
+/// Base of inputs. Ahead of time an input is a parameter of the pipeline; where a generator is used
+/// inside of another program it is what that program gave.
 class InputBase : public GeneratorIO {
 public:
-    InputBase(IOKind kind, IODeclaration declaration)
-        : GeneratorIO(kind, std::move(declaration)) {
+    InputBase(IOKind kind, IODeclaration declaration) : GeneratorIO(kind, std::move(declaration)) {
     }
     /// What apply() gave; a CompileError if number, kind, type or dimensions differ.
     void bind(const std::vector<StubInput> &given);
@@ -44,8 +43,7 @@ private:
 class InputImage : public ImageParam {
 public:
     InputImage() = default;
-    explicit InputImage(const ImageParam &p)
-        : ImageParam(p) {
+    explicit InputImage(const ImageParam &p) : ImageParam(p) {
     }
     InputImage(const ImageParam &p, const Func &given);
     /// An ImageParam of a parameter that exists.
@@ -54,7 +52,8 @@ public:
     Expr operator()(std::vector<Expr> args) const;
     Expr operator()(std::vector<Var> args) const;
     template<typename... Args>
-    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), Expr> operator()(Args &&...args) const {
+    std::enable_if_t<(std::is_convertible<Args, Expr>::value && ...), Expr>
+    operator()(Args &&...args) const {
         return (*this)(std::vector<Expr>{Expr(std::forward<Args>(args))...});
     }
     operator Func() const;
@@ -70,11 +69,9 @@ private:
 class InputScalar {
 public:
     InputScalar() = default;
-    explicit InputScalar(const Parameter &p)
-        : parameter_(p), value_(p.as_expr()) {
+    explicit InputScalar(const Parameter &p) : parameter_(p), value_(p.as_expr()) {
     }
-    explicit InputScalar(const Expr &given)
-        : value_(given) {
+    explicit InputScalar(const Expr &given) : value_(given) {
     }
     operator Expr() const {
         return value_;
@@ -108,8 +105,7 @@ struct ScalarLimits {
 
 class BufferInput : public InputBase, public InputImage {
 public:
-    explicit BufferInput(IODeclaration d)
-        : InputBase(IOKind::Buffer, std::move(d)) {
+    explicit BufferInput(IODeclaration d) : InputBase(IOKind::Buffer, std::move(d)) {
     }
     const std::string &name() const {
         return io_name();
@@ -178,8 +174,7 @@ private:
 template<typename Element>
 class InputArray : public InputBase {
 public:
-    InputArray(IOKind kind, IODeclaration d)
-        : InputBase(kind, std::move(d)) {
+    InputArray(IOKind kind, IODeclaration d) : InputBase(kind, std::move(d)) {
     }
     const std::string &name() const {
         return io_name();
@@ -222,24 +217,20 @@ extern template class InputArray<InputImage>;
 extern template class InputArray<Func>;
 extern template class InputArray<InputScalar>;
 
-
-
 /// From T to the family that implements it, and the constructors that it has.
 template<typename T, typename = void>
 struct InputFamily;
 
-#define CALOTYPE_INPUT_FAMILY(Single, Element, kind)                                            \
-    template<bool is_array>                                                                      \
-    struct Single##Family : Single {                                                             \
-        explicit Single##Family(IODeclaration d)                                                 \
-            : Single(std::move(d)) {                                                             \
-        }                                                                                        \
-    };                                                                                           \
-    template<>                                                                                   \
-    struct Single##Family<true> : InputArray<Element> {                                          \
-        explicit Single##Family(IODeclaration d)                                                 \
-            : InputArray<Element>(kind, std::move(d)) {                                          \
-        }                                                                                        \
+#define CALOTYPE_INPUT_FAMILY(Single, Element, kind)                                               \
+    template<bool is_array>                                                                        \
+    struct Single##Family : Single {                                                               \
+        explicit Single##Family(IODeclaration d) : Single(std::move(d)) {                          \
+        }                                                                                          \
+    };                                                                                             \
+    template<>                                                                                     \
+    struct Single##Family<true> : InputArray<Element> {                                            \
+        explicit Single##Family(IODeclaration d) : InputArray<Element>(kind, std::move(d)) {       \
+        }                                                                                          \
     };
 CALOTYPE_INPUT_FAMILY(BufferInput, InputImage, IOKind::Buffer)
 CALOTYPE_INPUT_FAMILY(FuncInput, Func, IOKind::Function)

@@ -7,7 +7,8 @@
 namespace calotype {
 namespace internal {
 
-inline IODeclaration with(IODeclaration d, const std::vector<Type> &types, int dimensions, int array_size) {
+inline IODeclaration with(IODeclaration d, const std::vector<Type> &types, int dimensions,
+                          int array_size) {
     if (!types.empty()) {
         d.types = types;
     }
@@ -43,14 +44,12 @@ class GeneratorBufferInput : public BufferInputFamily<ArrayTraits<T>::is_array> 
     static constexpr int open = IODeclaration::open;
 
 public:
-    explicit GeneratorBufferInput(const std::string &name)
-        : Base(declared(name)) {
+    explicit GeneratorBufferInput(const std::string &name) : Base(declared(name)) {
     }
     GeneratorBufferInput(const std::string &name, const Type &t, int d = open)
         : Base(with(declared(name), {t}, d, open)) {
     }
-    GeneratorBufferInput(const std::string &name, int d)
-        : Base(with(declared(name), {}, d, open)) {
+    GeneratorBufferInput(const std::string &name, int d) : Base(with(declared(name), {}, d, open)) {
     }
     GeneratorBufferInput(size_t size, const std::string &name)
         : Base(with(declared(name), {}, open, int(size))) {
@@ -69,14 +68,12 @@ class GeneratorFuncInput : public FuncInputFamily<ArrayTraits<T>::is_array> {
     static constexpr int open = IODeclaration::open;
 
 public:
-    explicit GeneratorFuncInput(const std::string &name)
-        : Base(declare<T>(name)) {
+    explicit GeneratorFuncInput(const std::string &name) : Base(declare<T>(name)) {
     }
     GeneratorFuncInput(const std::string &name, const Type &t, int d = open)
         : Base(with(declare<T>(name), {t}, d, open)) {
     }
-    GeneratorFuncInput(const std::string &name, int d)
-        : Base(with(declare<T>(name), {}, d, open)) {
+    GeneratorFuncInput(const std::string &name, int d) : Base(with(declare<T>(name), {}, d, open)) {
     }
     GeneratorFuncInput(size_t size, const std::string &name)
         : Base(with(declare<T>(name), {}, open, int(size))) {
@@ -106,14 +103,14 @@ class GeneratorScalarInput : public ScalarInputFamily<ArrayTraits<T>::is_array> 
     }
 
 public:
-    explicit GeneratorScalarInput(const std::string &name)
-        : Base(declared(name), {}) {
+    explicit GeneratorScalarInput(const std::string &name) : Base(declared(name), {}) {
     }
     GeneratorScalarInput(const std::string &name, const E &default_value)
         : Base(declared(name), {constant(default_value), Expr(), Expr()}) {
     }
     /// Both bounds are allowed values; they are checked when the pipeline runs.
-    GeneratorScalarInput(const std::string &name, const E &default_value, const E &min, const E &max)
+    GeneratorScalarInput(const std::string &name, const E &default_value, const E &min,
+                         const E &max)
         : Base(declared(name), {constant(default_value), constant(min), constant(max)}) {
     }
     GeneratorScalarInput(size_t size, const std::string &name)
@@ -122,7 +119,8 @@ public:
     GeneratorScalarInput(size_t size, const std::string &name, const E &default_value)
         : Base(declared(name, int(size)), {constant(default_value), Expr(), Expr()}) {
     }
-    GeneratorScalarInput(size_t size, const std::string &name, const E &default_value, const E &min, const E &max)
+    GeneratorScalarInput(size_t size, const std::string &name, const E &default_value, const E &min,
+                         const E &max)
         : Base(declared(name, int(size)), {constant(default_value), constant(min), constant(max)}) {
     }
 };
@@ -157,11 +155,12 @@ using InputOf = std::conditional_t<
 
 }  // namespace internal
 
-/// A member of a generator class; the order of the members is the order of the function's arguments.
+/// A member of a generator class; the order of the members is the order of the function's
+/// arguments.
 ///
 ///     Input<Buffer<uint8_t, 2>> image{"image"};
-///     Input<Buffer<>> any{"any"};                    // any.type and any.dim are generator parameters
-///     Input<float> gain{"gain", 1.0f, 0.0f, 8.0f};   // default, lowest, highest
+///     Input<Buffer<>> any{"any"};                    // any.type and any.dim are generator
+///     parameters Input<float> gain{"gain", 1.0f, 0.0f, 8.0f};   // default, lowest, highest
 ///     Input<Func[]> layers{"layers", Float(32), 3};  // layers.size is a generator parameter
 template<typename T>
 class GeneratorInput : public internal::InputOf<T> {

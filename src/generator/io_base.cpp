@@ -8,7 +8,8 @@ namespace calotype::internal {
 
 namespace {
 
-// The parameters for what a declaration leaves open begin undefined and keep text until it is needed.
+// The parameters for what a declaration leaves open begin undefined and keep text until it is
+// needed.
 class SyntheticParam : public GeneratorParamBase {
 public:
     SyntheticParam(const std::string &name, const char *kind)
@@ -65,7 +66,9 @@ GeneratorIO::GeneratorIO(IOKind kind, IODeclaration declaration)
 GeneratorIO::~GeneratorIO() = default;
 
 void GeneratorIO::resolve_params() {
-    const auto value = [](const std::unique_ptr<GeneratorParamBase> &p) { return p ? p->to_string() : ""; };
+    const auto value = [](const std::unique_ptr<GeneratorParamBase> &p) {
+        return p ? p->to_string() : "";
+    };
     if (!value(type_param_).empty() && !types_defined()) {
         for (const std::string &name : split(value(type_param_), ",")) {
             declared_.types.push_back(type_from_name(name));
@@ -86,12 +89,14 @@ const std::vector<Type> &GeneratorIO::io_types() const {
 }
 
 Type GeneratorIO::io_type() const {
-    user_assert(io_types().size() == 1) << what() << " has " << io_types().size() << " types, not one";
+    user_assert(io_types().size() == 1)
+        << what() << " has " << io_types().size() << " types, not one";
     return declared_.types[0];
 }
 
 int GeneratorIO::io_dims() const {
-    user_assert(dims_defined()) << what() << " has no number of dimensions: set generator parameter '"
+    user_assert(dims_defined()) << what()
+                                << " has no number of dimensions: set generator parameter '"
                                 << io_name() << ".dim'";
     return declared_.dimensions;
 }
@@ -100,8 +105,8 @@ size_t GeneratorIO::array_size() const {
     if (!is_array()) {
         return 1;
     }
-    user_assert(array_size_defined()) << what() << " has no array size: set generator parameter '" << io_name()
-                                      << ".size'";
+    user_assert(array_size_defined())
+        << what() << " has no array size: set generator parameter '" << io_name() << ".size'";
     return size_t(declared_.array_size);
 }
 
@@ -133,7 +138,8 @@ std::string GeneratorIO::element_name(size_t i) const {
 
 void GeneratorIO::check_index(size_t i) const {
     user_assert(is_defined_) << what() << " is used before generate()";
-    user_assert(i < array_size()) << what() << " has no element " << i << ", it has " << array_size();
+    user_assert(i < array_size()) << what() << " has no element " << i << ", it has "
+                                  << array_size();
 }
 
 }  // namespace calotype::internal

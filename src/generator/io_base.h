@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorIO: an input or output of a generator: its name and what is known of its type, dimensions and array size.
+// GeneratorIO: an input or output of a generator: its name and what is known of its type,
+// dimensions and array size.
 #pragma once
 
 #include <memory>
@@ -17,15 +18,16 @@ namespace internal {
 
 enum class IOKind { Scalar, Function, Buffer };
 
-/// What a declaration fixes. What it leaves open becomes a generator parameter: NAME.type, NAME.dim, NAME.size.
+/// What a declaration fixes. What it leaves open becomes a generator parameter: NAME.type,
+/// NAME.dim, NAME.size.
 struct IODeclaration {
     static constexpr int open = -1;
 
     std::string name;
-    std::vector<Type> types;   ///< empty: open; several: a Tuple
+    std::vector<Type> types;  ///< empty: open; several: a Tuple
     int dimensions = open;
     bool is_array = false;
-    int array_size = open;     ///< only of arrays
+    int array_size = open;  ///< only of arrays
 };
 
 /// Common to inputs and outputs. Constructing one in a generator's class adds it to that generator.

@@ -39,7 +39,8 @@ void OutputBase::add_metadata_names(MetadataNameMap &names) const {
     for (size_t i = 0; i < all.size(); i++) {
         const Function f = all[i].function();
         for (int j = 0; j < f.outputs(); j++) {
-            const std::string shown = element_name(i) + (f.outputs() > 1 ? "." + std::to_string(j) : "");
+            const std::string shown =
+                element_name(i) + (f.outputs() > 1 ? "." + std::to_string(j) : "");
             if (f.buffer_name(j) != shown) {
                 names[f.buffer_name(j)] = shown;
             }

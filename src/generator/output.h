@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorOutput<T>: what a generator's pipeline computes. T is Buffer<E, D>, Func, a number, or an array X[N] or X[]
-// of these.
+// GeneratorOutput<T>: what a generator's pipeline computes. T is Buffer<E, D>, Func, a number, or
+// an array X[N] or X[] of these.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ namespace internal {
 /// Base of outputs.
 class OutputBase : public GeneratorIO {
 public:
-    OutputBase(IOKind kind, IODeclaration declaration)
-        : GeneratorIO(kind, std::move(declaration)) {
+    OutputBase(IOKind kind, IODeclaration declaration) : GeneratorIO(kind, std::move(declaration)) {
     }
-    /// The Funcs, in order, after generate(). A CompileError if one is undefined or not as declared.
+    /// The Funcs, in order, after generate(). A CompileError if one is undefined or not as
+    /// declared.
     std::vector<Func> checked_funcs() const;
 
     /// Outputs that were assigned Funcs of other names are shown under their own.
@@ -107,8 +107,7 @@ protected:
 
 class FuncOutputArray : public OutputBase {
 public:
-    FuncOutputArray(IOKind kind, IODeclaration d)
-        : OutputBase(kind, std::move(d)) {
+    FuncOutputArray(IOKind kind, IODeclaration d) : OutputBase(kind, std::move(d)) {
     }
     const std::string &name() const {
         return io_name();
@@ -157,9 +156,9 @@ using OutputFamily = std::conditional_t<ArrayTraits<T>::is_array, FuncOutputArra
 template<typename T>
 struct OutputDeclaration {
     using E = typename ArrayTraits<T>::element;
-    static constexpr IOKind kind = std::is_same<E, Func>::value ? IOKind::Function :
-                                   BufferTraits<E>::value       ? IOKind::Buffer :
-                                                                  IOKind::Scalar;
+    static constexpr IOKind kind = std::is_same<E, Func>::value ? IOKind::Function
+                                   : BufferTraits<E>::value     ? IOKind::Buffer
+                                                                : IOKind::Scalar;
     static IODeclaration make(const std::string &name) {
         IODeclaration d = declare<T>(name);
         if constexpr (BufferTraits<E>::value) {
@@ -178,7 +177,8 @@ struct OutputDeclaration {
 ///
 ///     Output<Buffer<uint8_t, 2>> result{"result"};
 ///     Output<Func> pair{"pair", {Float(32), Int(32)}, 2};    // a Tuple: two buffers
-///     Output<Buffer<float, 2>[]> levels{"levels"};           // levels.size is a generator parameter
+///     Output<Buffer<float, 2>[]> levels{"levels"};           // levels.size is a generator
+///     parameter
 template<typename T>
 class GeneratorOutput : public internal::OutputFamily<T> {
     using Base = internal::OutputFamily<T>;
@@ -192,8 +192,7 @@ public:
     explicit GeneratorOutput(const std::string &name)
         : GeneratorOutput(name, std::vector<Type>(), open, open) {
     }
-    explicit GeneratorOutput(const char *name)
-        : GeneratorOutput(std::string(name)) {
+    explicit GeneratorOutput(const char *name) : GeneratorOutput(std::string(name)) {
     }
     GeneratorOutput(const std::string &name, int d)
         : GeneratorOutput(name, std::vector<Type>(), d, open) {
@@ -213,7 +212,8 @@ public:
     GeneratorOutput(size_t size, const std::string &name, const Type &t, int d = open)
         : GeneratorOutput(name, std::vector<Type>{t}, d, int(size)) {
     }
-    GeneratorOutput(size_t size, const std::string &name, const std::vector<Type> &types, int d = open)
+    GeneratorOutput(size_t size, const std::string &name, const std::vector<Type> &types,
+                    int d = open)
         : GeneratorOutput(name, types, d, int(size)) {
     }
     using Base::operator=;

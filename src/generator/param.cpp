@@ -10,8 +10,7 @@
 
 namespace calotype::internal {
 
-GeneratorParamBase::GeneratorParamBase(const std::string &name)
-    : name_(name) {
+GeneratorParamBase::GeneratorParamBase(const std::string &name) : name_(name) {
     GeneratorBase::add_to_current(this);
 }
 
@@ -28,12 +27,14 @@ void GeneratorParamBase::fail(const std::string &message) const {
 }
 
 void check_generator_name(const char *what, const std::string &name) {
-    bool is_good = !name.empty() && std::isalpha(uint8_t(name[0])) && name.find("__") == std::string::npos;
+    bool is_good =
+        !name.empty() && std::isalpha(uint8_t(name[0])) && name.find("__") == std::string::npos;
     for (const char c : name) {
         is_good = is_good && (std::isalnum(uint8_t(c)) || c == '_');
     }
-    user_assert(is_good) << what << " name '" << name
-                         << "' must be letters, digits and single underscores, and begin with a letter";
+    user_assert(is_good)
+        << what << " name '" << name
+        << "' must be letters, digits and single underscores, and begin with a letter";
 }
 
 // ---- numbers ----
@@ -43,7 +44,9 @@ std::string number_kind() {
     if constexpr (std::is_same_v<T, bool>) {
         return "bool";
     } else {
-        const char *code = std::is_floating_point_v<T> ? "float" : std::is_signed_v<T> ? "int" : "uint";
+        const char *code = std::is_floating_point_v<T> ? "float"
+                           : std::is_signed_v<T>       ? "int"
+                                                       : "uint";
         return code + std::to_string(sizeof(T) * 8);
     }
 }
@@ -54,7 +57,8 @@ T parse_number(const std::string &text) {
         if (text == "true" || text == "True") {
             return true;
         }
-        user_assert(text == "false" || text == "False") << "'" << text << "' is no bool, it takes true or false";
+        user_assert(text == "false" || text == "False")
+            << "'" << text << "' is no bool, it takes true or false";
         return false;
     } else {
         T value{};
@@ -79,9 +83,9 @@ std::string number_to_string(T value) {
     }
 }
 
-#define NUMBER(T)                                    \
-    template T parse_number<T>(const std::string &); \
-    template std::string number_to_string<T>(T);     \
+#define NUMBER(T)                                                                                  \
+    template T parse_number<T>(const std::string &);                                               \
+    template std::string number_to_string<T>(T);                                                   \
     template std::string number_kind<T>();
 NUMBER(bool)
 NUMBER(char)
@@ -105,9 +109,10 @@ namespace {
 
 const std::vector<std::pair<const char *, Type>> &named_types() {
     static const std::vector<std::pair<const char *, Type>> types = {
-        {"bool", Bool()},      {"int8", Int(8)},      {"int16", Int(16)},    {"int32", Int(32)},
-        {"int64", Int(64)},    {"uint8", UInt(8)},    {"uint16", UInt(16)},  {"uint32", UInt(32)},
-        {"uint64", UInt(64)},  {"float16", Float(16)}, {"float32", Float(32)}, {"float64", Float(64)},
+        {"bool", Bool()},         {"int8", Int(8)},       {"int16", Int(16)},
+        {"int32", Int(32)},       {"int64", Int(64)},     {"uint8", UInt(8)},
+        {"uint16", UInt(16)},     {"uint32", UInt(32)},   {"uint64", UInt(64)},
+        {"float16", Float(16)},   {"float32", Float(32)}, {"float64", Float(64)},
         {"bfloat16", BFloat(16)}, {"handle", Handle()},
     };
     return types;
@@ -137,7 +142,8 @@ Type type_from_name(const std::string &name) {
 
 // ---- the other kinds ----
 
-int EnumNames::find(const std::vector<std::string> &names, const std::string &text, std::string *message) {
+int EnumNames::find(const std::vector<std::string> &names, const std::string &text,
+                    std::string *message) {
     for (size_t i = 0; i < names.size(); i++) {
         if (names[i] == text) {
             return int(i);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorParam<T>: a value fixed when the generator runs: a number, bool, enum, Type, string, Target or LoopLevel.
+// GeneratorParam<T>: a value fixed when the generator runs: a number, bool, enum, Type, string,
+// Target or LoopLevel.
 #pragma once
 
 #include <map>
@@ -15,7 +16,8 @@
 namespace calotype {
 namespace internal {
 
-/// Text to value; a CompileError (without the parameter's name) if it is none. Defined for all number types and bool.
+/// Text to value; a CompileError (without the parameter's name) if it is none. Defined for all
+/// number types and bool.
 template<typename T>
 T parse_number(const std::string &text);
 template<typename T>
@@ -65,12 +67,12 @@ struct NotABool {
     }
 };
 
-/// Also an Expr, a constant, so that it can be given wherever one is taken: f.split(x, xo, xi, param).
+/// Also an Expr, a constant, so that it can be given wherever one is taken: f.split(x, xo, xi,
+/// param).
 template<typename T>
 class NumberParam : public ParamValue<T>, public Expr {
 public:
-    NumberParam(const std::string &name, const T &value)
-        : ParamValue<T>(name, value), Expr(value) {
+    NumberParam(const std::string &name, const T &value) : ParamValue<T>(name, value), Expr(value) {
     }
     /// Both bounds are allowed values.
     NumberParam(const std::string &name, const T &value, const T &min, const T &max)
@@ -109,10 +111,12 @@ public:
 protected:
     void check(const T &value) const override {
         if (is_bounded_ && !(value >= min_)) {
-            this->fail("value is " + number_to_string(value) + ", must be at least " + number_to_string(min_));
+            this->fail("value is " + number_to_string(value) + ", must be at least " +
+                       number_to_string(min_));
         }
         if (is_bounded_ && !(value <= max_)) {
-            this->fail("value is " + number_to_string(value) + ", must be at most " + number_to_string(max_));
+            this->fail("value is " + number_to_string(value) + ", must be at most " +
+                       number_to_string(max_));
         }
     }
     void changed() override {
@@ -128,7 +132,8 @@ private:
 class EnumNames {
 public:
     /// Index in `names` of the text; -1 and the message otherwise.
-    static int find(const std::vector<std::string> &names, const std::string &text, std::string *message);
+    static int find(const std::vector<std::string> &names, const std::string &text,
+                    std::string *message);
 };
 
 template<typename T>
@@ -203,7 +208,8 @@ public:
     ParamInfo info() const override;
 };
 
-/// Copies of the value stay tied to the parameter: `set` after generate() reaches the schedules that use them.
+/// Copies of the value stay tied to the parameter: `set` after generate() reaches the schedules
+/// that use them.
 class LoopLevelParam : public ParamValue<LoopLevel> {
 public:
     LoopLevelParam(const std::string &name, const LoopLevel &value)
@@ -217,7 +223,8 @@ public:
         set(value);
         return *this;
     }
-    /// Become a copy of that handle: to set one is to set the other. Before the generator reads its parameters.
+    /// Become a copy of that handle: to set one is to set the other. Before the generator reads its
+    /// parameters.
     void share(const LoopLevel &value) {
         check_may_be_set();
         value_ = value;
@@ -259,8 +266,9 @@ struct ParamKind<LoopLevel> {
 
 /// A member of a generator class, set before generate() runs.
 ///
-///     GeneratorParam<int> radius{"radius", 2, 0, 16};                       // default, lowest, highest
-///     GeneratorParam<Mode> mode{"mode", Mode::Fast, {{"fast", Mode::Fast}, {"exact", Mode::Exact}}};
+///     GeneratorParam<int> radius{"radius", 2, 0, 16};                       // default, lowest,
+///     highest GeneratorParam<Mode> mode{"mode", Mode::Fast, {{"fast", Mode::Fast}, {"exact",
+///     Mode::Exact}}};
 ///
 /// On the command line `radius=3 mode=exact`. In C++ it converts to its value, and the operators of
 /// generator/param_operators.h take it as that.
@@ -271,8 +279,7 @@ class GeneratorParam : public internal::ParamKind<T>::type {
 public:
     using Base::Base;
     using Base::operator=;
-    GeneratorParam(const std::string &name, const std::string &value)
-        : Base(name, T{}) {
+    GeneratorParam(const std::string &name, const std::string &value) : Base(name, T{}) {
         this->set_from_string(value);
         this->default_ = this->value_;
     }

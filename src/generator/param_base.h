@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// GeneratorParamBase: a named value that a generator reads while it builds its pipeline, set from text.
+// GeneratorParamBase: a named value that a generator reads while it builds its pipeline, set from
+// text.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ class GeneratorBase;
 
 /// What `--help` and stubs show of a parameter.
 struct ParamInfo {
-    std::string kind;                  ///< "int32", "bool", "enum", "type", "string", "target", "loop_level"
+    std::string kind;  ///< "int32", "bool", "enum", "type", "string", "target", "loop_level"
     std::string default_text;          ///< as it would be given on the command line
     std::string min_text, max_text;    ///< empty: no bound
     std::vector<std::string> choices;  ///< of an enum
@@ -51,8 +52,8 @@ private:
     const GeneratorBase *generator_ = nullptr;
 };
 
-/// A CompileError unless the name is letters, digits and single underscores, and begins with a letter. `what` is what
-/// the name is of: "generator", "input".
+/// A CompileError unless the name is letters, digits and single underscores, and begins with a
+/// letter. `what` is what the name is of: "generator", "input".
 void check_generator_name(const char *what, const std::string &name);
 
 }  // namespace internal

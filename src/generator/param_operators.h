@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operators on GeneratorParams: `param op x`, `x op param` and `param op param` mean the same on the values.
+// Operators on GeneratorParams: `param op x`, `x op param` and `param op param` mean the same on
+// the values.
 #pragma once
 
 #include <algorithm>
@@ -30,11 +31,11 @@ using IfAnyParam = std::enable_if_t<!std::is_same<typename ParamValueOf<A>::type
 }  // namespace internal
 
 // NOLINTBEGIN: one line an operator
-#define CALOTYPE_PARAM_OPERATOR(op)                                                              \
-    template<typename A, typename B, typename = internal::IfAnyParam<A, B>>                      \
-    auto operator op(const A &a, const B &b)                                                     \
-        ->decltype(internal::ParamValueOf<A>::get(a) op internal::ParamValueOf<B>::get(b)) {     \
-        return internal::ParamValueOf<A>::get(a) op internal::ParamValueOf<B>::get(b);           \
+#define CALOTYPE_PARAM_OPERATOR(op)                                                                \
+    template<typename A, typename B, typename = internal::IfAnyParam<A, B>>                        \
+    auto operator op(const A &a, const B &b)                                                       \
+        ->decltype(internal::ParamValueOf<A>::get(a) op internal::ParamValueOf<B>::get(b)) {       \
+        return internal::ParamValueOf<A>::get(a) op internal::ParamValueOf<B>::get(b);             \
     }
 CALOTYPE_PARAM_OPERATOR(+)
 CALOTYPE_PARAM_OPERATOR(-)

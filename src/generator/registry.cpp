@@ -20,8 +20,8 @@ namespace internal {
 
 namespace {
 
-// A list threaded through the static registrations themselves. It grows only while programs and shared libraries are
-// loaded, which run one initialisation at a time.
+// A list threaded through the static registrations themselves. It grows only while programs and
+// shared libraries are loaded, which run one initialisation at a time.
 constinit const GeneratorRegistration *first_registration = nullptr;
 
 }  // namespace
@@ -42,7 +42,8 @@ std::map<std::string, const GeneratorRegistration *> registered_generators() {
     return result;
 }
 
-std::unique_ptr<GeneratorBase> create_generator(const std::string &name, const GeneratorContext &context) {
+std::unique_ptr<GeneratorBase> create_generator(const std::string &name,
+                                                const GeneratorContext &context) {
     return find_generator(name).factory()(context);
 }
 
@@ -58,9 +59,9 @@ const GeneratorRegistration &find_generator(const std::string &name) {
     }
     const std::string hint = did_you_mean(name, names);
     user_error << "there is no generator '" << name << "'"
-               << (!hint.empty()   ? hint :
-                   names.empty() ? ", none is registered" :
-                                   ", there are: " + join(names, ", "));
+               << (!hint.empty()   ? hint
+                   : names.empty() ? ", none is registered"
+                                   : ", there are: " + join(names, ", "));
 }
 
 void GeneratorFactory::finish(GeneratorBase &generator, const GeneratorContext &context,

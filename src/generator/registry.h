@@ -20,7 +20,8 @@ using GeneratorFactoryFunction = std::unique_ptr<GeneratorBase> (*)(const Genera
 class GeneratorFactory {
 public:
     template<typename T>
-    static std::unique_ptr<T> create(const GeneratorContext &context, const std::string &registered_name) {
+    static std::unique_ptr<T> create(const GeneratorContext &context,
+                                     const std::string &registered_name) {
         GeneratorBase::Construction scope;
         std::unique_ptr<T> generator(new T);
         finish(*generator, context, registered_name);
@@ -28,14 +29,16 @@ public:
     }
 
 private:
-    static void finish(GeneratorBase &generator, const GeneratorContext &context, const std::string &registered_name);
+    static void finish(GeneratorBase &generator, const GeneratorContext &context,
+                       const std::string &registered_name);
 };
 
-/// A static object of this type, made by CALOTYPE_REGISTER_GENERATOR, registers one generator while the program starts.
-/// Two of one name are an error when the registry is first read.
+/// A static object of this type, made by CALOTYPE_REGISTER_GENERATOR, registers one generator while
+/// the program starts. Two of one name are an error when the registry is first read.
 class GeneratorRegistration {
 public:
-    GeneratorRegistration(const char *name, const char *stub_name, GeneratorFactoryFunction factory);
+    GeneratorRegistration(const char *name, const char *stub_name,
+                          GeneratorFactoryFunction factory);
     GeneratorRegistration(const GeneratorRegistration &) = delete;
     GeneratorRegistration &operator=(const GeneratorRegistration &) = delete;
 
@@ -65,7 +68,8 @@ std::map<std::string, const GeneratorRegistration *> registered_generators();
 const GeneratorRegistration &find_generator(const std::string &name);
 
 /// The same made. A CompileError with the nearest known name if there is none of that name.
-std::unique_ptr<GeneratorBase> create_generator(const std::string &name, const GeneratorContext &context);
+std::unique_ptr<GeneratorBase> create_generator(const std::string &name,
+                                                const GeneratorContext &context);
 
 }  // namespace internal
 }  // namespace calotype

@@ -18,24 +18,20 @@ struct StubInput {
     ImageParam image;
     Buffer<> buffer;
 
-    StubInput()
-        : kind(IsExpr) {
+    StubInput() : kind(IsExpr) {
     }
-    StubInput(const Func &f)
-        : kind(IsFunc), func(f.function()) {
+    StubInput(const Func &f) : kind(IsFunc), func(f.function()) {
     }
-    StubInput(const ImageParam &p)
-        : kind(IsBuffer), image(p) {
+    StubInput(const ImageParam &p) : kind(IsBuffer), image(p) {
     }
     template<typename T, int D>
-    StubInput(const Buffer<T, D> &b)
-        : kind(IsBuffer), buffer(b) {
+    StubInput(const Buffer<T, D> &b) : kind(IsBuffer), buffer(b) {
     }
-    template<typename T, typename = std::enable_if_t<std::is_constructible<Expr, const T &>::value &&
-                                                     !std::is_base_of<Func, T>::value &&
-                                                     !std::is_base_of<ImageParam, T>::value>>
-    StubInput(const T &value)
-        : kind(IsExpr), expr(value) {
+    template<typename T,
+             typename = std::enable_if_t<std::is_constructible<Expr, const T &>::value &&
+                                         !std::is_base_of<Func, T>::value &&
+                                         !std::is_base_of<ImageParam, T>::value>>
+    StubInput(const T &value) : kind(IsExpr), expr(value) {
     }
 };
 

@@ -6,7 +6,8 @@
 
 namespace calotype {
 
-/// The integers x with x == remainder (mod modulus). modulus 1: nothing known; modulus 0: exactly `remainder`.
+/// The integers x with x == remainder (mod modulus). modulus 1: nothing known; modulus 0: exactly
+/// `remainder`.
 struct Alignment {
     int64_t modulus = 1, remainder = 0;
     bool operator==(const Alignment &o) const {

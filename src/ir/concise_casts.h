@@ -9,13 +9,13 @@
 namespace calotype {
 namespace ConciseCasts {
 
-#define CALOTYPE_CAST(name, TypeOf, bits)                   \
-    inline Expr name(Expr e) {                              \
-        return cast(TypeOf(bits), std::move(e));            \
+#define CALOTYPE_CAST(name, TypeOf, bits)                                                          \
+    inline Expr name(Expr e) {                                                                     \
+        return cast(TypeOf(bits), std::move(e));                                                   \
     }
-#define CALOTYPE_SATURATING_CAST(name, TypeOf, bits)        \
-    inline Expr name(Expr e) {                              \
-        return saturating_cast(TypeOf(bits), std::move(e)); \
+#define CALOTYPE_SATURATING_CAST(name, TypeOf, bits)                                               \
+    inline Expr name(Expr e) {                                                                     \
+        return saturating_cast(TypeOf(bits), std::move(e));                                        \
     }
 CALOTYPE_CAST(f64, Float, 64)
 CALOTYPE_CAST(f32, Float, 32)

@@ -11,7 +11,8 @@ namespace calotype {
 
 namespace {
 
-/// Float to integer as a Cast does it: truncated; outside of the 64-bit range the value is unspecified, here the bound.
+/// Float to integer as a Cast does it: truncated; outside of the 64-bit range the value is
+/// unspecified, here the bound.
 template<typename T>
 T truncate_to(double x) {
     constexpr double limit = double(std::numeric_limits<T>::max());
@@ -33,9 +34,9 @@ Expr scalar_const(Type t, T value) {
         return FloatImm::make(t, double(value));
     }
     if (std::is_same<T, double>::value) {
-        return t.is_int() ? IntImm::make(t, truncate_to<int64_t>(double(value))) :
-               double(value) < 0 ? UIntImm::make(t, uint64_t(truncate_to<int64_t>(double(value)))) :
-                                   UIntImm::make(t, truncate_to<uint64_t>(double(value)));
+        return t.is_int()          ? IntImm::make(t, truncate_to<int64_t>(double(value)))
+               : double(value) < 0 ? UIntImm::make(t, uint64_t(truncate_to<int64_t>(double(value))))
+                                   : UIntImm::make(t, truncate_to<uint64_t>(double(value)));
     }
     return t.is_int() ? IntImm::make(t, int64_t(value)) : UIntImm::make(t, uint64_t(value));
 }
@@ -43,8 +44,9 @@ Expr scalar_const(Type t, T value) {
 template<typename T>
 Expr make_any_const(Type t, T value) {
     if (t.is_handle()) {
-        return Broadcast::make(Cast::make(t.element_of(), UIntImm::make(UInt(64), uint64_t(int64_t(value)))),
-                               t.lanes());
+        return Broadcast::make(
+            Cast::make(t.element_of(), UIntImm::make(UInt(64), uint64_t(int64_t(value)))),
+            t.lanes());
     }
     internal_assert(t.is_int_or_uint() || t.is_float()) << "constant of type " << t;
     return Broadcast::make(scalar_const(t.element_of(), value), t.lanes());

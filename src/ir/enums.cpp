@@ -14,9 +14,15 @@ const char *const memory_types[] = {"auto",       "heap",        "stack",    "re
 const char *const for_types[] = {"serial", "parallel",  "vectorized", "unrolled",
                                  "extern", "gpu_block", "gpu_thread", "gpu_lane"};
 const char *const partitions[] = {"auto", "never", "always"};
-const char *const tail_strategies[] = {"round_up",        "guard_with_if", "predicate",
-                                       "predicate_loads", "predicate_stores", "shift_inwards",
-                                       "shift_inwards_and_blend", "round_up_and_blend", "auto"};
+const char *const tail_strategies[] = {"round_up",
+                                       "guard_with_if",
+                                       "predicate",
+                                       "predicate_loads",
+                                       "predicate_stores",
+                                       "shift_inwards",
+                                       "shift_inwards_and_blend",
+                                       "round_up_and_blend",
+                                       "auto"};
 const char *const prefetch_strategies[] = {"clamp", "guard_with_if", "non_faulting"};
 
 template<typename Enum, typename Words>

@@ -12,10 +12,10 @@ enum class DeviceAPI : uint8_t { None, Host, Default_GPU, CUDA, OpenCL, Vulkan }
 
 /// Where a Func's storage lives.
 enum class MemoryType : uint8_t {
-    Auto,            ///< Stack when small and constant (or inside a GPU thread loop), else Heap
+    Auto,  ///< Stack when small and constant (or inside a GPU thread loop), else Heap
     Heap,
     Stack,
-    Register,        ///< like Stack, but must be resolvable to registers
+    Register,  ///< like Stack, but must be resolvable to registers
     GPUShared,
     GPUTexture,
     AMXTile,
@@ -23,15 +23,31 @@ enum class MemoryType : uint8_t {
 };
 
 /// How the iterations of a loop are carried out.
-enum class ForType : uint8_t { Serial, Parallel, Vectorized, Unrolled, Extern, GPUBlock, GPUThread, GPULane };
+enum class ForType : uint8_t {
+    Serial,
+    Parallel,
+    Vectorized,
+    Unrolled,
+    Extern,
+    GPUBlock,
+    GPUThread,
+    GPULane
+};
 
 /// Whether a loop may be split into a prologue, a steady state and an epilogue.
 enum class Partition : uint8_t { Auto, Never, Always };
 
 /// What to do where a split's factor does not divide the extent.
 enum class TailStrategy : uint8_t {
-    RoundUp, GuardWithIf, Predicate, PredicateLoads, PredicateStores, ShiftInwards, ShiftInwardsAndBlend,
-    RoundUpAndBlend, Auto
+    RoundUp,
+    GuardWithIf,
+    Predicate,
+    PredicateLoads,
+    PredicateStores,
+    ShiftInwards,
+    ShiftInwardsAndBlend,
+    RoundUpAndBlend,
+    Auto
 };
 
 enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
@@ -41,7 +57,8 @@ enum class PrefetchBoundStrategy : uint8_t { Clamp, GuardWithIf, NonFaulting };
 
 enum class NameMangling : uint8_t { Default, C, CPlusPlus };
 
-/// The word for each enumerator as the IR text writes it ("parallel", "gpu_block", "shift_inwards", "stack", "cuda", ...), and back.
+/// The word for each enumerator as the IR text writes it ("parallel", "gpu_block", "shift_inwards",
+/// "stack", "cuda", ...), and back.
 const char *to_string(DeviceAPI);
 const char *to_string(MemoryType);
 const char *to_string(ForType);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Structural equality, order and hash of IR. Symbols and identity do not count: only what the printer shows.
+// Structural equality, order and hash of IR. Symbols and identity do not count: only what the
+// printer shows.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expr and Stmt: immutable, shared handles to IR nodes, and the bases of all nodes.
-// The nodes themselves are in ir/expr_nodes.h and ir/stmt_nodes.h; users need only this and ir/operators.h.
+// The nodes themselves are in ir/expr_nodes.h and ir/stmt_nodes.h; users need only this and
+// ir/operators.h.
 #pragma once
 
 #include <string>
@@ -20,8 +21,7 @@ enum class NodeKind : uint8_t {
 
 /// Base of all nodes. Nodes never change once shared.
 struct Node : RefCounted {
-    explicit Node(NodeKind kind)
-        : kind(kind) {
+    explicit Node(NodeKind kind) : kind(kind) {
     }
     const NodeKind kind;
 };
@@ -36,33 +36,33 @@ struct StmtNode : Node {
 };
 
 namespace internal {
-/// Base of a concrete node: fixes the tag. `T::kind_tag` lets Expr::as<T>() test without virtual calls.
+/// Base of a concrete node: fixes the tag. `T::kind_tag` lets Expr::as<T>() test without virtual
+/// calls.
 template<NodeKind K>
 struct ExprBase : ExprNode {
     static constexpr NodeKind kind_tag = K;
-    ExprBase()
-        : ExprNode(K) {
+    ExprBase() : ExprNode(K) {
     }
 };
 template<NodeKind K>
 struct StmtBase : StmtNode {
     static constexpr NodeKind kind_tag = K;
-    StmtBase()
-        : StmtNode(K) {
+    StmtBase() : StmtNode(K) {
     }
 };
 }  // namespace internal
 
 /// A value: a handle to an immutable expression, undefined by default.
 ///
-/// Built from C++ numbers, Vars, Params, Funcs applied to coordinates, and the operators of ir/operators.h.
+/// Built from C++ numbers, Vars, Params, Funcs applied to coordinates, and the operators of
+/// ir/operators.h.
 class Expr : public IntrusivePtr<const ExprNode> {
 public:
     Expr() = default;
-    Expr(const ExprNode *n)
-        : IntrusivePtr(n) {
+    Expr(const ExprNode *n) : IntrusivePtr(n) {
     }
-    /// Constants. The type is that of the C++ value: Expr(1) is an int32, Expr(1.0f) a float32, Expr(true) a bool.
+    /// Constants. The type is that of the C++ value: Expr(1) is an int32, Expr(1.0f) a float32,
+    /// Expr(true) a bool.
     explicit Expr(int8_t x);
     explicit Expr(int16_t x);
     Expr(int32_t x);
@@ -78,8 +78,7 @@ public:
     explicit Expr(bool x);
     /// A string constant, for print and require.
     Expr(const std::string &s);
-    Expr(const char *s)
-        : Expr(std::string(s)) {
+    Expr(const char *s) : Expr(std::string(s)) {
     }
 
     /// The type; of an undefined expression it is Type().
@@ -108,8 +107,7 @@ struct ExprCompare {
 class Stmt : public IntrusivePtr<const StmtNode> {
 public:
     Stmt() = default;
-    Stmt(const StmtNode *n)
-        : IntrusivePtr(n) {
+    Stmt(const StmtNode *n) : IntrusivePtr(n) {
     }
     template<typename T>
     const T *as() const {

@@ -39,7 +39,8 @@ double round_to_type(const Type &t, double x) {
 }  // namespace
 
 Expr IntImm::make(Type t, int64_t value) {
-    node_assert(t.is_int() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "IntImm of type " << t;
+    node_assert(t.is_int() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64)
+        << "IntImm of type " << t;
     auto *node = new_node<IntImm>(t);
     const int unused = 64 - t.bits();
     node->value = int64_t(uint64_t(value) << unused) >> unused;
@@ -47,7 +48,8 @@ Expr IntImm::make(Type t, int64_t value) {
 }
 
 Expr UIntImm::make(Type t, uint64_t value) {
-    node_assert(t.is_uint() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64) << "UIntImm of type " << t;
+    node_assert(t.is_uint() && t.is_scalar() && t.bits() >= 1 && t.bits() <= 64)
+        << "UIntImm of type " << t;
     auto *node = new_node<UIntImm>(t);
     node->value = value & t.umax();
     return node;
@@ -107,8 +109,8 @@ namespace {
 
 constexpr bool is_logic(NodeKind kind) {
     switch (kind) {
-#define LOGIC(Name, symbol) \
-    case NodeKind::Name:    \
+#define LOGIC(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
         return true;
 #include "ir/nodes.def"
     default:
@@ -118,8 +120,8 @@ constexpr bool is_logic(NodeKind kind) {
 
 const char *kind_name(NodeKind kind) {
     switch (kind) {
-#define EXPR(Name)       \
-    case NodeKind::Name: \
+#define EXPR(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
         return #Name;
 #include "ir/nodes.def"
     default:
@@ -129,7 +131,8 @@ const char *kind_name(NodeKind kind) {
 
 void check_operands(NodeKind kind, const Expr &a, const Expr &b) {
     node_assert(a.defined() && b.defined()) << kind_name(kind) << " of undefined";
-    node_assert(a.type() == b.type()) << kind_name(kind) << " of " << a.type() << " and " << b.type();
+    node_assert(a.type() == b.type())
+        << kind_name(kind) << " of " << a.type() << " and " << b.type();
     node_assert(!is_logic(kind) || a.type().is_bool()) << kind_name(kind) << " of " << a.type();
 }
 
@@ -161,7 +164,8 @@ Expr Not::make(Expr a) {
 }
 
 Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
-    node_assert(condition.defined() && true_value.defined() && false_value.defined()) << "Select of undefined";
+    node_assert(condition.defined() && true_value.defined() && false_value.defined())
+        << "Select of undefined";
     const Type t = true_value.type();
     node_assert(t == false_value.type()) << "Select of " << t << " and " << false_value.type();
     node_assert(condition.type() == Bool() || condition.type() == Bool(t.lanes()))
@@ -173,8 +177,10 @@ Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
     return node;
 }
 
-Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment, SymbolPtr symbol) {
-    node_assert(index.defined() && predicate.defined()) << "Load of " << name << " with undefined operand";
+Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment,
+                SymbolPtr symbol) {
+    node_assert(index.defined() && predicate.defined())
+        << "Load of " << name << " with undefined operand";
     node_assert(index.type().lanes() == t.lanes())
         << "Load of " << t << " from " << name << " at index of type " << index.type();
     node_assert(predicate.type() == Bool(t.lanes()))
@@ -190,7 +196,8 @@ Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Ali
 
 Expr Ramp::make(Expr base, Expr stride, int lanes) {
     node_assert(base.defined() && stride.defined()) << "Ramp of undefined";
-    node_assert(base.type() == stride.type()) << "Ramp of " << base.type() << " by " << stride.type();
+    node_assert(base.type() == stride.type())
+        << "Ramp of " << base.type() << " by " << stride.type();
     node_assert(lanes >= 1) << "Ramp of " << lanes << " lanes";
     if (lanes == 1) {
         return base;
@@ -202,12 +209,13 @@ Expr Ramp::make(Expr base, Expr stride, int lanes) {
     return node;
 }
 
-Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind, int value_index,
-                SymbolPtr symbol) {
+Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
+                int value_index, SymbolPtr symbol) {
     node_assert(kind != CallKind::Intrinsic) << "intrinsic " << name << " called by name";
     for (const Expr &arg : args) {
         node_assert(arg.defined()) << "Call of " << name << " with undefined argument";
-        node_assert((kind != CallKind::Func && kind != CallKind::Image) || arg.type().is_int_or_uint())
+        node_assert((kind != CallKind::Func && kind != CallKind::Image) ||
+                    arg.type().is_int_or_uint())
             << "Call of " << name << " at a coordinate of type " << arg.type();
     }
     auto *node = new_node<Call>(t);

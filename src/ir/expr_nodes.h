@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The expression nodes. Each has `make`, which checks its operands (InternalError otherwise), and `fields()`, the tuple
-// of everything that makes two nodes equal: visitors, mutators, equality, hash and verifier are written over it.
+// The expression nodes. Each has `make`, which checks its operands (InternalError otherwise), and
+// `fields()`, the tuple of everything that makes two nodes equal: visitors, mutators, equality,
+// hash and verifier are written over it.
 //
-// Lanes: operands of one node have equal lanes unless said otherwise. Arithmetic follows docs/ir.md: signed 32 and
-// 64 bits do not overflow, other integers wrap, division rounds so that the remainder is not negative, x / 0 == 0.
+// Lanes: operands of one node have equal lanes unless said otherwise. Arithmetic follows
+// docs/ir.md: signed 32 and 64 bits do not overflow, other integers wrap, division rounds so that
+// the remainder is not negative, x / 0 == 0.
 #pragma once
 
 #include <tuple>
@@ -32,7 +34,8 @@ struct UIntImm : internal::ExprBase<NodeKind::UIntImm> {
     }
 };
 
-/// A constant of any float type, held exactly as a double. Equality is by bits: NaN equals NaN, 0.0 differs from -0.0.
+/// A constant of any float type, held exactly as a double. Equality is by bits: NaN equals NaN, 0.0
+/// differs from -0.0.
 struct FloatImm : internal::ExprBase<NodeKind::FloatImm> {
     double value;
     static Expr make(Type t, double value);
@@ -77,7 +80,8 @@ struct Reinterpret : internal::ExprBase<NodeKind::Reinterpret> {
     }
 };
 
-/// A name: a loop variable, a let, a Var, or, with a symbol, an RVar or something about a parameter.
+/// A name: a loop variable, a let, a Var, or, with a symbol, an RVar or something about a
+/// parameter.
 struct Variable : internal::ExprBase<NodeKind::Variable> {
     std::string name;
     SymbolPtr symbol;
@@ -100,9 +104,9 @@ struct BinaryNode : ExprBase<K> {
 };
 }  // namespace internal
 
-#define ARITH(Name, symbol) \
+#define ARITH(Name, symbol)                                                                        \
     struct Name : internal::BinaryNode<NodeKind::Name, Name, false> {};
-#define COMPARE(Name, symbol) \
+#define COMPARE(Name, symbol)                                                                      \
     struct Name : internal::BinaryNode<NodeKind::Name, Name, true> {};
 #define LOGIC(Name, symbol) COMPARE(Name, symbol)
 #include "ir/nodes.def"
@@ -124,14 +128,15 @@ struct Select : internal::ExprBase<NodeKind::Select> {
     }
 };
 
-/// Element `index` of flat buffer `name`, in elements; lanes whose predicate is false are undefined and not read.
+/// Element `index` of flat buffer `name`, in elements; lanes whose predicate is false are undefined
+/// and not read.
 struct Load : internal::ExprBase<NodeKind::Load> {
     std::string name;
     Expr index, predicate;
     Alignment alignment;  ///< what is known of the first lane's index
     SymbolPtr symbol;     ///< the parameter or image loaded from, if it is one
-    static Expr make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment,
-                     SymbolPtr symbol = nullptr);
+    static Expr make(Type t, const std::string &name, Expr index, Expr predicate,
+                     Alignment alignment, SymbolPtr symbol = nullptr);
     auto fields() const {
         return std::tie(name, index, predicate, alignment);
     }
@@ -149,12 +154,12 @@ struct Ramp : internal::ExprBase<NodeKind::Ramp> {
 
 /// What a Call calls.
 enum class CallKind : uint8_t {
-    Func,           ///< value `value_index` of a Func at integer coordinates
-    Image,          ///< a buffer parameter or constant image at integer coordinates
-    Intrinsic,      ///< `intrinsic`; purity by its row
-    Extern,         ///< a C function with effects
-    PureExtern,     ///< a C function of its arguments alone
-    ExternCPlusPlus,///< as Extern, name mangled as C++
+    Func,             ///< value `value_index` of a Func at integer coordinates
+    Image,            ///< a buffer parameter or constant image at integer coordinates
+    Intrinsic,        ///< `intrinsic`; purity by its row
+    Extern,           ///< a C function with effects
+    PureExtern,       ///< a C function of its arguments alone
+    ExternCPlusPlus,  ///< as Extern, name mangled as C++
 };
 
 struct Call : internal::ExprBase<NodeKind::Call> {
@@ -165,8 +170,8 @@ struct Call : internal::ExprBase<NodeKind::Call> {
     int value_index = 0;
     SymbolPtr symbol;  ///< Func and Image: the declaration
 
-    static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind, int value_index = 0,
-                     SymbolPtr symbol = nullptr);
+    static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
+                     int value_index = 0, SymbolPtr symbol = nullptr);
     static Expr make(Type t, Intrinsic intrinsic, std::vector<Expr> args);
     bool is_intrinsic() const {
         return call_kind == CallKind::Intrinsic;
@@ -222,7 +227,8 @@ struct Shuffle : internal::ExprBase<NodeKind::Shuffle> {
     }
 };
 
-/// Adjacent groups of lanes combined: result lane i covers value lanes [i * factor, (i + 1) * factor).
+/// Adjacent groups of lanes combined: result lane i covers value lanes [i * factor, (i + 1) *
+/// factor).
 struct VectorReduce : internal::ExprBase<NodeKind::VectorReduce> {
     enum Operator : uint8_t { Add, SaturatingAdd, Mul, Min, Max, And, Or };
     Expr value;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Generic access to the nodes through their fields(): what visitors, mutators, equality, hash and verifier are made of.
+// Generic access to the nodes through their fields(): what visitors, mutators, equality, hash and
+// verifier are made of.
 #pragma once
 
 #include <tuple>
@@ -15,8 +16,8 @@ namespace calotype::internal {
 template<typename F>
 decltype(auto) dispatch(const ExprNode *node, F &&f) {
     switch (node->kind) {
-#define EXPR(Name)       \
-    case NodeKind::Name: \
+#define EXPR(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
         return f(static_cast<const Name *>(node));
 #include "ir/nodes.def"
     default:
@@ -27,8 +28,8 @@ decltype(auto) dispatch(const ExprNode *node, F &&f) {
 template<typename F>
 decltype(auto) dispatch(const StmtNode *node, F &&f) {
     switch (node->kind) {
-#define STMT(Name)       \
-    case NodeKind::Name: \
+#define STMT(Name)                                                                                 \
+    case NodeKind::Name:                                                                           \
         return f(static_cast<const Name *>(node));
 #include "ir/nodes.def"
     default:
@@ -48,10 +49,12 @@ void for_each_field_pair(const T &a, const T &b, F &&f) {
     const auto fa = a.fields(), fb = b.fields();
     [&]<size_t... I>(std::index_sequence<I...>) {
         (f(std::get<I>(fa), std::get<I>(fb)), ...);
-    }(std::make_index_sequence<std::tuple_size_v<decltype(fa)>>());
+    }
+    (std::make_index_sequence<std::tuple_size_v<decltype(fa)>>());
 }
 
-/// Calls f on every child (an Expr or Stmt, possibly undefined) that a field holds. Fields of other types hold none.
+/// Calls f on every child (an Expr or Stmt, possibly undefined) that a field holds. Fields of other
+/// types hold none.
 template<typename F>
 struct ChildVisitor {
     F f;

@@ -8,8 +8,9 @@ namespace calotype {
 
 namespace internal {
 
-// A finite double is scaled so that one unit in the last place of the result is 1.0; rounding to an integer is then
-// rounding to the result's precision. A carry out of the mantissa runs into the exponent, which is what it should do.
+// A finite double is scaled so that one unit in the last place of the result is 1.0; rounding to an
+// integer is then rounding to the result's precision. A carry out of the mantissa runs into the
+// exponent, which is what it should do.
 uint16_t small_float_from_double(double x, int exponent_bits, int mantissa_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
@@ -52,7 +53,8 @@ double small_float_to_double(uint16_t bits, int exponent_bits, int mantissa_bits
     } else if (field == 0) {
         magnitude = std::ldexp(double(mantissa), 1 - bias - mantissa_bits);
     } else {
-        magnitude = std::ldexp(double(mantissa + (1 << mantissa_bits)), field - bias - mantissa_bits);
+        magnitude =
+            std::ldexp(double(mantissa + (1 << mantissa_bits)), field - bias - mantissa_bits);
     }
     return bits & 0x8000 ? -magnitude : magnitude;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// float16_t and bfloat16_t: 16-bit floating point in C++. All conversions and operations round to the nearest value,
-// ties to even; arithmetic is done in double, whose extra digits make the double rounding exact.
+// float16_t and bfloat16_t: 16-bit floating point in C++. All conversions and operations round to
+// the nearest value, ties to even; arithmetic is done in double, whose extra digits make the double
+// rounding exact.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace calotype {
 
 namespace internal {
 
-/// The nearest value with so many exponent and mantissa bits (an IEEE interchange format), as its bits.
+/// The nearest value with so many exponent and mantissa bits (an IEEE interchange format), as its
+/// bits.
 uint16_t small_float_from_double(double x, int exponent_bits, int mantissa_bits);
 /// The value of such bits; exact.
 double small_float_to_double(uint16_t bits, int exponent_bits, int mantissa_bits);
@@ -27,8 +29,7 @@ public:
 
     /// Zero.
     constexpr SmallFloat() = default;
-    explicit SmallFloat(double x)
-        : bits_(small_float_from_double(x, ExponentBits, MantissaBits)) {
+    explicit SmallFloat(double x) : bits_(small_float_from_double(x, ExponentBits, MantissaBits)) {
     }
 
     explicit operator float() const {
@@ -142,18 +143,14 @@ private:
 class float16_t : public internal::SmallFloat<float16_t, 5, 10> {
 public:
     constexpr float16_t() = default;
-    explicit float16_t(float x)
-        : SmallFloat(double(x)) {
+    explicit float16_t(float x) : SmallFloat(double(x)) {
     }
-    explicit float16_t(double x)
-        : SmallFloat(x) {
+    explicit float16_t(double x) : SmallFloat(x) {
     }
-    explicit float16_t(int x)
-        : SmallFloat(double(x)) {
+    explicit float16_t(int x) : SmallFloat(double(x)) {
     }
 #ifdef CALOTYPE_CPP_COMPILER_HAS_FLOAT16
-    explicit float16_t(_Float16 x)
-        : SmallFloat(double(x)) {
+    explicit float16_t(_Float16 x) : SmallFloat(double(x)) {
     }
     explicit operator _Float16() const {
         return _Float16(double(*this));
@@ -165,14 +162,11 @@ public:
 class bfloat16_t : public internal::SmallFloat<bfloat16_t, 8, 7> {
 public:
     constexpr bfloat16_t() = default;
-    explicit bfloat16_t(float x)
-        : SmallFloat(double(x)) {
+    explicit bfloat16_t(float x) : SmallFloat(double(x)) {
     }
-    explicit bfloat16_t(double x)
-        : SmallFloat(x) {
+    explicit bfloat16_t(double x) : SmallFloat(x) {
     }
-    explicit bfloat16_t(int x)
-        : SmallFloat(double(x)) {
+    explicit bfloat16_t(int x) : SmallFloat(double(x)) {
     }
     static const bfloat16_t zero, negative_zero, infinity, negative_infinity, nan;
 };

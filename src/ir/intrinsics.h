@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Intrinsic: the operations that are calls in the IR but known to the compiler, one enumerator a row of intrinsics.def.
+// Intrinsic: the operations that are calls in the IR but known to the compiler, one enumerator a
+// row of intrinsics.def.
 //
 // The ones that work on buffers (a "header" is a handle to a calotype_buffer_t):
 //   size_of_buffer(d)      bytes of a header of d dimensions with its shape right behind it
 //   alloca(bytes)          memory that lives as long as this call of the pipeline
 //   buffer_init(header, host, type_code, type_bits, d, min0, extent0, stride0, min1, ...)
-//                          fills in a header made as above, no device, flags clear; yields the header
+//                          fills in a header made as above, no device, flags clear; yields the
+//                          header
 //   buffer_crop(header, source, d, min0, extent0, min1, ...)
-//                          the same for a part of another buffer (its strides, its device if any); yields the header
+//                          the same for a part of another buffer (its strides, its device if any);
+//                          yields the header
 //   buffer_set_bounds(header, dimension, min, extent, stride)
 //                          changes one dimension in place; yields the header
 //   buffer_is_bounds_query(header)   bool: neither host nor device memory

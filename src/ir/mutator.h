@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Mutator: rebuild an expression or statement. Override `visit` for the nodes you change; the default rebuilds a node
-// from its mutated children, and returns the same node if no child changed.
+// Mutator: rebuild an expression or statement. Override `visit` for the nodes you change; the
+// default rebuilds a node from its mutated children, and returns the same node if no child changed.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// node_assert(condition) << "...": an InternalError whose text is fit to be shown for IR text that was parsed, without
-// the condition's source.
+// node_assert(condition) << "...": an InternalError whose text is fit to be shown for IR text that
+// was parsed, without the condition's source.
 #pragma once
 
 #include "support/error.h"

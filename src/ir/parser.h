@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads what ir/printer.h writes: parse_stmt(to_string(s)) equals s. Errors are CompileErrors with line, column and what was expected.
+// Reads what ir/printer.h writes: parse_stmt(to_string(s)) equals s. Errors are CompileErrors with
+// line, column and what was expected.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@
 
 namespace calotype {
 
-/// Free names are Variables; their types come from annotations in the text ("x:float32"), int32 where there is none.
+/// Free names are Variables; their types come from annotations in the text ("x:float32"), int32
+/// where there is none.
 Expr parse_expr(const std::string &text);
 Stmt parse_stmt(const std::string &text);
 

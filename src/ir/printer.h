@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text form of the IR: what --print-after shows, pass tests contain, and ir/parser.h reads back without loss.
+// The text form of the IR: what --print-after shows, pass tests contain, and ir/parser.h reads back
+// without loss.
 #pragma once
 
 #include <iosfwd>

@@ -22,7 +22,8 @@ std::vector<std::string> free_variables(const Stmt &s);
 bool uses_buffer(const Expr &e, const std::string &name);
 bool uses_buffer(const Stmt &s, const std::string &name);
 
-/// Replace free Variables by name; binders that shadow a name stop the replacement, and are renamed where they would capture.
+/// Replace free Variables by name; binders that shadow a name stop the replacement, and are renamed
+/// where they would capture.
 Expr substitute(const std::string &name, const Expr &replacement, const Expr &e);
 Stmt substitute(const std::string &name, const Expr &replacement, const Stmt &s);
 Expr substitute(const std::map<std::string, Expr> &replacements, const Expr &e);

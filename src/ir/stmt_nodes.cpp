@@ -15,9 +15,11 @@ void check_condition(const Expr &condition, const char *what) {
 
 void check_bounds(const Region &bounds, const char *what, const std::string &name) {
     for (const Range &r : bounds) {
-        node_assert(r.min.defined() && r.extent.defined()) << what << " of " << name << " with undefined bounds";
+        node_assert(r.min.defined() && r.extent.defined())
+            << what << " of " << name << " with undefined bounds";
         node_assert(r.min.type().is_scalar() && r.extent.type().is_scalar())
-            << what << " of " << name << " with bounds of types " << r.min.type() << " and " << r.extent.type();
+            << what << " of " << name << " with bounds of types " << r.min.type() << " and "
+            << r.extent.type();
     }
 }
 
@@ -50,10 +52,11 @@ Stmt ProducerConsumer::make(const std::string &name, bool is_producer, Stmt body
     return node;
 }
 
-Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type, Partition partition,
-               DeviceAPI device_api, Stmt body) {
+Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
+               Partition partition, DeviceAPI device_api, Stmt body) {
     node_assert(min.defined() && extent.defined()) << "For " << name << " with undefined bounds";
-    node_assert(min.type() == extent.type() && min.type().is_scalar() && min.type().is_int_or_uint())
+    node_assert(min.type() == extent.type() && min.type().is_scalar() &&
+                min.type().is_int_or_uint())
         << "For " << name << " from a " << min.type() << " over a " << extent.type();
     auto *node = new For;
     node->name = name;
@@ -75,14 +78,15 @@ Stmt Acquire::make(Expr semaphore, Expr count, Stmt body) {
     return node;
 }
 
-Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate, Alignment alignment,
-                 SymbolPtr symbol) {
+Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate,
+                 Alignment alignment, SymbolPtr symbol) {
     node_assert(value.defined() && index.defined() && predicate.defined())
         << "Store to " << name << " with undefined operand";
     node_assert(value.type().lanes() == index.type().lanes())
         << "Store of " << value.type() << " to " << name << " at index of type " << index.type();
     node_assert(predicate.type() == Bool(value.type().lanes()))
-        << "Store of " << value.type() << " to " << name << " under a predicate of type " << predicate.type();
+        << "Store of " << value.type() << " to " << name << " under a predicate of type "
+        << predicate.type();
     auto *node = new Store;
     node->name = name;
     node->value = std::move(value);
@@ -93,7 +97,8 @@ Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate
     return node;
 }
 
-Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vector<Expr> args, Expr predicate) {
+Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vector<Expr> args,
+                   Expr predicate) {
     node_assert(!values.empty()) << "Provide of nothing to " << name;
     for (const Expr &e : values) {
         node_assert(e.defined()) << "Provide of undefined to " << name;
@@ -111,11 +116,12 @@ Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vecto
     return node;
 }
 
-Stmt Allocate::make(const std::string &name, Type type, MemoryType memory_type, std::vector<Expr> extents,
-                    Expr condition, Stmt body, Expr new_expr, const std::string &free_function, int padding) {
+Stmt Allocate::make(const std::string &name, Type type, MemoryType memory_type,
+                    std::vector<Expr> extents, Expr condition, Stmt body, Expr new_expr,
+                    const std::string &free_function, int padding) {
     for (const Expr &e : extents) {
-        node_assert(e.defined() && e.type().is_scalar()) << "Allocate " << name << " with an extent of "
-                                                             << e.type();
+        node_assert(e.defined() && e.type().is_scalar())
+            << "Allocate " << name << " with an extent of " << e.type();
     }
     check_condition(condition, "Allocate");
     node_assert(!new_expr.defined() || new_expr.type().is_handle())
@@ -154,8 +160,8 @@ Stmt Free::make(const std::string &name) {
     return node;
 }
 
-Stmt Realize::make(const std::string &name, std::vector<Type> types, MemoryType memory_type, Region bounds,
-                   Expr condition, Stmt body) {
+Stmt Realize::make(const std::string &name, std::vector<Type> types, MemoryType memory_type,
+                   Region bounds, Expr condition, Stmt body) {
     check_bounds(bounds, "Realize", name);
     check_condition(condition, "Realize");
     node_assert(!types.empty()) << "Realize of " << name << " without types";
@@ -236,12 +242,13 @@ Stmt Evaluate::make(Expr value) {
     return node;
 }
 
-Stmt Prefetch::make(const std::string &name, std::vector<Type> types, Region bounds, const std::string &at,
-                    const std::string &from, Expr offset, PrefetchBoundStrategy strategy, Expr condition, Stmt body,
-                    SymbolPtr symbol) {
+Stmt Prefetch::make(const std::string &name, std::vector<Type> types, Region bounds,
+                    const std::string &at, const std::string &from, Expr offset,
+                    PrefetchBoundStrategy strategy, Expr condition, Stmt body, SymbolPtr symbol) {
     check_bounds(bounds, "Prefetch", name);
     check_condition(condition, "Prefetch");
-    node_assert(offset.defined() && offset.type().is_scalar()) << "Prefetch with offset of " << offset.type();
+    node_assert(offset.defined() && offset.type().is_scalar())
+        << "Prefetch with offset of " << offset.type();
     auto *node = new Prefetch;
     node->name = name;
     node->types = std::move(types);

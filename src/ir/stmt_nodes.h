@@ -19,7 +19,8 @@ struct LetStmt : internal::StmtBase<NodeKind::LetStmt> {
     }
 };
 
-/// If the condition is false, evaluate `message` (an int32 call that reports the error) and leave the pipeline with its value.
+/// If the condition is false, evaluate `message` (an int32 call that reports the error) and leave
+/// the pipeline with its value.
 struct AssertStmt : internal::StmtBase<NodeKind::AssertStmt> {
     Expr condition, message;
     static Stmt make(Expr condition, Expr message);
@@ -53,8 +54,8 @@ struct For : internal::StmtBase<NodeKind::For> {
     Partition partition;
     DeviceAPI device_api;
     Stmt body;
-    static Stmt make(const std::string &name, Expr min, Expr extent, ForType for_type, Partition partition,
-                     DeviceAPI device_api, Stmt body);
+    static Stmt make(const std::string &name, Expr min, Expr extent, ForType for_type,
+                     Partition partition, DeviceAPI device_api, Stmt body);
     auto fields() const {
         return std::tie(name, min, extent, for_type, partition, device_api, body);
     }
@@ -76,26 +77,29 @@ struct Store : internal::StmtBase<NodeKind::Store> {
     Expr value, index, predicate;
     Alignment alignment;
     SymbolPtr symbol;
-    static Stmt make(const std::string &name, Expr value, Expr index, Expr predicate, Alignment alignment,
-                     SymbolPtr symbol = nullptr);
+    static Stmt make(const std::string &name, Expr value, Expr index, Expr predicate,
+                     Alignment alignment, SymbolPtr symbol = nullptr);
     auto fields() const {
         return std::tie(name, value, index, predicate, alignment);
     }
 };
 
-/// Set Func `name` at integer coordinates `args` (one value a tuple element), where predicate holds.
+/// Set Func `name` at integer coordinates `args` (one value a tuple element), where predicate
+/// holds.
 struct Provide : internal::StmtBase<NodeKind::Provide> {
     std::string name;
     std::vector<Expr> values, args;
     Expr predicate;
-    static Stmt make(const std::string &name, std::vector<Expr> values, std::vector<Expr> args, Expr predicate);
+    static Stmt make(const std::string &name, std::vector<Expr> values, std::vector<Expr> args,
+                     Expr predicate);
     auto fields() const {
         return std::tie(name, values, args, predicate);
     }
 };
 
-/// Storage of product(extents) elements (plus padding), named `name`, alive in body and where condition holds.
-/// new_expr, if defined, yields the memory instead of the allocator; free_function then frees it ("" = nothing).
+/// Storage of product(extents) elements (plus padding), named `name`, alive in body and where
+/// condition holds. new_expr, if defined, yields the memory instead of the allocator; free_function
+/// then frees it ("" = nothing).
 struct Allocate : internal::StmtBase<NodeKind::Allocate> {
     std::string name;
     Type type;
@@ -106,13 +110,14 @@ struct Allocate : internal::StmtBase<NodeKind::Allocate> {
     Expr new_expr;
     std::string free_function;
     int padding = 0;
-    static Stmt make(const std::string &name, Type type, MemoryType memory_type, std::vector<Expr> extents,
-                     Expr condition, Stmt body, Expr new_expr = Expr(), const std::string &free_function = "",
-                     int padding = 0);
+    static Stmt make(const std::string &name, Type type, MemoryType memory_type,
+                     std::vector<Expr> extents, Expr condition, Stmt body, Expr new_expr = Expr(),
+                     const std::string &free_function = "", int padding = 0);
     /// Product of the extents if they are constant and fit 32 bits, else 0.
     int32_t constant_size() const;
     auto fields() const {
-        return std::tie(name, type, memory_type, extents, condition, body, new_expr, free_function, padding);
+        return std::tie(name, type, memory_type, extents, condition, body, new_expr, free_function,
+                        padding);
     }
 };
 
@@ -125,7 +130,8 @@ struct Free : internal::StmtBase<NodeKind::Free> {
     }
 };
 
-/// Multi-dimensional storage of Func `name` over `bounds`, one buffer a type, alive in body where condition holds.
+/// Multi-dimensional storage of Func `name` over `bounds`, one buffer a type, alive in body where
+/// condition holds.
 struct Realize : internal::StmtBase<NodeKind::Realize> {
     std::string name;
     std::vector<Type> types;
@@ -133,8 +139,8 @@ struct Realize : internal::StmtBase<NodeKind::Realize> {
     Region bounds;
     Expr condition;
     Stmt body;
-    static Stmt make(const std::string &name, std::vector<Type> types, MemoryType memory_type, Region bounds,
-                     Expr condition, Stmt body);
+    static Stmt make(const std::string &name, std::vector<Type> types, MemoryType memory_type,
+                     Region bounds, Expr condition, Stmt body);
     auto fields() const {
         return std::tie(name, types, memory_type, bounds, condition, body);
     }
@@ -153,7 +159,8 @@ struct HoistedStorage : internal::StmtBase<NodeKind::HoistedStorage> {
 /// first, then rest. Chains lean to the right.
 struct Block : internal::StmtBase<NodeKind::Block> {
     Stmt first, rest;
-    static Stmt make(Stmt first, Stmt rest);  ///< either may be undefined; then the other is the result
+    static Stmt make(Stmt first,
+                     Stmt rest);  ///< either may be undefined; then the other is the result
     static Stmt make(const std::vector<Stmt> &stmts);
     auto fields() const {
         return std::tie(first, rest);
@@ -198,15 +205,17 @@ struct Prefetch : internal::StmtBase<NodeKind::Prefetch> {
     Expr condition;
     Stmt body;
     SymbolPtr symbol;
-    static Stmt make(const std::string &name, std::vector<Type> types, Region bounds, const std::string &at,
-                     const std::string &from, Expr offset, PrefetchBoundStrategy strategy, Expr condition, Stmt body,
+    static Stmt make(const std::string &name, std::vector<Type> types, Region bounds,
+                     const std::string &at, const std::string &from, Expr offset,
+                     PrefetchBoundStrategy strategy, Expr condition, Stmt body,
                      SymbolPtr symbol = nullptr);
     auto fields() const {
         return std::tie(name, types, bounds, at, from, offset, strategy, condition, body);
     }
 };
 
-/// Stores in body to `producer` are atomic read-modify-writes; mutex_name, if not empty, is the mutex array to hold.
+/// Stores in body to `producer` are atomic read-modify-writes; mutex_name, if not empty, is the
+/// mutex array to hold.
 struct Atomic : internal::StmtBase<NodeKind::Atomic> {
     std::string producer_name, mutex_name;
     Stmt body;

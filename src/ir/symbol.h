@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Symbol: who a name in the IR refers to. Nodes carry a name and, where the name means something declared outside of
-// the expression, the Symbol of the declaration. The layers above derive from Symbol (Parameter, Function, ...).
+// Symbol: who a name in the IR refers to. Nodes carry a name and, where the name means something
+// declared outside of the expression, the Symbol of the declaration. The layers above derive from
+// Symbol (Parameter, Function, ...).
 #pragma once
 
 #include <string>
@@ -18,11 +19,11 @@ enum class SymbolKind : uint8_t {
     ReductionDomain,  ///< the RDom that an RVar belongs to (pipeline/reduction.h)
 };
 
-/// A declaration: identity, name and kind. Two nodes mean the same thing iff they point to the same Symbol.
+/// A declaration: identity, name and kind. Two nodes mean the same thing iff they point to the same
+/// Symbol.
 class Symbol : public RefCounted {
 public:
-    Symbol(SymbolKind kind, std::string name)
-        : kind(kind), name(std::move(name)) {
+    Symbol(SymbolKind kind, std::string name) : kind(kind), name(std::move(name)) {
     }
     const SymbolKind kind;
     std::string name;

@@ -42,7 +42,9 @@ bool Type::same_handle_type(const Type &other) const {
 }
 
 bool Type::operator<(const Type &o) const {
-    const auto key = [](const Type &t) { return std::make_tuple(int(t.code()), t.bits(), t.lanes()); };
+    const auto key = [](const Type &t) {
+        return std::make_tuple(int(t.code()), t.bits(), t.lanes());
+    };
     if (key(*this) != key(o)) {
         return key(*this) < key(o);
     }
@@ -57,7 +59,8 @@ bool Type::can_represent(Type other) const {
         return true;
     }
     if (is_int()) {
-        return (other.is_int() && other.bits() <= bits()) || (other.is_uint() && other.bits() < bits());
+        return (other.is_int() && other.bits() <= bits()) ||
+               (other.is_uint() && other.bits() < bits());
     }
     if (is_uint()) {
         return other.is_uint() && other.bits() <= bits();
@@ -96,11 +99,12 @@ bool Type::can_represent(uint64_t x) const {
 
 bool Type::can_represent(double x) const {
     if (is_int()) {
-        return x == std::trunc(x) && std::fabs(x) <= std::ldexp(1.0, 63) && x < std::ldexp(1.0, 63) &&
-               can_represent(int64_t(x));
+        return x == std::trunc(x) && std::fabs(x) <= std::ldexp(1.0, 63) &&
+               x < std::ldexp(1.0, 63) && can_represent(int64_t(x));
     }
     if (is_uint()) {
-        return x == std::trunc(x) && x >= 0 && x < std::ldexp(1.0, 64) && can_represent(uint64_t(x));
+        return x == std::trunc(x) && x >= 0 && x < std::ldexp(1.0, 64) &&
+               can_represent(uint64_t(x));
     }
     return is_float() && (std::isnan(x) || round_to(*this, x) == x);
 }
@@ -142,7 +146,10 @@ std::string to_string(const Type &t) {
     } else if (t.is_handle()) {
         text = t.bits() == 64 ? "handle" : "handle" + std::to_string(t.bits());
     } else {
-        text = (t.is_int() ? "int" : t.is_uint() ? "uint" : t.is_bfloat() ? "bfloat" : "float") +
+        text = (t.is_int()      ? "int"
+                : t.is_uint()   ? "uint"
+                : t.is_bfloat() ? "bfloat"
+                                : "float") +
                std::to_string(t.bits());
     }
     return t.lanes() == 1 ? text : text + "x" + std::to_string(t.lanes());
@@ -172,9 +179,9 @@ bool parse_type(const std::string &text, Type *result) {
         calotype_type_code_t code;
         int bits;  ///< 0: a number follows
     };
-    static const Word words[] = {{"int", Type::Int, 0},       {"uint", Type::UInt, 0},
-                                 {"float", Type::Float, 0},   {"bfloat", Type::BFloat, 0},
-                                 {"bool", Type::UInt, 1},     {"handle", Type::Handle, 64}};
+    static const Word words[] = {{"int", Type::Int, 0},     {"uint", Type::UInt, 0},
+                                 {"float", Type::Float, 0}, {"bfloat", Type::BFloat, 0},
+                                 {"bool", Type::UInt, 1},   {"handle", Type::Handle, 64}};
     for (const Word &w : words) {
         const std::string word = w.word;
         if (text.compare(0, word.size(), word) != 0) {
@@ -189,7 +196,8 @@ bool parse_type(const std::string &text, Type *result) {
         if (pos < text.size() && text[pos] == 'x') {
             lanes = read_number(text, ++pos);
         }
-        if (bits < 0 || bits > 64 || (bits == 0 && w.code != Type::Handle) || lanes < 0 || pos != text.size()) {
+        if (bits < 0 || bits > 64 || (bits == 0 && w.code != Type::Handle) || lanes < 0 ||
+            pos != text.size()) {
             return false;
         }
         *result = Type(w.code, bits, lanes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Type: code, bits and lanes of a value. Bits and numbers only; anything that needs an Expr lives above.
+// Type: code, bits and lanes of a value. Bits and numbers only; anything that needs an Expr lives
+// above.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace calotype {
 
 class Expr;
 
-/// The C++ type behind a handle, for headers that we generate. One static instance a pointee type; compared by address and text.
+/// The C++ type behind a handle, for headers that we generate. One static instance a pointee type;
+/// compared by address and text.
 struct HandleType {
     std::string cpp_name;  ///< as written in C++, "struct foo const *"
 };
@@ -34,8 +36,7 @@ public:
     Type(calotype_type_code_t code, int bits, int lanes, const HandleType *handle = nullptr)
         : handle_type(handle), code_(code), bits_(uint8_t(bits)), lanes_(uint16_t(lanes)) {
     }
-    Type(const calotype_type_t &t)
-        : Type(calotype_type_code_t(t.code), t.bits, t.lanes) {
+    Type(const calotype_type_t &t) : Type(calotype_type_code_t(t.code), t.bits, t.lanes) {
     }
 
     calotype_type_code_t code() const {
@@ -131,7 +132,8 @@ public:
     bool is_max(uint64_t x) const;
     bool is_min(int64_t x) const;
     bool is_min(uint64_t x) const;
-    /// Largest and smallest value of an integer type, as bits: `imax` for signed, `umax` for unsigned.
+    /// Largest and smallest value of an integer type, as bits: `imax` for signed, `umax` for
+    /// unsigned.
     int64_t imax() const;
     int64_t imin() const;
     uint64_t umax() const;
@@ -164,7 +166,8 @@ inline Type Handle(int lanes = 1, const HandleType *handle = nullptr) {
     return Type(Type::Handle, 64, lanes, handle);
 }
 
-/// "int32", "uint8x16", "float16", "bfloat16", "bool", "handle": what the printer writes and the parser reads.
+/// "int32", "uint8x16", "float16", "bfloat16", "bool", "handle": what the printer writes and the
+/// parser reads.
 std::string to_string(const Type &t);
 std::ostream &operator<<(std::ostream &out, const Type &t);
 /// The inverse of to_string; false if the text names no type.

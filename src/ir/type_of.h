@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// type_of<T>(): the Type of a C++ type. Pointers are handles that remember the C++ name of what they point to, where it
-// was declared with CALOTYPE_DECLARE_EXTERN_CLASS_TYPE or CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE (at global scope).
+// type_of<T>(): the Type of a C++ type. Pointers are handles that remember the C++ name of what
+// they point to, where it was declared with CALOTYPE_DECLARE_EXTERN_CLASS_TYPE or
+// CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE (at global scope).
 #pragma once
 
 #include <type_traits>
@@ -17,10 +18,10 @@ struct CppName {
     static constexpr const char *value = nullptr;
 };
 
-#define CALOTYPE_CPP_NAME(T, text)                     \
-    template<>                                         \
-    struct calotype::internal::CppName<T> {            \
-        static constexpr const char *value = text;     \
+#define CALOTYPE_CPP_NAME(T, text)                                                                 \
+    template<>                                                                                     \
+    struct calotype::internal::CppName<T> {                                                        \
+        static constexpr const char *value = text;                                                 \
     };
 
 template<typename Pointee>
@@ -29,9 +30,9 @@ const HandleType *handle_type_of() {
     if constexpr (CppName<Plain>::value == nullptr) {
         return nullptr;
     } else {
-        static const HandleType handle{std::string(CppName<Plain>::value) +
-                                       (std::is_const<Pointee>::value ? " const" : "") +
-                                       (std::is_volatile<Pointee>::value ? " volatile" : "") + " *"};
+        static const HandleType handle{
+            std::string(CppName<Plain>::value) + (std::is_const<Pointee>::value ? " const" : "") +
+            (std::is_volatile<Pointee>::value ? " volatile" : "") + " *"};
         return &handle;
     }
 }

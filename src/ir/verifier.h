@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Checks the invariants of the IR that `make` cannot see: scoping, types of names at their uses, arity of intrinsics, storage in scope.
+// Checks the invariants of the IR that `make` cannot see: scoping, types of names at their uses,
+// arity of intrinsics, storage in scope.
 #pragma once
 
 #include <string>
@@ -11,14 +12,17 @@ namespace calotype {
 
 /// Which names are visible from outside, and which stage of lowering the IR is in.
 struct VerifyOptions {
-    bool flat_storage = false;        ///< after storage flattening: no Provide, Realize, Func or Image calls
-    bool vector_loops_gone = false;   ///< after vectorize: no Vectorized For
-    bool unrolled_loops_gone = false; ///< after unroll: no Unrolled For
-    bool closed = false;              ///< every Variable must be defined by an enclosing Let, LetStmt, For or `free_names`
+    bool flat_storage =
+        false;  ///< after storage flattening: no Provide, Realize, Func or Image calls
+    bool vector_loops_gone = false;    ///< after vectorize: no Vectorized For
+    bool unrolled_loops_gone = false;  ///< after unroll: no Unrolled For
+    bool closed = false;  ///< every Variable must be defined by an enclosing Let, LetStmt, For or
+                          ///< `free_names`
     std::vector<std::string> free_names;
 };
 
-/// Throws InternalError that names the node (printed), the rule and the pass (`where`) if an invariant does not hold.
+/// Throws InternalError that names the node (printed), the rule and the pass (`where`) if an
+/// invariant does not hold.
 void verify(const Stmt &s, const VerifyOptions &options, const std::string &where);
 void verify(const Expr &e, const VerifyOptions &options, const std::string &where);
 

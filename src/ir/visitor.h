@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Visitor: walk an expression or statement. Override `visit` for the nodes you care about; the default goes into the children.
+// Visitor: walk an expression or statement. Override `visit` for the nodes you care about; the
+// default goes into the children.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -19,7 +20,8 @@ protected:
 #include "ir/nodes.def"
 };
 
-/// A Visitor that enters each shared node once: use it for anything that need not see repetition (DAG-sized, not tree-sized).
+/// A Visitor that enters each shared node once: use it for anything that need not see repetition
+/// (DAG-sized, not tree-sized).
 class GraphVisitor : public Visitor {
 public:
     GraphVisitor();

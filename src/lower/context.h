@@ -22,28 +22,32 @@ struct LoopInfo {
     std::string func;
     int stage = 0;
     std::string var;  ///< plain name, as in the stage's dims
-    std::vector<StageKey> fused;  ///< stages that run inside of this loop because they are computed with this one
+    std::vector<StageKey>
+        fused;  ///< stages that run inside of this loop because they are computed with this one
 };
 
-/// Facts of one lowering. Passes add to `loops` and `names`; the rest is fixed once the nest is built.
+/// Facts of one lowering. Passes add to `loops` and `names`; the rest is fixed once the nest is
+/// built.
 struct LowerContext {
     Target target;
     std::string pipeline_name;
-    std::vector<Function> outputs;       ///< copies that belong to this lowering
-    std::vector<Argument> args;          ///< inputs, in order of the signature
+    std::vector<Function> outputs;  ///< copies that belong to this lowering
+    std::vector<Argument> args;     ///< inputs, in order of the signature
     std::vector<Requirement> requirements;
     std::vector<CustomPass> custom_passes;
     bool trace_pipeline = false;
-    UsedParameters used;                 ///< parameters and constant images
-    Environment env;                     ///< all Functions, by name
-    std::vector<std::string> order;      ///< realization order: producers before their consumers
+    UsedParameters used;             ///< parameters and constant images
+    Environment env;                 ///< all Functions, by name
+    std::vector<std::string> order;  ///< realization order: producers before their consumers
     std::vector<std::vector<std::string>> fused_groups;  ///< `order` cut into compute_with groups
-    internal::FuncValueBounds func_bounds;       ///< what values a Func can take, for indices that depend on data
+    internal::FuncValueBounds
+        func_bounds;  ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
-    internal::UniqueNames names;         ///< fresh names of this lowering
+    internal::UniqueNames names;  ///< fresh names of this lowering
 
     bool is_output(const std::string &name) const;
-    /// Name of Variables and buffers: the Function whose storage is called `buffer` ("f" or "f.1"), or null.
+    /// Name of Variables and buffers: the Function whose storage is called `buffer` ("f" or "f.1"),
+    /// or null.
     const Function *function_of_buffer(const std::string &buffer) const;
 };
 

@@ -22,7 +22,11 @@ struct Pass {
 };
 
 const Pass passes[] = {
-#define PASS(folder, name, when) {#name, name, [](const LowerContext &ctx) { (void)ctx; return bool(when); }},
+#define PASS(folder, name, when)                                                                   \
+    {#name, name, [](const LowerContext &ctx) {                                                    \
+         (void)ctx;                                                                                \
+         return bool(when);                                                                        \
+     }},
 #include "lower/passes.def"
 };
 
@@ -73,8 +77,8 @@ std::vector<LoweredArgument> signature(const LowerContext &ctx) {
     for (const Function &f : ctx.outputs) {
         for (int i = 0; i < f.outputs(); i++) {
             const Parameter &p = f->output_buffers.at(i);
-            Argument a(f.buffer_name(i), Argument::OutputBuffer, f.output_types()[i], f.dimensions(),
-                       estimates_of(p));
+            Argument a(f.buffer_name(i), Argument::OutputBuffer, f.output_types()[i],
+                       f.dimensions(), estimates_of(p));
             args.emplace_back(a, Alignment{p.host_alignment(), 0});
         }
     }
@@ -94,8 +98,9 @@ bool is_argument(const LowerContext &ctx, const std::string &name) {
 /// Every parameter that the code uses must be an argument: a missing one cannot be passed in.
 void check_arguments(const LowerContext &ctx) {
     for (const auto &entry : ctx.used.parameters) {
-        user_assert(is_argument(ctx, entry.first)) << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
-                           << ", which is not in its list of arguments";
+        user_assert(is_argument(ctx, entry.first))
+            << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
+            << ", which is not in its list of arguments";
     }
 }
 
@@ -127,7 +132,8 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
 
 }  // namespace
 
-LoweredModule lower(const PipelineSource &source, const Target &target, const LowerOptions &options) {
+LoweredModule lower(const PipelineSource &source, const Target &target,
+                    const LowerOptions &options) {
     std::unique_ptr<LowerContext> ctx = prepare(source, target);
     check_arguments(*ctx);
     LoweredFunction f;

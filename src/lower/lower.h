@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lower(): from algorithm and schedule to flat, vectorised statements. The order of the passes is lower/passes.def.
+// lower(): from algorithm and schedule to flat, vectorised statements. The order of the passes is
+// lower/passes.def.
 #pragma once
 
 #include <functional>
@@ -31,9 +32,10 @@ struct LowerOptions {
     std::vector<PassReport> *reports = nullptr;  ///< filled if not null
 };
 
-/// Compile to statements. CompileError for a pipeline that cannot be compiled (message names Func and reason).
-/// `source` is not changed; several calls may run at once, on the same source too.
-LoweredModule lower(const PipelineSource &source, const Target &target, const LowerOptions &options = {});
+/// Compile to statements. CompileError for a pipeline that cannot be compiled (message names Func
+/// and reason). `source` is not changed; several calls may run at once, on the same source too.
+LoweredModule lower(const PipelineSource &source, const Target &target,
+                    const LowerOptions &options = {});
 
 /// The names of all passes, in order: what --print-after accepts.
 std::vector<std::string> pass_names();

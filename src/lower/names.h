@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The names that lowering gives to loops and bounds. Made here and nowhere else, and never taken apart again:
-// who needs to know what a name means asks LowerContext::loops.
+// The names that lowering gives to loops and bounds. Made here and nowhere else, and never taken
+// apart again: who needs to know what a name means asks LowerContext::loops.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace calotype::names {
 
 /// "f.s1.x": loop variable x of stage 1 of Func f.
 std::string loop(const std::string &func, int stage, const std::string &var);
-/// "f.s1.x.loop_min", ".loop_max", ".loop_extent": the loop's own range, defined just outside of it.
+/// "f.s1.x.loop_min", ".loop_max", ".loop_extent": the loop's own range, defined just outside of
+/// it.
 std::string loop_min(const std::string &loop);
 std::string loop_max(const std::string &loop);
 std::string loop_extent(const std::string &loop);

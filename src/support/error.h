@@ -19,8 +19,7 @@ namespace calotype {
 /// Base of everything that the compiler throws.
 class Error : public std::exception {
 public:
-    explicit Error(std::string message)
-        : message_(std::move(message)) {
+    explicit Error(std::string message) : message_(std::move(message)) {
     }
     const char *what() const noexcept override {
         return message_.c_str();
@@ -62,8 +61,9 @@ public:
     virtual void error(const char *message) = 0;
 };
 
-/// Sets the reporter for the whole process; null brings back the default (warnings on stderr, errors
-/// in the exception alone). Not owned: it must live until it is replaced. May be called on any thread.
+/// Sets the reporter for the whole process; null brings back the default (warnings on stderr,
+/// errors in the exception alone). Not owned: it must live until it is replaced. May be called on
+/// any thread.
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *reporter);
 
 namespace internal {
@@ -93,7 +93,8 @@ private:
 [[noreturn]] void throw_internal_error(const std::string &message);
 void report_warning(const std::string &message);
 
-// `Raise() & Message() << a << b`: & binds more loosely than <<, so the message is complete by then.
+// `Raise() & Message() << a << b`: & binds more loosely than <<, so the message is complete by
+// then.
 struct RaiseCompileError {
     [[noreturn]] void operator&(const Message &m) const {
         throw_compile_error(m.str());
@@ -121,13 +122,15 @@ struct RaiseWarning {
 // NOLINTBEGIN: macros, because an assertion must not evaluate its message while it holds.
 #define user_error ::calotype::internal::RaiseCompileError() & ::calotype::internal::Message()
 #define user_assert(condition) (condition) ? (void)0 : user_error
-#define runtime_error_if(condition) \
-    !(condition) ? (void)0 : ::calotype::internal::RaiseRuntimeError() & ::calotype::internal::Message()
-#define internal_error                            \
-    ::calotype::internal::RaiseInternalError() & \
+#define runtime_error_if(condition)                                                                \
+    !(condition) ? (void)0                                                                         \
+                 : ::calotype::internal::RaiseRuntimeError() & ::calotype::internal::Message()
+#define internal_error                                                                             \
+    ::calotype::internal::RaiseInternalError() &                                                   \
         ::calotype::internal::Message(__FILE__, __LINE__, nullptr)
-#define internal_assert(condition)                                           \
-    (condition) ? (void)0 : ::calotype::internal::RaiseInternalError() &     \
-                                ::calotype::internal::Message(__FILE__, __LINE__, #condition)
+#define internal_assert(condition)                                                                 \
+    (condition) ? (void)0                                                                          \
+                : ::calotype::internal::RaiseInternalError() &                                     \
+                      ::calotype::internal::Message(__FILE__, __LINE__, #condition)
 #define user_warning ::calotype::internal::RaiseWarning() & ::calotype::internal::Message()
 // NOLINTEND

@@ -100,8 +100,7 @@ std::string_view file_name_of(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-TemporaryFile::TemporaryFile(std::string_view suffix)
-    : path_(temporary_template(suffix)) {
+TemporaryFile::TemporaryFile(std::string_view suffix) : path_(temporary_template(suffix)) {
     const int fd = ::mkstemps(path_.data(), int(suffix.size()));
     user_assert(fd >= 0) << "cannot make temporary file " << path_ << ": " << reason(errno);
     ::close(fd);
@@ -111,8 +110,7 @@ TemporaryFile::~TemporaryFile() {
     ::unlink(path_.c_str());
 }
 
-TemporaryDirectory::TemporaryDirectory()
-    : path_(temporary_template("")) {
+TemporaryDirectory::TemporaryDirectory() : path_(temporary_template("")) {
     const char *made = ::mkdtemp(path_.data());
     user_assert(made) << "cannot make temporary folder " << path_ << ": " << reason(errno);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Shared ownership with the count inside the object: RefCounted is the base, IntrusivePtr<T> the handle.
-// Counting is atomic, so handles to one object may be copied and dropped on any number of threads.
+// Shared ownership with the count inside the object: RefCounted is the base, IntrusivePtr<T> the
+// handle. Counting is atomic, so handles to one object may be copied and dropped on any number of
+// threads.
 #pragma once
 
 #include <atomic>
@@ -9,11 +10,13 @@
 
 namespace calotype {
 
-/// Base of every object that an IntrusivePtr may own. A fresh object has count zero; the first handle makes it one.
+/// Base of every object that an IntrusivePtr may own. A fresh object has count zero; the first
+/// handle makes it one.
 class RefCounted {
 public:
     RefCounted() = default;
-    RefCounted(const RefCounted &) {}
+    RefCounted(const RefCounted &) {
+    }
     RefCounted &operator=(const RefCounted &) {
         return *this;
     }
@@ -43,20 +46,16 @@ public:
     IntrusivePtr() = default;
     IntrusivePtr(std::nullptr_t) {
     }
-    IntrusivePtr(T *p)
-        : ptr_(p) {
+    IntrusivePtr(T *p) : ptr_(p) {
         acquire();
     }
-    IntrusivePtr(const IntrusivePtr &other)
-        : ptr_(other.ptr_) {
+    IntrusivePtr(const IntrusivePtr &other) : ptr_(other.ptr_) {
         acquire();
     }
-    IntrusivePtr(IntrusivePtr &&other) noexcept
-        : ptr_(std::exchange(other.ptr_, nullptr)) {
+    IntrusivePtr(IntrusivePtr &&other) noexcept : ptr_(std::exchange(other.ptr_, nullptr)) {
     }
     template<typename U, typename = decltype(static_cast<T *>(static_cast<U *>(nullptr)))>
-    IntrusivePtr(const IntrusivePtr<U> &other)
-        : ptr_(other.get()) {
+    IntrusivePtr(const IntrusivePtr<U> &other) : ptr_(other.get()) {
         acquire();
     }
     IntrusivePtr &operator=(const IntrusivePtr &other) {

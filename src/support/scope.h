@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scope<T>: what each name means at this point of a walk over the IR. Bindings of one name nest like
-// a stack; ScopedBinding makes one for the length of a C++ block. Scope<> (T = void) is a set.
+// Scope<T>: what each name means at this point of a walk over the IR. Bindings of one name nest
+// like a stack; ScopedBinding makes one for the length of a C++ block. Scope<> (T = void) is a set.
 #pragma once
 
 #include <string>
@@ -78,8 +78,8 @@ public:
         return table_.empty();
     }
 
-    /// Calls f(name, innermost value) for every name bound in this scope itself, sorted by name when
-    /// the order could be seen is up to the caller: the order here is unspecified.
+    /// Calls f(name, innermost value) for every name bound in this scope itself, sorted by name
+    /// when the order could be seen is up to the caller: the order here is unspecified.
     template<typename F>
     void for_each(F f) const {
         for (const auto &entry : table_) {

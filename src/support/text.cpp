@@ -122,8 +122,7 @@ UniqueNames &names_in_use() {
 
 }  // namespace
 
-UniqueNameScope::UniqueNameScope()
-    : outer_(names_of_scope) {
+UniqueNameScope::UniqueNameScope() : outer_(names_of_scope) {
     names_of_scope = &names_;
 }
 

@@ -36,8 +36,8 @@ std::optional<std::string> nearest_name(std::string_view name,
 /// ", did you mean 'X'?", or nothing when no candidate is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string> &candidates);
 
-/// Hands out names that differ from each other. One object makes the same names in every run; it may
-/// be used on several threads.
+/// Hands out names that differ from each other. One object makes the same names in every run; it
+/// may be used on several threads.
 class UniqueNames {
 public:
     /// `prefix` itself the first time, then prefix$1, prefix$2, ... A $ in the prefix becomes _.
@@ -59,8 +59,9 @@ std::string unique_name(std::string_view prefix);
 /// As UniqueNames::numbered, over the whole process: 'f' gives f0, f1, ...
 std::string unique_name(char prefix);
 
-/// While it lives, unique_name() on this thread begins anew: what is built inside gets the same names in every run of
-/// a process and on every thread. For whole pipelines that have no part made outside. Scopes nest.
+/// While it lives, unique_name() on this thread begins anew: what is built inside gets the same
+/// names in every run of a process and on every thread. For whole pipelines that have no part made
+/// outside. Scopes nest.
 class UniqueNameScope {
 public:
     UniqueNameScope();

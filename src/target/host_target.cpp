@@ -48,7 +48,8 @@ bool bits(uint32_t word, std::initializer_list<int> indices) {
     return true;
 }
 
-/// Which register files the system saves: bit 1 and 2 for AVX, 5 to 7 for AVX-512, 17 and 18 for AMX.
+/// Which register files the system saves: bit 1 and 2 for AVX, 5 to 7 for AVX-512, 17 and 18 for
+/// AMX.
 uint64_t saved_registers() {
     uint32_t low, high;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -93,7 +94,8 @@ void add_avx512_features(Target &t, const CpuId &leaf7, const CpuId &leaf7_1, ui
     t.set_feature(Target::AVX512_Zen5, zen4 && bit(leaf7.edx, 8) && bit(leaf7_1.eax, 4));
     // AMX (BF16, TILE, INT8), FP16 and AVX-VNNI.
     t.set_feature(Target::AVX512_SapphireRapids, zen4 && bits(leaf7.edx, {22, 23, 24, 25}) &&
-                                                     bit(leaf7_1.eax, 4) && bits(uint32_t(saved), {17, 18}));
+                                                     bit(leaf7_1.eax, 4) &&
+                                                     bits(uint32_t(saved), {17, 18}));
 }
 
 void add_x86_features(Target &t) {

@@ -26,7 +26,8 @@ const Merge merges[] = {
 
 }  // namespace
 
-Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features, int vector_bits)
+Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features,
+               int vector_bits)
     : os(os), arch(arch), bits(bits), vector_bits(vector_bits), processor_tune(tune) {
     set_features(features);
 }
@@ -168,9 +169,10 @@ int64_t Target::maximum_buffer_size() const {
 
 int Target::get_cuda_capability_lower_bound() const {
     static const std::pair<Feature, int> capabilities[] = {
-        {CUDACapability30, 30}, {CUDACapability32, 32},   {CUDACapability35, 35},   {CUDACapability50, 50},
-        {CUDACapability61, 61}, {CUDACapability70, 70},   {CUDACapability75, 75},   {CUDACapability80, 80},
-        {CUDACapability86, 86}, {CUDACapability89, 89},   {CUDACapability90, 90},   {CUDACapability100, 100},
+        {CUDACapability30, 30},  {CUDACapability32, 32}, {CUDACapability35, 35},
+        {CUDACapability50, 50},  {CUDACapability61, 61}, {CUDACapability70, 70},
+        {CUDACapability75, 75},  {CUDACapability80, 80}, {CUDACapability86, 86},
+        {CUDACapability89, 89},  {CUDACapability90, 90}, {CUDACapability100, 100},
         {CUDACapability120, 120}};
     if (!has_feature(CUDA)) {
         return -1;
@@ -187,7 +189,10 @@ int Target::get_vulkan_capability_lower_bound() const {
     if (!has_feature(Vulkan)) {
         return -1;
     }
-    return has_feature(VulkanV10) ? 10 : has_feature(VulkanV12) ? 12 : has_feature(VulkanV13) ? 13 : 10;
+    return has_feature(VulkanV10)   ? 10
+           : has_feature(VulkanV12) ? 12
+           : has_feature(VulkanV13) ? 13
+                                    : 10;
 }
 
 int Target::get_arm_v8_lower_bound() const {
@@ -204,7 +209,8 @@ int Target::get_arm_v8_lower_bound() const {
 
 bool Target::supported() const {
     const bool host = (arch == X86 && (bits == 32 || bits == 64)) || (arch == ARM && bits == 64);
-    return host && os != OSUnknown && os != WebAssemblyRuntime && !has_feature(Vulkan) && !has_feature(SPIRV);
+    return host && os != OSUnknown && os != WebAssemblyRuntime && !has_feature(Vulkan) &&
+           !has_feature(SPIRV);
 }
 
 bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {
@@ -213,7 +219,8 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
     }
     // Implied features take part, so that avx512 with avx2 leaves avx2.
     const Target a = with_implied_features(), b = other.with_implied_features();
-    Target merged(os, arch, bits, processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
+    Target merged(os, arch, bits,
+                  processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
     merged.vector_bits = vector_bits == other.vector_bits ? vector_bits : 0;
     for (int i = 0; i < FeatureEnd; i++) {
         const bool in_a = a.features_[i], in_b = b.features_[i];
@@ -239,8 +246,9 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
 }
 
 bool Target::operator==(const Target &other) const {
-    return os == other.os && arch == other.arch && bits == other.bits && vector_bits == other.vector_bits &&
-           processor_tune == other.processor_tune && features_ == other.features_;
+    return os == other.os && arch == other.arch && bits == other.bits &&
+           vector_bits == other.vector_bits && processor_tune == other.processor_tune &&
+           features_ == other.features_;
 }
 
 }  // namespace calotype

@@ -17,11 +17,21 @@ class Type;
 enum class DeviceAPI : uint8_t;
 
 struct Target {
-    enum OS { OSUnknown, Linux, Windows, OSX, Android, IOS, NoOS, WebAssemblyRuntime } os = OSUnknown;
+    enum OS {
+        OSUnknown,
+        Linux,
+        Windows,
+        OSX,
+        Android,
+        IOS,
+        NoOS,
+        WebAssemblyRuntime
+    } os = OSUnknown;
     enum Arch { ArchUnknown, X86, ARM, POWERPC, WebAssembly, RISCV } arch = ArchUnknown;
     /// Bits of a pointer: 32 or 64, 0 while unknown.
     int bits = 0;
-    /// Bits of a vector register where the architecture leaves them open (RISC-V, SVE); 0: the usual.
+    /// Bits of a vector register where the architecture leaves them open (RISC-V, SVE); 0: the
+    /// usual.
     int vector_bits = 0;
     /// Which processor instructions are scheduled for; it does not change which are used.
     enum Processor {
@@ -41,7 +51,8 @@ struct Target {
         ZnVer4,
         ZnVer5
     } processor_tune = ProcessorGeneric;
-    /// What each means is said in docs/targets.md; the spellings and implications are in target/features.def.
+    /// What each means is said in docs/targets.md; the spellings and implications are in
+    /// target/features.def.
     enum Feature {
 #define FEATURE(Name, spelling, merge) Name,
 #include "target/features.def"
@@ -59,7 +70,8 @@ struct Target {
 
     /// True if Target(text) would not throw.
     static bool validate_target_string(const std::string &text);
-    /// The canonical text: features in the order of the table. Target(to_string()) gives the same target.
+    /// The canonical text: features in the order of the table. Target(to_string()) gives the same
+    /// target.
     std::string to_string() const;
 
     /// True if the system, the architecture or the bits are unknown.
@@ -89,7 +101,8 @@ struct Target {
 
     /// True for the features that give a GPU: cuda, opencl, vulkan.
     bool has_gpu_feature() const;
-    /// True if code may be generated for the device; defined in pipeline/target_queries.cpp, with the two below.
+    /// True if code may be generated for the device; defined in pipeline/target_queries.cpp, with
+    /// the two below.
     bool supports_device_api(DeviceAPI api) const;
     /// The GPU that Default_GPU means, or DeviceAPI::None.
     DeviceAPI get_required_device_api() const;
@@ -124,8 +137,9 @@ struct Target {
     /// True if this build of the compiler can generate code for it.
     bool supported() const;
 
-    /// The target of a runtime that serves code compiled for this target and for `other`; false (and no
-    /// change) if there is none, because they differ in machine, system or a feature that must agree.
+    /// The target of a runtime that serves code compiled for this target and for `other`; false
+    /// (and no change) if there is none, because they differ in machine, system or a feature that
+    /// must agree.
     bool get_runtime_compatible_target(const Target &other, Target &result) const;
 
     static std::string feature_to_name(Feature f);
@@ -145,10 +159,12 @@ private:
 Target get_host_target();
 /// The environment variable CT_TARGET, or the host where it is not set.
 Target get_target_from_environment();
-/// The environment variable CT_JIT_TARGET, or the host where it is not set; always with the feature jit. It must name
-/// the architecture, bits and system of the host and must not have no_bounds_query.
+/// The environment variable CT_JIT_TARGET, or the host where it is not set; always with the feature
+/// jit. It must name the architecture, bits and system of the host and must not have
+/// no_bounds_query.
 Target get_jit_target_from_environment();
-/// The feature that stands for a device (FeatureEnd for the host); defined in pipeline/target_queries.cpp.
+/// The feature that stands for a device (FeatureEnd for the host); defined in
+/// pipeline/target_queries.cpp.
 Target::Feature target_feature_for_device_api(DeviceAPI api);
 
 }  // namespace calotype

@@ -13,11 +13,13 @@ namespace calotype {
 namespace {
 
 // The words of each enumeration in the order of its enumerators.
-const char *const os_names[] = {"os_unknown", "linux", "windows", "osx", "android", "ios", "noos", "wasmrt"};
+const char *const os_names[] = {"os_unknown", "linux", "windows", "osx",
+                                "android",    "ios",   "noos",    "wasmrt"};
 const char *const arch_names[] = {"arch_unknown", "x86", "arm", "powerpc", "wasm", "riscv"};
-const char *const processor_names[] = {"tune_generic", "tune_k8",     "tune_k8_sse3", "tune_amdfam10", "tune_btver1",
-                                       "tune_bdver1",  "tune_bdver2", "tune_bdver3",  "tune_bdver4",   "tune_btver2",
-                                       "tune_znver1",  "tune_znver2", "tune_znver3",  "tune_znver4",   "tune_znver5"};
+const char *const processor_names[] = {
+    "tune_generic", "tune_k8",     "tune_k8_sse3", "tune_amdfam10", "tune_btver1",
+    "tune_bdver1",  "tune_bdver2", "tune_bdver3",  "tune_bdver4",   "tune_btver2",
+    "tune_znver1",  "tune_znver2", "tune_znver3",  "tune_znver4",   "tune_znver5"};
 const char *const feature_names[] = {
 #define FEATURE(Name, spelling, merge) spelling,
 #include "target/features.def"
@@ -54,7 +56,10 @@ public:
             }
         }
         if (has_arch_ != has_bits_ || has_arch_ != has_os_) {
-            return std::string("it lacks ") + (!has_arch_ ? "an architecture" : !has_bits_ ? "its bits" : "a system") +
+            return std::string("it lacks ") +
+                   (!has_arch_   ? "an architecture"
+                    : !has_bits_ ? "its bits"
+                                 : "a system") +
                    " (arch-bits-os, as x86-64-linux, or host)";
         }
         if (target_.vector_bits != 0 && target_.arch != Target::ArchUnknown &&
@@ -76,19 +81,22 @@ private:
         } else if (auto arch = find<Target::Arch>(arch_names, word)) {
             return set_once(target_.arch, *arch, has_arch_, "architecture", word);
         } else if (word == "32" || word == "64" || word == "0") {
-            return set_once(target_.bits, std::atoi(word.c_str()), has_bits_, "number of bits", word);
+            return set_once(target_.bits, std::atoi(word.c_str()), has_bits_, "number of bits",
+                            word);
         } else if (auto os = find<Target::OS>(os_names, word)) {
             return set_once(target_.os, *os, has_os_, "system", word);
         } else if (auto processor = find<Target::Processor>(processor_names, word)) {
             return set_once(target_.processor_tune, *processor, has_tune_, "processor", word);
         } else if (word == "trace_all") {
-            target_.set_features({Target::TraceLoads, Target::TraceStores, Target::TraceRealizations});
+            target_.set_features(
+                {Target::TraceLoads, Target::TraceStores, Target::TraceRealizations});
         } else if (auto feature = find<Target::Feature>(feature_names, word)) {
             target_.set_feature(*feature);
         } else if (internal::starts_with(word, "vector_bits_")) {
             return parse_vector_bits(word);
         } else {
-            return "'" + word + "' is not a known architecture, bits, system, processor or feature" +
+            return "'" + word +
+                   "' is not a known architecture, bits, system, processor or feature" +
                    internal::did_you_mean(word, all_words());
         }
         return "";
@@ -127,8 +135,7 @@ Target::Target(const std::string &text) {
     user_assert(error.empty()) << "target '" << text << "': " << error;
 }
 
-Target::Target(const char *text)
-    : Target(std::string(text)) {
+Target::Target(const char *text) : Target(std::string(text)) {
 }
 
 bool Target::validate_target_string(const std::string &text) {
@@ -137,7 +144,8 @@ bool Target::validate_target_string(const std::string &text) {
 }
 
 std::string Target::to_string() const {
-    std::string text = std::string(arch_names[arch]) + "-" + std::to_string(bits) + "-" + os_names[os];
+    std::string text =
+        std::string(arch_names[arch]) + "-" + std::to_string(bits) + "-" + os_names[os];
     if (processor_tune != ProcessorGeneric) {
         text += std::string("-") + processor_names[processor_tune];
     }
@@ -172,7 +180,8 @@ Target get_jit_target_from_environment() {
     Target target = text && *text ? Target(text) : host;
     target.set_feature(Target::JIT);
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
-        << "CT_JIT_TARGET is '" << target.to_string() << "', must be for this machine, '" << host.to_string() << "'";
+        << "CT_JIT_TARGET is '" << target.to_string() << "', must be for this machine, '"
+        << host.to_string() << "'";
     user_assert(!target.has_feature(Target::NoBoundsQuery))
         << "CT_JIT_TARGET is '" << target.to_string() << "', must not have no_bounds_query";
     return target;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Code that the shipped generators make, linked into this program: one target, several, with a C++ name, from a
-// registration file, and by way of C++ source.
+// Code that the shipped generators make, linked into this program: one target, several, with a C++
+// name, from a registration file, and by way of C++ source.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -104,7 +104,8 @@ TEST(Aot, BoundsQuery) {
 
 }  // namespace
 
-extern "C" void calotype_register_argv_and_metadata(int (*)(void **), const calotype_filter_metadata_t *metadata,
+extern "C" void calotype_register_argv_and_metadata(int (*)(void **),
+                                                    const calotype_filter_metadata_t *metadata,
                                                     const char *const *) {
     registered()[metadata->name] = metadata;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs in the style of those that are written against Halide, through Halide.h alone: what matters is that they
-// compile as they stand, and compute the right thing.
+// Programs in the style of those that are written against Halide, through Halide.h alone: what
+// matters is that they compile as they stand, and compute the right thing.
 #include <gtest/gtest.h>
 
 #include "Halide.h"
@@ -33,7 +33,8 @@ TEST(HalidePrograms, BrightenAnImage) {
     value = Halide::min(value, 255.0f);
     value = Halide::cast<uint8_t>(value);
     brighter(x, y, c) = value;
-    Halide::Buffer<uint8_t> output = brighter.realize({input.width(), input.height(), input.channels()});
+    Halide::Buffer<uint8_t> output =
+        brighter.realize({input.width(), input.height(), input.channels()});
     EXPECT_EQ(output(3, 4, 2), 150);
 }
 
@@ -77,7 +78,9 @@ TEST(HalidePrograms, SeparableBlur) {
     auto at = [&](int i, int j) {
         return int(input(std::min(std::max(i, 0), 39), std::min(std::max(j, 0), 29)));
     };
-    auto row = [&](int i, int j) { return (at(i - 1, j) + 2 * at(i, j) + at(i + 1, j)) / 4; };
+    auto row = [&](int i, int j) {
+        return (at(i - 1, j) + 2 * at(i, j) + at(i + 1, j)) / 4;
+    };
     for (int j = 0; j < 30; j++) {
         for (int i = 0; i < 40; i++) {
             ASSERT_EQ(result(i, j), uint8_t((row(i, j - 1) + 2 * row(i, j) + row(i, j + 1)) / 4));
@@ -191,7 +194,8 @@ public:
             input.set_estimates({{0, 100}, {0, 100}});
             output.set_estimates({{0, 100}, {0, 100}});
         } else {
-            output.parallel(y).vectorize(x, natural_vector_size<uint8_t>(), TailStrategy::GuardWithIf);
+            output.parallel(y).vectorize(x, natural_vector_size<uint8_t>(),
+                                         TailStrategy::GuardWithIf);
         }
     }
 

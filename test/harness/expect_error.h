@@ -28,11 +28,10 @@ std::string error_of(F f) {
 
 }  // namespace calotype::test
 
-#define EXPECT_COMPILE_ERROR(statement, message) \
+#define EXPECT_COMPILE_ERROR(statement, message)                                                   \
     EXPECT_EQ(::calotype::test::error_of<::calotype::CompileError>([&] { statement; }), message)
-#define EXPECT_RUNTIME_ERROR(statement, message) \
+#define EXPECT_RUNTIME_ERROR(statement, message)                                                   \
     EXPECT_EQ(::calotype::test::error_of<::calotype::RuntimeError>([&] { statement; }), message)
-#define EXPECT_INTERNAL_ERROR_CONTAINING(statement, part)                                         \
-    EXPECT_PRED_FORMAT2(                                                                          \
-        ::testing::IsSubstring, part,                                                             \
-        ::calotype::test::error_of<::calotype::InternalError>([&] { statement; }))
+#define EXPECT_INTERNAL_ERROR_CONTAINING(statement, part)                                          \
+    EXPECT_PRED_FORMAT2(::testing::IsSubstring, part,                                              \
+                        ::calotype::test::error_of<::calotype::InternalError>([&] { statement; }))

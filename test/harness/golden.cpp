@@ -70,8 +70,8 @@ std::string first_difference(const std::string &expected, const std::string &act
             return "";
         }
         if (left != right || more_left != more_right) {
-            return "they differ in line " + std::to_string(line) + ":\n  expected: " +
-                   (more_left ? left : "(the end)") +
+            return "they differ in line " + std::to_string(line) +
+                   ":\n  expected: " + (more_left ? left : "(the end)") +
                    "\n  actual:   " + (more_right ? right : "(the end)");
         }
     }
@@ -104,8 +104,9 @@ std::vector<std::string> golden_files(const std::string &folder, const std::stri
     return files;
 }
 
-::testing::AssertionResult check_golden_file(
-    const std::string &path, const std::function<std::string(const std::string &)> &transform) {
+::testing::AssertionResult
+check_golden_file(const std::string &path,
+                  const std::function<std::string(const std::string &)> &transform) {
     const GoldenFile file = parse(read_file(path));
     std::string actual;
     try {

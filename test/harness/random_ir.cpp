@@ -27,8 +27,8 @@ Expr RandomIr::expr(Type t, int depth) {
     case 2:
         return t.is_bool() ? condition(t, depth - 1) : arithmetic(t, depth - 1);
     case 3:
-        return Select::make(expr(one_in(2) ? Bool() : Bool(t.lanes()), depth - 1), expr(t, depth - 1),
-                            expr(t, depth - 1));
+        return Select::make(expr(one_in(2) ? Bool() : Bool(t.lanes()), depth - 1),
+                            expr(t, depth - 1), expr(t, depth - 1));
     case 4:
         return conversion(t, depth - 1);
     case 5: {
@@ -40,7 +40,8 @@ Expr RandomIr::expr(Type t, int depth) {
         return t.is_vector() ? vector(t, depth - 1) : arithmetic_or_condition(t, depth - 1);
     case 8:
     case 9:
-        return options_.loads_and_calls ? load_or_call(t, depth - 1) : arithmetic_or_condition(t, depth - 1);
+        return options_.loads_and_calls ? load_or_call(t, depth - 1)
+                                        : arithmetic_or_condition(t, depth - 1);
     case 10:
         return options_.vectors && t.lanes() <= 4 ? reduction(t, depth - 1) : leaf(t);
     default:
@@ -92,12 +93,14 @@ Expr RandomIr::constant(Type t) {
     Expr value;
     if (s.is_float()) {
         const double infinity = std::numeric_limits<double>::infinity();
-        value = FloatImm::make(s, one_of(std::vector<double>{0.0, -0.0, 1.0, -1.5, 0.1, 1e-30, 3e38, 65504.0,
-                                                             double(random_()) / 7, infinity, -infinity,
-                                                             std::numeric_limits<double>::quiet_NaN()}));
+        value = FloatImm::make(
+            s, one_of(std::vector<double>{0.0, -0.0, 1.0, -1.5, 0.1, 1e-30, 3e38, 65504.0,
+                                          double(random_()) / 7, infinity, -infinity,
+                                          std::numeric_limits<double>::quiet_NaN()}));
     } else if (s.is_int()) {
-        value = IntImm::make(s, one_of(std::vector<int64_t>{0, 1, -1, 2, 7, s.imax(), s.imin(),
-                                                            int64_t(random_()) - int64_t(random_())}));
+        value =
+            IntImm::make(s, one_of(std::vector<int64_t>{0, 1, -1, 2, 7, s.imax(), s.imin(),
+                                                        int64_t(random_()) - int64_t(random_())}));
     } else {
         value = UIntImm::make(s, one_of(std::vector<uint64_t>{0, 1, 2, s.umax(), random_()}));
     }
@@ -105,8 +108,9 @@ Expr RandomIr::constant(Type t) {
 }
 
 std::string RandomIr::name() {
-    return one_of(std::vector<std::string>{"a", "b", "f", "f.s0.x", "f.0", "g$3", "x.min", "min", "an odd `name`",
-                                           "uint8", "abs", "if", "f.s1.r$x", "_0"});
+    return one_of(std::vector<std::string>{"a", "b", "f", "f.s0.x", "f.0", "g$3", "x.min", "min",
+                                           "an odd `name`", "uint8", "abs", "if", "f.s1.r$x",
+                                           "_0"});
 }
 
 Expr RandomIr::leaf(Type t) {
@@ -164,9 +168,9 @@ Expr RandomIr::condition(Type t, int depth) {
 
 Expr RandomIr::conversion(Type t, int depth) {
     if (one_in(3) && !t.is_bool()) {
-        const Type same_size = t.is_float() ? t.with_code(one_in(2) ? Type::Int : Type::UInt) :
-                               t.is_int()   ? t.with_code(Type::UInt) :
-                                              t.with_code(Type::Int);
+        const Type same_size = t.is_float() ? t.with_code(one_in(2) ? Type::Int : Type::UInt)
+                               : t.is_int() ? t.with_code(Type::UInt)
+                                            : t.with_code(Type::Int);
         return Reinterpret::make(t, expr(same_size, depth));
     }
     return Cast::make(t, expr(scalar_type().with_lanes(t.lanes()), depth));
@@ -176,7 +180,9 @@ Expr RandomIr::vector(Type t, int depth) {
     const int lanes = t.lanes();
     switch (below(5)) {
     case 0:
-        return t.is_bool() ? leaf(t) : Ramp::make(expr(t.element_of(), depth), expr(t.element_of(), depth), lanes);
+        return t.is_bool()
+                   ? leaf(t)
+                   : Ramp::make(expr(t.element_of(), depth), expr(t.element_of(), depth), lanes);
     case 1:
         return Broadcast::make(expr(t.element_of(), depth), lanes);
     case 2: {
@@ -184,8 +190,8 @@ Expr RandomIr::vector(Type t, int depth) {
             return leaf(t);
         }
         const Type half = t.with_lanes(lanes / 2);
-        return one_in(2) ? Shuffle::make_concat({expr(half, depth), expr(half, depth)}) :
-                           Shuffle::make_interleave({expr(half, depth), expr(half, depth)});
+        return one_in(2) ? Shuffle::make_concat({expr(half, depth), expr(half, depth)})
+                         : Shuffle::make_interleave({expr(half, depth), expr(half, depth)});
     }
     case 3:
         return Shuffle::make_slice(expr(t.with_lanes(lanes * 2), depth), below(2), 2, lanes);
@@ -201,7 +207,8 @@ Expr RandomIr::vector(Type t, int depth) {
 
 Expr RandomIr::reduction(Type t, int depth) {
     const int op = t.is_bool() ? below(7) : below(5);
-    return VectorReduce::make(VectorReduce::Operator(op), expr(t.with_lanes(t.lanes() * 2), depth), t.lanes());
+    return VectorReduce::make(VectorReduce::Operator(op), expr(t.with_lanes(t.lanes() * 2), depth),
+                              t.lanes());
 }
 
 Expr RandomIr::load_or_call(Type t, int depth) {
@@ -215,7 +222,8 @@ Expr RandomIr::load_or_call(Type t, int depth) {
     case 2:
         return Call::make(t, Intrinsic::likely, {expr(t, depth)});
     case 3:
-        return Call::make(t, Intrinsic::if_then_else, {expr(Bool(), depth), expr(t, depth), expr(t, depth)});
+        return Call::make(t, Intrinsic::if_then_else,
+                          {expr(Bool(), depth), expr(t, depth), expr(t, depth)});
     case 4:
         return Call::make(t, name(), {expr(index, depth), expr(index, depth)},
                           one_in(2) ? CallKind::Func : CallKind::Image, one_in(3) ? below(3) : 0);
@@ -227,7 +235,8 @@ Expr RandomIr::load_or_call(Type t, int depth) {
         if (options_.handles && one_in(2)) {
             args.push_back(variable(Handle()));
         }
-        const CallKind kinds[] = {CallKind::Extern, CallKind::PureExtern, CallKind::ExternCPlusPlus};
+        const CallKind kinds[] = {CallKind::Extern, CallKind::PureExtern,
+                                  CallKind::ExternCPlusPlus};
         return Call::make(t, one_in(2) ? name() : "space::function", args, kinds[below(3)]);
     }
     }
@@ -253,8 +262,8 @@ std::vector<Type> RandomIr::types() {
 Stmt RandomIr::loop(int depth) {
     const Type t = one_in(5) ? Int(64) : Int(32);
     const Expr min = expr(t, 2);
-    return For::make(name(), min, expr(t, 2), ForType(below(8)), Partition(below(3)), DeviceAPI(below(6)),
-                     stmt(depth));
+    return For::make(name(), min, expr(t, 2), ForType(below(8)), Partition(below(3)),
+                     DeviceAPI(below(6)), stmt(depth));
 }
 
 Stmt RandomIr::allocation(int depth) {
@@ -264,7 +273,8 @@ Stmt RandomIr::allocation(int depth) {
     }
     const bool custom = options_.handles && one_in(3);
     return Allocate::make(name(), type(), memory(), extents, maybe_true(), stmt(depth),
-                          custom ? variable(Handle()) : Expr(), custom ? "free_it" : "", one_in(3) ? 3 : 0);
+                          custom ? variable(Handle()) : Expr(), custom ? "free_it" : "",
+                          one_in(3) ? 3 : 0);
 }
 
 Stmt RandomIr::flat_stmt() {
@@ -274,7 +284,8 @@ Stmt RandomIr::flat_stmt() {
     case 1: {
         const Type t = type();
         const Expr value = expr(t, 3), index = expr(Int(32, t.lanes()), 2);
-        return Store::make(name(), value, index, one_in(3) ? expr(Bool(t.lanes()), 2) : const_true(t.lanes()),
+        return Store::make(name(), value, index,
+                           one_in(3) ? expr(Bool(t.lanes()), 2) : const_true(t.lanes()),
                            alignment());
     }
     case 2: {

@@ -18,7 +18,7 @@ struct RandomIrOptions {
     bool floats = true;
     bool loads_and_calls = true;  ///< Load and Call of any kind
     bool handles = true;
-    int variables = 5;            ///< names a, b, ... of each type
+    int variables = 5;  ///< names a, b, ... of each type
 };
 
 class RandomIr {
@@ -41,7 +41,8 @@ public:
 
     Type scalar_type();
     Type type() {
-        return scalar_type().with_lanes(options_.vectors ? one_of(std::vector<int>{1, 1, 1, 2, 4, 6, 8}) : 1);
+        return scalar_type().with_lanes(
+            options_.vectors ? one_of(std::vector<int>{1, 1, 1, 2, 4, 6, 8}) : 1);
     }
 
     /// An expression of that type, at most `depth` operations deep.

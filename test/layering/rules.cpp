@@ -31,8 +31,8 @@ const std::map<std::string, Layers> &include_table() {
         {"lower", {"pipeline", "arith", "ir", "target", "support", "runtime/abi"}},
         {"codegen", {"arith", "ir", "target", "support", "runtime/abi", "LLVM"}},
         {"driver",
-         {"codegen", "lower", "lang", "pipeline", "arith", "ir", "target", "support",
-          "runtime/abi", "runtime/cpp"}},
+         {"codegen", "lower", "lang", "pipeline", "arith", "ir", "target", "support", "runtime/abi",
+          "runtime/cpp"}},
         {"generator", {"driver", "lang", "target", "support", "runtime/abi", "runtime/cpp"}},
         {"public",
          {"generator", "driver", "lang", "pipeline", "arith", "ir", "target", "support",
@@ -59,9 +59,9 @@ const std::map<std::string, Layers> &include_table() {
 
 const std::set<std::string> &c_standard_headers() {
     static const std::set<std::string> headers = {
-        "assert.h", "errno.h", "float.h", "inttypes.h", "limits.h", "math.h",
-        "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h",
-        "type_traits"};  // for the part that C++ alone sees
+        "assert.h", "errno.h",  "float.h",   "inttypes.h", "limits.h",
+        "math.h",   "stdarg.h", "stdbool.h", "stddef.h",   "stdint.h",
+        "stdio.h",  "stdlib.h", "string.h",  "type_traits"};  // for the part that C++ alone sees
     return headers;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The shape of the code base, as docs/architecture.md section 2 sets it: who may include whom, and how long
-// things may be.
+// The shape of the code base, as docs/architecture.md section 2 sets it: who may include whom, and
+// how long things may be.
 #pragma once
 
 #include <string>

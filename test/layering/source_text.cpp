@@ -12,8 +12,7 @@ namespace {
 /// Walks over a source, turning what is no code into blanks.
 class Blanker {
 public:
-    explicit Blanker(std::string_view text)
-        : text_(text), out_(text) {
+    explicit Blanker(std::string_view text) : text_(text), out_(text) {
     }
 
     std::string run() {
@@ -69,7 +68,8 @@ private:
             blank_until(after("*/", at_ + 2));
         } else if (is_next("R\"") && !inside_a_word()) {
             const size_t open = text_.find('(', at_);
-            const std::string close = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
+            const std::string close =
+                ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
             blank_until(after(close, open));
         } else if (is_next("\"") || (is_next("'") && !inside_a_word())) {
             blank_until(end_of_literal(text_[at_]));
@@ -143,9 +143,9 @@ std::vector<Include> find_includes(std::string_view text) {
 std::vector<FunctionExtent> find_functions(std::string_view text) {
     const std::string code = blank_out(text);
     std::vector<FunctionExtent> found;
-    std::string head;         // text since the last ; { or } outside of functions
+    std::string head;  // text since the last ; { or } outside of functions
     int line = 1, head_line = 1, depth = 0;
-    bool inside = false;      // of a function
+    bool inside = false;  // of a function
     for (char c : code) {
         if (c == '\n') {
             line++;

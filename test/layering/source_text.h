@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A C or C++ source seen as text: its includes and the lengths of its functions. No parser: comments,
-// strings and directives are blanked out, then braces are matched.
+// A C or C++ source seen as text: its includes and the lengths of its functions. No parser:
+// comments, strings and directives are blanked out, then braces are matched.
 #pragma once
 
 #include <string>

@@ -37,7 +37,8 @@ TEST(TheTree, KeepsItsShape) {
 }
 
 TEST(Includes, TheTableIsHeld) {
-    EXPECT_EQ(check("src/ir/expr.cpp", "#include \"ir/expr.h\"\n#include \"support/error.h\"\n"), "");
+    EXPECT_EQ(check("src/ir/expr.cpp", "#include \"ir/expr.h\"\n#include \"support/error.h\"\n"),
+              "");
     EXPECT_EQ(check("src/ir/expr.cpp", "\n#include \"lang/func.h\"\n"),
               "src/ir/expr.cpp:3: ir may not include lang (lang/func.h)\n");
     EXPECT_EQ(check("src/lower/nest/a.cpp", "#include \"codegen/llvm/b.h\"\n"),
@@ -61,8 +62,9 @@ TEST(Includes, RuntimeAndCompilerMeetInTheAbi) {
               "src/ir/type.cpp:2: ir may not include runtime/cpp (runtime/cpp/buffer.h)\n");
     EXPECT_EQ(check("runtime/host/a.cpp", "#include \"support/error.h\"\n"),
               "runtime/host/a.cpp:2: runtime/host may not include support (support/error.h)\n");
-    EXPECT_EQ(check("runtime/host/a.cpp", "#include \"runtime/cuda/b.h\"\n"),
-              "runtime/host/a.cpp:2: runtime/host may not include runtime/cuda (runtime/cuda/b.h)\n");
+    EXPECT_EQ(
+        check("runtime/host/a.cpp", "#include \"runtime/cuda/b.h\"\n"),
+        "runtime/host/a.cpp:2: runtime/host may not include runtime/cuda (runtime/cuda/b.h)\n");
     EXPECT_EQ(check("runtime/abi/a.h", "#pragma once\n#include \"type.h\"\n"), "");
     EXPECT_EQ(check("runtime/cpp/a.h", "#pragma once\n#include \"../abi/type.h\"\n"), "");
     EXPECT_EQ(check("runtime/abi/a.c", "#include \"../cpp/buffer.h\"\n"),
@@ -76,8 +78,9 @@ TEST(Includes, RuntimeAndCompilerMeetInTheAbi) {
 TEST(Includes, DownstreamSeesPublicHeadersOnly) {
     EXPECT_EQ(check("apps/blur/main.cpp", "#include <calotype/calotype.h>\n#include \"blur.h\"\n"),
               "");
-    EXPECT_EQ(check("test/pipelines/a.cpp", "#include \"calotype.h\"\n#include \"harness/check.h\"\n"
-                                            "#include \"pipelines/common.h\"\n"),
+    EXPECT_EQ(check("test/pipelines/a.cpp",
+                    "#include \"calotype.h\"\n#include \"harness/check.h\"\n"
+                    "#include \"pipelines/common.h\"\n"),
               "");
     EXPECT_EQ(check("test/pipelines/a.cpp", "#include \"ir/expr.h\"\n"),
               "test/pipelines/a.cpp:2: test/pipelines may not include ir (ir/expr.h)\n");
@@ -113,9 +116,11 @@ TEST(Caps, Functions) {
     EXPECT_EQ(check("test/a.cpp", "int f() {\n    return 1;\n}\n", caps), "");
     EXPECT_EQ(check("test/a.cpp", "int f(int x,\n      int y) {\n    return 1;\n}\n", caps),
               "test/a.cpp:2: function has 4 lines, at most 3: int f(int x, int y) \n");
-    EXPECT_EQ(check("test/a.cpp", "struct A {\n    int a;\n    void f() const {\n\n\n\n    }\n};\n", caps),
+    EXPECT_EQ(check("test/a.cpp", "struct A {\n    int a;\n    void f() const {\n\n\n\n    }\n};\n",
+                    caps),
               "test/a.cpp:4: function has 5 lines, at most 3: void f() const \n");
-    EXPECT_EQ(check("test/a.cpp", "namespace a {\n\n\n\n\n}\nint x[] = {\n1,\n2,\n3,\n};\n", caps), "");
+    EXPECT_EQ(check("test/a.cpp", "namespace a {\n\n\n\n\n}\nint x[] = {\n1,\n2,\n3,\n};\n", caps),
+              "");
 }
 
 TEST(Preamble, LicenceAndGuard) {
@@ -126,11 +131,13 @@ TEST(Preamble, LicenceAndGuard) {
 }
 
 TEST(Links, FollowTheSameTable) {
-    EXPECT_TRUE(check_links("src/ir/CMakeLists.txt", "calotype_layer(ir LINK calotype_support)").empty());
+    EXPECT_TRUE(
+        check_links("src/ir/CMakeLists.txt", "calotype_layer(ir LINK calotype_support)").empty());
     EXPECT_EQ(check_links("src/ir/CMakeLists.txt", "calotype_layer(ir\n  LINK calotype_lang)"),
               (std::vector<Violation>{{"src/ir/CMakeLists.txt", 2, "ir may not link lang"}}));
-    EXPECT_EQ(check_links("src/driver/CMakeLists.txt", "LINK calotype_llvm"),
-              (std::vector<Violation>{{"src/driver/CMakeLists.txt", 1, "driver may not link llvm"}}));
+    EXPECT_EQ(
+        check_links("src/driver/CMakeLists.txt", "LINK calotype_llvm"),
+        (std::vector<Violation>{{"src/driver/CMakeLists.txt", 1, "driver may not link llvm"}}));
 }
 
 TEST(SourceText, BlanksKeepTheLines) {

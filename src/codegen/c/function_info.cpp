@@ -35,13 +35,13 @@ void write_function(std::ostream &out, const LoweredModule &module, const Lowere
         out << "namespace " << part << " {\n";
     }
     out << "/// The arguments of " << f.name << ", in order.\n"
-        << "inline constexpr std::array<::CalotypeFunctionInfo::ArgumentInfo, " << f.args.size() << "> " << name
-        << "_argument_info() {\n    return {{\n";
+        << "inline constexpr std::array<::CalotypeFunctionInfo::ArgumentInfo, " << f.args.size()
+        << "> " << name << "_argument_info() {\n    return {{\n";
     for (const LoweredArgument &a : f.args) {
         const auto shown = module.metadata_names.find(a.name);
         out << "        {\"" << (shown == module.metadata_names.end() ? a.name : shown->second)
-            << "\", ::CalotypeFunctionInfo::" << kind_name(a) << ", " << int(a.dimensions) << ", calotype_type_t("
-            << code_name(a.type) << ", " << a.type.bits() << ", 1)},\n";
+            << "\", ::CalotypeFunctionInfo::" << kind_name(a) << ", " << int(a.dimensions)
+            << ", calotype_type_t(" << code_name(a.type) << ", " << a.type.bits() << ", 1)},\n";
     }
     out << "    }};\n}\n";
     for (size_t i = 0; i < parts.size(); i++) {

@@ -107,7 +107,8 @@ llvm::Function *ModuleEmitter::internal_function(const std::string &name,
 llvm::Function *ModuleEmitter::declare(const std::string &name, llvm::FunctionType *type) {
     if (llvm::Function *known = module_->getFunction(name)) {
         user_assert(known->getFunctionType() == type)
-            << "function " << name << " is called with different arguments than it has elsewhere in the "
+            << "function " << name
+            << " is called with different arguments than it has elsewhere in the "
             << "same module; does a pipeline have the name of a C function?";
         return known;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The text of the lowered code as a page on which every block can be folded: a line that ends with "{" and all up to
-// the line that begins with the matching "}" is a <details> element.
+// The text of the lowered code as a page on which every block can be folded: a line that ends with
+// "{" and all up to the line that begins with the matching "}" is a <details> element.
 #include <set>
 #include <sstream>
 
@@ -38,8 +38,9 @@ bool is_word(char c) {
 
 std::string colored_word(const std::string &word) {
     static const std::set<std::string> keywords = {
-        "for",    "parallel", "vectorized", "unrolled", "let",  "in",     "if",   "else",     "assert", "allocate",
-        "free",   "produce",  "consume",    "evaluate", "func", "module", "load", "prefetch", "atomic", "fork"};
+        "for",  "parallel", "vectorized", "unrolled", "let",     "in",      "if",
+        "else", "assert",   "allocate",   "free",     "produce", "consume", "evaluate",
+        "func", "module",   "load",       "prefetch", "atomic",  "fork"};
     if (keywords.count(word)) {
         return "<span class=\"k\">" + word + "</span>";
     }

@@ -10,7 +10,8 @@ namespace calotype::internal {
 
 namespace {
 
-const char *const usage = R"(usage: GENERATOR_EXECUTABLE -g NAME -o DIR [-e TYPES] [flags] [target=T[,T...]] [PARAM=VALUE...]
+const char *const usage =
+    R"(usage: GENERATOR_EXECUTABLE -g NAME -o DIR [-e TYPES] [flags] [target=T[,T...]] [PARAM=VALUE...]
        GENERATOR_EXECUTABLE -r NAME -o DIR [target=T]
        GENERATOR_EXECUTABLE --help [-g NAME]
 
@@ -82,18 +83,19 @@ std::string describe_io(const GeneratorIO &io) {
         text += "type: " + io.io_name() + ".type=";
     }
     if (io.kind() != IOKind::Scalar) {
-        text += io.dims_defined() ? ", " + std::to_string(io.io_dims()) + " dimensions" :
-                                    ", dimensions: " + io.io_name() + ".dim=";
+        text += io.dims_defined() ? ", " + std::to_string(io.io_dims()) + " dimensions"
+                                  : ", dimensions: " + io.io_name() + ".dim=";
     }
     if (io.is_array()) {
-        text += io.array_size_defined() ? ", array of " + std::to_string(io.array_size()) :
-                                          ", array size: " + io.io_name() + ".size=";
+        text += io.array_size_defined() ? ", array of " + std::to_string(io.array_size())
+                                        : ", array size: " + io.io_name() + ".size=";
     }
     return text + "\n";
 }
 
 std::string example(const GeneratorBase &g, const std::string &name) {
-    std::string text = "Example:\n  GENERATOR_EXECUTABLE -g " + name + " -o out -e object,c_header target=host";
+    std::string text =
+        "Example:\n  GENERATOR_EXECUTABLE -g " + name + " -o out -e object,c_header target=host";
     for (const GeneratorParamBase *p : g.params()) {
         const ParamInfo info = p->info();
         if (info.kind != "target" && info.kind != "loop_level" && !info.default_text.empty()) {
@@ -126,7 +128,8 @@ std::string generator_help(const std::string &generator) {
     if (!generator.empty()) {
         return describe_generator(generator);
     }
-    std::string text = std::string(usage) + "\n" + emit_types() + "\nGenerators (--help -g NAME describes one):\n";
+    std::string text =
+        std::string(usage) + "\n" + emit_types() + "\nGenerators (--help -g NAME describes one):\n";
     for (const auto &entry : registered_generators()) {
         text += "  " + entry.first + "\n";
     }

@@ -11,8 +11,20 @@ namespace calotype::internal {
 
 namespace {
 
-const std::vector<std::string> flags = {"-g", "-f", "-n", "-o", "-e", "-r", "-p", "-t", "-v", "-d", "-h",
-                                        "--help", "--print-after=PASS", "--time-passes"};
+const std::vector<std::string> flags = {"-g",
+                                        "-f",
+                                        "-n",
+                                        "-o",
+                                        "-e",
+                                        "-r",
+                                        "-p",
+                                        "-t",
+                                        "-v",
+                                        "-d",
+                                        "-h",
+                                        "--help",
+                                        "--print-after=PASS",
+                                        "--time-passes"};
 
 bool parse_switch(const std::string &flag, const std::string &value) {
     user_assert(value == "0" || value == "1") << flag << " takes 0 or 1, not '" << value << "'";
@@ -81,7 +93,8 @@ void set_value(GeneratorCommand &command, const std::string &flag, const std::st
 }
 
 bool takes_value(const std::string &flag) {
-    return flag.size() == 2 && flag[0] == '-' && std::string("gfnoerptvd").find(flag[1]) != std::string::npos;
+    return flag.size() == 2 && flag[0] == '-' &&
+           std::string("gfnoerptvd").find(flag[1]) != std::string::npos;
 }
 
 void set_param(GeneratorCommand &command, const std::string &arg) {
@@ -89,7 +102,8 @@ void set_param(GeneratorCommand &command, const std::string &arg) {
     user_assert(parts.size() == 2 && !parts[0].empty())
         << "'" << arg << "' is no argument: it must be a flag or NAME=VALUE with one '='";
     user_assert(parts[0] != "auto_schedule" && parts[0] != "machine_params")
-        << "'" << parts[0] << "' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE";
+        << "'" << parts[0]
+        << "' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE";
     if (parts[0] == "target") {
         command.targets = split(parts[1], ",");
         return;
@@ -115,7 +129,8 @@ GeneratorCommand parse_generator_command(const std::vector<std::string> &args) {
             user_assert(i + 1 < args.size()) << arg << " takes a value";
             set_value(command, arg, args[++i]);
         } else if (starts_with(arg, "-")) {
-            user_error << "there is no flag '" << arg << "'" << did_you_mean(arg, flags) << " (--help lists them)";
+            user_error << "there is no flag '" << arg << "'" << did_you_mean(arg, flags)
+                       << " (--help lists them)";
         } else {
             set_param(command, arg);
         }

@@ -63,13 +63,15 @@ void check_function_name(const std::string &name) {
     }
 }
 
-std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command, const Target &target) {
+std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command,
+                                              const Target &target) {
     auto generator = create_generator(command.generator, GeneratorContext(target));
     generator->set_params(command.params);
     return generator;
 }
 
-CompileJob make_job(const GeneratorCommand &command, const std::string &function, const Target &target) {
+CompileJob make_job(const GeneratorCommand &command, const std::string &function,
+                    const Target &target) {
     // The names inside do not depend on what this process built before.
     UniqueNameScope names;
     CompileJob job;
@@ -86,11 +88,13 @@ CompileJob make_job(const GeneratorCommand &command, const std::string &function
 FileContents generate(const GeneratorCommand &command) {
     const std::string function = command.function.empty() ? command.generator : command.function;
     check_function_name(function);
-    const std::string base = command.base_name.empty() ? split(function, "::").back() : command.base_name;
+    const std::string base =
+        command.base_name.empty() ? split(function, "::").back() : command.base_name;
     const std::vector<OutputFileType> types =
-        command.emit.empty() ? std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
-                                                           OutputFileType::static_library} :
-                               command.emit;
+        command.emit.empty()
+            ? std::vector<OutputFileType>{OutputFileType::c_header, OutputFileType::registration,
+                                          OutputFileType::static_library}
+            : command.emit;
     OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
     FileContents files;
     // The stub needs the generator's declarations alone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The language under the names that Halide gives it: programs and generators that were written against Halide's public
-// C++ interface compile unchanged. Nothing is defined here that <calotype/calotype.h> does not have; the two may be mixed.
+// The language under the names that Halide gives it: programs and generators that were written
+// against Halide's public C++ interface compile unchanged. Nothing is defined here that
+// <calotype/calotype.h> does not have; the two may be mixed.
 #pragma once
 
 #include "calotype.h"
@@ -38,7 +39,6 @@ public:
     using GraphVisitor::GraphVisitor;
 };
 }  // namespace Internal
-
 
 }  // namespace calotype
 

@@ -15,7 +15,8 @@ using internal::literal_like;
 
 void check_integer(const char *op, const Expr &x) {
     internal::check_defined(op, x);
-    user_assert(x.type().is_int_or_uint()) << op << " of type " << x.type() << ", must be an integer";
+    user_assert(x.type().is_int_or_uint())
+        << op << " of type " << x.type() << ", must be an integer";
 }
 
 Expr bitwise(const char *op, Intrinsic id, Expr x, Expr y) {
@@ -33,8 +34,9 @@ Expr shift(const char *op, Intrinsic id, Expr x, Expr y) {
 Expr shift_by_literal(const char *op, Intrinsic id, Expr x, int y) {
     check_integer(op, x);
     const Type t = x.type();
-    user_assert(-t.bits() < y && y < t.bits()) << op << " of type " << t << " by " << y << ", must be less than "
-                                               << t.bits() << " either way";
+    user_assert(-t.bits() < y && y < t.bits())
+        << op << " of type " << t << " by " << y << ", must be less than " << t.bits()
+        << " either way";
     return Call::make(t, id, {std::move(x), make_const(y < 0 ? t.with_code(Type::Int) : t, y)});
 }
 
@@ -46,19 +48,19 @@ Expr unary(const char *op, Intrinsic id, Expr x) {
 
 }  // namespace
 
-#define BITWISE(function, text, id)                                            \
-    Expr function(Expr x, Expr y) {                                            \
-        return bitwise(text, Intrinsic::id, std::move(x), std::move(y));       \
-    }                                                                          \
-    Expr function(Expr x, int y) {                                             \
-        check_integer(text, x);                                                \
-        Expr literal = literal_like(text, x, y);                               \
-        return bitwise(text, Intrinsic::id, std::move(x), std::move(literal)); \
-    }                                                                          \
-    Expr function(int x, Expr y) {                                             \
-        check_integer(text, y);                                                \
-        Expr literal = literal_like(text, y, x);                               \
-        return bitwise(text, Intrinsic::id, std::move(literal), std::move(y)); \
+#define BITWISE(function, text, id)                                                                \
+    Expr function(Expr x, Expr y) {                                                                \
+        return bitwise(text, Intrinsic::id, std::move(x), std::move(y));                           \
+    }                                                                                              \
+    Expr function(Expr x, int y) {                                                                 \
+        check_integer(text, x);                                                                    \
+        Expr literal = literal_like(text, x, y);                                                   \
+        return bitwise(text, Intrinsic::id, std::move(x), std::move(literal));                     \
+    }                                                                                              \
+    Expr function(int x, Expr y) {                                                                 \
+        check_integer(text, y);                                                                    \
+        Expr literal = literal_like(text, y, x);                                                   \
+        return bitwise(text, Intrinsic::id, std::move(literal), std::move(y));                     \
     }
 BITWISE(operator&, "&", bitwise_and)
 BITWISE(operator|, "|", bitwise_or)
@@ -101,7 +103,8 @@ Expr round_to_zero(const char *op, Intrinsic id, Expr x, Expr y) {
     internal::match_types(op, x, y);
     const Type t = x.type();
     if (t.is_uint()) {
-        return id == Intrinsic::div_round_to_zero ? std::move(x) / std::move(y) : std::move(x) % std::move(y);
+        return id == Intrinsic::div_round_to_zero ? std::move(x) / std::move(y)
+                                                  : std::move(x) % std::move(y);
     }
     return Call::make(t, id, {std::move(x), std::move(y)});
 }
@@ -109,11 +112,13 @@ Expr round_to_zero(const char *op, Intrinsic id, Expr x, Expr y) {
 }  // namespace
 
 Expr div_round_to_zero(Expr x, Expr y) {
-    return round_to_zero("div_round_to_zero", Intrinsic::div_round_to_zero, std::move(x), std::move(y));
+    return round_to_zero("div_round_to_zero", Intrinsic::div_round_to_zero, std::move(x),
+                         std::move(y));
 }
 
 Expr mod_round_to_zero(Expr x, Expr y) {
-    return round_to_zero("mod_round_to_zero", Intrinsic::mod_round_to_zero, std::move(x), std::move(y));
+    return round_to_zero("mod_round_to_zero", Intrinsic::mod_round_to_zero, std::move(x),
+                         std::move(y));
 }
 
 Expr extract_bits(Type t, const Expr &e, const Expr &lsb) {
@@ -128,15 +133,16 @@ Expr extract_bits(Type t, const Expr &e, const Expr &lsb) {
 
 Expr concat_bits(const std::vector<Expr> &e) {
     const size_t n = e.size();
-    user_assert(n == 1 || n == 2 || n == 4 || n == 8) << "concat_bits of " << n << " values, must be 1, 2, 4 or 8";
+    user_assert(n == 1 || n == 2 || n == 4 || n == 8)
+        << "concat_bits of " << n << " values, must be 1, 2, 4 or 8";
     for (const Expr &part : e) {
         check_integer("concat_bits", part);
-        user_assert(part.type() == e[0].type())
-            << "concat_bits of types " << e[0].type() << " and " << part.type() << ", must be one type";
+        user_assert(part.type() == e[0].type()) << "concat_bits of types " << e[0].type() << " and "
+                                                << part.type() << ", must be one type";
     }
     const Type t = e[0].type();
-    user_assert(t.bits() * n <= 64) << "concat_bits of " << n << " values of " << t.bits()
-                                    << " bits, must be at most 64 bits";
+    user_assert(t.bits() * n <= 64)
+        << "concat_bits of " << n << " values of " << t.bits() << " bits, must be at most 64 bits";
     return n == 1 ? e[0] : Call::make(t.with_bits(t.bits() * int(n)), Intrinsic::concat_bits, e);
 }
 

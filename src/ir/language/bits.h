@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Bit operations on integers. Two operands are brought to the wider width of the two; where they differ in signedness the
-// result has the type of the first. Include ir/operators.h.
+// Bit operations on integers. Two operands are brought to the wider width of the two; where they
+// differ in signedness the result has the type of the first. Include ir/operators.h.
 #pragma once
 
 #include <utility>
@@ -21,8 +21,8 @@ Expr operator^(Expr x, int y);
 Expr operator^(int x, Expr y);
 Expr operator~(Expr x);
 
-/// Shifts have the type of x. A negative y shifts the other way; |y| must be less than the bits of x. The shift right of
-/// a signed integer keeps the sign.
+/// Shifts have the type of x. A negative y shifts the other way; |y| must be less than the bits of
+/// x. The shift right of a signed integer keeps the sign.
 Expr operator<<(Expr x, Expr y);
 Expr operator<<(Expr x, int y);
 Expr operator>>(Expr x, Expr y);
@@ -44,7 +44,8 @@ template<typename T>
 Expr extract_bits(const Expr &e, const Expr &lsb) {
     return extract_bits(type_of<T>(), e, lsb);
 }
-/// An integer of all the bits, the first value lowest. There must be 1, 2, 4 or 8 values of one type.
+/// An integer of all the bits, the first value lowest. There must be 1, 2, 4 or 8 values of one
+/// type.
 Expr concat_bits(const std::vector<Expr> &e);
 
 }  // namespace calotype

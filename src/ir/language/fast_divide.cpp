@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For integers n and d > 0 the quotient (n + 1/2) / d is at least 1 / (2 d) away from every integer, so its floor is that
-// of n / d even after rounding errors much larger than those of a float division of the right width: with |n| < 2^16 the
-// error in float32 is below 2^-6 / d, with |n| < 2^32 in float64 below 2^-19 / d.
+// For integers n and d > 0 the quotient (n + 1/2) / d is at least 1 / (2 d) away from every
+// integer, so its floor is that of n / d even after rounding errors much larger than those of a
+// float division of the right width: with |n| < 2^16 the error in float32 is below 2^-6 / d, with
+// |n| < 2^32 in float64 below 2^-19 / d.
 #include "ir/language/fast_divide.h"
 
 #include "ir/language/match_types.h"
@@ -18,7 +19,8 @@ void check_operands(const char *op, const Expr &numerator, const Expr &denominat
     const Type n = numerator.type(), d = denominator.type();
     user_assert(n.is_int_or_uint() && (n.bits() == 8 || n.bits() == 16 || n.bits() == 32))
         << op << " of type " << n << ", must be an integer of 8, 16 or 32 bits";
-    user_assert(d.element_of() == UInt(8)) << op << " by a denominator of type " << d << ", must be uint8";
+    user_assert(d.element_of() == UInt(8))
+        << op << " by a denominator of type " << d << ", must be uint8";
 }
 
 /// The quotient before rounding.
@@ -40,7 +42,8 @@ Expr fast_integer_divide_round_to_zero(const Expr &numerator, const Expr &denomi
     if (t.is_uint()) {
         return cast(t, floor(quotient(numerator, denominator)));
     }
-    // The sign is put back before the cast: the magnitude of the smallest numerator does not fit its type.
+    // The sign is put back before the cast: the magnitude of the smallest numerator does not fit
+    // its type.
     const Expr magnitude = floor(quotient(abs(numerator), denominator));
     return cast(t, select(numerator < 0, -magnitude, magnitude));
 }

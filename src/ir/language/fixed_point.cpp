@@ -23,7 +23,8 @@ namespace {
 
 void check_integer(const char *op, const Expr &x) {
     internal::check_defined(op, x);
-    user_assert(x.type().is_int_or_uint()) << op << " of type " << x.type() << ", must be an integer";
+    user_assert(x.type().is_int_or_uint())
+        << op << " of type " << x.type() << ", must be an integer";
 }
 
 void check_widenable(const char *op, const Type &t) {
@@ -35,7 +36,8 @@ Expr widen_right(const char *op, Intrinsic id, Expr a, Expr b) {
     check_integer(op, b);
     internal::match_lanes(op, a, b);
     user_assert(a.type().bits() == b.type().bits() * 2)
-        << op << " of types " << a.type() << " and " << b.type() << ", the first must have twice the bits";
+        << op << " of types " << a.type() << " and " << b.type()
+        << ", the first must have twice the bits";
     const Type t = a.type();
     return Call::make(t, id, {std::move(a), std::move(b)});
 }
@@ -64,7 +66,8 @@ Expr same_type(const char *op, Intrinsic id, Expr a, Expr b) {
 
 Expr shift(const char *op, Intrinsic id, Expr a, Expr b) {
     internal::match_bits(op, a, b);
-    const bool widens = id == Intrinsic::widening_shift_left || id == Intrinsic::widening_shift_right;
+    const bool widens =
+        id == Intrinsic::widening_shift_left || id == Intrinsic::widening_shift_right;
     if (widens) {
         check_widenable(op, a.type());
     }
@@ -76,8 +79,9 @@ Expr shift(const char *op, Intrinsic id, Expr a, Expr b) {
 Expr shift_literal(const char *op, const Expr &a, int b) {
     check_integer(op, a);
     const Type t = a.type();
-    user_assert(-t.bits() < b && b < t.bits()) << op << " of type " << t << " by " << b << ", must be less than "
-                                               << t.bits() << " either way";
+    user_assert(-t.bits() < b && b < t.bits())
+        << op << " of type " << t << " by " << b << ", must be less than " << t.bits()
+        << " either way";
     return make_const(b < 0 ? t.with_code(Type::Int) : t, b);
 }
 
@@ -89,7 +93,8 @@ Expr multiply_shift(const char *op, Intrinsic id, Expr a, Expr b, Expr q) {
     const Type t = a.type();
     Expr shift = internal::lossless_cast(t.with_code(Type::UInt), q);
     user_assert(shift.defined() || q.type().bits() <= t.bits())
-        << op << " of type " << t << " by a shift of type " << q.type() << ", which may not fit; cast it";
+        << op << " of type " << t << " by a shift of type " << q.type()
+        << ", which may not fit; cast it";
     if (!shift.defined()) {
         shift = cast(t.with_code(Type::UInt), q);
     }
@@ -99,22 +104,23 @@ Expr multiply_shift(const char *op, Intrinsic id, Expr a, Expr b, Expr q) {
 Expr multiply_shift(const char *op, Intrinsic id, Expr a, Expr b, int q) {
     check_integer(op, a);
     user_assert(q >= 0 && q < 2 * a.type().bits())
-        << op << " of type " << a.type() << " by " << q << ", must be from 0 to " << 2 * a.type().bits() - 1;
+        << op << " of type " << a.type() << " by " << q << ", must be from 0 to "
+        << 2 * a.type().bits() - 1;
     Expr shift = make_const(a.type().with_code(Type::UInt), q);
     return multiply_shift(op, id, std::move(a), std::move(b), std::move(shift));
 }
 
 }  // namespace
 
-#define TWO_OPERANDS(name, rule)                                          \
-    Expr name(Expr a, Expr b) {                                           \
-        return rule(#name, Intrinsic::name, std::move(a), std::move(b));  \
+#define TWO_OPERANDS(name, rule)                                                                   \
+    Expr name(Expr a, Expr b) {                                                                    \
+        return rule(#name, Intrinsic::name, std::move(a), std::move(b));                           \
     }
-#define SHIFT(name)                                                       \
-    TWO_OPERANDS(name, shift)                                             \
-    Expr name(Expr a, int b) {                                            \
-        Expr amount = shift_literal(#name, a, b);                         \
-        return name(std::move(a), std::move(amount));                     \
+#define SHIFT(name)                                                                                \
+    TWO_OPERANDS(name, shift)                                                                      \
+    Expr name(Expr a, int b) {                                                                     \
+        Expr amount = shift_literal(#name, a, b);                                                  \
+        return name(std::move(a), std::move(amount));                                              \
     }
 #define MULTIPLY_SHIFT(name)                                                                       \
     Expr name(Expr a, Expr b, Expr q) {                                                            \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fixed-point operations on integers: each is computed exactly, as if in a wider type, and then brought to the type it
-// is said to have. Include ir/operators.h.
+// Fixed-point operations on integers: each is computed exactly, as if in a wider type, and then
+// brought to the type it is said to have. Include ir/operators.h.
 #pragma once
 
 #include <utility>
@@ -47,7 +47,8 @@ Expr halving_add(Expr a, Expr b);
 Expr rounding_halving_add(Expr a, Expr b);
 Expr halving_sub(Expr a, Expr b);
 
-/// a * b >> q, brought to the nearest value of the type of a, rounded down or to nearest. q is less than twice the bits.
+/// a * b >> q, brought to the nearest value of the type of a, rounded down or to nearest. q is less
+/// than twice the bits.
 Expr mul_shift_right(Expr a, Expr b, Expr q);
 Expr mul_shift_right(Expr a, Expr b, int q);
 Expr rounding_mul_shift_right(Expr a, Expr b, Expr q);

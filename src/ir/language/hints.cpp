@@ -33,12 +33,14 @@ Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max)
     const auto bound = [&](const Expr &given, const char *which) {
         check_defined("unsafe_promise_clamped", given);
         Expr result = internal::lossless_cast(t, given);
-        user_assert(result.defined()) << "unsafe_promise_clamped of type " << t << " with a " << which
-                                      << " of type " << given.type() << ", which may not fit; cast it";
+        user_assert(result.defined())
+            << "unsafe_promise_clamped of type " << t << " with a " << which << " of type "
+            << given.type() << ", which may not fit; cast it";
         return result;
     };
     Expr low = bound(min, "minimum"), high = bound(max, "maximum");
-    return Call::make(t, Intrinsic::unsafe_promise_clamped, {value, std::move(low), std::move(high)});
+    return Call::make(t, Intrinsic::unsafe_promise_clamped,
+                      {value, std::move(low), std::move(high)});
 }
 
 namespace {
@@ -147,8 +149,8 @@ Expr print(const std::vector<Expr> &values) {
 
 Expr print_when(Expr condition, const std::vector<Expr> &values) {
     check_defined("print_when", condition);
-    user_assert(condition.type().is_bool()) << "the condition of print_when has type " << condition.type()
-                                            << ", must be bool";
+    user_assert(condition.type().is_bool())
+        << "the condition of print_when has type " << condition.type() << ", must be bool";
     check_printable("print_when", values);
     const Type t = values[0].type();
     std::vector<Expr> args = {std::move(condition)};
@@ -159,8 +161,8 @@ Expr print_when(Expr condition, const std::vector<Expr> &values) {
 
 Expr require(Expr condition, const std::vector<Expr> &values) {
     check_defined("require", condition);
-    user_assert(condition.type().is_bool()) << "the condition of require has type " << condition.type()
-                                            << ", must be bool";
+    user_assert(condition.type().is_bool())
+        << "the condition of require has type " << condition.type() << ", must be bool";
     check_printable("require", values);
     // The condition as it was written, and the rest of the values, are the text of the error.
     std::vector<Expr> message = {Expr("")};
@@ -170,22 +172,24 @@ Expr require(Expr condition, const std::vector<Expr> &values) {
             message.push_back(Expr(" "));
         }
     }
-    Expr message_text = Call::make(type_of<const char *>(), Intrinsic::stringify, std::move(message));
+    Expr message_text =
+        Call::make(type_of<const char *>(), Intrinsic::stringify, std::move(message));
     Expr condition_text(to_string(condition));
     return Call::make(values[0].type(), Intrinsic::require,
-                      {likely(std::move(condition)), values[0], std::move(condition_text), std::move(message_text)});
+                      {likely(std::move(condition)), values[0], std::move(condition_text),
+                       std::move(message_text)});
 }
 
 namespace {
 
-/// The call gets a number of its own, so that two calls differ. The numbers mean nothing: lowering replaces them by the
-/// place of the call in its Func's definition.
+/// The call gets a number of its own, so that two calls differ. The numbers mean nothing: lowering
+/// replaces them by the place of the call in its Func's definition.
 Expr random(const char *op, Type t, const Expr &seed) {
     static std::atomic<int> calls{0};
     std::vector<Expr> args;
     if (seed.defined()) {
-        user_assert(seed.type() == Int(32)) << "the seed of " << op << " has type " << seed.type()
-                                            << ", must be int32";
+        user_assert(seed.type() == Int(32))
+            << "the seed of " << op << " has type " << seed.type() << ", must be int32";
         args.push_back(seed);
     }
     args.push_back(Expr(calls++));
@@ -212,8 +216,8 @@ Expr scatter_gather(const char *op, const std::vector<Expr> &args) {
     user_assert(!args.empty()) << op << " of no values, must have at least 1";
     for (const Expr &arg : args) {
         check_defined(op, arg);
-        user_assert(arg.type() == args[0].type()) << op << " of types " << args[0].type() << " and " << arg.type()
-                                                  << ", must be one type";
+        user_assert(arg.type() == args[0].type()) << op << " of types " << args[0].type() << " and "
+                                                  << arg.type() << ", must be one type";
     }
     return args.size() == 1 ? args[0] : Call::make(args[0].type(), Intrinsic::scatter_gather, args);
 }

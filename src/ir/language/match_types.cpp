@@ -48,7 +48,8 @@ void match_types(const char *op, Expr &a, Expr &b) {
         common = ta.is_float() ? ta : tb;
     } else {
         const bool both_unsigned = ta.is_uint() && tb.is_uint();
-        common = Type(both_unsigned ? Type::UInt : Type::Int, std::max(ta.bits(), tb.bits()), ta.lanes());
+        common = Type(both_unsigned ? Type::UInt : Type::Int, std::max(ta.bits(), tb.bits()),
+                      ta.lanes());
     }
     a = cast(common, std::move(a));
     b = cast(common, std::move(b));
@@ -58,7 +59,8 @@ void match_bits(const char *op, Expr &a, Expr &b) {
     check_defined(op, a, b);
     match_lanes(op, a, b);
     for (const Expr *e : {&a, &b}) {
-        user_assert(e->type().is_int_or_uint()) << op << " of type " << e->type() << ", must be an integer";
+        user_assert(e->type().is_int_or_uint())
+            << op << " of type " << e->type() << ", must be an integer";
     }
     const int bits = std::max(a.type().bits(), b.type().bits());
     a = cast(a.type().with_bits(bits), a);

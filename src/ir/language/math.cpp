@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The fast_ functions reduce their operand to a small interval and evaluate a polynomial there. The coefficients were
-// fitted to minimise the largest relative error over that interval and then rounded to float32.
+// The fast_ functions reduce their operand to a small interval and evaluate a polynomial there. The
+// coefficients were fitted to minimise the largest relative error over that interval and then
+// rounded to float32.
 #include "ir/language/math.h"
 
 #include <initializer_list>
@@ -41,13 +42,13 @@ Expr binary(const char *op, Intrinsic id, Expr x, Expr y) {
 
 }  // namespace
 
-#define UNARY(name)                                        \
-    Expr name(Expr x) {                                    \
-        return unary(#name, Intrinsic::name, std::move(x)); \
+#define UNARY(name)                                                                                \
+    Expr name(Expr x) {                                                                            \
+        return unary(#name, Intrinsic::name, std::move(x));                                        \
     }
-#define CLASSIFY(name)                                        \
-    Expr name(Expr x) {                                       \
-        return classify(#name, Intrinsic::name, std::move(x)); \
+#define CLASSIFY(name)                                                                             \
+    Expr name(Expr x) {                                                                            \
+        return classify(#name, Intrinsic::name, std::move(x));                                     \
     }
 UNARY(sin)
 UNARY(cos)
@@ -148,7 +149,8 @@ namespace {
 
 void check_float32(const char *op, const Expr &x) {
     check_defined(op, x);
-    user_assert(x.type().element_of() == Float(32)) << op << " of type " << x.type() << ", must be float32";
+    user_assert(x.type().element_of() == Float(32))
+        << op << " of type " << x.type() << ", must be float32";
 }
 
 /// c[0] + x * (c[1] + x * (c[2] + ...))
@@ -161,14 +163,16 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return result;
 }
 
-/// sin(x + quarter_turns * pi / 2): x is a whole number k of quarter turns and a rest y of at most pi / 4 in size, so the
-/// result is sin y, cos y, -sin y or -cos y. pi / 2 is subtracted in three parts, the first two of so few digits that
-/// their products with k are exact.
+/// sin(x + quarter_turns * pi / 2): x is a whole number k of quarter turns and a rest y of at most
+/// pi / 4 in size, so the result is sin y, cos y, -sin y or -cos y. pi / 2 is subtracted in three
+/// parts, the first two of so few digits that their products with k are exact.
 Expr fast_sin_of_quarter(const Expr &x, int quarter_turns) {
     const Expr k = round(x * 0.636619772f);
-    const Expr y = ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
+    const Expr y =
+        ((x - k * 1.5703125f) - k * 4.837512969970703125e-4f) - k * 7.54978995489188216e-8f;
     const Expr z = y * y;
-    const Expr sine = y * polynomial(z, {1.0f, -0.16666650772094727f, 0.00833201128989458f, -0.00019500676717143506f});
+    const Expr sine = y * polynomial(z, {1.0f, -0.16666650772094727f, 0.00833201128989458f,
+                                         -0.00019500676717143506f});
     const Expr cosine = polynomial(
         z, {1.0f, -0.5f, 0.04166661575436592f, -0.001388657372444868f, 2.4375745852012187e-05f});
     const Expr quadrant = cast(Int(32, x.type().lanes()), k) + quarter_turns;
@@ -188,33 +192,38 @@ Expr fast_cos(const Expr &x) {
     return fast_sin_of_quarter(x, 1);
 }
 
-// x = m * 2^e with m from sqrt(1/2) to sqrt(2), whose lower end has the bits 0x3f3504f3; log x = log m + e log 2, the
-// latter in two parts of which the first is exact times e.
+// x = m * 2^e with m from sqrt(1/2) to sqrt(2), whose lower end has the bits 0x3f3504f3; log x =
+// log m + e log 2, the latter in two parts of which the first is exact times e.
 Expr fast_log(const Expr &x) {
     check_float32("fast_log", x);
     const Type i32 = Int(32, x.type().lanes());
     const Expr bits = reinterpret(i32, x);
     const Expr e = (bits - 0x3f3504f3) >> 23;
     const Expr f = reinterpret(x.type(), bits - (e << 23)) - 1.0f;
-    const Expr log_m = f * polynomial(f, {1.0f, -0.49999988079071045f, 0.3333418667316437f, -0.25002074241638184f,
-                                          0.19956833124160767f, -0.16562402248382568f, 0.1495228260755539f,
-                                          -0.14366787672042847f, 0.08722243458032608f});
+    const Expr log_m =
+        f * polynomial(f, {1.0f, -0.49999988079071045f, 0.3333418667316437f, -0.25002074241638184f,
+                           0.19956833124160767f, -0.16562402248382568f, 0.1495228260755539f,
+                           -0.14366787672042847f, 0.08722243458032608f});
     const Expr exponent = cast(x.type(), e);
     return exponent * 0.693359375f + (exponent * -2.12194440e-4f + log_m);
 }
 
-// exp x = 2^n * exp r with n = round(x / log 2). 2^n is applied in two factors, each in the range of a float for all n
-// that matter, so that overflow to infinity and underflow to zero come out by themselves.
+// exp x = 2^n * exp r with n = round(x / log 2). 2^n is applied in two factors, each in the range
+// of a float for all n that matter, so that overflow to infinity and underflow to zero come out by
+// themselves.
 Expr fast_exp(const Expr &x) {
     check_float32("fast_exp", x);
     const Type i32 = Int(32, x.type().lanes());
     const Expr n = clamp(round(x * 1.44269504f), -250.0f, 250.0f);
     const Expr r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-    const Expr exp_r = polynomial(r, {1.0000001192092896f, 0.9999997019767761f, 0.49998894333839417f,
-                                      0.16667574644088745f, 0.04191543161869049f, 0.008297644555568695f});
+    const Expr exp_r =
+        polynomial(r, {1.0000001192092896f, 0.9999997019767761f, 0.49998894333839417f,
+                       0.16667574644088745f, 0.04191543161869049f, 0.008297644555568695f});
     const Expr whole = cast(i32, n);
     const Expr half = whole >> 1;
-    const auto power_of_two = [&](const Expr &e) { return reinterpret(x.type(), (e + 127) << 23); };
+    const auto power_of_two = [&](const Expr &e) {
+        return reinterpret(x.type(), (e + 127) << 23);
+    };
     return exp_r * power_of_two(half) * power_of_two(whole - half);
 }
 
@@ -255,14 +264,17 @@ Expr lerp(Expr zero_val, Expr one_val, Expr weight) {
     internal::match_lanes("lerp", zero_val, one_val);
     const Type t = zero_val.type();
     user_assert(t == one_val.type() && !t.is_handle())
-        << "lerp between types " << t << " and " << one_val.type() << ", must be one type of number; cast one of them";
+        << "lerp between types " << t << " and " << one_val.type()
+        << ", must be one type of number; cast one of them";
     user_assert((weight.type().is_uint() && weight.type().bits() <= 32) || weight.type().is_float())
         << "the weight of a lerp has type " << weight.type()
         << ", must be a float or an unsigned integer of at most 32 bits";
     if (auto w = as_const_float(weight)) {
-        user_assert(*w >= 0 && *w <= 1) << "the weight of a lerp is " << *w << ", must be from 0 to 1";
+        user_assert(*w >= 0 && *w <= 1)
+            << "the weight of a lerp is " << *w << ", must be from 0 to 1";
     }
-    return Call::make(t, Intrinsic::lerp, {std::move(zero_val), std::move(one_val), std::move(weight)});
+    return Call::make(t, Intrinsic::lerp,
+                      {std::move(zero_val), std::move(one_val), std::move(weight)});
 }
 
 }  // namespace calotype

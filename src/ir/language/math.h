@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Floating-point functions. An integer operand is converted to float32 first; the result has the (converted) type of the
-// operand unless said otherwise. Include ir/operators.h.
+// Floating-point functions. An integer operand is converted to float32 first; the result has the
+// (converted) type of the operand unless said otherwise. Include ir/operators.h.
 #pragma once
 
 #include "ir/expr.h"
@@ -26,14 +26,16 @@ Expr sqrt(Expr x);
 Expr hypot(const Expr &x, const Expr &y);
 Expr exp(Expr x);
 Expr log(Expr x);
-/// x to the power y. A constant integer y is expanded into multiplications, and then x may be an integer.
+/// x to the power y. A constant integer y is expanded into multiplications, and then x may be an
+/// integer.
 Expr pow(Expr x, Expr y);
 Expr erf(const Expr &x);
 /// a * b + c rounded once.
 Expr fma(Expr a, Expr b, Expr c);
 
-/// Of float32, faster and less accurate than the function without fast_: polynomials that vectorize. The error is at most
-/// about 3e-6 (relative for exp, log away from 1, and pow of moderate exponent; absolute for sin and cos of |x| < 2^13).
+/// Of float32, faster and less accurate than the function without fast_: polynomials that
+/// vectorize. The error is at most about 3e-6 (relative for exp, log away from 1, and pow of
+/// moderate exponent; absolute for sin and cos of |x| < 2^13).
 Expr fast_sin(const Expr &x);
 Expr fast_cos(const Expr &x);
 /// Of x > 0.
@@ -45,7 +47,8 @@ Expr fast_pow(Expr x, Expr y);
 Expr fast_inverse(Expr x);
 Expr fast_inverse_sqrt(Expr x);
 
-/// The nearest integral value that is not above, not below, nearest (ties to even), not farther from zero.
+/// The nearest integral value that is not above, not below, nearest (ties to even), not farther
+/// from zero.
 Expr floor(Expr x);
 Expr ceil(Expr x);
 Expr round(Expr x);
@@ -58,8 +61,8 @@ Expr is_nan(Expr x);
 Expr is_inf(Expr x);
 Expr is_finite(Expr x);
 
-/// zero_val + (one_val - zero_val) * weight, in the type of the two values. An unsigned weight of n bits stands for
-/// weight / (2^n - 1) and is rounded to nearest; a float weight is from 0 to 1.
+/// zero_val + (one_val - zero_val) * weight, in the type of the two values. An unsigned weight of n
+/// bits stands for weight / (2^n - 1) and is rounded to nearest; a float weight is from 0 to 1.
 Expr lerp(Expr zero_val, Expr one_val, Expr weight);
 
 }  // namespace calotype

@@ -46,8 +46,10 @@ Expr cast(Type t, Expr a) {
         return a;
     }
     user_assert(t.is_handle() == a.type().is_handle())
-        << "cast from " << a.type() << " to " << t << ": a handle converts to handles only (reinterpret to uint64)";
-    user_assert(a.type().is_scalar() || a.type().lanes() == t.lanes()) << "cast from " << a.type() << " to " << t;
+        << "cast from " << a.type() << " to " << t
+        << ": a handle converts to handles only (reinterpret to uint64)";
+    user_assert(a.type().is_scalar() || a.type().lanes() == t.lanes())
+        << "cast from " << a.type() << " to " << t;
     Expr folded = fold_cast(t, a);
     if (folded.defined()) {
         return folded;
@@ -68,8 +70,8 @@ Expr reinterpret(Type t, Expr a) {
         return a;
     }
     user_assert(t.bits() * t.lanes() == from.bits() * from.lanes())
-        << "reinterpret from " << from << " (" << from.bits() * from.lanes() << " bits) to " << t << " ("
-        << t.bits() * t.lanes() << " bits)";
+        << "reinterpret from " << from << " (" << from.bits() * from.lanes() << " bits) to " << t
+        << " (" << t.bits() * t.lanes() << " bits)";
     return Reinterpret::make(t, std::move(a));
 }
 
@@ -97,23 +99,23 @@ Expr logic(const char *op, Expr a, Expr b) {
 }  // namespace
 
 // One public operator: the five overloads share the rules of `binary`.
-#define BINARY(function, text, Node)                        \
-    Expr function(Expr a, Expr b) {                         \
-        return binary<Node>(text, std::move(a), std::move(b)); \
-    }                                                       \
-    Expr function(Expr a, int b) {                          \
-        Expr literal = literal_like(text, a, b);            \
-        return binary<Node>(text, std::move(a), std::move(literal)); \
-    }                                                       \
-    Expr function(int a, Expr b) {                          \
-        Expr literal = literal_like(text, b, a);            \
-        return binary<Node>(text, std::move(literal), std::move(b)); \
-    }                                                       \
-    Expr function(Expr a, float b) {                        \
-        return binary<Node>(text, std::move(a), Expr(b));   \
-    }                                                       \
-    Expr function(float a, Expr b) {                        \
-        return binary<Node>(text, Expr(a), std::move(b));   \
+#define BINARY(function, text, Node)                                                               \
+    Expr function(Expr a, Expr b) {                                                                \
+        return binary<Node>(text, std::move(a), std::move(b));                                     \
+    }                                                                                              \
+    Expr function(Expr a, int b) {                                                                 \
+        Expr literal = literal_like(text, a, b);                                                   \
+        return binary<Node>(text, std::move(a), std::move(literal));                               \
+    }                                                                                              \
+    Expr function(int a, Expr b) {                                                                 \
+        Expr literal = literal_like(text, b, a);                                                   \
+        return binary<Node>(text, std::move(literal), std::move(b));                               \
+    }                                                                                              \
+    Expr function(Expr a, float b) {                                                               \
+        return binary<Node>(text, std::move(a), Expr(b));                                          \
+    }                                                                                              \
+    Expr function(float a, Expr b) {                                                               \
+        return binary<Node>(text, Expr(a), std::move(b));                                          \
     }
 BINARY(operator+, "+", Add)
 BINARY(operator-, "-", Sub)
@@ -130,15 +132,15 @@ BINARY(max, "max", Max)
 BINARY(min, "min", Min)
 #undef BINARY
 
-#define LOGIC_OPERATOR(function, text, Node)                  \
-    Expr function(Expr a, Expr b) {                           \
-        return logic<Node>(text, std::move(a), std::move(b)); \
-    }                                                         \
-    Expr function(Expr a, bool b) {                           \
-        return logic<Node>(text, std::move(a), Expr(b));      \
-    }                                                         \
-    Expr function(bool a, Expr b) {                           \
-        return logic<Node>(text, Expr(a), std::move(b));      \
+#define LOGIC_OPERATOR(function, text, Node)                                                       \
+    Expr function(Expr a, Expr b) {                                                                \
+        return logic<Node>(text, std::move(a), std::move(b));                                      \
+    }                                                                                              \
+    Expr function(Expr a, bool b) {                                                                \
+        return logic<Node>(text, std::move(a), Expr(b));                                           \
+    }                                                                                              \
+    Expr function(bool a, Expr b) {                                                                \
+        return logic<Node>(text, Expr(a), std::move(b));                                           \
     }
 LOGIC_OPERATOR(operator&&, "&&", And)
 LOGIC_OPERATOR(operator||, "||", Or)
@@ -163,12 +165,12 @@ Expr operator-(Expr a) {
     return binary<Sub>("-", std::move(zero), std::move(a));
 }
 
-#define ASSIGN(op, text)                                                             \
-    Expr &operator op##=(Expr &a, Expr b) {                                          \
-        check_defined(text, a, b);                                                   \
-        const Type t = a.type();                                                     \
-        a = a op cast(t, std::move(b));                                              \
-        return a;                                                                    \
+#define ASSIGN(op, text)                                                                           \
+    Expr &operator op##=(Expr &a, Expr b) {                                                        \
+        check_defined(text, a, b);                                                                 \
+        const Type t = a.type();                                                                   \
+        a = a op cast(t, std::move(b));                                                            \
+        return a;                                                                                  \
     }
 ASSIGN(+, "+=")
 ASSIGN(-, "-=")
@@ -181,8 +183,9 @@ Expr clamp(Expr a, const Expr &min_val, const Expr &max_val) {
     const auto bound = [&](const Expr &given, const char *which) {
         check_defined("clamp", given);
         Expr result = internal::lossless_cast(a.type(), given);
-        user_assert(result.defined()) << "clamp of type " << a.type() << " to a " << which << " of type "
-                                      << given.type() << ", which may not fit; cast it";
+        user_assert(result.defined())
+            << "clamp of type " << a.type() << " to a " << which << " of type " << given.type()
+            << ", which may not fit; cast it";
         return result;
     };
     Expr low = bound(min_val, "minimum"), high = bound(max_val, "maximum");
@@ -212,7 +215,9 @@ Expr absd(Expr a, Expr b) {
 Expr select(Expr condition, Expr true_value, Expr false_value) {
     check_defined("select", condition);
     check_defined("select", true_value, false_value);
-    const auto is_int_literal = [](const Expr &e) { return e.type().element_of() == Int(32) && is_const(e); };
+    const auto is_int_literal = [](const Expr &e) {
+        return e.type().element_of() == Int(32) && is_const(e);
+    };
     if (is_int_literal(condition)) {
         condition = cast(Bool(), std::move(condition));
     }
@@ -223,11 +228,11 @@ Expr select(Expr condition, Expr true_value, Expr false_value) {
         false_value = cast(true_value.type(), std::move(false_value));
     }
     internal::match_lanes("select", true_value, false_value);
-    user_assert(condition.type().is_bool()) << "the condition of a select has type " << condition.type()
-                                            << ", must be bool";
+    user_assert(condition.type().is_bool())
+        << "the condition of a select has type " << condition.type() << ", must be bool";
     user_assert(true_value.type() == false_value.type())
-        << "the values of a select have types " << true_value.type() << " and " << false_value.type()
-        << ", must have one type; cast one of them";
+        << "the values of a select have types " << true_value.type() << " and "
+        << false_value.type() << ", must have one type; cast one of them";
     if (condition.type().is_vector()) {
         internal::match_lanes("select", condition, true_value);
         internal::match_lanes("select", true_value, false_value);
@@ -237,7 +242,8 @@ Expr select(Expr condition, Expr true_value, Expr false_value) {
 
 Expr mux(const Expr &id, const std::vector<Expr> &values) {
     check_defined("mux", id);
-    user_assert(id.type().is_int_or_uint()) << "mux by an index of type " << id.type() << ", must be an integer";
+    user_assert(id.type().is_int_or_uint())
+        << "mux by an index of type " << id.type() << ", must be an integer";
     user_assert(!values.empty()) << "mux of no values, must have at least 1";
     Expr result = values.back();
     for (size_t i = values.size() - 1; i-- > 0;) {

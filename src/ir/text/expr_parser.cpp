@@ -114,7 +114,8 @@ std::string ExprParser::without_position(const std::string &message) {
 
 Expr ExprParser::expr(Precedence at_least) {
     if (++depth_ > max_depth) {
-        syntax_error(peek(), "expressions are nested more than " + std::to_string(max_depth) + " deep");
+        syntax_error(peek(),
+                     "expressions are nested more than " + std::to_string(max_depth) + " deep");
     }
     if (at_least == Precedence::Let && peek().is("let")) {
         Expr e = let_expr();
@@ -130,13 +131,13 @@ Expr ExprParser::expr(Precedence at_least) {
         const Token at = take();
         Expr right = expr(next(op->precedence));
         if (left.type() != right.type()) {
-            syntax_error(at, "the operands of " + at.shown() + " have types " + to_string(left.type()) + " and " +
-                                 to_string(right.type()));
+            syntax_error(at, "the operands of " + at.shown() + " have types " +
+                                 to_string(left.type()) + " and " + to_string(right.type()));
         }
         left = well_formed(at, [&]() -> Expr {
             switch (op->kind) {
-#define ARITH(Name, symbol)  \
-    case NodeKind::Name:     \
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name:                                                                           \
         return Name::make(left, right);
 #define COMPARE(Name, symbol) ARITH(Name, symbol)
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
@@ -148,7 +149,8 @@ Expr ExprParser::expr(Precedence at_least) {
         if (op->precedence == Precedence::Comparison) {
             // Comparisons do not chain; what follows binds looser.
             const InfixOperator *following = infix_operator(peek().text);
-            if (peek().kind == Token::Symbol && following && following->precedence == Precedence::Comparison) {
+            if (peek().kind == Token::Symbol && following &&
+                following->precedence == Precedence::Comparison) {
                 fail("an end of the comparison");
             }
         }
@@ -217,8 +219,8 @@ Expr ExprParser::number(bool negative, Type t, const Token &at) {
     const Token digits = take();
     const std::string text = (negative ? "-" : "") + digits.text;
     if (t.is_float()) {
-        const double value = t.bits() == 32 ? double(std::strtof(text.c_str(), nullptr)) :
-                                              std::strtod(text.c_str(), nullptr);
+        const double value = t.bits() == 32 ? double(std::strtof(text.c_str(), nullptr))
+                                            : std::strtod(text.c_str(), nullptr);
         return FloatImm::make(t, value);
     }
     errno = 0;
@@ -271,12 +273,13 @@ Expr ExprParser::word() {
     if (token.is("true") || token.is("false")) {
         return UIntImm::make(Bool(), take().is("true"));
     }
-    if (token.is("image") || token.is("extern") || token.is("pure_extern") || token.is("extern_cpp")) {
+    if (token.is("image") || token.is("extern") || token.is("pure_extern") ||
+        token.is("extern_cpp")) {
         const Token kind = take();
-        return call(kind.is("image")       ? CallKind::Image :
-                    kind.is("extern")      ? CallKind::Extern :
-                    kind.is("pure_extern") ? CallKind::PureExtern :
-                                             CallKind::ExternCPlusPlus);
+        return call(kind.is("image")         ? CallKind::Image
+                    : kind.is("extern")      ? CallKind::Extern
+                    : kind.is("pure_extern") ? CallKind::PureExtern
+                                             : CallKind::ExternCPlusPlus);
     }
     if (!is_reserved_word(token.text)) {
         return name_use();
@@ -290,7 +293,8 @@ Expr ExprParser::word() {
 Expr ExprParser::name_use() {
     const Token at = peek();
     if (peek(1).is("(")) {
-        const Intrinsic id = at.kind == Token::Name ? intrinsic_from_name(at.text) : Intrinsic::none;
+        const Intrinsic id =
+            at.kind == Token::Name ? intrinsic_from_name(at.text) : Intrinsic::none;
         return id == Intrinsic::none ? call(CallKind::Func) : intrinsic_call(id);
     }
     const std::string n = name();
@@ -368,8 +372,8 @@ std::vector<Expr> ExprParser::arguments(const Token &function, size_t count) {
     expect("(");
     std::vector<Expr> args = list_until(")");
     if (args.size() != count) {
-        syntax_error(function, function.shown() + " takes " + std::to_string(count) + " arguments, not " +
-                                   std::to_string(args.size()));
+        syntax_error(function, function.shown() + " takes " + std::to_string(count) +
+                                   " arguments, not " + std::to_string(args.size()));
     }
     return args;
 }
@@ -377,8 +381,9 @@ std::vector<Expr> ExprParser::arguments(const Token &function, size_t count) {
 Expr ExprParser::builtin(const Token &word) {
     if (word.is("min") || word.is("max")) {
         std::vector<Expr> args = arguments(word, 2);
-        return well_formed(
-            word, [&] { return word.is("min") ? Min::make(args[0], args[1]) : Max::make(args[0], args[1]); });
+        return well_formed(word, [&] {
+            return word.is("min") ? Min::make(args[0], args[1]) : Max::make(args[0], args[1]);
+        });
     }
     if (word.is("select")) {
         std::vector<Expr> args = arguments(word, 3);
@@ -429,7 +434,8 @@ Expr ExprParser::shuffle(const Token &word) {
         expect("(");
         std::vector<Expr> vectors = list_until(")");
         return well_formed(word, [&] {
-            return word.is("concat") ? Shuffle::make_concat(vectors) : Shuffle::make_interleave(vectors);
+            return word.is("concat") ? Shuffle::make_concat(vectors)
+                                     : Shuffle::make_interleave(vectors);
         });
     }
     if (word.is("slice")) {
@@ -440,7 +446,8 @@ Expr ExprParser::shuffle(const Token &word) {
         if (numbers.size() != 3) {
             syntax_error(word, "'slice' takes a vector, a begin, a stride and a size");
         }
-        return well_formed(word, [&] { return Shuffle::make_slice(vector, numbers[0], numbers[1], numbers[2]); });
+        return well_formed(
+            word, [&] { return Shuffle::make_slice(vector, numbers[0], numbers[1], numbers[2]); });
     }
     if (word.is("shuffle")) {
         expect("(");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ExprParser: recursive descent over tokens for the expressions of IR text; the statements build on it.
+// ExprParser: recursive descent over tokens for the expressions of IR text; the statements build on
+// it.
 #pragma once
 
 #include <string>
@@ -14,8 +15,7 @@ namespace calotype::internal {
 
 class ExprParser {
 public:
-    explicit ExprParser(const std::string &text)
-        : tokens_(tokenize(text)) {
+    explicit ExprParser(const std::string &text) : tokens_(tokenize(text)) {
     }
 
     /// One expression and nothing behind it.

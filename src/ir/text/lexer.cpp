@@ -38,8 +38,7 @@ int hex_digit(char c) {
 
 class Lexer {
 public:
-    explicit Lexer(const std::string &text)
-        : text_(text) {
+    explicit Lexer(const std::string &text) : text_(text) {
     }
 
     std::vector<Token> run() {
@@ -141,8 +140,8 @@ private:
         advance();
         while (peek() != quote) {
             if (pos_ == text_.size() || peek() == '\n') {
-                syntax_error(token, std::string("the ") + (quote == '"' ? "string" : "name") + " has no closing " +
-                                        quote);
+                syntax_error(token, std::string("the ") + (quote == '"' ? "string" : "name") +
+                                        " has no closing " + quote);
             }
             if (peek() == '\\') {
                 advance();
@@ -164,7 +163,8 @@ private:
             return char(value);
         }
         if (c != 'n' && c != 't' && c != '\\' && c != '"' && c != '`') {
-            syntax_error(token, "unknown escape in quotes, must be \\n, \\t, \\\\, \\\", \\` or \\x and two digits");
+            syntax_error(token, "unknown escape in quotes, must be \\n, \\t, \\\\, \\\", \\` or "
+                                "\\x and two digits");
         }
         advance();
         return c == 'n' ? '\n' : c == 't' ? '\t' : c;

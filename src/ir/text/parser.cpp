@@ -32,8 +32,8 @@ private:
             return LetStmt::make(let->name, let->value, std::move(body));
         }
         const Allocate *op = s.as<Allocate>();
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, std::move(body),
-                              op->new_expr, op->free_function, op->padding);
+        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
+                              std::move(body), op->new_expr, op->free_function, op->padding);
     }
 
     /// Statements up to the end of the text or the closing symbol, which is not taken.
@@ -46,7 +46,8 @@ private:
         while (!items.empty()) {
             const Item item = std::move(items.back());
             items.pop_back();
-            rest = item.open ? with_body(item.stmt, std::move(rest)) : Block::make(item.stmt, std::move(rest));
+            rest = item.open ? with_body(item.stmt, std::move(rest))
+                             : Block::make(item.stmt, std::move(rest));
         }
         return rest;
     }
@@ -75,7 +76,8 @@ private:
         if (accept("allocate")) {
             return {allocate(at), true};
         }
-        if (at.kind == Token::QuotedName || (at.kind == Token::Name && !is_reserved_word(at.text))) {
+        if (at.kind == Token::QuotedName ||
+            (at.kind == Token::Name && !is_reserved_word(at.text))) {
             return {assignment(at)};
         }
         if (accept("evaluate")) {
@@ -146,7 +148,8 @@ private:
             const Place p = place();
             expect("=");
             Expr value = expr();
-            return well_formed(at, [&] { return Store::make(n, value, p.index, p.predicate, p.alignment); });
+            return well_formed(
+                at, [&] { return Store::make(n, value, p.index, p.predicate, p.alignment); });
         }
         if (!peek().is("(")) {
             fail("'[' or '('");
@@ -208,7 +211,8 @@ private:
             expect(")");
         }
         Stmt body = braced();
-        return well_formed(at, [&] { return For::make(n, min, extent, for_type, partition, device, body); });
+        return well_formed(
+            at, [&] { return For::make(n, min, extent, for_type, partition, device, body); });
     }
 
     MemoryType memory_type() {
@@ -229,7 +233,8 @@ private:
         const std::string n = name();
         expect("[");
         const Type t = type();
-        const std::vector<Expr> extents = accept(",") ? list_until("]") : (expect("]"), std::vector<Expr>());
+        const std::vector<Expr> extents =
+            accept(",") ? list_until("]") : (expect("]"), std::vector<Expr>());
         const MemoryType memory = memory_type();
         Expr condition = when(), new_expr;
         std::string deleter;
@@ -253,7 +258,8 @@ private:
             expect(")");
         }
         return well_formed(at, [&] {
-            return Allocate::make(n, t, memory, extents, condition, Stmt(), new_expr, deleter, padding);
+            return Allocate::make(n, t, memory, extents, condition, Stmt(), new_expr, deleter,
+                                  padding);
         });
     }
 
@@ -299,7 +305,8 @@ private:
         const MemoryType memory = memory_type();
         Expr condition = when();
         Stmt body = braced();
-        return well_formed(at, [&] { return Realize::make(n, t, memory, region, condition, body); });
+        return well_formed(at,
+                           [&] { return Realize::make(n, t, memory, region, condition, body); });
     }
 
     Stmt prefetch(const Token &at) {
@@ -313,11 +320,13 @@ private:
         expect("offset");
         Expr offset = expr();
         expect("bound");
-        const auto strategy = enumerator<PrefetchBoundStrategy>("clamp, guard_with_if or non_faulting");
+        const auto strategy =
+            enumerator<PrefetchBoundStrategy>("clamp, guard_with_if or non_faulting");
         Expr condition = when();
         Stmt body = braced();
-        return well_formed(
-            at, [&] { return Prefetch::make(n, t, region, loop, from, offset, strategy, condition, body); });
+        return well_formed(at, [&] {
+            return Prefetch::make(n, t, region, loop, from, offset, strategy, condition, body);
+        });
     }
 
     int nesting_ = 0;

@@ -19,8 +19,7 @@ using internal::Precedence;
 
 class Printer : public Visitor {
 public:
-    explicit Printer(std::ostream &out)
-        : out_(out) {
+    explicit Printer(std::ostream &out) : out_(out) {
     }
 
     /// With parentheses if e binds looser than `at_least`.
@@ -30,7 +29,9 @@ public:
             return;
         }
         const InfixOperator *op = internal::infix_operator(e.kind());
-        const Precedence own = op ? op->precedence : e.as<Let>() ? Precedence::Let : Precedence::Primary;
+        const Precedence own = op            ? op->precedence
+                               : e.as<Let>() ? Precedence::Let
+                                             : Precedence::Primary;
         if (own < at_least) {
             out_ << "(";
             (*this)(e);
@@ -44,7 +45,8 @@ public:
     void print_sequence(Stmt s) {
         while (s.defined()) {
             if (const Block *block = s.as<Block>()) {
-                const bool extends_to_end = block->first.as<LetStmt>() || block->first.as<Allocate>();
+                const bool extends_to_end =
+                    block->first.as<LetStmt>() || block->first.as<Allocate>();
                 if (extends_to_end) {
                     indent() << "{\n";
                     print_indented(block->first);
@@ -243,9 +245,9 @@ protected:
     void visit(const Max *op) override {
         print_function("max", {op->a, op->b});
     }
-#define INFIX(Name)                        \
-    void visit(const Name *op) override {  \
-        print_infix(op);                   \
+#define INFIX(Name)                                                                                \
+    void visit(const Name *op) override {                                                          \
+        print_infix(op);                                                                           \
     }
     INFIX(Add)
     INFIX(Sub)
@@ -318,7 +320,8 @@ protected:
         if (op->is_slice()) {
             out_ << "slice(";
             print(op->vectors[0]);
-            out_ << ", " << op->slice_begin() << ", " << op->slice_stride() << ", " << op->indices.size() << ")";
+            out_ << ", " << op->slice_begin() << ", " << op->slice_stride() << ", "
+                 << op->indices.size() << ")";
             return;
         }
         out_ << "shuffle([";

@@ -22,13 +22,14 @@ const InfixOperator infix_operators[] = {
 const std::unordered_set<std::string> &keywords() {
     static const std::unordered_set<std::string> words = {
         // Expressions.
-        "let", "in", "true", "false", "inf", "nan", "if", "align", "select", "min", "max", "ramp", "broadcast",
-        "reinterpret", "shuffle", "interleave", "concat", "slice", "vector_reduce", "image", "extern", "pure_extern",
-        "extern_cpp",
+        "let", "in", "true", "false", "inf", "nan", "if", "align", "select", "min", "max", "ramp",
+        "broadcast", "reinterpret", "shuffle", "interleave", "concat", "slice", "vector_reduce",
+        "image", "extern", "pure_extern", "extern_cpp",
         // Statements.
-        "assert", "produce", "consume", "for", "parallel", "vectorized", "unrolled", "gpu_block", "gpu_thread",
-        "gpu_lane", "partition", "acquire", "allocate", "when", "memory", "deleter", "padding", "free", "realize",
-        "hoist", "fork", "else", "evaluate", "prefetch", "at", "from", "offset", "bound", "atomic", "mutex"};
+        "assert", "produce", "consume", "for", "parallel", "vectorized", "unrolled", "gpu_block",
+        "gpu_thread", "gpu_lane", "partition", "acquire", "allocate", "when", "memory", "deleter",
+        "padding", "free", "realize", "hoist", "fork", "else", "evaluate", "prefetch", "at", "from",
+        "offset", "bound", "atomic", "mutex"};
     return words;
 }
 
@@ -123,8 +124,9 @@ std::string constant_to_text(const FloatImm *op) {
     }
     // The fewest digits that give the value again.
     char buffer[64];
-    const auto end = op->type.bits() == 64 ? std::to_chars(buffer, buffer + sizeof(buffer), op->value) :
-                                             std::to_chars(buffer, buffer + sizeof(buffer), float(op->value));
+    const auto end = op->type.bits() == 64
+                         ? std::to_chars(buffer, buffer + sizeof(buffer), op->value)
+                         : std::to_chars(buffer, buffer + sizeof(buffer), float(op->value));
     std::string digits(buffer, end.ptr);
     if (digits.find_first_of(".e") == std::string::npos) {
         digits += ".0";

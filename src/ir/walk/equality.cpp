@@ -172,7 +172,8 @@ private:
         }
         uint64_t h = hash_combine(uint64_t(handle.kind()) + 1, type);
         internal::dispatch(handle.get(), [&](const auto *op) {
-            internal::for_each_field(*op, [&](const auto &field) { h = hash_combine(h, (*this)(field)); });
+            internal::for_each_field(
+                *op, [&](const auto &field) { h = hash_combine(h, (*this)(field)); });
         });
         if (!handle->is_unique()) {
             known_.emplace(handle.get(), h);

@@ -9,11 +9,11 @@ namespace calotype {
 
 namespace {
 
-/// The fields of a node after mutation of its children, in the order of fields(); `changed` tells whether any differs.
+/// The fields of a node after mutation of its children, in the order of fields(); `changed` tells
+/// whether any differs.
 class FieldMutator {
 public:
-    explicit FieldMutator(Mutator &mutator)
-        : mutator_(mutator) {
+    explicit FieldMutator(Mutator &mutator) : mutator_(mutator) {
     }
     bool changed() const {
         return changed_;
@@ -64,13 +64,12 @@ template<typename T>
 auto mutate_fields(const T *op, FieldMutator &m) {
     // Braced initialisation evaluates in order.
     return std::apply(
-        [&](const auto &...field) {
-            return std::tuple<decltype(m(field))...>{m(field)...};
-        },
+        [&](const auto &...field) { return std::tuple<decltype(m(field))...>{m(field)...}; },
         op->fields());
 }
 
-// How to make a node from fields(): make(fields...) for most, with what is not a field (type, symbol) taken from `op`.
+// How to make a node from fields(): make(fields...) for most, with what is not a field (type,
+// symbol) taken from `op`.
 
 template<typename T, typename... Fields>
 auto rebuild(const T *, Fields &&...fields) {
@@ -83,29 +82,33 @@ Expr rebuild(const Reinterpret *op, Expr value) {
     return Reinterpret::make(op->type, std::move(value));
 }
 Expr rebuild(const Load *op, std::string name, Expr index, Expr predicate, Alignment alignment) {
-    return Load::make(op->type.with_lanes(index.type().lanes()), name, index, std::move(predicate), alignment,
-                      op->symbol);
+    return Load::make(op->type.with_lanes(index.type().lanes()), name, index, std::move(predicate),
+                      alignment, op->symbol);
 }
-Expr rebuild(const Call *op, std::string name, std::vector<Expr> args, CallKind kind, Intrinsic intrinsic,
-             int value_index) {
-    return kind == CallKind::Intrinsic ? Call::make(op->type, intrinsic, std::move(args)) :
-                                         Call::make(op->type, name, std::move(args), kind, value_index, op->symbol);
+Expr rebuild(const Call *op, std::string name, std::vector<Expr> args, CallKind kind,
+             Intrinsic intrinsic, int value_index) {
+    return kind == CallKind::Intrinsic
+               ? Call::make(op->type, intrinsic, std::move(args))
+               : Call::make(op->type, name, std::move(args), kind, value_index, op->symbol);
 }
 Expr rebuild(const VectorReduce *op, VectorReduce::Operator reduction, Expr value) {
     return VectorReduce::make(reduction, std::move(value), op->type.lanes());
 }
-Stmt rebuild(const Store *op, std::string name, Expr value, Expr index, Expr predicate, Alignment alignment) {
-    return Store::make(name, std::move(value), std::move(index), std::move(predicate), alignment, op->symbol);
+Stmt rebuild(const Store *op, std::string name, Expr value, Expr index, Expr predicate,
+             Alignment alignment) {
+    return Store::make(name, std::move(value), std::move(index), std::move(predicate), alignment,
+                       op->symbol);
 }
-Stmt rebuild(const Prefetch *op, std::string name, std::vector<Type> types, Region bounds, std::string at,
-             std::string from, Expr offset, PrefetchBoundStrategy strategy, Expr condition, Stmt body) {
-    return Prefetch::make(name, std::move(types), std::move(bounds), at, from, std::move(offset), strategy,
-                          std::move(condition), std::move(body), op->symbol);
+Stmt rebuild(const Prefetch *op, std::string name, std::vector<Type> types, Region bounds,
+             std::string at, std::string from, Expr offset, PrefetchBoundStrategy strategy,
+             Expr condition, Stmt body) {
+    return Prefetch::make(name, std::move(types), std::move(bounds), at, from, std::move(offset),
+                          strategy, std::move(condition), std::move(body), op->symbol);
 }
 // Leaves have no children, hence never change.
-#define LEAF(Name, FieldType)                              \
-    Expr rebuild(const Name *op, FieldType) {              \
-        return op;                                         \
+#define LEAF(Name, FieldType)                                                                      \
+    Expr rebuild(const Name *op, FieldType) {                                                      \
+        return op;                                                                                 \
     }
 LEAF(IntImm, int64_t)
 LEAF(UIntImm, uint64_t)
@@ -121,17 +124,20 @@ Handle mutate_children(Mutator &mutator, const T *op) {
     if (!m.changed()) {
         return op;
     }
-    return std::apply([&](auto &...field) { return Handle(rebuild(op, std::move(field)...)); }, fields);
+    return std::apply([&](auto &...field) { return Handle(rebuild(op, std::move(field)...)); },
+                      fields);
 }
 
 }  // namespace
 
 Expr Mutator::mutate(const Expr &e) {
-    return e.defined() ? internal::dispatch(e.get(), [&](const auto *op) { return visit(op); }) : Expr();
+    return e.defined() ? internal::dispatch(e.get(), [&](const auto *op) { return visit(op); })
+                       : Expr();
 }
 
 Stmt Mutator::mutate(const Stmt &s) {
-    return s.defined() ? internal::dispatch(s.get(), [&](const auto *op) { return visit(op); }) : Stmt();
+    return s.defined() ? internal::dispatch(s.get(), [&](const auto *op) { return visit(op); })
+                       : Stmt();
 }
 
 Region Mutator::mutate(const Region &r) {
@@ -142,13 +148,13 @@ std::vector<Expr> Mutator::mutate(const std::vector<Expr> &v) {
     return FieldMutator(*this)(v);
 }
 
-#define EXPR(Name)                                     \
-    Expr Mutator::visit(const Name *op) {              \
-        return mutate_children<Expr>(*this, op);       \
+#define EXPR(Name)                                                                                 \
+    Expr Mutator::visit(const Name *op) {                                                          \
+        return mutate_children<Expr>(*this, op);                                                   \
     }
-#define STMT(Name)                                     \
-    Stmt Mutator::visit(const Name *op) {              \
-        return mutate_children<Stmt>(*this, op);       \
+#define STMT(Name)                                                                                 \
+    Stmt Mutator::visit(const Name *op) {                                                          \
+        return mutate_children<Stmt>(*this, op);                                                   \
     }
 #include "ir/nodes.def"
 
@@ -158,8 +164,7 @@ struct GraphMutator::Memo {
     std::unordered_map<const Node *, std::pair<Stmt, Stmt>> stmts;
 };
 
-GraphMutator::GraphMutator()
-    : memo_(new Memo) {
+GraphMutator::GraphMutator() : memo_(new Memo) {
 }
 
 GraphMutator::~GraphMutator() {

@@ -14,8 +14,8 @@ namespace calotype {
 
 namespace {
 
-/// Calls found() for each free Variable, until it returns true. A node that is shared is entered once for each set of
-/// bound names it is met under.
+/// Calls found() for each free Variable, until it returns true. A node that is shared is entered
+/// once for each set of bound names it is met under.
 class FreeVariableVisitor : public Visitor {
 public:
     void operator()(const Expr &e) override {
@@ -77,8 +77,7 @@ private:
 
 class UsesVariable : public FreeVariableVisitor {
 public:
-    explicit UsesVariable(std::vector<std::string> names)
-        : names_(std::move(names)) {
+    explicit UsesVariable(std::vector<std::string> names) : names_(std::move(names)) {
     }
     bool result = false;
 
@@ -127,8 +126,7 @@ std::vector<std::string> all_free(const Handle &h) {
 template<typename Predicate>
 class Finder : public GraphVisitor {
 public:
-    explicit Finder(Predicate matches)
-        : matches_(std::move(matches)) {
+    explicit Finder(Predicate matches) : matches_(std::move(matches)) {
     }
     void operator()(const Expr &e) override {
         found = found || (e.defined() && matches_(static_cast<const Node *>(e.get())));
@@ -171,7 +169,8 @@ bool names_buffer(const Node *node, const std::string &name) {
         return provide->name == name;
     }
     const Call *call = node_as<Call>(node);
-    return call && (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image) && call->name == name;
+    return call && (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image) &&
+           call->name == name;
 }
 
 bool is_call_of(const Node *node, Intrinsic id) {
@@ -239,7 +238,8 @@ bool is_pure(const Expr &e) {
 bool is_simple(const Expr &e) {
     return !contains(e, [](const Node *node) {
         const Call *call = node_as<Call>(node);
-        const bool is_hint = is_call_of(node, Intrinsic::likely) || is_call_of(node, Intrinsic::likely_if_innermost);
+        const bool is_hint =
+            is_call_of(node, Intrinsic::likely) || is_call_of(node, Intrinsic::likely_if_innermost);
         return (call && !is_hint) || node->kind == NodeKind::Load || node->kind == NodeKind::Let ||
                node->kind == NodeKind::Shuffle || node->kind == NodeKind::VectorReduce;
     });

@@ -12,12 +12,11 @@ namespace {
 
 using Replacements = std::map<std::string, Expr>;
 
-/// Replaces free Variables. A binder whose name is replaced, or is free in a replacement, gets a substitution of its own
-/// for its body: without that name, or with the binder renamed.
+/// Replaces free Variables. A binder whose name is replaced, or is free in a replacement, gets a
+/// substitution of its own for its body: without that name, or with the binder renamed.
 class Substitution : public GraphMutator {
 public:
-    explicit Substitution(Replacements replacements)
-        : replacements_(std::move(replacements)) {
+    explicit Substitution(Replacements replacements) : replacements_(std::move(replacements)) {
         for (const auto &entry : replacements_) {
             for (const std::string &name : free_variables(entry.second)) {
                 free_in_replacements_.insert(name);
@@ -48,15 +47,19 @@ protected:
         Expr min = mutate(op->min), extent = mutate(op->extent);
         Stmt body;
         const std::string name = mutate_body(op->name, op->min.type(), op->body, &body);
-        const bool same = min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
-        return same ? Stmt(op) : For::make(name, std::move(min), std::move(extent), op->for_type, op->partition,
-                                           op->device_api, std::move(body));
+        const bool same =
+            min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
+        return same ? Stmt(op)
+                    : For::make(name, std::move(min), std::move(extent), op->for_type,
+                                op->partition, op->device_api, std::move(body));
     }
 
 private:
-    /// Puts the mutated body of a binder in *result; the binder's name, which is new if the old one would capture.
+    /// Puts the mutated body of a binder in *result; the binder's name, which is new if the old one
+    /// would capture.
     template<typename Handle>
-    std::string mutate_body(const std::string &name, Type type, const Handle &body, Handle *result) {
+    std::string mutate_body(const std::string &name, Type type, const Handle &body,
+                            Handle *result) {
         const bool shadows = replacements_.count(name) != 0;
         const bool may_capture = free_in_replacements_.count(name) != 0;
         if (!shadows && !may_capture) {
@@ -113,20 +116,20 @@ public:
 protected:
     using GraphMutator::visit;
     Expr visit(const Let *op) override {
-        return free_in_find_.count(op->name) ? Let::make(op->name, mutate(op->value), op->body) :
-                                               GraphMutator::visit(op);
+        return free_in_find_.count(op->name) ? Let::make(op->name, mutate(op->value), op->body)
+                                             : GraphMutator::visit(op);
     }
     Stmt visit(const LetStmt *op) override {
-        return free_in_find_.count(op->name) ? LetStmt::make(op->name, mutate(op->value), op->body) :
-                                               GraphMutator::visit(op);
+        return free_in_find_.count(op->name) ? LetStmt::make(op->name, mutate(op->value), op->body)
+                                             : GraphMutator::visit(op);
     }
     Stmt visit(const For *op) override {
         if (!free_in_find_.count(op->name)) {
             return GraphMutator::visit(op);
         }
         Expr min = mutate(op->min), extent = mutate(op->extent);
-        return For::make(op->name, std::move(min), std::move(extent), op->for_type, op->partition, op->device_api,
-                         op->body);
+        return For::make(op->name, std::move(min), std::move(extent), op->for_type, op->partition,
+                         op->device_api, op->body);
     }
 
 private:
@@ -164,7 +167,8 @@ protected:
             return mutate(op->args[0]);
         }
         if (op->is_intrinsic(Intrinsic::promise_clamped)) {
-            const Expr value = mutate(op->args[0]), min = mutate(op->args[1]), max = mutate(op->args[2]);
+            const Expr value = mutate(op->args[0]), min = mutate(op->args[1]),
+                       max = mutate(op->args[2]);
             return Max::make(Min::make(value, max), min);
         }
         return GraphMutator::visit(op);

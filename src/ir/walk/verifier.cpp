@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Nodes check their operands when they are made; what is checked here needs the context of a node or the meaning of a
-// call. The rules for the operands of intrinsics are a table, one row a family.
+// Nodes check their operands when they are made; what is checked here needs the context of a node
+// or the meaning of a call. The rules for the operands of intrinsics are a table, one row a family.
 #include "ir/verifier.h"
 
 #include <algorithm>
@@ -19,21 +19,22 @@ namespace {
 using internal::Scope;
 using internal::ScopedBinding;
 
-/// What must hold of the types of an intrinsic's arguments and result; lanes are equal in all of them.
+/// What must hold of the types of an intrinsic's arguments and result; lanes are equal in all of
+/// them.
 enum class Rule {
     None,
-    Same,         ///< arguments and result of one type
-    SameInteger,  ///< the same, of integers
-    SameFloat,    ///< the same, of floats
-    Test,         ///< a float to Bool
-    FloatCompare, ///< two floats of one type to Bool
-    Unsigned,     ///< the result is the unsigned or float type of the arguments' bits
-    Shift,        ///< integers of one width; the result is of the first's type
-    Widening,     ///< two integers of one width to an integer of twice the width
-    WidenRight,   ///< the result is of the first's type, the second has half its bits
-    First,        ///< the result is of the first's type
-    Second,       ///< the result is of the second's type
-    Choice,       ///< Bool, then one or two values of the result's type
+    Same,          ///< arguments and result of one type
+    SameInteger,   ///< the same, of integers
+    SameFloat,     ///< the same, of floats
+    Test,          ///< a float to Bool
+    FloatCompare,  ///< two floats of one type to Bool
+    Unsigned,      ///< the result is the unsigned or float type of the arguments' bits
+    Shift,         ///< integers of one width; the result is of the first's type
+    Widening,      ///< two integers of one width to an integer of twice the width
+    WidenRight,    ///< the result is of the first's type, the second has half its bits
+    First,         ///< the result is of the first's type
+    Second,        ///< the result is of the second's type
+    Choice,        ///< Bool, then one or two values of the result's type
 };
 
 struct RuleRow {
@@ -45,23 +46,30 @@ const std::vector<RuleRow> &rule_table() {
     using I = Intrinsic;
     static const std::vector<RuleRow> table = {
         {Rule::SameInteger,
-         {I::bitwise_and, I::bitwise_not, I::bitwise_or, I::bitwise_xor, I::popcount, I::count_leading_zeros,
-          I::count_trailing_zeros, I::div_round_to_zero, I::mod_round_to_zero, I::saturating_add, I::saturating_sub,
-          I::halving_add, I::halving_sub, I::rounding_halving_add}},
+         {I::bitwise_and, I::bitwise_not, I::bitwise_or, I::bitwise_xor, I::popcount,
+          I::count_leading_zeros, I::count_trailing_zeros, I::div_round_to_zero,
+          I::mod_round_to_zero, I::saturating_add, I::saturating_sub, I::halving_add,
+          I::halving_sub, I::rounding_halving_add}},
         {Rule::SameFloat,
-         {I::sqrt, I::sin, I::cos, I::tan, I::asin, I::acos, I::atan, I::atan2, I::sinh, I::cosh, I::tanh, I::asinh,
-          I::acosh, I::atanh, I::exp, I::log, I::pow, I::erf, I::fma, I::floor, I::ceil, I::round, I::trunc,
-          I::fast_inverse, I::fast_inverse_sqrt, I::strict_add, I::strict_sub, I::strict_mul, I::strict_div,
-          I::strict_min, I::strict_max, I::strict_fma}},
+         {I::sqrt,       I::sin,        I::cos,        I::tan,          I::asin,
+          I::acos,       I::atan,       I::atan2,      I::sinh,         I::cosh,
+          I::tanh,       I::asinh,      I::acosh,      I::atanh,        I::exp,
+          I::log,        I::pow,        I::erf,        I::fma,          I::floor,
+          I::ceil,       I::round,      I::trunc,      I::fast_inverse, I::fast_inverse_sqrt,
+          I::strict_add, I::strict_sub, I::strict_mul, I::strict_div,   I::strict_min,
+          I::strict_max, I::strict_fma}},
         {Rule::Test, {I::is_nan, I::is_inf, I::is_finite}},
         {Rule::FloatCompare, {I::strict_eq, I::strict_lt, I::strict_le}},
         {Rule::Unsigned, {I::abs, I::absd}},
-        {Rule::Shift, {I::shift_left, I::shift_right, I::rounding_shift_left, I::rounding_shift_right}},
+        {Rule::Shift,
+         {I::shift_left, I::shift_right, I::rounding_shift_left, I::rounding_shift_right}},
         {Rule::Widening,
-         {I::widening_add, I::widening_mul, I::widening_sub, I::widening_shift_left, I::widening_shift_right}},
+         {I::widening_add, I::widening_mul, I::widening_sub, I::widening_shift_left,
+          I::widening_shift_right}},
         {Rule::WidenRight, {I::widen_right_add, I::widen_right_mul, I::widen_right_sub}},
-        {Rule::Same, {I::likely, I::likely_if_innermost, I::strict_float, I::promise_clamped,
-                      I::unsafe_promise_clamped, I::scatter_gather}},
+        {Rule::Same,
+         {I::likely, I::likely_if_innermost, I::strict_float, I::promise_clamped,
+          I::unsafe_promise_clamped, I::scatter_gather}},
         {Rule::First, {I::memoize_expr, I::mul_shift_right, I::rounding_mul_shift_right, I::lerp}},
         {Rule::Second, {I::return_second}},
         {Rule::Choice, {I::if_then_else}},
@@ -112,32 +120,36 @@ bool obeys(const Call *op, Rule rule) {
     case Rule::FloatCompare:
         return all_of_type(args, first) && first.is_float() && t == Bool(first.lanes());
     case Rule::Unsigned:
-        return all_of_type(args, first) && t == (first.is_int() ? first.with_code(Type::UInt) : first);
+        return all_of_type(args, first) &&
+               t == (first.is_int() ? first.with_code(Type::UInt) : first);
     case Rule::Shift:
-        return t == first && first.is_int_or_uint() && second.is_int_or_uint() && first.bits() == second.bits() &&
-               first.lanes() == second.lanes();
+        return t == first && first.is_int_or_uint() && second.is_int_or_uint() &&
+               first.bits() == second.bits() && first.lanes() == second.lanes();
     case Rule::Widening:
         return first.is_int_or_uint() && second.is_int_or_uint() && t.is_int_or_uint() &&
-               first.bits() == second.bits() && t.bits() == 2 * first.bits() && t.lanes() == first.lanes() &&
-               t.lanes() == second.lanes();
+               first.bits() == second.bits() && t.bits() == 2 * first.bits() &&
+               t.lanes() == first.lanes() && t.lanes() == second.lanes();
     case Rule::WidenRight:
-        return t == first && t.is_int_or_uint() && second.is_int_or_uint() && t.bits() == 2 * second.bits() &&
-               t.lanes() == second.lanes();
+        return t == first && t.is_int_or_uint() && second.is_int_or_uint() &&
+               t.bits() == 2 * second.bits() && t.lanes() == second.lanes();
     case Rule::First:
         return t == first;
     case Rule::Second:
         return t == second;
     case Rule::Choice:
-        return (args.size() == 2 || args.size() == 3) && first.is_bool() && t == second && t == args.back().type();
+        return (args.size() == 2 || args.size() == 3) && first.is_bool() && t == second &&
+               t == args.back().type();
     }
     return false;
 }
 
-/// Walks with the types of the names in scope. A shared node is looked at once for each set of names in scope.
+/// Walks with the types of the names in scope. A shared node is looked at once for each set of
+/// names in scope.
 class Verifier : public Visitor {
 public:
     Verifier(const VerifyOptions &options, const std::string &where)
-        : options_(options), where_(where), free_names_(options.free_names.begin(), options.free_names.end()) {
+        : options_(options), where_(where),
+          free_names_(options.free_names.begin(), options.free_names.end()) {
     }
     void operator()(const Expr &e) override {
         if (e.defined() && seen_.insert(e.get()).second) {
@@ -157,7 +169,9 @@ protected:
         if (const Type *bound = names_.find(op->name)) {
             check(bound->code() == op->type.code() && bound->bits() == op->type.bits() &&
                       bound->lanes() == op->type.lanes(),
-                  Expr(op), "a variable is used as " + to_string(op->type) + " but bound as " + to_string(*bound));
+                  Expr(op),
+                  "a variable is used as " + to_string(op->type) + " but bound as " +
+                      to_string(*bound));
         } else if (options_.closed && !op->symbol.defined()) {
             check(free_names_.count(op->name) != 0, Expr(op), "a variable is not bound");
         }
@@ -181,10 +195,13 @@ protected:
     }
     void visit(const Call *op) override {
         if (op->is_intrinsic()) {
-            check(obeys(op, rule_of(op->intrinsic)), Expr(op), "the types of an intrinsic's operands do not fit");
+            check(obeys(op, rule_of(op->intrinsic)), Expr(op),
+                  "the types of an intrinsic's operands do not fit");
         } else {
-            const bool at_coordinates = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
-            check(!options_.flat_storage || !at_coordinates, Expr(op), "a call at coordinates is left");
+            const bool at_coordinates =
+                op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+            check(!options_.flat_storage || !at_coordinates, Expr(op),
+                  "a call at coordinates is left");
         }
         Visitor::visit(op);
     }
@@ -214,7 +231,8 @@ protected:
         visit_anew(op->body);
     }
     void visit(const Free *op) override {
-        check(!options_.closed || storage_.contains(op->name), Stmt(op), "what is freed is not allocated here");
+        check(!options_.closed || storage_.contains(op->name), Stmt(op),
+              "what is freed is not allocated here");
     }
 
 private:

@@ -19,9 +19,9 @@ void Visitor::operator()(const Stmt &s) {
     }
 }
 
-#define EXPR(Name)                                                             \
-    void Visitor::visit(const Name *op) {                                      \
-        internal::for_each_child(*op, [&](const auto &child) { (*this)(child); }); \
+#define EXPR(Name)                                                                                 \
+    void Visitor::visit(const Name *op) {                                                          \
+        internal::for_each_child(*op, [&](const auto &child) { (*this)(child); });                 \
     }
 #define STMT(Name) EXPR(Name)
 #include "ir/nodes.def"
@@ -30,8 +30,7 @@ struct GraphVisitor::Seen {
     std::unordered_set<const Node *> nodes;
 };
 
-GraphVisitor::GraphVisitor()
-    : seen_(new Seen) {
+GraphVisitor::GraphVisitor() : seen_(new Seen) {
 }
 
 GraphVisitor::~GraphVisitor() {

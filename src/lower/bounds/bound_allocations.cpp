@@ -18,26 +18,29 @@ namespace {
 
 class BoundAllocations : public Mutator {
 public:
-    explicit BoundAllocations(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit BoundAllocations(LowerContext &ctx) : ctx_(ctx) {
     }
 
 protected:
     Stmt visit(const Realize *op) override {
-        Box box = box_touched(uses_of(op->name, op->body), op->name, Scope<Interval>(), ctx_.func_bounds);
+        Box box =
+            box_touched(uses_of(op->name, op->body), op->name, Scope<Interval>(), ctx_.func_bounds);
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
-        Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, mutate(op->body));
+        Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
+                               mutate(op->body));
         for (size_t i = op->bounds.size(); i-- > 0;) {
-            user_assert(box[i].is_bounded()) << "func " << op->name
-                                             << " is accessed at an unbounded range of coordinates in dimension "
-                                             << ctx_.env.at(op->name).args()[i];
+            user_assert(box[i].is_bounded())
+                << "func " << op->name
+                << " is accessed at an unbounded range of coordinates in dimension "
+                << ctx_.env.at(op->name).args()[i];
             std::string min_name = names::realized_min(op->name, int(i));
             Expr extent = simplify(max(box[i].max - box[i].min + 1, 0));
             Expr fixed = fixed_extent(ctx_.env.at(op->name), int(i));
             if (fixed.defined()) {
                 s = Block::make(check(extent <= fixed, "storage_bound_too_small",
-                                      {op->name, ctx_.env.at(op->name).args()[i], fixed, extent}), s);
+                                      {op->name, ctx_.env.at(op->name).args()[i], fixed, extent}),
+                                s);
                 extent = fixed;
             }
             s = LetStmt::make(names::realized_extent(op->name, int(i)), extent, s);

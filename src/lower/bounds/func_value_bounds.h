@@ -6,8 +6,8 @@
 
 namespace calotype {
 
-/// Requires ctx.env and ctx.order. Bounds depend on parameters and constants alone. Used for indices that are data:
-/// `hist(clamp(im(r.x), 0, 255))`.
+/// Requires ctx.env and ctx.order. Bounds depend on parameters and constants alone. Used for
+/// indices that are data: `hist(clamp(im(r.x), 0, 255))`.
 internal::FuncValueBounds func_value_bounds(const LowerContext &ctx);
 
 }  // namespace calotype

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each stage has, once and for all, the boxes that it reads of every other Func, in terms of its own stage_min/max.
-// A loop of stage C then defines, just inside:
+// Each stage has, once and for all, the boxes that it reads of every other Func, in terms of its
+// own stage_min/max. A loop of stage C then defines, just inside:
 //   1. stage_min/max of C itself: what the rest of this loop's body provides of it;
-//   2. consumers before producers, stage_min/max of every Func computed in the body: the union of what the stages in
+//   2. consumers before producers, stage_min/max of every Func computed in the body: the union of
+//   what the stages in
 //      the body read of it, grown by explicit bounds and by the tails of its splits.
 // At the top the outputs' regions are those of their buffers. Lets that nothing uses are not made.
 #include "lower/bounds/infer_bounds.h"
@@ -34,8 +35,7 @@ namespace {
 /// The stages whose loops occur in a piece of code, and the Funcs produced there.
 class Contents : public Visitor {
 public:
-    explicit Contents(const LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit Contents(const LowerContext &ctx) : ctx_(ctx) {
     }
     std::set<StageKey> stages;
     std::set<std::string> produced;
@@ -70,8 +70,7 @@ using Reads = std::map<std::string, Box>;
 
 class InferBounds : public Mutator {
 public:
-    explicit InferBounds(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
         collect_inlined();
         for (const std::string &name : ctx.order) {
             const Function &f = ctx.env.at(name);
@@ -118,7 +117,8 @@ protected:
         Stmt body = mutate(op->body);
         body = define(body, contents, op);
         bound_.pop_back();
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
 private:
@@ -129,7 +129,8 @@ private:
     void collect_inlined() {
         for (const std::string &name : ctx_.order) {
             const Function &f = ctx_.env.at(name);
-            if (!ctx_.is_output(name) && f.schedule().compute_level.is_inlined() && f.can_be_inlined()) {
+            if (!ctx_.is_output(name) && f.schedule().compute_level.is_inlined() &&
+                f.can_be_inlined()) {
                 inlined_.insert(name);
             }
         }
@@ -153,7 +154,8 @@ private:
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {
             Expr min = qualify(rv.min, f, stage), extent = qualify(rv.extent, f, stage);
-            vars.push(names::loop(f.name(), stage, rv.var), Interval(min, simplify(min + extent - 1)));
+            vars.push(names::loop(f.name(), stage, rv.var),
+                      Interval(min, simplify(min + extent - 1)));
         }
         return vars;
     }
@@ -171,7 +173,8 @@ private:
             body = IfThenElse::make(qualify(def.predicate, f, stage), body);
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {
-            body = Block::make(Evaluate::make(qualify(rv.min, f, stage) + qualify(rv.extent, f, stage)), body);
+            body = Block::make(
+                Evaluate::make(qualify(rv.min, f, stage) + qualify(rv.extent, f, stage)), body);
         }
         Scope<Interval> vars = stage_scope(f, stage, def);
         for (const auto &entry : boxes_required(expand_inlined(body), vars, ctx_.func_bounds)) {
@@ -192,7 +195,8 @@ private:
             for (const auto &input : extern_inputs(f)) {
                 Box box(input.first.dimensions());
                 for (int d = 0; d < input.first.dimensions(); d++) {
-                    box[d] = Interval(names::var(query_min(f, input.second, d)), names::var(query_max(f, input.second, d)));
+                    box[d] = Interval(names::var(query_min(f, input.second, d)),
+                                      names::var(query_max(f, input.second, d)));
                 }
                 merge_boxes(reads[input.first.name()], box);
             }
@@ -222,7 +226,8 @@ private:
         }
         for (size_t i = ctx_.order.size(); i-- > 0;) {
             const Function &f = ctx_.env.at(ctx_.order[i]);
-            if (contents.produced.count(f.name()) && !(loop && ctx_.loops.at(loop->name).func == f.name())) {
+            if (contents.produced.count(f.name()) &&
+                !(loop && ctx_.loops.at(loop->name).func == f.name())) {
                 for (int stage = f.stages(); stage-- > 0;) {
                     region_required(f, stage, contents.stages, &items);
                 }
@@ -234,19 +239,24 @@ private:
         return wrap_needed(std::move(body), items);
     }
 
-    void add_let(const std::string &name, const Expr &value, const std::string &why, std::vector<Item> *items) const {
+    void add_let(const std::string &name, const Expr &value, const std::string &why,
+                 std::vector<Item> *items) const {
         items->push_back({name, value, Stmt(), why});
     }
 
-    void region_in_progress(const Function &f, int stage, const Stmt &body, std::vector<Item> *items) {
+    void region_in_progress(const Function &f, int stage, const Stmt &body,
+                            std::vector<Item> *items) {
         Box box = box_provided(body, f.name(), Scope<Interval>(), ctx_.func_bounds);
         for (const PureVar &v : pure_vars(f, stage)) {
-            internal_assert(box.size() > size_t(v.dimension)) << "loop of " << f.name() << " provides nothing";
+            internal_assert(box.size() > size_t(v.dimension))
+                << "loop of " << f.name() << " provides nothing";
             const Interval &range = box[v.dimension];
             if (range.is_bounded() && !depends_on_iteration({f.name(), stage}, range)) {
-                continue;  // All of it is computed here: the region is the one required from outside.
+                continue;  // All of it is computed here: the region is the one required from
+                           // outside.
             }
-            std::string why = f.name() + " computes an unbounded range of coordinates in dimension " + v.name;
+            std::string why =
+                f.name() + " computes an unbounded range of coordinates in dimension " + v.name;
             add_let(names::stage_min(f.name(), stage, v.name), range.min, why, items);
             add_let(names::stage_max(f.name(), stage, v.name), range.max, why, items);
         }
@@ -285,7 +295,8 @@ private:
         return box;
     }
 
-    void region_required(const Function &f, int stage, const std::set<StageKey> &active, std::vector<Item> *items) {
+    void region_required(const Function &f, int stage, const std::set<StageKey> &active,
+                         std::vector<Item> *items) {
         Box box = required_box(f, stage, active);
         if (box.empty() && f.dimensions() > 0) {
             return;
@@ -295,7 +306,8 @@ private:
             std::string min_name = names::stage_min(f.name(), stage, v.name);
             std::string max_name = names::stage_max(f.name(), stage, v.name);
             apply_explicit_bounds(f, v, &min, &max, items);
-            std::string why = f.name() + " is read at an unbounded range of coordinates in dimension " + v.name;
+            std::string why =
+                f.name() + " is read at an unbounded range of coordinates in dimension " + v.name;
             add_let(min_name, min, why, items);
             if (max.defined() && min.defined()) {
                 max = grow_by_tails(f, stage, v, names::var(min_name), max, min);
@@ -305,7 +317,8 @@ private:
     }
 
     /// An extern stage is asked what it needs of the Funcs that are computed here.
-    void query_regions(const Function &f, const std::set<std::string> &produced, std::vector<Item> *items) const {
+    void query_regions(const Function &f, const std::set<std::string> &produced,
+                       std::vector<Item> *items) const {
         bool needed = false;
         for (const auto &input : extern_inputs(f)) {
             needed = needed || produced.count(input.first.name());
@@ -318,8 +331,8 @@ private:
     }
 
     /// The loops of split variables may cover more than was asked for.
-    Expr grow_by_tails(const Function &f, int stage, const PureVar &v, const Expr &min_var, const Expr &max,
-                       const Expr &min) const {
+    Expr grow_by_tails(const Function &f, int stage, const PureVar &v, const Expr &min_var,
+                       const Expr &max, const Expr &min) const {
         if (!f.stage(stage)) {
             return max;
         }
@@ -359,7 +372,9 @@ private:
     Stmt wrap_needed(Stmt body, const std::vector<Item> &items) const {
         std::vector<std::string> free = free_variables(body);
         std::set<std::string> needed(free.begin(), free.end());
-        auto need = [&](const std::vector<std::string> &more) { needed.insert(more.begin(), more.end()); };
+        auto need = [&](const std::vector<std::string> &more) {
+            needed.insert(more.begin(), more.end());
+        };
         for (size_t i = items.size(); i-- > 0;) {
             const Item &item = items[i];
             if (item.check.defined()) {
@@ -377,8 +392,10 @@ private:
     LowerContext &ctx_;
     std::set<std::string> inlined_;
     std::map<StageKey, Reads> reads_;
-    std::vector<std::string> bound_;           ///< names of the loops and lets that are open, outermost first
-    std::map<StageKey, size_t> stage_begin_;   ///< where in bound_ the outermost loop of a stage stands
+    std::vector<std::string>
+        bound_;  ///< names of the loops and lets that are open, outermost first
+    std::map<StageKey, size_t>
+        stage_begin_;  ///< where in bound_ the outermost loop of a stage stands
 };
 
 }  // namespace

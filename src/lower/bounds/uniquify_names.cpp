@@ -12,8 +12,7 @@ namespace {
 
 class Uniquify : public Mutator {
 public:
-    explicit Uniquify(LowerContext &ctx)
-        : ctx_(ctx) {
+    explicit Uniquify(LowerContext &ctx) : ctx_(ctx) {
     }
     void reserve(const std::string &name) {
         used_.insert({name, 0});
@@ -24,7 +23,8 @@ protected:
 
     Expr visit(const Variable *op) override {
         const std::string *renamed = renamed_.find(op->name);
-        return renamed && *renamed != op->name ? Variable::make(op->type, *renamed, op->symbol) : Expr(op);
+        return renamed && *renamed != op->name ? Variable::make(op->type, *renamed, op->symbol)
+                                               : Expr(op);
     }
 
     Expr visit(const Let *op) override {
@@ -49,7 +49,8 @@ protected:
             ctx_.loops[name] = info->second;
         }
         ScopedBinding<std::string> bind(renamed_, op->name, name);
-        return For::make(name, min, extent, op->for_type, op->partition, op->device_api, mutate(op->body));
+        return For::make(name, min, extent, op->for_type, op->partition, op->device_api,
+                         mutate(op->body));
     }
 
     Stmt visit(const Prefetch *op) override {
@@ -59,8 +60,8 @@ protected:
             const std::string *renamed = renamed_.find(loop);
             return renamed ? *renamed : loop;
         };
-        return Prefetch::make(p->name, p->types, p->bounds, now(p->at), now(p->from), p->offset, p->strategy,
-                              p->condition, p->body, p->symbol);
+        return Prefetch::make(p->name, p->types, p->bounds, now(p->at), now(p->from), p->offset,
+                              p->strategy, p->condition, p->body, p->symbol);
     }
 
 private:

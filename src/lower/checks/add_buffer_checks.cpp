@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From the outside in: the handle is not null; shape and type are read; type and number of dimensions are right; then
-// either the bounds query is answered, or the shape is checked, and inside of that whatever a constraint says of the
-// shape replaces what was read, so that the compiler can use it (a stride of 1 makes loads dense).
+// From the outside in: the handle is not null; shape and type are read; type and number of
+// dimensions are right; then either the bounds query is answered, or the shape is checked, and
+// inside of that whatever a constraint says of the shape replaces what was read, so that the
+// compiler can use it (a stride of 1 makes loads dense).
 #include "lower/checks/add_buffer_checks.h"
 
 #include "arith/box.h"
@@ -61,20 +62,21 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
     std::map<std::string, Box> boxes = boxes_touched(s, Scope<Interval>(), ctx.func_bounds);
     for (const auto &entry : ctx.used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
-        result.push_back({entry.first, "constant image " + entry.first, Type(raw->type), raw->dimensions, Parameter(),
-                          false, boxes[entry.first]});
+        result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
+                          raw->dimensions, Parameter(), false, boxes[entry.first]});
     }
     for (const auto &entry : ctx.used.parameters) {
         const Parameter &p = entry.second;
         if (p.is_buffer()) {
-            result.push_back(
-                {p.name(), "input buffer " + p.name(), p.type(), p.dimensions(), p, false, boxes[p.name()]});
+            result.push_back({p.name(), "input buffer " + p.name(), p.type(), p.dimensions(), p,
+                              false, boxes[p.name()]});
         }
     }
     for (const Function &f : ctx.outputs) {
         for (int i = 0; i < f.outputs(); i++) {
-            result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i), f.output_types()[i],
-                              f.dimensions(), f->output_buffers.at(i), true, boxes[f.name()]});
+            result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i),
+                              f.output_types()[i], f.dimensions(), f->output_buffers.at(i), true,
+                              boxes[f.name()]});
         }
     }
     return result;
@@ -87,15 +89,17 @@ uint32_t type_word(Type t) {
 class BufferChecks {
 public:
     BufferChecks(const Stmt &s, LowerContext &ctx)
-        : ctx_(ctx), buffers_(argument_buffers(s, ctx)), asserts_(!ctx.target.has_feature(Target::NoAsserts)) {
+        : ctx_(ctx), buffers_(argument_buffers(s, ctx)),
+          asserts_(!ctx.target.has_feature(Target::NoAsserts)) {
     }
 
     Stmt wrap(Stmt s) {
         for (const ArgumentBuffer &b : buffers_) {
             s = constrain(b, s);
             if (b.is_output) {
-                s = Block::make(s, Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
-                                                             {b.handle(), const_true()})));
+                s = Block::make(s,
+                                Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
+                                                          {b.handle(), const_true()})));
             }
         }
         s = checked(&BufferChecks::shape_checks, s);
@@ -131,36 +135,46 @@ private:
     }
 
     Checks null_checks(const ArgumentBuffer &b) {
-        return {check(reinterpret<uint64_t>(b.handle()) != make_zero(UInt(64)), "buffer_argument_is_null", {b.role})};
+        return {check(reinterpret<uint64_t>(b.handle()) != make_zero(UInt(64)),
+                      "buffer_argument_is_null", {b.role})};
     }
 
     Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
         for (int d = 0; d < b.dimensions; d++) {
-            auto field = [&](Intrinsic id) { return Call::make(Int(32), id, {b.handle(), d}); };
-            s = LetStmt::make(names::buffer_stride(b.name, d), field(Intrinsic::buffer_get_stride), s);
-            s = LetStmt::make(names::buffer_extent(b.name, d), field(Intrinsic::buffer_get_extent), s);
+            auto field = [&](Intrinsic id) {
+                return Call::make(Int(32), id, {b.handle(), d});
+            };
+            s = LetStmt::make(names::buffer_stride(b.name, d), field(Intrinsic::buffer_get_stride),
+                              s);
+            s = LetStmt::make(names::buffer_extent(b.name, d), field(Intrinsic::buffer_get_extent),
+                              s);
             s = LetStmt::make(names::buffer_min(b.name, d), field(Intrinsic::buffer_get_min), s);
         }
-        return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}), s);
+        return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}),
+                             s);
     }
 
     Checks type_checks(const ArgumentBuffer &b) {
         auto part = [&](Intrinsic field, int shift) {
             return cast<uint32_t>(b.get(field)) << make_const(UInt(32), shift);
         };
-        Expr given = part(Intrinsic::buffer_get_type_code, 0) | part(Intrinsic::buffer_get_type_bits, 8) |
+        Expr given = part(Intrinsic::buffer_get_type_code, 0) |
+                     part(Intrinsic::buffer_get_type_bits, 8) |
                      part(Intrinsic::buffer_get_type_lanes, 16);
         Expr wanted = make_const(UInt(32), uint64_t(type_word(b.type)));
         Expr dimensions = b.get(Intrinsic::buffer_get_dimensions);
         return {check(given == wanted, "bad_type", {b.role, given, wanted}),
-                check(dimensions == b.dimensions, "bad_dimensions", {b.role, dimensions, b.dimensions})};
+                check(dimensions == b.dimensions, "bad_dimensions",
+                      {b.role, dimensions, b.dimensions})};
     }
 
     Stmt define_required(const ArgumentBuffer &b, Stmt s) {
         for (int d = b.dimensions; d-- > 0;) {
             // What is never touched requires nothing.
-            Interval range = b.touched.empty() ? Interval(b.min(d), b.min(d) + b.extent(d) - 1) : b.touched[d];
-            user_assert(range.is_bounded()) << b.role << " is accessed at an unbounded range of coordinates in dimension " << d;
+            Interval range =
+                b.touched.empty() ? Interval(b.min(d), b.min(d) + b.extent(d) - 1) : b.touched[d];
+            user_assert(range.is_bounded())
+                << b.role << " is accessed at an unbounded range of coordinates in dimension " << d;
             s = LetStmt::make(b.required_max(d).as<Variable>()->name, range.max, s);
             s = LetStmt::make(b.required_min(d).as<Variable>()->name, range.min, s);
         }
@@ -194,12 +208,13 @@ private:
             Expr extent = c.extent.defined() ? c.extent : b.required_max(d) + 1 - min;
             stride = c.stride.defined() ? c.stride : stride;
             if (c.min.defined() || c.extent.defined()) {
-                steps.push_back(check(min <= b.required_min(d) && min + extent > b.required_max(d),
-                                      "constraints_make_required_region_smaller",
-                                      {b.role, d, min, extent, b.required_min(d), required_extent}));
+                steps.push_back(
+                    check(min <= b.required_min(d) && min + extent > b.required_max(d),
+                          "constraints_make_required_region_smaller",
+                          {b.role, d, min, extent, b.required_min(d), required_extent}));
             }
-            steps.push_back(Evaluate::make(
-                Call::make(Handle(), Intrinsic::buffer_set_bounds, {b.handle(), d, min, extent, stride})));
+            steps.push_back(Evaluate::make(Call::make(Handle(), Intrinsic::buffer_set_bounds,
+                                                      {b.handle(), d, min, extent, stride})));
             stride = simplify(stride * extent);
         }
         return Block::make(steps);
@@ -209,13 +224,15 @@ private:
         Checks checks;
         for (int d = 0; d < b.dimensions; d++) {
             Expr max = b.min(d) + b.extent(d) - 1;
-            checks.push_back(check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
+            checks.push_back(
+                check(b.extent(d) >= 0, "buffer_extents_negative", {b.role, d, b.extent(d)}));
             Expr inside = b.required_min(d) >= b.min(d) && b.required_max(d) <= max;
             if (!is_const_one(b.used())) {
                 inside = !b.used() || inside;
             }
-            checks.push_back(check(inside, "access_out_of_bounds",
-                                   {b.role, d, b.required_min(d), b.required_max(d), b.min(d), max}));
+            checks.push_back(
+                check(inside, "access_out_of_bounds",
+                      {b.role, d, b.required_min(d), b.required_max(d), b.min(d), max}));
         }
         return checks;
     }
@@ -227,11 +244,14 @@ private:
         Expr total = make_one(Int(64));
         for (int d = 0; d < b.dimensions; d++) {
             Expr reach = abs(cast<int64_t>(b.extent(d)) * cast<int64_t>(b.stride(d)));
-            checks.push_back(check(cast<uint64_t>(reach) <= make_const(UInt(64), uint64_t(limit)), "buffer_allocation_too_large",
-                                   {b.role, cast<uint64_t>(reach), make_const(UInt(64), uint64_t(limit))}));
+            checks.push_back(
+                check(cast<uint64_t>(reach) <= make_const(UInt(64), uint64_t(limit)),
+                      "buffer_allocation_too_large",
+                      {b.role, cast<uint64_t>(reach), make_const(UInt(64), uint64_t(limit))}));
             total = total * cast<int64_t>(b.extent(d));
             if (d > 0) {
-                checks.push_back(check(total <= make_const(Int(64), limit), "buffer_extents_too_large",
+                checks.push_back(check(total <= make_const(Int(64), limit),
+                                       "buffer_extents_too_large",
                                        {b.role, total, make_const(Int(64), limit)}));
             }
         }
@@ -247,12 +267,13 @@ private:
         checks.push_back(check(host != make_zero(UInt(64)), "host_is_null", {b.role}));
         int alignment = b.parameter.host_alignment();
         if (alignment > b.type.bytes()) {
-            checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)), "unaligned_host_ptr",
-                                   {b.role, alignment}));
+            checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)),
+                                   "unaligned_host_ptr", {b.role, alignment}));
         }
         if (!b.is_output && !ctx_.target.has_gpu_feature()) {
-            checks.push_back(check(!Call::make(Bool(), Intrinsic::buffer_get_device_dirty, {b.handle()}),
-                                   "device_dirty_with_no_device_support", {b.role}));
+            checks.push_back(
+                check(!Call::make(Bool(), Intrinsic::buffer_get_device_dirty, {b.handle()}),
+                      "device_dirty_with_no_device_support", {b.role}));
         }
         return checks;
     }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the pipeline does with its buffer arguments before it computes: read their shape, answer bounds queries, check.
+// What the pipeline does with its buffer arguments before it computes: read their shape, answer
+// bounds queries, check.
 #pragma once
 
 #include "lower/context.h"
 
 namespace calotype {
 
-/// Requires:    every access of an argument is still a call of its coordinates; bounds are inferred.
-/// Establishes: for each buffer argument and constant image b: the Variables b (its host address), names::buffer_min,
-///              buffer_extent and buffer_stride of it. Where the body runs, the buffer is there, has the right type, and
-///              holds everything that will be touched. If any argument is a bounds query, the queried shapes are filled
-///              in and nothing is computed.
-/// Order:       after bound_allocations (which must see the whole of the body alone), before storage is flattened.
+/// Requires:    every access of an argument is still a call of its coordinates; bounds are
+/// inferred. Establishes: for each buffer argument and constant image b: the Variables b (its host
+/// address), names::buffer_min,
+///              buffer_extent and buffer_stride of it. Where the body runs, the buffer is there,
+///              has the right type, and holds everything that will be touched. If any argument is a
+///              bounds query, the queried shapes are filled in and nothing is computed.
+/// Order:       after bound_allocations (which must see the whole of the body alone), before
+/// storage is flattened.
 ///
 ///     s   ->   assert(in.buffer is not null ...); let in = buffer_get_host(in.buffer); ...
 ///              if (bounds query) {fill in} else { assert(shape is right) ...; s }

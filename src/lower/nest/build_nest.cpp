@@ -37,7 +37,8 @@ bool is_fused_with_itself(const Function &f) {
     return false;
 }
 
-/// Funcs that are computed together: all but one are computed with another of them. Most groups are a single Func.
+/// Funcs that are computed together: all but one are computed with another of them. Most groups are
+/// a single Func.
 using Group = std::vector<std::string>;
 
 /// All stages of the group, in their produce nodes.
@@ -50,7 +51,8 @@ Stmt make_producers(const Group &group, LowerContext &ctx) {
         std::vector<Stmt> stages;
         for (int i = 0; i < first.stages(); i++) {
             bool is_extern = i == 0 && first.has_extern_definition();
-            stages.push_back(is_extern ? make_extern_stage(first, ctx) : make_stage_loops(first, i, ctx));
+            stages.push_back(is_extern ? make_extern_stage(first, ctx)
+                                       : make_stage_loops(first, i, ctx));
         }
         s = Block::make(stages);
     }
@@ -79,9 +81,11 @@ Stmt realize(const Group &group, Stmt body, LowerContext &ctx) {
         }
         Region bounds;
         for (int i = 0; i < f.dimensions(); i++) {
-            bounds.emplace_back(names::var(names::realized_min(name, i)), names::var(names::realized_extent(name, i)));
+            bounds.emplace_back(names::var(names::realized_min(name, i)),
+                                names::var(names::realized_extent(name, i)));
         }
-        body = Realize::make(name, f.output_types(), f.schedule().memory_type, bounds, const_true(), body);
+        body = Realize::make(name, f.output_types(), f.schedule().memory_type, bounds, const_true(),
+                             body);
     }
     return body;
 }
@@ -101,11 +105,13 @@ public:
         if (sched_.store_level.is_root()) {
             result = realize(group_, result, ctx_);
         }
-        return sched_.hoist_storage_level.is_root() && !sched_.store_level.is_root() ? hoist(result) : result;
+        return sched_.hoist_storage_level.is_root() && !sched_.store_level.is_root() ? hoist(result)
+                                                                                     : result;
     }
 
 protected:
-    /// Not inlined although scheduled so (it has updates): computed just before the statement that uses it.
+    /// Not inlined although scheduled so (it has updates): computed just before the statement that
+    /// uses it.
     Stmt visit(const Provide *op) override {
         if (sched_.compute_level.is_inlined() && is_used(op)) {
             return realize(group_, produce_and_consume(group_, op, ctx_), ctx_);
@@ -128,7 +134,8 @@ protected:
         if (body.same_as(op->body)) {
             return op;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api, body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
 private:
@@ -167,8 +174,8 @@ Stmt build_nest(const Stmt &, LowerContext &ctx) {
         if (!needed) {
             continue;
         }
-        if (group.size() == 1 && !ctx.is_output(f.name()) && f.schedule().compute_level.is_inlined() &&
-            f.can_be_inlined()) {
+        if (group.size() == 1 && !ctx.is_output(f.name()) &&
+            f.schedule().compute_level.is_inlined() && f.can_be_inlined()) {
             s = inline_function(s, f);
             continue;
         }

@@ -46,15 +46,16 @@ Expr call_function(const Function &f, NameOf name_of) {
         args.push_back(header(name_of(f.buffer_name(i))));
     }
     bool cpp = f->extern_mangling == NameMangling::CPlusPlus;
-    return Call::make(Int(32), f->extern_name, args, cpp ? CallKind::ExternCPlusPlus : CallKind::Extern);
+    return Call::make(Int(32), f->extern_name, args,
+                      cpp ? CallKind::ExternCPlusPlus : CallKind::Extern);
 }
 
 /// What bounds analysis must know of the call: both corners of what it reads and writes.
 Expr touched_boxes(const Function &f) {
     std::vector<Expr> corners;
     auto add = [&](const Function &g, int value, std::vector<Expr> coordinates) {
-        corners.push_back(
-            Call::make(g.output_types()[value], g.name(), std::move(coordinates), CallKind::Func, value, g.contents()));
+        corners.push_back(Call::make(g.output_types()[value], g.name(), std::move(coordinates),
+                                     CallKind::Func, value, g.contents()));
     };
     for (const auto &input : extern_inputs(f)) {
         std::vector<Expr> min, max;
@@ -135,8 +136,8 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
             value++;
         }
         std::vector<HeaderDimension> shape(size_t(g.dimensions()), {0, 0, 0});
-        steps.push_back(
-            {query_header(f, input.second), make_buffer_header(Expr(), g.output_types()[value], shape), Stmt()});
+        steps.push_back({query_header(f, input.second),
+                         make_buffer_header(Expr(), g.output_types()[value], shape), Stmt()});
     }
     for (int i = 0; i < f.outputs(); i++) {
         std::vector<HeaderDimension> shape;
@@ -145,14 +146,16 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
             shape.push_back({stage_min(f, d), stage_extent(f, d), stride});
             stride = stride * stage_extent(f, d);
         }
-        steps.push_back(
-            {query_header(f, f.buffer_name(i)), make_buffer_header(Expr(), f.output_types()[i], shape), Stmt()});
+        steps.push_back({query_header(f, f.buffer_name(i)),
+                         make_buffer_header(Expr(), f.output_types()[i], shape), Stmt()});
     }
     std::string result_name = f.name() + ".query_result";
-    Expr call = call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });
+    Expr call =
+        call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });
     steps.push_back({result_name, call, Stmt()});
     Expr result = names::var(result_name);
-    steps.push_back({"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
+    steps.push_back(
+        {"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
     for (const auto &input : extern_inputs(f)) {
         for (int d = 0; d < input.first.dimensions(); d++) {
             Expr h = header(query_header(f, input.second));

@@ -6,12 +6,14 @@
 
 namespace calotype {
 
-/// The call of f's C function over the region required of f: inputs and outputs as buffers, an error code back.
+/// The call of f's C function over the region required of f: inputs and outputs as buffers, an
+/// error code back.
 ///
 ///     f.define_extern("work", {g, 3}, Int(32), {x})   ->
 ///         let f.crop = buffer_crop(..., f.buffer, f.s0.x.min, ...)
 ///         let f.extern_result = work(g.buffer, 3, f.crop)
-///         assert(f.extern_result == 0, calotype_error_extern_stage_failed("work", f.extern_result))
+///         assert(f.extern_result == 0, calotype_error_extern_stage_failed("work",
+///         f.extern_result))
 Stmt make_extern_stage(const Function &f, LowerContext &ctx);
 
 /// A step of the bounds query, in order: a let, or (no name) a check.
@@ -21,8 +23,9 @@ struct QueryStep {
     Stmt check;
 };
 
-/// The call of f's C function with buffers that have a shape and no memory: it fills in what it needs of its inputs.
-/// Free Variables: names::stage_min/max of f. Defines query_min/query_max of every buffer of a Func that f reads.
+/// The call of f's C function with buffers that have a shape and no memory: it fills in what it
+/// needs of its inputs. Free Variables: names::stage_min/max of f. Defines query_min/query_max of
+/// every buffer of a Func that f reads.
 std::vector<QueryStep> query_extern_stage(const Function &f);
 std::string query_min(const Function &f, const std::string &input, int d);
 std::string query_max(const Function &f, const std::string &input, int d);

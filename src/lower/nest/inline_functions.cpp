@@ -18,8 +18,7 @@ bool worth_repeating(const Expr &e) {
 
 class Inline : public GraphMutator {
 public:
-    explicit Inline(const Function &f)
-        : f_(f) {
+    explicit Inline(const Function &f) : f_(f) {
         for (const Expr &v : f.stage(0)->values) {
             values_.push_back(qualify(v, f, 0));
         }
@@ -33,8 +32,8 @@ protected:
             return rebuild(op, std::move(args));
         }
         found = true;
-        internal_assert(args.size() == f_.args().size()) << "call of " << f_.name() << " with "
-                                                         << args.size() << " coordinates";
+        internal_assert(args.size() == f_.args().size())
+            << "call of " << f_.name() << " with " << args.size() << " coordinates";
         std::map<std::string, Expr> direct;
         std::vector<std::pair<std::string, Expr>> named;
         for (size_t i = 0; i < args.size(); i++) {
@@ -64,7 +63,8 @@ private:
         if (op->is_intrinsic()) {
             return Call::make(op->type, op->intrinsic, std::move(args));
         }
-        return Call::make(op->type, op->name, std::move(args), op->call_kind, op->value_index, op->symbol);
+        return Call::make(op->type, op->name, std::move(args), op->call_kind, op->value_index,
+                          op->symbol);
     }
 
     const Function &f_;

@@ -23,7 +23,8 @@ void check_defined(const Environment &env) {
 void lock_levels(const Environment &env) {
     for (const auto &entry : env) {
         FuncSchedule &sched = entry.second.schedule();
-        for (LoopLevel *level : {&sched.compute_level, &sched.store_level, &sched.hoist_storage_level}) {
+        for (LoopLevel *level :
+             {&sched.compute_level, &sched.store_level, &sched.hoist_storage_level}) {
             user_assert(level->defined())
                 << "func " << entry.first << " has a loop level that was never set";
             level->lock();
@@ -46,8 +47,7 @@ void lock_levels(const Environment &env) {
 /// Redirects calls of one Func to another.
 class Redirect : public GraphMutator {
 public:
-    Redirect(const std::string &from, const Function &to)
-        : from_(from), to_(to) {
+    Redirect(const std::string &from, const Function &to) : from_(from), to_(to) {
     }
 
 protected:
@@ -55,7 +55,8 @@ protected:
         Expr e = Mutator::visit(op);
         const Call *call = e.as<Call>();
         if (call->call_kind == CallKind::Func && call->name == from_) {
-            return Call::make(call->type, to_.name(), call->args, CallKind::Func, call->value_index, to_.contents());
+            return Call::make(call->type, to_.name(), call->args, CallKind::Func, call->value_index,
+                              to_.contents());
         }
         return e;
     }
@@ -69,7 +70,8 @@ void redirect_calls(const Function &consumer, const std::string &from, const Fun
     Redirect redirect(from, to);
     for (int i = 0; i < consumer.stages(); i++) {
         if (consumer.stage(i)) {
-            mutate_expressions(*consumer.stage(i), [&](const Expr &e) { return redirect.mutate(e); });
+            mutate_expressions(*consumer.stage(i),
+                               [&](const Expr &e) { return redirect.mutate(e); });
         }
     }
     for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
@@ -81,7 +83,8 @@ void redirect_calls(const Function &consumer, const std::string &from, const Fun
     }
 }
 
-/// `f.in(g)`: g reads the wrapper instead of f. A wrapper for all consumers ("") leaves out wrappers of f themselves.
+/// `f.in(g)`: g reads the wrapper instead of f. A wrapper for all consumers ("") leaves out
+/// wrappers of f themselves.
 void apply_wrappers(const Environment &env) {
     for (const auto &entry : env) {
         const Function &f = entry.second;
@@ -92,7 +95,8 @@ void apply_wrappers(const Environment &env) {
         }
         for (const auto &consumer : env) {
             auto w = wrappers.find(consumer.first);
-            if (w == wrappers.end() && !wrapper_names.count(consumer.first) && consumer.first != f.name()) {
+            if (w == wrappers.end() && !wrapper_names.count(consumer.first) &&
+                consumer.first != f.name()) {
                 w = wrappers.find("");
             }
             if (w != wrappers.end()) {
@@ -102,11 +106,11 @@ void apply_wrappers(const Environment &env) {
     }
 }
 
-/// Producers before consumers, depth first, siblings by name; Funcs that are computed together stand together.
+/// Producers before consumers, depth first, siblings by name; Funcs that are computed together
+/// stand together.
 class Order {
 public:
-    explicit Order(const Environment &env)
-        : env_(env) {
+    explicit Order(const Environment &env) : env_(env) {
         for (const auto &entry : env) {
             group_of_[entry.first] = entry.first;
         }
@@ -133,7 +137,8 @@ public:
         }
         for (const std::string &name : members) {
             for (const auto &callee : find_direct_calls(env_.at(name), env_)) {
-                internal_assert(env_.count(callee.first)) << callee.first << " is not in the pipeline";
+                internal_assert(env_.count(callee.first))
+                    << callee.first << " is not in the pipeline";
                 if (callee.first != name) {
                     visit(env_.at(callee.first));
                 }
@@ -152,11 +157,14 @@ private:
             if (!parent) {
                 continue;
             }
-            user_assert(env_.count(parent->first)) << "func " << f.name() << " is computed with " << parent->first
-                                                   << ", which is not in the pipeline";
-            user_assert(env_.at(parent->first).schedule().compute_level == f.schedule().compute_level)
-                << "func " << f.name() << " is computed with " << parent->first << ", but one is computed at "
-                << f.schedule().compute_level.to_string() << " and the other at "
+            user_assert(env_.count(parent->first))
+                << "func " << f.name() << " is computed with " << parent->first
+                << ", which is not in the pipeline";
+            user_assert(env_.at(parent->first).schedule().compute_level ==
+                        f.schedule().compute_level)
+                << "func " << f.name() << " is computed with " << parent->first
+                << ", but one is computed at " << f.schedule().compute_level.to_string()
+                << " and the other at "
                 << env_.at(parent->first).schedule().compute_level.to_string();
             const std::string from = group_of_[f.name()], to = group_of_[parent->first];
             for (auto &entry : group_of_) {

@@ -12,8 +12,7 @@ namespace {
 /// The i-th choice of every scatter and gather; counts how many there are.
 class Choose : public Mutator {
 public:
-    explicit Choose(size_t i)
-        : i_(i) {
+    explicit Choose(size_t i) : i_(i) {
     }
     size_t choices = 1;
 
@@ -35,7 +34,8 @@ private:
 
 }  // namespace
 
-Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const std::vector<Expr> &args) {
+Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
+                 const std::vector<Expr> &args) {
     Choose first(0);
     first.mutate(args);
     first.mutate(values);
@@ -48,7 +48,8 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const
         auto named = [&](const std::vector<Expr> &exprs, const char *role) {
             std::vector<Expr> result;
             for (size_t j = 0; j < exprs.size(); j++) {
-                std::string let = name + "." + role + "." + std::to_string(i) + "." + std::to_string(j);
+                std::string let =
+                    name + "." + role + "." + std::to_string(i) + "." + std::to_string(j);
                 lets.emplace_back(let, Choose(i).mutate(exprs[j]));
                 result.push_back(Variable::make(exprs[j].type(), let));
             }

@@ -6,10 +6,12 @@
 
 namespace calotype {
 
-/// One Provide. With scatter and gather one for each of their choices, after all values and places were computed:
+/// One Provide. With scatter and gather one for each of their choices, after all values and places
+/// were computed:
 ///
 ///     f(x, scatter(0, 1)) = f(x, gather(1, 0))   ->
 ///         let v0 = f(x, 1): let v1 = f(x, 0): { f(x, 0) = v0; f(x, 1) = v1 }
-Stmt provide_all(const std::string &name, const std::vector<Expr> &values, const std::vector<Expr> &args);
+Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
+                 const std::vector<Expr> &args);
 
 }  // namespace calotype

@@ -29,7 +29,8 @@ uint32_t text_hash(const std::string &text) {
 class Resolve : public GraphMutator {
 public:
     Resolve(const Function &f, int stage, const Definition &def, const Target &target)
-        : target_(target), state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
+        : target_(target),
+          state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
         for (const std::string &arg : f.args()) {
             coordinates_.push_back(Variable::make(Int(32), arg));
         }
@@ -46,7 +47,8 @@ protected:
         case Intrinsic::random:
             return random(call);
         case Intrinsic::target_arch_is:
-            return make_const(call->type, int(int64_t(target_.arch) == as_const_int(call->args[0])));
+            return make_const(call->type,
+                              int(int64_t(target_.arch) == as_const_int(call->args[0])));
         case Intrinsic::target_os_is:
             return make_const(call->type, int(int64_t(target_.os) == as_const_int(call->args[0])));
         case Intrinsic::target_has_feature:
@@ -63,7 +65,8 @@ protected:
     }
 
 private:
-    /// require(condition, value, condition's text, message) -> require(condition, value, call that reports)
+    /// require(condition, value, condition's text, message) -> require(condition, value, call that
+    /// reports)
     static Expr require(const Call *call) {
         if (call->args.size() != 4) {
             return call;
@@ -90,7 +93,8 @@ private:
             s = mix(s, call->args[i]);
         }
         if (call->type == Float(32)) {
-            Expr in_one_to_two = (s >> make_const(UInt(32), 9)) | make_const(UInt(32), uint64_t(0x3F800000u));
+            Expr in_one_to_two =
+                (s >> make_const(UInt(32), 9)) | make_const(UInt(32), uint64_t(0x3F800000u));
             return reinterpret<float>(in_one_to_two) - 1.0f;
         }
         return call->type == UInt(32) ? s : reinterpret(call->type, s);

@@ -8,7 +8,8 @@ namespace calotype {
 
 /// Rewrites the definitions of ctx.env in place:
 ///   target_has_feature("avx2"), target_bits(), ...  ->  constants
-///   random_float(seed) in f(x, y)                   ->  a hash of f, the call's place in f, x, y and the seed
+///   random_float(seed) in f(x, y)                   ->  a hash of f, the call's place in f, x, y
+///   and the seed
 void resolve_language(LowerContext &ctx);
 
 }  // namespace calotype

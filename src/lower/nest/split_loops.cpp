@@ -30,13 +30,15 @@ struct Loop {
     }
 };
 
-void add_range(SplitEffect *effect, const Loop &loop, const Expr &min, const Expr &max, const Expr &extent) {
+void add_range(SplitEffect *effect, const Loop &loop, const Expr &min, const Expr &max,
+               const Expr &extent) {
     effect->loop_ranges.emplace_back(names::loop_min(loop.name), min);
     effect->loop_ranges.emplace_back(names::loop_max(loop.name), max);
     effect->loop_ranges.emplace_back(names::loop_extent(loop.name), extent);
 }
 
-bool known_multiple(const std::map<std::string, Expr> &extents, const std::string &var, const Expr &factor) {
+bool known_multiple(const std::map<std::string, Expr> &extents, const std::string &var,
+                    const Expr &factor) {
     auto it = extents.find(var);
     return it != extents.end() && is_const_zero(simplify(it->second % factor));
 }
@@ -51,9 +53,9 @@ SplitEffect split(const std::string &func, int stage, const Split &s, bool guard
     add_range(&effect, outer, 0, outer_extent - 1, outer_extent);
 
     bool exact_fit = known_multiple(*extents, s.old_var, factor);
-    TailStrategy tail = exact_fit ? TailStrategy::RoundUp :
-                        guarded   ? TailStrategy::GuardWithIf :
-                                    resolve_tail(s, stage);
+    TailStrategy tail = exact_fit ? TailStrategy::RoundUp
+                        : guarded ? TailStrategy::GuardWithIf
+                                  : resolve_tail(s, stage);
     Expr base = outer.var() * factor + old.min();
     switch (tail) {
     case TailStrategy::ShiftInwardsAndBlend:
@@ -84,7 +86,8 @@ SplitEffect split(const std::string &func, int stage, const Split &s, bool guard
     return effect;
 }
 
-SplitEffect fuse(const std::string &func, int stage, const Split &s, std::map<std::string, Expr> *extents) {
+SplitEffect fuse(const std::string &func, int stage, const Split &s,
+                 std::map<std::string, Expr> *extents) {
     Loop fused(func, stage, s.old_var), outer(func, stage, s.outer), inner(func, stage, s.inner);
     SplitEffect effect;
     Expr extent = inner.extent() * outer.extent();
@@ -93,8 +96,10 @@ SplitEffect fuse(const std::string &func, int stage, const Split &s, std::map<st
     auto promise = [](const Expr &e, const Loop &range) {
         return Call::make(Int(32), Intrinsic::promise_clamped, {e, range.min(), range.max()});
     };
-    effect.lets.emplace_back(inner.name, promise(fused.var() % inner.extent() + inner.min(), inner));
-    effect.lets.emplace_back(outer.name, promise(fused.var() / inner.extent() + outer.min(), outer));
+    effect.lets.emplace_back(inner.name,
+                             promise(fused.var() % inner.extent() + inner.min(), inner));
+    effect.lets.emplace_back(outer.name,
+                             promise(fused.var() / inner.extent() + outer.min(), outer));
     auto i = extents->find(s.inner), o = extents->find(s.outer);
     if (i != extents->end() && o != extents->end()) {
         (*extents)[s.old_var] = simplify(i->second * o->second);
@@ -118,8 +123,8 @@ TailStrategy resolve_tail(const Split &split, int stage) {
     return stage == 0 ? TailStrategy::ShiftInwards : TailStrategy::RoundUp;
 }
 
-SplitEffect split_loops(const std::string &func, int stage, const Split &s, std::map<std::string, Expr> *extents,
-                        std::set<std::string> *fused) {
+SplitEffect split_loops(const std::string &func, int stage, const Split &s,
+                        std::map<std::string, Expr> *extents, std::set<std::string> *fused) {
     bool guarded = fused->count(s.old_var) != 0;
     if (s.is_fuse()) {
         fused->insert(s.old_var);
@@ -143,7 +148,8 @@ SplitEffect split_loops(const std::string &func, int stage, const Split &s, std:
     return effect;
 }
 
-Expr covered_extent(const std::vector<Split> &splits, int stage, const std::string &var, Expr extent) {
+Expr covered_extent(const std::vector<Split> &splits, int stage, const std::string &var,
+                    Expr extent) {
     for (size_t i = 0; i < splits.size(); i++) {
         const Split &s = splits[i];
         if (s.is_fuse() || s.old_var != var) {

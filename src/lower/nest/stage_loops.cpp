@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A nest is a list of enclosing constructs, outermost first: loops in the order of the schedule's dims, and between them
-// the lets that define split variables and the conditions that guard them, each as far out as what it uses allows.
+// A nest is a list of enclosing constructs, outermost first: loops in the order of the schedule's
+// dims, and between them the lets that define split variables and the conditions that guard them,
+// each as far out as what it uses allows.
 #include "lower/nest/stage_loops.h"
 
 #include <memory>
@@ -24,8 +25,7 @@ namespace {
 /// Renames the definition's own variables: pure ones and RVars.
 class Qualify : public Mutator {
 public:
-    Qualify(const Function &f, int stage)
-        : f_(f), stage_(stage) {
+    Qualify(const Function &f, int stage) : f_(f), stage_(stage) {
     }
 
 protected:
@@ -50,15 +50,17 @@ private:
     int stage_;
 };
 
-/// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y), in `splits` and `dims`.
-/// The plain names of the dims are returned.
+/// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y),
+/// in `splits` and `dims`. The plain names of the dims are returned.
 std::vector<std::string> name_loops(const Function &f, StageSchedule *schedule) {
     std::map<std::string, std::string> now;  // what a plain name means after the splits seen so far
     std::set<std::string> used(f.args().begin(), f.args().end());
     for (const ReductionVariable &rv : schedule->rvars) {
         used.insert(rv.var);
     }
-    auto current = [&](const std::string &name) { return now.count(name) ? now[name] : name; };
+    auto current = [&](const std::string &name) {
+        return now.count(name) ? now[name] : name;
+    };
     auto fresh = [&](const std::string &name) {
         std::string candidate = name;
         for (int i = 1; !used.insert(candidate).second; i++) {
@@ -94,7 +96,8 @@ struct Enclosing {
 class StageNest {
 public:
     StageNest(const Function &f, int stage, const Definition &def, LowerContext &ctx)
-        : f_(f), stage_(stage), def_(def), schedule_(def.schedule), plain_names_(name_loops(f, &schedule_)), ctx_(ctx) {
+        : f_(f), stage_(stage), def_(def), schedule_(def.schedule),
+          plain_names_(name_loops(f, &schedule_)), ctx_(ctx) {
         for (size_t i = 0; i < loops(); i++) {
             ctx_.loops[loop_name(dim(i).var)] = {f_.name(), stage_, plain_name(i), {}};
         }
@@ -105,21 +108,24 @@ public:
     /// The outer loops of `child`, down to the one called `var`, become those of this nest.
     void fuse(std::unique_ptr<StageNest> child, const std::string &var) {
         size_t depth = depth_of_loop(var), child_depth = child->depth_of_loop(var);
-        std::string what = "func " + child->f_.name() + " is computed with " + f_.name() + " at " + var;
-        user_assert(depth && child_depth) << what << ", but " << (depth ? child->f_.name() : f_.name())
-                                          << " has no loop over " << var;
-        user_assert(depth == child_depth) << what << ", but that is loop " << depth - 1 << " of " << f_.name()
-                                          << " and loop " << child_depth - 1 << " of " << child->f_.name();
+        std::string what =
+            "func " + child->f_.name() + " is computed with " + f_.name() + " at " + var;
+        user_assert(depth && child_depth)
+            << what << ", but " << (depth ? child->f_.name() : f_.name()) << " has no loop over "
+            << var;
+        user_assert(depth == child_depth)
+            << what << ", but that is loop " << depth - 1 << " of " << f_.name() << " and loop "
+            << child_depth - 1 << " of " << child->f_.name();
         for (size_t i = 0; i < depth; i++) {
             user_assert(dim(i).for_type == child->dim(i).for_type)
-                << what << ", but the loops over " << plain_name(i) << " are " << to_string(dim(i).for_type) << " and "
-                << to_string(child->dim(i).for_type);
+                << what << ", but the loops over " << plain_name(i) << " are "
+                << to_string(dim(i).for_type) << " and " << to_string(child->dim(i).for_type);
             ctx_.loops[loop_name(dim(i).var)].fused.emplace_back(child->f_.name(), child->stage_);
         }
         for (const Child &grandchild : child->children_) {
             user_assert(grandchild.depth >= depth)
-                << what << ", but func " << grandchild.nest->f_.name() << " is computed with " << child->f_.name()
-                << " outside of that loop; compute it with " << f_.name();
+                << what << ", but func " << grandchild.nest->f_.name() << " is computed with "
+                << child->f_.name() << " outside of that loop; compute it with " << f_.name();
         }
         shared_ = std::max(shared_, depth);
         child->shared_ = std::max(child->shared_, depth);
@@ -190,7 +196,8 @@ private:
         }
         for (size_t i = depth; i-- > 0;) {
             std::string loop = loop_name(dim(i).var);
-            s = LetStmt::make(loop, names::var(parent.loop_name(parent.dim(i).var)) + shift(parent, i), s);
+            s = LetStmt::make(
+                loop, names::var(parent.loop_name(parent.dim(i).var)) + shift(parent, i), s);
         }
         return s;
     }
@@ -228,7 +235,8 @@ private:
         }
         for (size_t i = 0; has_common_range(i); i++) {
             std::string loop = loop_name(dim(i).var);
-            Expr first = names::var(names::loop_min(loop)), last = names::var(names::loop_max(loop));
+            Expr first = names::var(names::loop_min(loop)),
+                 last = names::var(names::loop_max(loop));
             for (const Child &child : children_) {
                 if (child.depth > i) {
                     Expr offset = child.nest->shift(*this, i);
@@ -237,7 +245,8 @@ private:
                 }
             }
             ranges->emplace_back(names::fused_min(loop), first);
-            ranges->emplace_back(names::fused_extent(loop), last + 1 - names::var(names::fused_min(loop)));
+            ranges->emplace_back(names::fused_extent(loop),
+                                 last + 1 - names::var(names::fused_min(loop)));
         }
     }
 
@@ -252,15 +261,17 @@ private:
     }
     Expr common_max(size_t i) const {
         std::string loop = loop_name(dim(i).var);
-        return has_common_range(i) ? common_min(i) + names::var(names::fused_extent(loop)) - 1 :
-                                     names::var(names::loop_max(loop));
+        return has_common_range(i) ? common_min(i) + names::var(names::fused_extent(loop)) - 1
+                                   : names::var(names::loop_max(loop));
     }
 
     Stmt make_loop(size_t i, Stmt body) {
         std::string loop = loop_name(dim(i).var);
         Expr min = common_min(i);
-        Expr extent = names::var(has_common_range(i) ? names::fused_extent(loop) : names::loop_extent(loop));
-        Stmt s = For::make(loop, min, extent, dim(i).for_type, dim(i).partition, dim(i).device_api, std::move(body));
+        Expr extent =
+            names::var(has_common_range(i) ? names::fused_extent(loop) : names::loop_extent(loop));
+        Stmt s = For::make(loop, min, extent, dim(i).for_type, dim(i).partition, dim(i).device_api,
+                           std::move(body));
         for (size_t c = factor_checks_.size(); i == 0 && c-- > 0;) {
             s = Block::make(factor_checks_[c], s);
         }
@@ -275,8 +286,8 @@ private:
         std::string loop = loop_name(var);
         ranges_.emplace_back(names::loop_min(loop), min);
         ranges_.emplace_back(names::loop_max(loop), max);
-        ranges_.emplace_back(names::loop_extent(loop),
-                             names::var(names::loop_max(loop)) + 1 - names::var(names::loop_min(loop)));
+        ranges_.emplace_back(names::loop_extent(loop), names::var(names::loop_max(loop)) + 1 -
+                                                           names::var(names::loop_min(loop)));
     }
 
     /// Extents that the schedule fixes, so that splits by a divisor of them need no tail.
@@ -352,7 +363,8 @@ private:
         return s;
     }
 
-    /// Puts lets and guards as far out as what they use allows, but inside of all loops that are shared.
+    /// Puts lets and guards as far out as what they use allows, but inside of all loops that are
+    /// shared.
     void arrange() {
         std::map<std::string, size_t> depth;  // of loops and lets, by name
         for (size_t i = 0; i < loops(); i++) {
@@ -377,8 +389,8 @@ private:
     }
 
     static Stmt wrap(const Enclosing &e, Stmt body) {
-        return e.name.empty() ? IfThenElse::make(e.value, std::move(body)) :
-                                LetStmt::make(e.name, e.value, std::move(body));
+        return e.name.empty() ? IfThenElse::make(e.value, std::move(body))
+                              : LetStmt::make(e.name, e.value, std::move(body));
     }
 
     const Function &f_;
@@ -406,7 +418,8 @@ Stmt make_definition(const Function &f, int stage, const Definition &def, LowerC
             Stmt then_case = make_definition(f, stage, *special.definition, ctx);
             s = IfThenElse::make(special.condition, then_case, s);
         } else {
-            s = AssertStmt::make(const_false(), error_call("specialize_fail", {special.failure_message}));
+            s = AssertStmt::make(const_false(),
+                                 error_call("specialize_fail", {special.failure_message}));
             s = IfThenElse::make(special.condition, s, Stmt());
         }
     }
@@ -417,7 +430,8 @@ Stmt make_definition(const Function &f, int stage, const Definition &def, LowerC
 using FusedStages = std::map<StageKey, std::vector<StageKey>>;
 
 /// The stage with all those fused into it, and into those.
-std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fused, LowerContext &ctx) {
+std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fused,
+                                      LowerContext &ctx) {
     const Function &f = ctx.env.at(key.first);
     auto nest = std::make_unique<StageNest>(f, key.second, *f.stage(key.second), ctx);
     auto it = fused.find(key);
@@ -425,7 +439,8 @@ std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fu
         const StageKey &child = it->second[i];
         const Definition &def = *ctx.env.at(child.first).stage(child.second);
         user_assert(def.specializations.empty() && f.stage(key.second)->specializations.empty())
-            << "func " << child.first << " is computed with " << key.first << ", so neither can be specialized";
+            << "func " << child.first << " is computed with " << key.first
+            << ", so neither can be specialized";
         nest->fuse(make_fused(child, fused, ctx), def.schedule.fuse_level.level.var_name());
     }
     return nest;
@@ -479,7 +494,8 @@ Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) 
     }
     for (auto &entry : root_of) {
         for (size_t steps = 0; steps < root_of.size(); steps++) {
-            std::optional<StageKey> up = fused_with(*ctx.env.at(entry.second.first).stage(entry.second.second));
+            std::optional<StageKey> up =
+                fused_with(*ctx.env.at(entry.second.first).stage(entry.second.second));
             entry.second = up ? *up : entry.second;
         }
     }
@@ -492,7 +508,8 @@ Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) 
             bool ready = !done.count(root);
             for (const auto &entry : root_of) {
                 StageKey earlier(entry.first.first, entry.first.second - 1);
-                bool mine = entry.second == root && earlier.second >= 0 && root_of.at(earlier) != root;
+                bool mine =
+                    entry.second == root && earlier.second >= 0 && root_of.at(earlier) != root;
                 ready = ready && (!mine || done.count(root_of.at(earlier)));
             }
             if (ready) {

@@ -12,14 +12,14 @@ namespace {
 /// Where f is used (outside of its own stages), produced and stored.
 class Uses : public Visitor {
 public:
-    explicit Uses(const Function &f)
-        : f_(f) {
+    explicit Uses(const Function &f) : f_(f) {
     }
     std::vector<std::vector<std::string>> nests;  ///< the loops around each use, outermost first
     bool all_covered = true;                      ///< every use stands in a consume node of f
     bool produced = false;
     bool stored = true;  ///< every production stands in a Realize of f
-    const For *racing = nullptr;  ///< a loop of iterations in no order between the storage and a production
+    const For *racing =
+        nullptr;  ///< a loop of iterations in no order between the storage and a production
 
 protected:
     void visit(const For *op) override {
@@ -71,7 +71,8 @@ private:
 };
 
 /// The levels that enclose all uses, as directives.
-std::string legal_levels(const std::vector<std::vector<std::string>> &nests, const LowerContext &ctx) {
+std::string legal_levels(const std::vector<std::vector<std::string>> &nests,
+                         const LowerContext &ctx) {
     std::ostringstream out;
     out << "compute_root()";
     for (size_t i = 0; !nests.empty() && i < nests[0].size(); i++) {
@@ -96,9 +97,11 @@ void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) 
     uses(s);
     const FuncSchedule &sched = f.schedule();
     if (uses.produced && uses.all_covered && uses.stored) {
-        user_assert(!uses.racing) << "func " << f.name() << " is computed at " << sched.compute_level.to_string()
-                                  << ", inside of the " << to_string(uses.racing->for_type) << " loop "
-                                  << uses.racing->name << ", but its storage is outside of that loop: its iterations "
+        user_assert(!uses.racing) << "func " << f.name() << " is computed at "
+                                  << sched.compute_level.to_string() << ", inside of the "
+                                  << to_string(uses.racing->for_type) << " loop "
+                                  << uses.racing->name
+                                  << ", but its storage is outside of that loop: its iterations "
                                   << "would race";
         return;
     }

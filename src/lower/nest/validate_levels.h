@@ -6,9 +6,9 @@
 
 namespace calotype {
 
-/// Throws CompileError if, in the nest s, some use of f stands outside of its production, or its storage does not
-/// enclose its computation, or iterations that run in no order would share it. The message names the levels that would
-/// be legal.
+/// Throws CompileError if, in the nest s, some use of f stands outside of its production, or its
+/// storage does not enclose its computation, or iterations that run in no order would share it. The
+/// message names the levels that would be legal.
 void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx);
 
 }  // namespace calotype

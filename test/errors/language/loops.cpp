@@ -89,10 +89,11 @@ TEST(Loops, tail_strategies) {
                          "iteration computes");
     Func g = two_dimensional("shifted_blocks");
     g.split(x, x, xi, 4, TailStrategy::ShiftInwards);
-    EXPECT_COMPILE_ERROR(g.vectorize(x, 2, TailStrategy::RoundUpAndBlend),
-                         "shifted_blocks: loop x$i cannot be vectorized, it is split with tail strategy "
-                         "round_up_and_blend, which reads and writes back what the next iteration "
-                         "computes");
+    EXPECT_COMPILE_ERROR(
+        g.vectorize(x, 2, TailStrategy::RoundUpAndBlend),
+        "shifted_blocks: loop x$i cannot be vectorized, it is split with tail strategy "
+        "round_up_and_blend, which reads and writes back what the next iteration "
+        "computes");
 }
 
 TEST(Loops, split_of_an_inner_loop) {

@@ -33,13 +33,14 @@ bool check(const char *name, int offset, F function) {
 }  // namespace
 
 int main() {
-    bool good = check("brighten", 5, [](Image &in, int factor, Image &out) {
-        return brighten(in, factor, out);
-    });
+    bool good = check("brighten", 5,
+                      [](Image &in, int factor, Image &out) { return brighten(in, factor, out); });
 #ifndef WITHOUT_MULTITARGET
-    good = check("brighten_any", 1, [](Image &in, int factor, Image &out) {
-        return test::inner::brighten_any(in, factor, out);
-    }) && good;
+    good = check("brighten_any", 1,
+                 [](Image &in, int factor, Image &out) {
+                     return test::inner::brighten_any(in, factor, out);
+                 }) &&
+           good;
 #endif
     std::puts(good ? "brighten works" : "brighten is broken");
     return good ? 0 : 1;

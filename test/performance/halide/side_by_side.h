@@ -12,7 +12,8 @@ template<typename F>
 double time_once(F &&f) {
     auto start = std::chrono::steady_clock::now();
     f();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
 }
 
 /// Rounds of one call each, alternating, after a warm-up; medians and minima.
@@ -28,7 +29,8 @@ void side_by_side(const char *name, A &&calotype, B &&halide, int rounds = 40) {
     }
     std::sort(a.begin(), a.end());
     std::sort(b.begin(), b.end());
-    std::printf("{\"app\": \"%s\", \"calotype_ms\": %.4f, \"halide_ms\": %.4f, \"calotype_min_ms\": %.4f, "
-                "\"halide_min_ms\": %.4f}\n",
-                name, a[a.size() / 2], b[b.size() / 2], a[0], b[0]);
+    std::printf(
+        "{\"app\": \"%s\", \"calotype_ms\": %.4f, \"halide_ms\": %.4f, \"calotype_min_ms\": %.4f, "
+        "\"halide_min_ms\": %.4f}\n",
+        name, a[a.size() / 2], b[b.size() / 2], a[0], b[0]);
 }

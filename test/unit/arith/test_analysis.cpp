@@ -59,7 +59,9 @@ TEST(Interval, Questions) {
 }
 
 TEST(Order, OfTheSameShape) {
-    const auto tap = [](int offset) { return max(min(x + offset, n), 0); };
+    const auto tap = [](int offset) {
+        return max(min(x + offset, n), 0);
+    };
     EXPECT_TRUE(known_less_equal(tap(1), tap(2)));
     EXPECT_FALSE(known_less_equal(tap(2), tap(1)));
     EXPECT_TRUE(known_less_equal(max(min(x + 1, n), 1) - 1, tap(1)));
@@ -88,7 +90,8 @@ TEST(OrderProperty, WhatIsKnownHolds) {
             interpreter.variables["y"] = Value::integer(Int(32), random.below(40) - 20);
             const Value low = interpreter.evaluate(a), high = interpreter.evaluate(b);
             ASSERT_TRUE(interpreter.undefined() || low.lanes[0].i <= high.lanes[0].i)
-                << a << "\nis not at most\n" << b;
+                << a << "\nis not at most\n"
+                << b;
         }
     }
     EXPECT_GT(known, 300);

@@ -122,8 +122,9 @@ TEST(Boxes, OverlapAndContainment) {
 
 TEST(Boxes, ExternStagesDeclareTheirs) {
     const Expr n = var("n");
-    const Stmt s = Evaluate::make(Call::make(Int(32), Intrinsic::declare_box_touched,
-                                             {func("g", {n}), func("g", {n + 7}), func("f", {Expr(0)})}));
+    const Stmt s =
+        Evaluate::make(Call::make(Int(32), Intrinsic::declare_box_touched,
+                                  {func("g", {n}), func("g", {n + 7}), func("f", {Expr(0)})}));
     EXPECT_EQ(text(box_required(s, "g")), "{[n, n + 7]}");
     EXPECT_EQ(text(box_provided(s, "g")), "{[n, n + 7]}");
     EXPECT_EQ(text(box_provided(s, "f")), "{[0, 0]}");

@@ -19,7 +19,8 @@ namespace {
 
 Var x("x"), y("y");
 
-CompileJob job_of(const Func &f, const std::string &name = "f", const Target &target = get_host_target()) {
+CompileJob job_of(const Func &f, const std::string &name = "f",
+                  const Target &target = get_host_target()) {
     CompileJob job;
     Pipeline p(f);
     job.source = p.source(name, p.infer_arguments());
@@ -178,7 +179,8 @@ TEST(Memory, SingleFlight) {
 TEST(Memory, ErrorsAreNotKept) {
     SingleFlightCache<int> cache(8);
     const JobKey key{"k", 1, true};
-    EXPECT_COMPILE_ERROR(cache.get(key, []() -> std::shared_ptr<const int> { user_error << "no"; }), "no");
+    EXPECT_COMPILE_ERROR(cache.get(key, []() -> std::shared_ptr<const int> { user_error << "no"; }),
+                         "no");
     EXPECT_EQ(*cache.get(key, [] { return std::make_shared<const int>(1); }), 1);
 }
 
@@ -294,9 +296,13 @@ TEST_F(WithCache, FilesOfABuild) {
     Func f("f");
     f(x) = x * 13;
     const Target target = get_host_target().with_feature(Target::NoRuntime);
-    const OutputPaths paths = output_paths("somewhere/f", {OutputFileType::object, OutputFileType::c_header});
-    const OutputPaths elsewhere = output_paths("elsewhere/f", {OutputFileType::object, OutputFileType::c_header});
-    const JobFactory factory = [&](const std::string &name, const Target &t) { return job_of(f, name, t); };
+    const OutputPaths paths =
+        output_paths("somewhere/f", {OutputFileType::object, OutputFileType::c_header});
+    const OutputPaths elsewhere =
+        output_paths("elsewhere/f", {OutputFileType::object, OutputFileType::c_header});
+    const JobFactory factory = [&](const std::string &name, const Target &t) {
+        return job_of(f, name, t);
+    };
     const int64_t lowered = Compiler::of_process().counts().lowered;
     const int64_t found = Compiler::of_process().counts().lowered_found;
     const FileContents made = cached_outputs("f", paths, {{"host", target}}, factory);

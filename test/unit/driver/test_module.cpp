@@ -37,8 +37,7 @@ using Names = std::vector<std::string>;
 
 class Files : public ::testing::Test {
 protected:
-    Files()
-        : f("f"), p("p") {
+    Files() : f("f"), p("p") {
         f(x, y) = x + y * p;
     }
     std::string path(const std::string &name) const {
@@ -62,7 +61,8 @@ TEST_F(Files, OneOfEachKind) {
     EXPECT_EQ(read_file(path("f.bc")).substr(0, 2), "BC");
     EXPECT_NE(read_file(path("f.s")).find("f:"), std::string::npos);
     EXPECT_NE(read_file(path("f.ll")).find("define"), std::string::npos);
-    EXPECT_NE(read_file(path("f.h")).find("int f(int32_t _p, struct calotype_buffer_t *"), std::string::npos)
+    EXPECT_NE(read_file(path("f.h")).find("int f(int32_t _p, struct calotype_buffer_t *"),
+              std::string::npos)
         << read_file(path("f.h"));
     EXPECT_NE(read_file(path("f.stmt")).find("produce"), std::string::npos);
     EXPECT_NE(read_file(path("f.cpp")).find("int f("), std::string::npos);
@@ -109,15 +109,16 @@ TEST_F(Files, ALibraryHoldsTheRuntimeUnlessItIsTold) {
 }
 
 TEST_F(Files, SeveralTargets) {
-    const std::vector<Target> targets = {Target("x86-64-linux-avx2-no_runtime"), Target("x86-64-linux-no_runtime")};
+    const std::vector<Target> targets = {Target("x86-64-linux-avx2-no_runtime"),
+                                         Target("x86-64-linux-no_runtime")};
     f.compile_to_multitarget_static_library(path("many"), {p}, targets);
     EXPECT_EQ(names_in(dir.path()), (Names{"many.a", "many.h"}));
     Names members;
     for (const auto &member : read_static_library(read_file(path("many.a")))) {
         members.push_back(member.first);
     }
-    EXPECT_EQ(members, (Names{"many_x86_64_linux_avx2_no_runtime.o", "many_x86_64_linux_no_runtime.o",
-                              "many_dispatch.o"}));
+    EXPECT_EQ(members, (Names{"many_x86_64_linux_avx2_no_runtime.o",
+                              "many_x86_64_linux_no_runtime.o", "many_dispatch.o"}));
     f.compile_to_multitarget_object_files(path("m"), {p}, targets, {"new", "old"});
     EXPECT_EQ(names_in(dir.path()),
               (Names{"m-dispatch.o", "m-new.o", "m-old.o", "m.h", "many.a", "many.h"}));
@@ -139,7 +140,8 @@ TEST_F(Files, EmbeddedBuffersTravelInTheObject) {
     Func g("g");
     g(x) = table(x);
     g.compile_to_object(path("g.o"), {}, "g", host);
-    EXPECT_NE(read_file(path("g.o")).find(std::string("\5\0\x34\x12\6\0\x34\x12", 8)), std::string::npos);
+    EXPECT_NE(read_file(path("g.o")).find(std::string("\5\0\x34\x12\6\0\x34\x12", 8)),
+              std::string::npos);
 }
 
 // ---- Module ----
@@ -151,14 +153,16 @@ TEST(Modules, Functions) {
     EXPECT_EQ(m.name(), "a::f");
     EXPECT_EQ(m.target(), host);
     EXPECT_EQ(m.get_function_by_name("a::f").args.size(), 1u);
-    EXPECT_COMPILE_ERROR(m.get_function_by_name("a::g"), "module a::f has no function a::g, did you mean 'a::f'?");
+    EXPECT_COMPILE_ERROR(m.get_function_by_name("a::g"),
+                         "module a::f has no function a::g, did you mean 'a::f'?");
 }
 
 TEST(Modules, Linked) {
     Func f("f"), g("g");
     f(x) = x;
     g(x) = x * 2;
-    const Module a = f.compile_to_module({}, "first", host), b = g.compile_to_module({}, "second", host);
+    const Module a = f.compile_to_module({}, "first", host),
+                 b = g.compile_to_module({}, "second", host);
     const Module both = link_modules("both", {a, b});
     EXPECT_EQ(both.functions().size(), 2u);
     const std::string object = both.compile_to_object_bytes();
@@ -166,7 +170,8 @@ TEST(Modules, Linked) {
     EXPECT_NE(object.find("second"), std::string::npos);
     const Module other = g.compile_to_module({}, "other", Target("x86-64-linux"));
     EXPECT_COMPILE_ERROR(link_modules("both", {a, other}),
-                         "module other is for target x86-64-linux, module first for " + host.to_string());
+                         "module other is for target x86-64-linux, module first for " +
+                             host.to_string());
     EXPECT_COMPILE_ERROR(link_modules("none", {}), "no modules to link");
 }
 

@@ -84,15 +84,15 @@ TEST(Realize, ErrorsAtRunTimeAreThrown) {
     f(x) = input(x + 2);
     Buffer<int32_t, 1> in(4);
     input.set(in);
-    EXPECT_RUNTIME_ERROR(
-        f.realize({4}),
-        "input buffer input covers [0, 3] in dimension 0, must cover [2, 5]");
+    EXPECT_RUNTIME_ERROR(f.realize({4}),
+                         "input buffer input covers [0, 3] in dimension 0, must cover [2, 5]");
 }
 
 TEST(Realize, MistakesOfTheCaller) {
     Func f("f"), undefined("undefined");
     f(x, y) = x;
-    EXPECT_COMPILE_ERROR(f.realize({4}), "output func " + f.name() + " has 2 dimensions, but 1 sizes are given");
+    EXPECT_COMPILE_ERROR(f.realize({4}),
+                         "output func " + f.name() + " has 2 dimensions, but 1 sizes are given");
     Buffer<float, 2> wrong(2, 2);
     EXPECT_COMPILE_ERROR(f.realize(wrong), "buffer 0 for output func " + f.name() +
                                                " has type float32, must have int32");
@@ -223,7 +223,9 @@ TEST(Handlers, MemoryAndPrinting) {
         void *p = nullptr;
         return posix_memalign(&p, 128, size) == 0 ? p : nullptr;
     };
-    context.handlers.custom_free = [](JITUserContext *, void *p) { std::free(p); };
+    context.handlers.custom_free = [](JITUserContext *, void *p) {
+        std::free(p);
+    };
     context.handlers.custom_print = [](JITUserContext *c, const char *text) {
         static_cast<Recorder *>(c)->printed += text;
     };
@@ -242,8 +244,9 @@ TEST(Handlers, OfThePipeline) {
     Func f;
     f(x) = x;
     f.parallel(x);
-    f.jit_handlers().custom_do_par_for = [](JITUserContext *c, int (*task)(JITUserContext *, int, uint8_t *),
-                                            int min, int size, uint8_t *closure) {
+    f.jit_handlers().custom_do_par_for = [](JITUserContext *c,
+                                            int (*task)(JITUserContext *, int, uint8_t *), int min,
+                                            int size, uint8_t *closure) {
         for (int i = min; i < min + size; i++) {
             tasks++;
             if (const int error = task(c, i, closure)) {
@@ -273,9 +276,11 @@ TEST(Callable, TakesWhatItWasCompiledFor) {
     EXPECT_EQ(out(3), 8.0f);
     EXPECT_COMPILE_ERROR(scaled(in, 2, out), "argument 1 (gain) has type int32, must have float32");
     EXPECT_COMPILE_ERROR(scaled(in, out), "a Callable takes 3 arguments, not 2");
-    EXPECT_COMPILE_ERROR(scaled(1.0f, 1.0f, out), "argument 0 (input) is a scalar, must be a buffer");
+    EXPECT_COMPILE_ERROR(scaled(1.0f, 1.0f, out),
+                         "argument 0 (input) is a scalar, must be a buffer");
     Buffer<float, 2> flat(2, 2);
-    EXPECT_COMPILE_ERROR(scaled(flat, 1.0f, out), "argument 0 (input) has 2 dimensions, must have 1");
+    EXPECT_COMPILE_ERROR(scaled(flat, 1.0f, out),
+                         "argument 0 (input) has 2 dimensions, must have 1");
 }
 
 TEST(Callable, WithoutChecks) {

@@ -67,15 +67,20 @@ public:
         for (const auto &w : weights) {
             sum += cast(output.type(), Expr(w));
         }
-        output(calotype::_) = cast(output.type(), input(calotype::_)) * sum + cast(output.type(), func(calotype::_));
+        output(calotype::_) =
+            cast(output.type(), input(calotype::_)) * sum + cast(output.type(), func(calotype::_));
     }
 };
 
 class Arrays : public Generator<Arrays> {
 public:
-    Input<Buffer<int32_t, 1>[2]> inputs{"inputs"};
+    Input<Buffer<int32_t, 1>[2]> inputs {
+        "inputs"
+    };
     Input<int[]> offsets{2, "offsets"};
-    Output<Buffer<int32_t, 1>[2]> outputs{"outputs"};
+    Output<Buffer<int32_t, 1>[2]> outputs {
+        "outputs"
+    };
     Output<Func> pair{"pair", {Int(32), UInt(8)}, 1};
 
     void generate() {

@@ -32,7 +32,8 @@ std::string error_of(std::vector<std::string> args, int code = 1) {
     args.insert(args.end(), {"-o", dir.path()});
     const Result r = run(args);
     EXPECT_EQ(r.code, code);
-    EXPECT_EQ(std::filesystem::directory_iterator(dir.path()), std::filesystem::directory_iterator());
+    EXPECT_EQ(std::filesystem::directory_iterator(dir.path()),
+              std::filesystem::directory_iterator());
     return r.err;
 }
 
@@ -52,14 +53,16 @@ TEST(CommandLine, WritesTheDefaultFiles) {
     const Result r = run({"-g", "brighten", "-o", dir.path(), "target=host-no_runtime"});
     EXPECT_EQ(r.err, "");
     EXPECT_EQ(r.code, 0);
-    EXPECT_EQ(names_in(dir.path()), (Names{"brighten.a", "brighten.h", "brighten.registration.cpp"}));
+    EXPECT_EQ(names_in(dir.path()),
+              (Names{"brighten.a", "brighten.h", "brighten.registration.cpp"}));
 }
 
 TEST(CommandLine, WritesWhatIsAskedFor) {
     TemporaryDirectory dir;
-    const Result r = run({"-g", "brighten", "-f", "ns::light", "-n", "files", "-o", dir.path() + "/new/folder", "-e",
-                          "o,h,assembly,llvm_assembly,bitcode,stmt", "target=host-no_runtime", "-v", "1",
-                          "offset=3"});
+    const Result r =
+        run({"-g", "brighten", "-f", "ns::light", "-n", "files", "-o", dir.path() + "/new/folder",
+             "-e", "o,h,assembly,llvm_assembly,bitcode,stmt", "target=host-no_runtime", "-v", "1",
+             "offset=3"});
     EXPECT_EQ(r.err, "");
     EXPECT_EQ(r.code, 0);
     const std::string folder = dir.path() + "/new/folder/";
@@ -80,8 +83,8 @@ TEST(CommandLine, SeveralTargets) {
                           "target=x86-64-linux-avx2-no_runtime,x86-64-linux-no_runtime"});
     EXPECT_EQ(r.err, "");
     EXPECT_EQ(names_in(dir.path()),
-              (Names{"brighten-x86-64-linux-avx2-no_runtime.stmt", "brighten-x86-64-linux-no_runtime.stmt",
-                     "brighten.a", "brighten.h"}));
+              (Names{"brighten-x86-64-linux-avx2-no_runtime.stmt",
+                     "brighten-x86-64-linux-no_runtime.stmt", "brighten.a", "brighten.h"}));
 }
 
 TEST(CommandLine, Runtime) {
@@ -94,8 +97,8 @@ TEST(CommandLine, Runtime) {
 
 TEST(CommandLine, SameCommandSameBytes) {
     TemporaryDirectory one, two;
-    const std::vector<std::string> command = {"-g", "brighten", "-e", "object,c_header,stmt,static_library",
-                                              "target=host"};
+    const std::vector<std::string> command = {"-g", "brighten", "-e",
+                                              "object,c_header,stmt,static_library", "target=host"};
     auto to = [&](const std::string &dir) {
         std::vector<std::string> args = command;
         args.insert(args.end(), {"-o", dir});
@@ -111,8 +114,8 @@ TEST(CommandLine, SameCommandSameBytes) {
 TEST(CommandLine, ThreadsDoNotMeet) {
     TemporaryDirectory alone, together;
     auto generate = [](const std::string &dir, int offset) {
-        return run({"-g", "brighten", "-n", "f" + std::to_string(offset), "-f", "f", "-e", "object", "-o", dir,
-                    "target=host-no_runtime", "offset=" + std::to_string(offset)})
+        return run({"-g", "brighten", "-n", "f" + std::to_string(offset), "-f", "f", "-e", "object",
+                    "-o", dir, "target=host-no_runtime", "offset=" + std::to_string(offset)})
             .code;
     };
     for (int i = 1; i <= 4; i++) {
@@ -126,7 +129,8 @@ TEST(CommandLine, ThreadsDoNotMeet) {
         t.join();
     }
     for (const std::string &name : names_in(alone.path())) {
-        EXPECT_EQ(read_file(alone.path() + "/" + name), read_file(together.path() + "/" + name)) << name;
+        EXPECT_EQ(read_file(alone.path() + "/" + name), read_file(together.path() + "/" + name))
+            << name;
     }
     EXPECT_NE(read_file(alone.path() + "/f1.o"), read_file(alone.path() + "/f2.o"));
 }
@@ -154,28 +158,33 @@ TEST(CommandLine, NoPartOfTheFiles) {
 TEST(CommandLine, Help) {
     const Result all = run({"--help"});
     EXPECT_EQ(all.code, 0);
-    for (const char *part : {"  brighten\n", "  brighten_five\n", "-e TYPES", "static_library", ".stmt"}) {
+    for (const char *part :
+         {"  brighten\n", "  brighten_five\n", "-e TYPES", "static_library", ".stmt"}) {
         EXPECT_NE(all.out.find(part), std::string::npos) << part;
     }
     const Result one = run({"--help", "-g", "kinds"});
     EXPECT_EQ(one.code, 0);
-    EXPECT_NE(one.out.find("  real                  float32    default 0.5, from 0 to 4\n"), std::string::npos)
+    EXPECT_NE(one.out.find("  real                  float32    default 0.5, from 0 to 4\n"),
+              std::string::npos)
         << one.out;
     EXPECT_NE(one.out.find("  mode                  enum       default sum, one of: product sum\n"),
               std::string::npos)
         << one.out;
     const Result open = run({"--help", "-g", "open"});
-    EXPECT_NE(open.out.find("  weights               scalar     float32, array size: weights.size=\n"),
-              std::string::npos)
+    EXPECT_NE(
+        open.out.find("  weights               scalar     float32, array size: weights.size=\n"),
+        std::string::npos)
         << open.out;
-    EXPECT_NE(open.out.find("  input                 buffer     type: input.type=, dimensions: input.dim=\n"),
+    EXPECT_NE(open.out.find(
+                  "  input                 buffer     type: input.type=, dimensions: input.dim=\n"),
               std::string::npos);
 }
 
 // ---- errors ----
 
 TEST(CommandLineErrors, Form) {
-    EXPECT_EQ(error_of({"-q"}, 2), "error: there is no flag '-q', did you mean '-g'? (--help lists them)\n");
+    EXPECT_EQ(error_of({"-q"}, 2),
+              "error: there is no flag '-q', did you mean '-g'? (--help lists them)\n");
     EXPECT_EQ(run({"-g"}).err, "error: -g takes a value\n");
     EXPECT_EQ(run({}).err, "error: -g GENERATOR is missing (--help says more)\n");
     EXPECT_EQ(run({}).code, 2);
@@ -188,11 +197,13 @@ TEST(CommandLineErrors, Form) {
     EXPECT_EQ(error_of({"-g", "brighten", "-e", "objekt"}, 2),
               "error: there is no emit type 'objekt', did you mean 'object'?\n");
     EXPECT_EQ(error_of({"-g", "brighten", "auto_schedule=true"}, 2),
-              "error: 'auto_schedule' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE\n");
+              "error: 'auto_schedule' is no longer used, use autoscheduler=NAME and "
+              "autoscheduler.KEY=VALUE\n");
 }
 
 TEST(CommandLineErrors, Names) {
-    EXPECT_EQ(error_of({"-g", "brigten"}), "error: there is no generator 'brigten', did you mean 'brighten'?\n");
+    EXPECT_EQ(error_of({"-g", "brigten"}),
+              "error: there is no generator 'brigten', did you mean 'brighten'?\n");
     EXPECT_EQ(error_of({"-g", "brighten", "ofset=3"}),
               "error: generator 'brighten' has no parameter 'ofset', did you mean 'offset'?\n");
     const std::string no_plugin = error_of({"-g", "brighten", "-p", "/nowhere/plugin.so"});
@@ -201,7 +212,8 @@ TEST(CommandLineErrors, Names) {
               "error: function name 'not a name' is no C or C++ name\n");
     EXPECT_EQ(error_of({"-g", "brighten", "--print-after=vectorise_loops"}),
               "error: there is no pass 'vectorise_loops', did you mean 'vectorize_loops'?\n");
-    EXPECT_EQ(error_of({"-g", "brighten", "autoscheduler=Best"}), "error: autoscheduler 'Best' is not known\n");
+    EXPECT_EQ(error_of({"-g", "brighten", "autoscheduler=Best"}),
+              "error: autoscheduler 'Best' is not known\n");
 }
 
 TEST(CommandLineErrors, Values) {
@@ -216,29 +228,37 @@ TEST(CommandLineErrors, Values) {
     EXPECT_EQ(error_of({"-g", "kinds", "flag=1"}),
               "error: generator parameter 'flag': '1' is no bool, it takes true or false\n");
     EXPECT_EQ(error_of({"-g", "kinds", "mode=prodct"}),
-              "error: generator parameter 'mode': 'prodct' is none of product, sum, did you mean 'product'?\n");
+              "error: generator parameter 'mode': 'prodct' is none of product, sum, did you mean "
+              "'product'?\n");
     EXPECT_EQ(error_of({"-g", "kinds", "type=flaot32"}),
               "error: generator parameter 'type': 'flaot32' is no type, did you mean 'float32'?\n");
     EXPECT_EQ(error_of({"-g", "kinds", "level=here"}),
-              "error: generator parameter 'level': 'here' is no loop level that text can give, which are root and "
+              "error: generator parameter 'level': 'here' is no loop level that text can give, "
+              "which are root and "
               "inlined\n");
-    EXPECT_EQ(error_of({"-g", "open", "input.type=int33"}),
-              "error: generator parameter 'input.type': 'int33' is no type, did you mean 'int32'?\n");
+    EXPECT_EQ(
+        error_of({"-g", "open", "input.type=int33"}),
+        "error: generator parameter 'input.type': 'int33' is no type, did you mean 'int32'?\n");
 }
 
 TEST(CommandLineErrors, Targets) {
-    EXPECT_NE(error_of({"-g", "brighten", "target=x86-64-linux-avx3"}).find("avx3"), std::string::npos);
+    EXPECT_NE(error_of({"-g", "brighten", "target=x86-64-linux-avx3"}).find("avx3"),
+              std::string::npos);
     EXPECT_EQ(error_of({"-g", "brighten", "target=x86-64-linux,x86-64-linux"}),
               "error: target x86-64-linux is given twice\n");
     EXPECT_EQ(error_of({"-g", "brighten", "target=x86-64-linux,arm-64-linux"}),
-              "error: targets x86-64-linux and arm-64-linux differ in architecture, bits or system, so that no machine "
+              "error: targets x86-64-linux and arm-64-linux differ in architecture, bits or "
+              "system, so that no machine "
               "can run both\n");
 }
 
 TEST(CommandLineErrors, Pipelines) {
-    EXPECT_EQ(error_of({"-g", "undefined"}), "error: output 'output' is not defined by generate()\n");
-    EXPECT_EQ(error_of({"-g", "wrong_type"}), "error: output 'output' has type float32, must have int32\n");
-    EXPECT_EQ(error_of({"-g", "open"}), "error: input 'input' has no type: set generator parameter 'input.type'\n");
+    EXPECT_EQ(error_of({"-g", "undefined"}),
+              "error: output 'output' is not defined by generate()\n");
+    EXPECT_EQ(error_of({"-g", "wrong_type"}),
+              "error: output 'output' has type float32, must have int32\n");
+    EXPECT_EQ(error_of({"-g", "open"}),
+              "error: input 'input' has no type: set generator parameter 'input.type'\n");
 }
 
 }  // namespace

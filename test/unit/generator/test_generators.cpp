@@ -22,15 +22,22 @@ TEST(Generators, ComputeWhatTheyAreAskedFor) {
     EXPECT_EQ(out(127, 2), 207);
     EXPECT_EQ(make("brighten_five")(in, 3, out), 0);
     EXPECT_EQ(out(0, 0), 65);
-    EXPECT_RUNTIME_ERROR(make("brighten")(in, 11, out), "parameter factor is 11, must be at most 10");
+    EXPECT_RUNTIME_ERROR(make("brighten")(in, 11, out),
+                         "parameter factor is 11, must be at most 10");
 }
 
 TEST(Generators, ParametersOfEveryKind) {
     Buffer<float, 1> out(2);
     EXPECT_EQ(make("kinds")(out), 0);
     EXPECT_EQ(out(0), -3 + 7 + 1 + 3);
-    make("kinds", {{"flag", "true"}, {"small", "2"}, {"large", "5"}, {"real", "1.5"}, {"mode", "product"},
-                   {"text", ""}, {"level", "root"}, {"other", "arm-64-linux"}})(out);
+    make("kinds", {{"flag", "true"},
+                   {"small", "2"},
+                   {"large", "5"},
+                   {"real", "1.5"},
+                   {"mode", "product"},
+                   {"text", ""},
+                   {"level", "root"},
+                   {"other", "arm-64-linux"}})(out);
     EXPECT_EQ(out(0), 2 * 5 + 3 + 100);
     Buffer<uint16_t, 1> narrow(2);
     make("kinds", {{"type", "uint16"}})(narrow);
@@ -38,8 +45,9 @@ TEST(Generators, ParametersOfEveryKind) {
 }
 
 TEST(Generators, WhatIsLeftOpenIsSetByParameters) {
-    const GeneratorParamsMap params = {{"input.type", "uint8"}, {"input.dim", "2"},  {"func.type", "int16"},
-                                       {"func.dim", "2"},       {"scale.type", "int32"}, {"weights.size", "2"},
+    const GeneratorParamsMap params = {{"input.type", "uint8"},    {"input.dim", "2"},
+                                       {"func.type", "int16"},     {"func.dim", "2"},
+                                       {"scale.type", "int32"},    {"weights.size", "2"},
                                        {"output.type", "float32"}, {"output.dim", "2"}};
     Callable open = make("open", params);
     Buffer<uint8_t, 2> in(3, 3);
@@ -144,18 +152,22 @@ TEST(Apply, ChecksWhatIsGiven) {
     EXPECT_COMPILE_ERROR(context.apply<Scale>(3, 3), "input 'input' takes a Func, not a scalar");
     EXPECT_COMPILE_ERROR(context.apply<Scale>(f, f), "input 'offset' takes a scalar, not a Func");
     EXPECT_COMPILE_ERROR(context.apply<Scale>(f, 1.0f), "input 'offset' takes int32, not float32");
-    EXPECT_COMPILE_ERROR(context.apply<Scale>(undefined, 1), "input 'input' is given Func '" + undefined.name() +
+    EXPECT_COMPILE_ERROR(context.apply<Scale>(undefined, 1), "input 'input' is given Func '" +
+                                                                 undefined.name() +
                                                                  "', which is undefined");
     auto twice = context.create<Scale>();
     twice->apply(f, 1);
     EXPECT_COMPILE_ERROR(twice->apply(f, 1), "generator '' is applied twice");
-    EXPECT_COMPILE_ERROR(twice->factor.set(4),
-                         "generator parameter 'factor': it is set too late, the generator has read it");
+    EXPECT_COMPILE_ERROR(
+        twice->factor.set(4),
+        "generator parameter 'factor': it is set too late, the generator has read it");
 }
 
 TEST(Apply, MembersNeedAGenerator) {
-    EXPECT_COMPILE_ERROR(GeneratorParam<int>("lonely", 3), "generator parameter 'lonely' is no member of a generator");
-    EXPECT_COMPILE_ERROR(GeneratorInput<int>("lonely"), "input or output 'lonely' is no member of a generator");
+    EXPECT_COMPILE_ERROR(GeneratorParam<int>("lonely", 3),
+                         "generator parameter 'lonely' is no member of a generator");
+    EXPECT_COMPILE_ERROR(GeneratorInput<int>("lonely"),
+                         "input or output 'lonely' is no member of a generator");
 }
 
 class TwoOfOneName : public Generator<TwoOfOneName> {
@@ -176,8 +188,9 @@ public:
 TEST(Apply, NamesOfMembers) {
     const GeneratorContext context(get_host_target());
     EXPECT_COMPILE_ERROR(context.create<TwoOfOneName>(), "generator '' has two members 'same'");
-    EXPECT_COMPILE_ERROR(context.create<BadName>(), "input or output name 'a__b' must be letters, digits and single "
-                                                    "underscores, and begin with a letter");
+    EXPECT_COMPILE_ERROR(context.create<BadName>(),
+                         "input or output name 'a__b' must be letters, digits and single "
+                         "underscores, and begin with a letter");
 }
 
 class Operators : public Generator<Operators> {
@@ -225,7 +238,8 @@ TEST(Params, Operators) {
 
 TEST(Registry, SaysWhatThereIs) {
     EXPECT_COMPILE_ERROR(internal::create_generator("zzz", GeneratorContext()),
-                         "there is no generator 'zzz', there are: arrays, brighten, brighten_five, configured, kinds, "
+                         "there is no generator 'zzz', there are: arrays, brighten, brighten_five, "
+                         "configured, kinds, "
                          "mixer, open, outer, undefined, wrong_type");
 }
 

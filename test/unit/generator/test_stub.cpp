@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The stub of a generator: its text, and what it does. The header that this file includes is the expected text.
+// The stub of a generator: its text, and what it does. The header that this file includes is the
+// expected text.
 #include <gtest/gtest.h>
 
 #include "generator/cpp_stub.h"

@@ -39,13 +39,16 @@ TEST_F(Golden, OtherOutputFailsAndSaysWhere) {
     const auto result = check_golden_file(file("ab\nc\n---\nAB\nX\n"), upper);
     ASSERT_FALSE(result);
     const std::string text = result.message();
-    EXPECT_NE(text.find("differ in line 2:\n  expected: X\n  actual:   C"), std::string::npos) << text;
+    EXPECT_NE(text.find("differ in line 2:\n  expected: X\n  actual:   C"), std::string::npos)
+        << text;
     EXPECT_FALSE(check_golden_file(file("ab\n---\n"), upper));
     EXPECT_FALSE(check_golden_file(file("ab\n---\nAB\nCD\n"), upper));
 }
 
 TEST_F(Golden, ErrorsAreOutput) {
-    const auto fails = [](const std::string &) -> std::string { throw CompileError("no such x"); };
+    const auto fails = [](const std::string &) -> std::string {
+        throw CompileError("no such x");
+    };
     EXPECT_TRUE(check_golden_file(file("ab\n---\nerror: no such x\n"), fails));
 }
 

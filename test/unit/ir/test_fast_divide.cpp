@@ -16,19 +16,21 @@ void check_type(Type t, int samples) {
     const Expr wide = cast(Int(64), n);
     const Expr agree = cast(Int(64), fast_integer_divide(n, d)) == wide / d &&
                        fast_integer_modulo(n, d) == cast(t, wide % d) &&
-                       cast(Int(64), fast_integer_divide_round_to_zero(n, d)) == select(wide < 0, -(-wide / d), wide / d);
+                       cast(Int(64), fast_integer_divide_round_to_zero(n, d)) ==
+                           select(wide < 0, -(-wide / d), wide / d);
     std::mt19937 random(9);
     for (int denominator = 1; denominator < 256; denominator++) {
         for (int i = 0; i < samples; i++) {
-            const int64_t edge[] = {0, 1, -1, denominator, -denominator, denominator - 1, INT32_MAX, INT32_MIN};
+            const int64_t edge[] = {
+                0, 1, -1, denominator, -denominator, denominator - 1, INT32_MAX, INT32_MIN};
             // A multiple of the denominator, or one off, is where a quotient could be wrong.
             const int64_t near = int64_t(random()) / denominator * denominator + i % 3 - 1;
             const int64_t x = i < 8 ? edge[i] : near;
             test::Interpreter interpreter;
             interpreter.variables = {{"n", test::Value::integer(t, x)},
                                      {"d", test::Value::integer(UInt(8), denominator)}};
-            ASSERT_EQ(interpreter.evaluate(agree), test::Value::integer(Bool(), 1)) << t << " " << x << " by "
-                                                                                   << denominator;
+            ASSERT_EQ(interpreter.evaluate(agree), test::Value::integer(Bool(), 1))
+                << t << " " << x << " by " << denominator;
         }
     }
 }
@@ -41,8 +43,9 @@ TEST(FastDivide, AgreesWithDivision) {
 
 TEST(FastDivide, Errors) {
     const Expr x = Variable::make(Int(64), "x"), d = Variable::make(UInt(8), "d");
-    EXPECT_COMPILE_ERROR(fast_integer_divide(x, d),
-                         "fast_integer_divide of type int64, must be an integer of 8, 16 or 32 bits");
+    EXPECT_COMPILE_ERROR(
+        fast_integer_divide(x, d),
+        "fast_integer_divide of type int64, must be an integer of 8, 16 or 32 bits");
     EXPECT_COMPILE_ERROR(fast_integer_modulo(d, x),
                          "fast_integer_modulo by a denominator of type int64, must be uint8");
 }

@@ -15,7 +15,8 @@ class FastMath : public ::testing::Test {
 protected:
     double evaluate(const Expr &e, double x, double y = 0) {
         test::Interpreter interpreter;
-        interpreter.variables = {{"x", test::Value::real(Float(32), x)}, {"y", test::Value::real(Float(32), y)}};
+        interpreter.variables = {{"x", test::Value::real(Float(32), x)},
+                                 {"y", test::Value::real(Float(32), y)}};
         return interpreter.evaluate(e).lanes[0].f;
     }
     double uniform(double low, double high) {

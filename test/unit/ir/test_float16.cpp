@@ -20,7 +20,8 @@ double reference_value(uint16_t bits, int exponent_bits, int mantissa_bits) {
     if (field == (1 << exponent_bits) - 1) {
         return sign * std::numeric_limits<double>::infinity();
     }
-    return field ? sign * (1 + fraction) * std::pow(2.0, field - bias) : sign * fraction * std::pow(2.0, 1 - bias);
+    return field ? sign * (1 + fraction) * std::pow(2.0, field - bias)
+                 : sign * fraction * std::pow(2.0, 1 - bias);
 }
 
 template<typename T>
@@ -32,7 +33,8 @@ void check_all_values(int exponent_bits) {
             ASSERT_TRUE(T(double(x)).is_nan()) << bits;
             continue;
         }
-        ASSERT_EQ(double(x), reference_value(uint16_t(bits), exponent_bits, T::mantissa_bits)) << bits;
+        ASSERT_EQ(double(x), reference_value(uint16_t(bits), exponent_bits, T::mantissa_bits))
+            << bits;
         ASSERT_EQ(T(double(x)).to_bits(), bits);
         ASSERT_EQ(T(float(x)).to_bits(), bits);
     }
@@ -42,7 +44,8 @@ void check_all_values(int exponent_bits) {
 template<typename T>
 void check_rounding() {
     for (int bits = 0; bits + 1 < T::exponent_mask; bits++) {
-        const T low = T::make_from_bits(uint16_t(bits)), high = T::make_from_bits(uint16_t(bits + 1));
+        const T low = T::make_from_bits(uint16_t(bits)),
+                high = T::make_from_bits(uint16_t(bits + 1));
         const double middle = (double(low) + double(high)) / 2;
         ASSERT_EQ(T(middle).to_bits(), bits % 2 == 0 ? bits : bits + 1);
         ASSERT_EQ(T(std::nextafter(middle, 0.0)).to_bits(), bits);

@@ -84,7 +84,8 @@ TEST(Operators, Choice) {
     EXPECT_EQ(to_string(select(p, 1, 2)), "select(p:bool, 1, 2)");
     EXPECT_EQ(to_string(select(i32 == 0, f32, i32 == 1, 2.0f, 3.0f)),
               "select(i == 0, f:float32, select(i == 1, 2.0f, 3.0f))");
-    EXPECT_EQ(to_string(mux(i32, {f32, 1.0f, 2.0f})), "select(i == 0, f:float32, select(i == 1, 1.0f, 2.0f))");
+    EXPECT_EQ(to_string(mux(i32, {f32, 1.0f, 2.0f})),
+              "select(i == 0, f:float32, select(i == 1, 1.0f, 2.0f))");
     EXPECT_EQ(to_string(clamp(u8, 2, 20)), "max(min(b:uint8, (uint8)20), (uint8)2)");
     EXPECT_EQ(to_string(clamp(i16, u8, 300)), "max(min(t:int16, (int16)300), int16(b:uint8))");
     EXPECT_EQ(to_string(abs(i8)), "abs(s:int8):uint8");
@@ -114,20 +115,23 @@ TEST(Operators, FixedPoint) {
     EXPECT_EQ(widening_shift_left(u8, 3).type(), UInt(16));
     EXPECT_EQ(widen_right_add(u16, u8).type(), UInt(16));
     EXPECT_EQ(to_string(rounding_shift_right(i16, 2)), "rounding_shift_right(t:int16, (int16)2)");
-    EXPECT_EQ(to_string(mul_shift_right(i16, i16, 15)), "mul_shift_right(t:int16, t:int16, (uint16)15)");
+    EXPECT_EQ(to_string(mul_shift_right(i16, i16, 15)),
+              "mul_shift_right(t:int16, t:int16, (uint16)15)");
     EXPECT_EQ(halving_add(u8, u16).type(), UInt(16));
 }
 
 TEST(Operators, HintsAndEffects) {
     EXPECT_EQ(to_string(likely(i32 < 3)), "likely(i < 3)");
-    EXPECT_EQ(to_string(print(i32, " is", f32)),
-              "return_second(print(i, \" is\", f:float32), i)");
-    EXPECT_EQ(to_string(print_when(p, u8, i32)), "return_second(print_when(p:bool, b:uint8, i):uint8, b:uint8)");
-    EXPECT_EQ(to_string(require(i32 > 0, u8, "i is", i32)),
-              "require(likely(i > 0), b:uint8, \"i > 0\", stringify(\"\", \"i is\", \" \", i)):uint8");
+    EXPECT_EQ(to_string(print(i32, " is", f32)), "return_second(print(i, \" is\", f:float32), i)");
+    EXPECT_EQ(to_string(print_when(p, u8, i32)),
+              "return_second(print_when(p:bool, b:uint8, i):uint8, b:uint8)");
+    EXPECT_EQ(
+        to_string(require(i32 > 0, u8, "i is", i32)),
+        "require(likely(i > 0), b:uint8, \"i > 0\", stringify(\"\", \"i is\", \" \", i)):uint8");
     EXPECT_EQ(to_string(undef<float>()), "undef():float32");
     EXPECT_EQ(to_string(memoize_tag(u8, i32)), "memoize_expr(b:uint8, i)");
-    EXPECT_EQ(to_string(unsafe_promise_clamped(u8, 1, 5)), "unsafe_promise_clamped(b:uint8, (uint8)1, (uint8)5)");
+    EXPECT_EQ(to_string(unsafe_promise_clamped(u8, 1, 5)),
+              "unsafe_promise_clamped(b:uint8, (uint8)1, (uint8)5)");
     EXPECT_EQ(to_string(strict_float(f32 + 1.0f > f32 && i32 + 1 > 2)),
               "strict_lt(f:float32, strict_add(f:float32, 1.0f)):bool && i + 1 > 2");
     EXPECT_EQ(random_float().type(), Float(32));
@@ -156,47 +160,60 @@ TEST(OperatorErrors, UndefinedAndIllTyped) {
     EXPECT_COMPILE_ERROR(i32 && p, "&& of type int32, must be bool");
     EXPECT_COMPILE_ERROR(!i32, "! of type int32, must be bool");
     EXPECT_COMPILE_ERROR(f32 & 1, "& of type float32, must be an integer");
-    EXPECT_COMPILE_ERROR(var("x", Int(32, 4)) + var("y", Int(32, 8)), "+ of a vector of 4 lanes and one of 8 lanes");
+    EXPECT_COMPILE_ERROR(var("x", Int(32, 4)) + var("y", Int(32, 8)),
+                         "+ of a vector of 4 lanes and one of 8 lanes");
     EXPECT_COMPILE_ERROR(fast_exp(f64), "fast_exp of type float64, must be float32");
-    EXPECT_COMPILE_ERROR(cast<int64_t>(handle),
-                         "cast from handle to int64: a handle converts to handles only (reinterpret to uint64)");
-    EXPECT_COMPILE_ERROR(reinterpret<int64_t>(f32), "reinterpret from float32 (32 bits) to int64 (64 bits)");
+    EXPECT_COMPILE_ERROR(
+        cast<int64_t>(handle),
+        "cast from handle to int64: a handle converts to handles only (reinterpret to uint64)");
+    EXPECT_COMPILE_ERROR(reinterpret<int64_t>(f32),
+                         "reinterpret from float32 (32 bits) to int64 (64 bits)");
 }
 
 TEST(OperatorErrors, ConstantsThatDoNotFit) {
-    EXPECT_COMPILE_ERROR(u8 + 300, "+ of type uint8 and the constant 300, which does not fit that type");
-    EXPECT_COMPILE_ERROR(-1 < u8, "< of type uint8 and the constant -1, which does not fit that type");
+    EXPECT_COMPILE_ERROR(u8 + 300,
+                         "+ of type uint8 and the constant 300, which does not fit that type");
+    EXPECT_COMPILE_ERROR(-1 < u8,
+                         "< of type uint8 and the constant -1, which does not fit that type");
     EXPECT_COMPILE_ERROR(u8 << 8, "<< of type uint8 by 8, must be less than 8 either way");
-    EXPECT_COMPILE_ERROR(mul_shift_right(i16, i16, 40), "mul_shift_right of type int16 by 40, must be from 0 to 31");
+    EXPECT_COMPILE_ERROR(mul_shift_right(i16, i16, 40),
+                         "mul_shift_right of type int16 by 40, must be from 0 to 31");
     EXPECT_COMPILE_ERROR(mod_round_to_zero(i32, 0), "mod_round_to_zero by zero");
 }
 
 TEST(OperatorErrors, Choice) {
-    EXPECT_COMPILE_ERROR(select(i32, f32, f32), "the condition of a select has type int32, must be bool");
-    EXPECT_COMPILE_ERROR(select(p, f32, u8),
-                         "the values of a select have types float32 and uint8, must have one type; cast one of them");
-    EXPECT_COMPILE_ERROR(clamp(u8, 0, i32),
-                         "clamp of type uint8 to a maximum of type int32, which may not fit; cast it");
+    EXPECT_COMPILE_ERROR(select(i32, f32, f32),
+                         "the condition of a select has type int32, must be bool");
+    EXPECT_COMPILE_ERROR(select(p, f32, u8), "the values of a select have types float32 and uint8, "
+                                             "must have one type; cast one of them");
+    EXPECT_COMPILE_ERROR(
+        clamp(u8, 0, i32),
+        "clamp of type uint8 to a maximum of type int32, which may not fit; cast it");
     EXPECT_COMPILE_ERROR(mux(i32, std::vector<Expr>()), "mux of no values, must have at least 1");
-    EXPECT_COMPILE_ERROR(lerp(u8, u8, i32),
-                         "the weight of a lerp has type int32, must be a float or an unsigned integer of at most 32 "
-                         "bits");
+    EXPECT_COMPILE_ERROR(
+        lerp(u8, u8, i32),
+        "the weight of a lerp has type int32, must be a float or an unsigned integer of at most 32 "
+        "bits");
     EXPECT_COMPILE_ERROR(lerp(u8, u8, 1.5f), "the weight of a lerp is 1.5, must be from 0 to 1");
-    EXPECT_COMPILE_ERROR(lerp(u8, u16, f32),
-                         "lerp between types uint8 and uint16, must be one type of number; cast one of them");
+    EXPECT_COMPILE_ERROR(
+        lerp(u8, u16, f32),
+        "lerp between types uint8 and uint16, must be one type of number; cast one of them");
 }
 
 TEST(OperatorErrors, FixedPointAndHints) {
     EXPECT_COMPILE_ERROR(widening_mul(cast<int64_t>(i32), i32),
                          "widening_mul of type int64, must have at most 32 bits");
-    EXPECT_COMPILE_ERROR(widen_right_add(i32, u8),
-                         "widen_right_add of types int32 and uint8, the first must have twice the bits");
-    EXPECT_COMPILE_ERROR(concat_bits({u8, u8, u8}), "concat_bits of 3 values, must be 1, 2, 4 or 8");
+    EXPECT_COMPILE_ERROR(
+        widen_right_add(i32, u8),
+        "widen_right_add of types int32 and uint8, the first must have twice the bits");
+    EXPECT_COMPILE_ERROR(concat_bits({u8, u8, u8}),
+                         "concat_bits of 3 values, must be 1, 2, 4 or 8");
     EXPECT_COMPILE_ERROR(require(i32, u8), "the condition of require has type int32, must be bool");
     EXPECT_COMPILE_ERROR(random_int(f32), "the seed of random_int has type float32, must be int32");
     EXPECT_COMPILE_ERROR(scatter(i32, f32), "scatter of types int32 and float32, must be one type");
     EXPECT_COMPILE_ERROR(unsafe_promise_clamped(u8, 0, i32),
-                         "unsafe_promise_clamped of type uint8 with a maximum of type int32, which may not fit; cast "
+                         "unsafe_promise_clamped of type uint8 with a maximum of type int32, which "
+                         "may not fit; cast "
                          "it");
 }
 

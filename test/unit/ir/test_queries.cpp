@@ -10,11 +10,13 @@
 namespace calotype {
 namespace {
 
-std::string substituted(const std::string &name, const std::string &replacement, const std::string &text) {
+std::string substituted(const std::string &name, const std::string &replacement,
+                        const std::string &text) {
     return to_string(substitute(name, parse_expr(replacement), parse_expr(text)));
 }
 
-std::string substituted_stmt(const std::string &name, const std::string &replacement, const std::string &text) {
+std::string substituted_stmt(const std::string &name, const std::string &replacement,
+                             const std::string &text) {
     return to_string(substitute(name, parse_expr(replacement), parse_stmt(text)));
 }
 
@@ -23,7 +25,8 @@ TEST(Queries, FreeVariables) {
     EXPECT_EQ(free_variables(parse_expr("b + a + b")), (Names{"a", "b"}));
     EXPECT_EQ(free_variables(parse_expr("let a = a + 1 in a + b")), (Names{"a", "b"}));
     EXPECT_EQ(free_variables(parse_expr("let a = 1 in a + b")), Names{"b"});
-    EXPECT_EQ(free_variables(parse_stmt("let a = c\nfor (x, a, n) { f[x + y] = 1 }")), (Names{"c", "n", "y"}));
+    EXPECT_EQ(free_variables(parse_stmt("let a = c\nfor (x, a, n) { f[x + y] = 1 }")),
+              (Names{"c", "n", "y"}));
     EXPECT_EQ(free_variables(parse_expr("(let a = 1 in a) + a")), Names{"a"});
 }
 
@@ -89,16 +92,20 @@ TEST(Substitute, SeveralAtOnce) {
 }
 
 TEST(Substitute, Structure) {
-    EXPECT_EQ(to_string(substitute(parse_expr("x + 1"), parse_expr("z"), parse_expr("f[x + 1] + (x + 1) * 2"))),
+    EXPECT_EQ(to_string(substitute(parse_expr("x + 1"), parse_expr("z"),
+                                   parse_expr("f[x + 1] + (x + 1) * 2"))),
               "f[z] + z * 2");
-    EXPECT_EQ(to_string(substitute(parse_expr("x + 1"), parse_expr("z"), parse_expr("let x = x + 1 in x + 1"))),
+    EXPECT_EQ(to_string(substitute(parse_expr("x + 1"), parse_expr("z"),
+                                   parse_expr("let x = x + 1 in x + 1"))),
               "let x = z in x + 1");
 }
 
 TEST(Substitute, AllLets) {
-    EXPECT_EQ(to_string(substitute_in_all_lets(parse_expr("let a = b in let b = a + 1 in a * b"))), "b * (b + 1)");
-    EXPECT_EQ(to_string(substitute_in_all_lets(parse_stmt("let a = x\nfor (x, 0, 3) { f[x] = a }"))),
-              "for (x$1, 0, 3) {\n  f[x$1] = x\n}\n");
+    EXPECT_EQ(to_string(substitute_in_all_lets(parse_expr("let a = b in let b = a + 1 in a * b"))),
+              "b * (b + 1)");
+    EXPECT_EQ(
+        to_string(substitute_in_all_lets(parse_stmt("let a = x\nfor (x, 0, 3) { f[x] = a }"))),
+        "for (x$1, 0, 3) {\n  f[x$1] = x\n}\n");
 }
 
 TEST(Substitute, SharedNodesStayShared) {
@@ -112,8 +119,10 @@ TEST(Substitute, SharedNodesStayShared) {
 }
 
 TEST(Queries, LikelyAndPromises) {
-    EXPECT_EQ(to_string(remove_likelies(parse_expr("likely(x) + likely_if_innermost(y)"))), "x + y");
-    EXPECT_EQ(to_string(lower_promises(parse_expr("promise_clamped(x, 0, 9) + unsafe_promise_clamped(y, 0, 9)"))),
+    EXPECT_EQ(to_string(remove_likelies(parse_expr("likely(x) + likely_if_innermost(y)"))),
+              "x + y");
+    EXPECT_EQ(to_string(lower_promises(
+                  parse_expr("promise_clamped(x, 0, 9) + unsafe_promise_clamped(y, 0, 9)"))),
               "max(min(x, 9), 0) + y");
 }
 

@@ -19,31 +19,51 @@ void expect_canonical_stmt(const std::string &text) {
 }
 
 TEST(TextForm, Constants) {
-    for (const char *text : {"3", "-3", "(int8)-128", "(uint64)18446744073709551615", "(int64)-9223372036854775808",
-                             "true", "false", "1.5f", "-0.0f", "(float32)inf", "(float32)-inf", "(float64)nan",
-                             "(float64)0.1", "(float16)65504.0", "(bfloat16)1.0", "\"a \\\"b\\\" \\n\\x01\"",
-                             "1e+30f", "broadcast((uint8)7, 16)"}) {
+    for (const char *text :
+         {"3", "-3", "(int8)-128", "(uint64)18446744073709551615", "(int64)-9223372036854775808",
+          "true", "false", "1.5f", "-0.0f", "(float32)inf", "(float32)-inf", "(float64)nan",
+          "(float64)0.1", "(float16)65504.0", "(bfloat16)1.0", "\"a \\\"b\\\" \\n\\x01\"", "1e+30f",
+          "broadcast((uint8)7, 16)"}) {
         expect_canonical(text);
     }
 }
 
 TEST(TextForm, Operators) {
     for (const char *text :
-         {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a + -3", "a % b / c * d", "min(a, max(b, c))",
-          "a < b && b <= c || !(c == d)", "(a < b) == (c < d)", "!p:bool", "select(a < b, c, d)",
-          "let a = b + 1 in a * 2", "(let a = b in a) + 1", "let a = (let b = c in b) in a"}) {
+         {"a + b * c", "(a + b) * c", "a - (b - c)", "a - b - c", "a + -3", "a % b / c * d",
+          "min(a, max(b, c))", "a < b && b <= c || !(c == d)", "(a < b) == (c < d)", "!p:bool",
+          "select(a < b, c, d)", "let a = b + 1 in a * 2", "(let a = b in a) + 1",
+          "let a = (let b = c in b) in a"}) {
         expect_canonical(text);
     }
 }
 
 TEST(TextForm, NodesWithTypes) {
-    for (const char *text :
-         {"x:uint8", "uint8(x)", "reinterpret<float32>(x)", "float32x4(x:int32x4)", "f[x]", "f[x + 1]:uint8",
-          "f[ramp(x, 1, 4) if x:boolx4 align(8, 3)]:float32", "f(x, y)", "f(x, y).1:float32", "f():uint8", "g()",
-          "image p(x):uint8", "extern puts(\"x\"):int32", "pure_extern sin_f32(1.0f)", "extern_cpp `n::f`(1)",
-          "abs(x):uint32", "likely(x < 3)", "`abs`(x)", "interleave(a:int32x2, b:int32x2)", "concat(a, b:int32x3)",
-          "slice(a:int32x8, 1, 2, 4)", "shuffle([a:int32x4, b], [0, 4, 0])", "vector_reduce(add, a:int32x8, 2)",
-          "`an odd \\`name`", "handle((uint64)0)"}) {
+    for (const char *text : {"x:uint8",
+                             "uint8(x)",
+                             "reinterpret<float32>(x)",
+                             "float32x4(x:int32x4)",
+                             "f[x]",
+                             "f[x + 1]:uint8",
+                             "f[ramp(x, 1, 4) if x:boolx4 align(8, 3)]:float32",
+                             "f(x, y)",
+                             "f(x, y).1:float32",
+                             "f():uint8",
+                             "g()",
+                             "image p(x):uint8",
+                             "extern puts(\"x\"):int32",
+                             "pure_extern sin_f32(1.0f)",
+                             "extern_cpp `n::f`(1)",
+                             "abs(x):uint32",
+                             "likely(x < 3)",
+                             "`abs`(x)",
+                             "interleave(a:int32x2, b:int32x2)",
+                             "concat(a, b:int32x3)",
+                             "slice(a:int32x8, 1, 2, 4)",
+                             "shuffle([a:int32x4, b], [0, 4, 0])",
+                             "vector_reduce(add, a:int32x8, 2)",
+                             "`an odd \\`name`",
+                             "handle((uint64)0)"}) {
         expect_canonical(text);
     }
 }
@@ -68,24 +88,25 @@ TEST(TextForm, Statements) {
                           "    }\n"
                           "  }\n"
                           "}\n");
-    expect_canonical_stmt("allocate f[float32, 10, y] in stack memory(p:handle) deleter(\"d\") padding(3)\n"
-                          "if (a < b) {\n"
-                          "  free f\n"
-                          "} else if (b < a) {\n"
-                          "} else {\n"
-                          "  assert(a == b, extern g())\n"
-                          "}\n"
-                          "fork {\n"
-                          "  acquire (s:handle, 1) {\n"
-                          "  }\n"
-                          "} {\n"
-                          "  hoist f {\n"
-                          "    atomic f mutex m {\n"
-                          "      prefetch f([0, 1]) at x from y offset 2 bound clamp {\n"
-                          "      }\n"
-                          "    }\n"
-                          "  }\n"
-                          "}\n");
+    expect_canonical_stmt(
+        "allocate f[float32, 10, y] in stack memory(p:handle) deleter(\"d\") padding(3)\n"
+        "if (a < b) {\n"
+        "  free f\n"
+        "} else if (b < a) {\n"
+        "} else {\n"
+        "  assert(a == b, extern g())\n"
+        "}\n"
+        "fork {\n"
+        "  acquire (s:handle, 1) {\n"
+        "  }\n"
+        "} {\n"
+        "  hoist f {\n"
+        "    atomic f mutex m {\n"
+        "      prefetch f([0, 1]) at x from y offset 2 bound clamp {\n"
+        "      }\n"
+        "    }\n"
+        "  }\n"
+        "}\n");
 }
 
 TEST(TextForm, LayoutAndCommentsDoNotCount) {
@@ -125,24 +146,31 @@ TEST(TextForm, LongChainsNeedNoStack) {
 }
 
 TEST(ParseErrors, NameThePlace) {
-    EXPECT_COMPILE_ERROR(parse_expr("a +"), "line 1, column 4: expected an expression, found end of text");
+    EXPECT_COMPILE_ERROR(parse_expr("a +"),
+                         "line 1, column 4: expected an expression, found end of text");
     EXPECT_COMPILE_ERROR(parse_expr("a b"), "line 1, column 3: expected end of text, found 'b'");
     EXPECT_COMPILE_ERROR(parse_expr("min(a)"), "line 1, column 1: 'min' takes 2 arguments, not 1");
-    EXPECT_COMPILE_ERROR(parse_expr("abs(a, b)"), "line 1, column 1: 'abs' takes 1 arguments, not 2");
+    EXPECT_COMPILE_ERROR(parse_expr("abs(a, b)"),
+                         "line 1, column 1: 'abs' takes 1 arguments, not 2");
     EXPECT_COMPILE_ERROR(parse_expr("(a"), "line 1, column 3: expected ')', found end of text");
-    EXPECT_COMPILE_ERROR(parse_expr("a < b < c"), "line 1, column 7: expected an end of the comparison, found '<'");
+    EXPECT_COMPILE_ERROR(parse_expr("a < b < c"),
+                         "line 1, column 7: expected an end of the comparison, found '<'");
     EXPECT_COMPILE_ERROR(parse_expr("f[0]:foo"), "line 1, column 6: expected a type, found 'foo'");
     EXPECT_COMPILE_ERROR(parse_expr("#"), "line 1, column 1: unexpected character '#'");
     EXPECT_COMPILE_ERROR(parse_expr("\"abc"), "line 1, column 1: the string has no closing \"");
-    EXPECT_COMPILE_ERROR(parse_stmt("for (x, 0, 3) {\n  f[x] 1\n}"), "line 2, column 8: expected '=', found '1'");
-    EXPECT_COMPILE_ERROR(parse_stmt("produce f { free f"), "line 1, column 19: expected '}', found end of text");
+    EXPECT_COMPILE_ERROR(parse_stmt("for (x, 0, 3) {\n  f[x] 1\n}"),
+                         "line 2, column 8: expected '=', found '1'");
+    EXPECT_COMPILE_ERROR(parse_stmt("produce f { free f"),
+                         "line 1, column 19: expected '}', found end of text");
     EXPECT_COMPILE_ERROR(parse_stmt("3"), "line 1, column 1: expected a statement, found '3'");
     EXPECT_COMPILE_ERROR(parse_stmt("f = 3"), "line 1, column 3: expected '[' or '(', found '='");
-    EXPECT_COMPILE_ERROR(parse_stmt("for<gpu> (x, 0, 1) { }"), "line 1, column 5: expected a device, found 'gpu'");
+    EXPECT_COMPILE_ERROR(parse_stmt("for<gpu> (x, 0, 1) { }"),
+                         "line 1, column 5: expected a device, found 'gpu'");
 }
 
 TEST(ParseErrors, Constants) {
-    EXPECT_COMPILE_ERROR(parse_expr("3000000000"), "line 1, column 1: '3000000000' does not fit int32");
+    EXPECT_COMPILE_ERROR(parse_expr("3000000000"),
+                         "line 1, column 1: '3000000000' does not fit int32");
     EXPECT_COMPILE_ERROR(parse_expr("(uint8)-1"), "line 1, column 9: '-1' does not fit uint8");
     EXPECT_COMPILE_ERROR(parse_expr("1.5"),
                          "line 1, column 1: '1.5' has no type, write 1.5f or (float64)1.5");
@@ -154,7 +182,8 @@ TEST(ParseErrors, Types) {
     EXPECT_COMPILE_ERROR(parse_expr("a + b:uint8"),
                          "line 1, column 3: the operands of '+' have types int32 and uint8");
     EXPECT_COMPILE_ERROR(parse_expr("a && b"), "line 1, column 3: ill-typed: And of int32");
-    EXPECT_COMPILE_ERROR(parse_expr("select(a, b, c)"), "line 1, column 1: ill-typed: Select of int32 by int32");
+    EXPECT_COMPILE_ERROR(parse_expr("select(a, b, c)"),
+                         "line 1, column 1: ill-typed: Select of int32 by int32");
     EXPECT_COMPILE_ERROR(parse_stmt("if (a) { }"),
                          "line 1, column 1: ill-typed: IfThenElse with a condition of type int32");
 }
@@ -166,7 +195,8 @@ TEST(ParseErrors, DeepNesting) {
     for (int i = 0; i < 600; i++) {
         loops += "for (x, 0, 1) {\n";
     }
-    EXPECT_COMPILE_ERROR(parse_stmt(loops), "line 501, column 15: statements are nested more than 500 deep");
+    EXPECT_COMPILE_ERROR(parse_stmt(loops),
+                         "line 501, column 15: statements are nested more than 500 deep");
 }
 
 }  // namespace

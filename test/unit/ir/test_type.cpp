@@ -25,21 +25,24 @@ TEST(Type, OfCppTypes) {
 TEST(Type, HandlesKnowTheirPointee) {
     ASSERT_NE(type_of<TypeTestStruct *>().handle_type, nullptr);
     EXPECT_EQ(type_of<TypeTestStruct *>().handle_type->cpp_name, "struct TypeTestStruct *");
-    EXPECT_EQ(type_of<const TypeTestStruct *>().handle_type->cpp_name, "struct TypeTestStruct const *");
+    EXPECT_EQ(type_of<const TypeTestStruct *>().handle_type->cpp_name,
+              "struct TypeTestStruct const *");
     EXPECT_NE(type_of<TypeTestStruct *>(), type_of<const TypeTestStruct *>());
     EXPECT_EQ(type_of<void *>(), Handle());
     EXPECT_EQ(type_of<TypeTestStruct *>(), type_of<TypeTestStruct *>());
 }
 
 TEST(Type, TextBothWays) {
-    for (Type t : {Int(8), UInt(16), Float(32), BFloat(16), Bool(), Bool(4), Handle(), Int(64, 3), Float(16, 128)}) {
+    for (Type t : {Int(8), UInt(16), Float(32), BFloat(16), Bool(), Bool(4), Handle(), Int(64, 3),
+                   Float(16, 128)}) {
         Type back;
         ASSERT_TRUE(parse_type(to_string(t), &back)) << t;
         EXPECT_EQ(back, t);
     }
     EXPECT_EQ(to_string(Bool(8)), "boolx8");
     Type ignored;
-    for (const char *text : {"", "int", "int32x", "float320", "uint8x70000", "int32 ", "integer", "int0", "boolean"}) {
+    for (const char *text :
+         {"", "int", "int32x", "float320", "uint8x70000", "int32 ", "integer", "int0", "boolean"}) {
         EXPECT_FALSE(parse_type(text, &ignored)) << text;
     }
 }

@@ -11,8 +11,7 @@ namespace {
 TEST(Hash, OrderAndLengthMatter) {
     EXPECT_NE(hash_combine(hash_combine(0, uint64_t(1)), uint64_t(2)),
               hash_combine(hash_combine(0, uint64_t(2)), uint64_t(1)));
-    EXPECT_NE(hash_combine(0, std::string_view("a")),
-              hash_combine(0, std::string_view("a\0", 2)));
+    EXPECT_NE(hash_combine(0, std::string_view("a")), hash_combine(0, std::string_view("a\0", 2)));
     EXPECT_EQ(hash_bytes("photogram", 9), hash_bytes("photogram", 9));
 }
 

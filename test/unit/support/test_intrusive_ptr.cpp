@@ -10,8 +10,7 @@ namespace calotype {
 namespace {
 
 struct Counted : RefCounted {
-    explicit Counted(int *live)
-        : live(live) {
+    explicit Counted(int *live) : live(live) {
         ++*live;
     }
     ~Counted() override {

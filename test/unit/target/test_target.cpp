@@ -11,8 +11,7 @@ namespace {
 /// Sets an environment variable for the length of a test.
 class ScopedEnvironment {
 public:
-    ScopedEnvironment(const char *name, const char *value)
-        : name_(name) {
+    ScopedEnvironment(const char *name, const char *value) : name_(name) {
         setenv(name, value, 1);
     }
     ~ScopedEnvironment() {
@@ -25,8 +24,9 @@ private:
 
 TEST(Target, TextBothWays) {
     for (const char *text :
-         {"x86-64-linux", "x86-32-windows-sse41", "arm-64-osx-tune_generic", "x86-64-linux-tune_znver3-avx-avx2-cuda",
-          "riscv-64-linux-rvv-vector_bits_256", "arch_unknown-0-os_unknown", "wasm-32-wasmrt-wasm_simd128"}) {
+         {"x86-64-linux", "x86-32-windows-sse41", "arm-64-osx-tune_generic",
+          "x86-64-linux-tune_znver3-avx-avx2-cuda", "riscv-64-linux-rvv-vector_bits_256",
+          "arch_unknown-0-os_unknown", "wasm-32-wasmrt-wasm_simd128"}) {
         const Target t(text);
         EXPECT_EQ(Target(t.to_string()), t) << text;
     }
@@ -69,35 +69,46 @@ TEST(Target, Host) {
 }
 
 TEST(Target, Errors) {
-    EXPECT_COMPILE_ERROR(Target("x86-64-lnux"),
-                         "target 'x86-64-lnux': 'lnux' is not a known architecture, bits, system, processor or "
-                         "feature, did you mean 'linux'?");
+    EXPECT_COMPILE_ERROR(
+        Target("x86-64-lnux"),
+        "target 'x86-64-lnux': 'lnux' is not a known architecture, bits, system, processor or "
+        "feature, did you mean 'linux'?");
     EXPECT_COMPILE_ERROR(Target("x86-64-linux-avx3"),
-                         "target 'x86-64-linux-avx3': 'avx3' is not a known architecture, bits, system, processor or "
+                         "target 'x86-64-linux-avx3': 'avx3' is not a known architecture, bits, "
+                         "system, processor or "
                          "feature, did you mean 'avx'?");
-    EXPECT_COMPILE_ERROR(Target("x86-linux"),
-                         "target 'x86-linux': it lacks its bits (arch-bits-os, as x86-64-linux, or host)");
-    EXPECT_COMPILE_ERROR(Target("x86-64"),
-                         "target 'x86-64': it lacks a system (arch-bits-os, as x86-64-linux, or host)");
-    EXPECT_COMPILE_ERROR(Target("x86-64-linux-arm"), "target 'x86-64-linux-arm': 'arm' is a second architecture");
+    EXPECT_COMPILE_ERROR(
+        Target("x86-linux"),
+        "target 'x86-linux': it lacks its bits (arch-bits-os, as x86-64-linux, or host)");
+    EXPECT_COMPILE_ERROR(
+        Target("x86-64"),
+        "target 'x86-64': it lacks a system (arch-bits-os, as x86-64-linux, or host)");
+    EXPECT_COMPILE_ERROR(Target("x86-64-linux-arm"),
+                         "target 'x86-64-linux-arm': 'arm' is a second architecture");
     EXPECT_COMPILE_ERROR(Target(""), "target '': there is an empty word");
     EXPECT_COMPILE_ERROR(Target("riscv-64-linux-rvv-vector_bits_100"),
-                         "target 'riscv-64-linux-rvv-vector_bits_100': 'vector_bits_100' must end in a power of two");
-    EXPECT_COMPILE_ERROR(Target("x86-64-linux-vector_bits_256"),
-                         "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
+                         "target 'riscv-64-linux-rvv-vector_bits_100': 'vector_bits_100' must end "
+                         "in a power of two");
+    EXPECT_COMPILE_ERROR(
+        Target("x86-64-linux-vector_bits_256"),
+        "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
     EXPECT_FALSE(Target::validate_target_string("x86-64"));
     EXPECT_TRUE(Target::validate_target_string("host-cuda"));
 }
 
 TEST(Target, ImpliedFeatures) {
     const Target t = Target("x86-64-linux-avx512_sapphirerapids").with_implied_features();
-    EXPECT_TRUE(t.features_all_of({Target::AVX512_Zen4, Target::AVX512_Cannonlake, Target::AVX512_Skylake,
-                                   Target::AVX512, Target::AVXVNNI, Target::AVX2, Target::FMA, Target::F16C,
-                                   Target::AVX, Target::SSE41}));
+    EXPECT_TRUE(t.features_all_of(
+        {Target::AVX512_Zen4, Target::AVX512_Cannonlake, Target::AVX512_Skylake, Target::AVX512,
+         Target::AVXVNNI, Target::AVX2, Target::FMA, Target::F16C, Target::AVX, Target::SSE41}));
     EXPECT_FALSE(t.has_feature(Target::AVX512_Zen5));
     EXPECT_EQ(t.without_implied_features(), Target("x86-64-linux-avx512_sapphirerapids"));
-    EXPECT_EQ(Target("x86-64-linux-cuda_capability_80").with_implied_features().get_cuda_capability_lower_bound(), 30);
-    EXPECT_EQ(Target("x86-64-linux-fma-avx2").without_implied_features(), Target("x86-64-linux-fma-avx2"));
+    EXPECT_EQ(Target("x86-64-linux-cuda_capability_80")
+                  .with_implied_features()
+                  .get_cuda_capability_lower_bound(),
+              30);
+    EXPECT_EQ(Target("x86-64-linux-fma-avx2").without_implied_features(),
+              Target("x86-64-linux-fma-avx2"));
 }
 
 TEST(Target, Queries) {
@@ -128,8 +139,9 @@ TEST(Target, NaturalLanes) {
     EXPECT_EQ(Target("arm-64-linux").natural_lanes(16), 8);
     EXPECT_EQ(Target("riscv-64-linux-rvv-vector_bits_256").natural_lanes(32), 8);
     EXPECT_EQ(Target("riscv-64-linux").natural_lanes(32), 1);
-    EXPECT_COMPILE_ERROR(Target().natural_lanes(32),
-                         "the natural vector size of target 'arch_unknown-0-os_unknown' is not known");
+    EXPECT_COMPILE_ERROR(
+        Target().natural_lanes(32),
+        "the natural vector size of target 'arch_unknown-0-os_unknown' is not known");
 }
 
 TEST(Target, RuntimeForTwoTargets) {
@@ -158,7 +170,8 @@ TEST(Target, FromEnvironment) {
     {
         const ScopedEnvironment set("CT_JIT_TARGET", "riscv-64-linux");
         EXPECT_COMPILE_ERROR(get_jit_target_from_environment(),
-                             "CT_JIT_TARGET is 'riscv-64-linux-jit', must be for this machine, '" + host + "'");
+                             "CT_JIT_TARGET is 'riscv-64-linux-jit', must be for this machine, '" +
+                                 host + "'");
     }
     {
         const ScopedEnvironment set("CT_JIT_TARGET", "host-no_bounds_query");

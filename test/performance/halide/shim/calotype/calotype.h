@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lets an app's generator, written for Calotype, be compiled with Halide: the same algorithm and schedule on both sides.
+// Lets an app's generator, written for Calotype, be compiled with Halide: the same algorithm and
+// schedule on both sides.
 #pragma once
 
 #include <Halide.h>
