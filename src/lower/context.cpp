@@ -12,6 +12,10 @@ bool LowerContext::is_output(const std::string &name) const {
     return false;
 }
 
+bool LowerContext::is_inlined(const Function &f) const {
+    return !is_output(f.name()) && f.schedule().compute_level.is_inlined() && f.can_be_inlined();
+}
+
 const Function *LowerContext::function_of_buffer(const std::string &buffer) const {
     auto it = env.find(buffer);
     if (it != env.end()) {

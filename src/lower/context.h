@@ -46,6 +46,8 @@ struct LowerContext {
     internal::UniqueNames names;  ///< fresh names of this lowering
 
     bool is_output(const std::string &name) const;
+    /// Calls of f become its values: it has no loops and no storage.
+    bool is_inlined(const Function &f) const;
     /// Name of Variables and buffers: the Function whose storage is called `buffer` ("f" or "f.1"),
     /// or null.
     const Function *function_of_buffer(const std::string &buffer) const;

@@ -71,7 +71,6 @@ using Reads = std::map<std::string, Box>;
 class InferBounds : public Mutator {
 public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
-        collect_inlined();
         for (const std::string &name : ctx.order) {
             const Function &f = ctx.env.at(name);
             if (!is_inlined(name)) {
@@ -123,17 +122,7 @@ protected:
 
 private:
     bool is_inlined(const std::string &name) const {
-        return inlined_.count(name) != 0;
-    }
-
-    void collect_inlined() {
-        for (const std::string &name : ctx_.order) {
-            const Function &f = ctx_.env.at(name);
-            if (!ctx_.is_output(name) && f.schedule().compute_level.is_inlined() &&
-                f.can_be_inlined()) {
-                inlined_.insert(name);
-            }
-        }
+        return ctx_.is_inlined(ctx_.env.at(name));
     }
 
     Stmt expand_inlined(Stmt s) const {
@@ -390,7 +379,6 @@ private:
     }
 
     LowerContext &ctx_;
-    std::set<std::string> inlined_;
     std::map<StageKey, Reads> reads_;
     std::vector<std::string>
         bound_;  ///< names of the loops and lets that are open, outermost first

@@ -174,8 +174,7 @@ Stmt build_nest(const Stmt &, LowerContext &ctx) {
         if (!needed) {
             continue;
         }
-        if (group.size() == 1 && !ctx.is_output(f.name()) &&
-            f.schedule().compute_level.is_inlined() && f.can_be_inlined()) {
+        if (group.size() == 1 && ctx.is_inlined(f)) {
             s = inline_function(s, f);
             continue;
         }

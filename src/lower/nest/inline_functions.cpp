@@ -23,15 +23,13 @@ public:
             values_.push_back(qualify(v, f, 0));
         }
     }
-    bool found = false;
 
 protected:
     Expr visit(const Call *op) override {
-        std::vector<Expr> args = mutate(op->args);
         if (op->call_kind != CallKind::Func || op->name != f_.name()) {
-            return rebuild(op, std::move(args));
+            return Mutator::visit(op);
         }
-        found = true;
+        std::vector<Expr> args = mutate(op->args);
         internal_assert(args.size() == f_.args().size())
             << "call of " << f_.name() << " with " << args.size() << " coordinates";
         std::map<std::string, Expr> direct;
@@ -52,21 +50,6 @@ protected:
     }
 
 private:
-    static Expr rebuild(const Call *op, std::vector<Expr> args) {
-        bool same = true;
-        for (size_t i = 0; i < args.size(); i++) {
-            same = same && args[i].same_as(op->args[i]);
-        }
-        if (same) {
-            return op;
-        }
-        if (op->is_intrinsic()) {
-            return Call::make(op->type, op->intrinsic, std::move(args));
-        }
-        return Call::make(op->type, op->name, std::move(args), op->call_kind, op->value_index,
-                          op->symbol);
-    }
-
     const Function &f_;
     std::vector<Expr> values_;
 };
