@@ -40,6 +40,9 @@ typedef struct calotype_device_interface_impl_t {
     int (*device_release_crop)(void *user_context, struct calotype_buffer_t *buf);
     int (*wrap_native)(void *user_context, struct calotype_buffer_t *buf, uint64_t handle);
     int (*detach_native)(void *user_context, struct calotype_buffer_t *buf);
+    /** What the kernel cache needs (a calotype::runtime::KernelBackend of device/kernel_backend.h);
+     * null where the device runs no kernels. */
+    const void *kernels;
 } calotype_device_interface_impl_t;
 
 #ifdef __cplusplus

@@ -77,6 +77,41 @@ struct ExternalCode {
     std::vector<uint8_t> bytes;
 };
 
+/// An argument of a kernel: the Variable `name` in its body. A buffer is the handle that loads and
+/// stores of `name` go through.
+struct KernelArgument {
+    std::string name;
+    Type type;  ///< of the scalar, or of the buffer's elements
+    bool is_buffer = false;
+    MemoryType memory = MemoryType::Heap;  ///< GPUTexture: an image
+    int dimensions = 0;                    ///< of an image
+    bool read = false, written = false;    ///< by the kernel, for buffers
+    Alignment alignment;                   ///< of a buffer's address, in bytes
+};
+
+/// A function that one thread of a device runs. In its body:
+/// - gpu_block_index(d) and gpu_thread_index(d) say which thread it is; there are no GPU loops;
+/// - `allocate f in GPUShared` is shared by the block: of constant size, or, for at most one, of the
+///   size that the launch gives (its extents then are the Variable `.shared_bytes`);
+/// - other allocations are of the thread and of constant size;
+/// - there are no asserts, no parallel loops, no calls of host functions.
+struct DeviceKernel {
+    std::string name;
+    std::vector<KernelArgument> args;
+    Stmt body;
+    int64_t block_size[3] = {0, 0, 0};  ///< 0: not a constant
+    int64_t shared_bytes = 0;           ///< of allocations of constant size
+    bool dynamic_shared = false;
+};
+
+/// The kernels of one object for one kind of device. Host code refers to it with
+/// gpu_module_descriptor(name of the API).
+struct DeviceModule {
+    DeviceAPI api = DeviceAPI::None;
+    std::string name;
+    std::vector<DeviceKernel> kernels;
+};
+
 /// All that one object file is made of.
 struct LoweredModule {
     std::string name;
@@ -84,6 +119,7 @@ struct LoweredModule {
     std::vector<LoweredFunction> functions;
     std::vector<LoweredBuffer> buffers;
     std::vector<ExternalCode> external_code;
+    std::vector<DeviceModule> device_modules;
     MetadataNameMap metadata_names;
     bool any_strict_float = false;  ///< some part asked for strict floating point everywhere
 

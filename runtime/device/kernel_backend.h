@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a kind of device supplies to the kernel cache: a table of functions, found through
+// calotype_device_interface_impl_t::kernels. The cache keeps states, counts and keys; a back end
+// knows its driver. No function here is called with a lock of the cache held.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/abi/kernel_cache.h"
+#include "runtime/abi/linkables.h"
+
+namespace calotype {
+namespace runtime {
+
+/** The context of one call, as a back end found it from the user context. */
+struct DeviceScope {
+    void *user_context;
+    void *context;         ///< CUcontext, cl_context
+    uint64_t context_uid;  ///< never recycled; unique over all back ends; not 0
+    void *stream;          ///< where the call's work goes: CUstream, cl_command_queue
+    int32_t device;
+    void *extra;  ///< the back end's own
+};
+
+/** For which hardware and by which tools an image is made: part of its key. */
+struct DeviceArch {
+    uint32_t sm;          ///< 90; 0 where there is no such number
+    char suffix;          ///< 'a' where exact-architecture code may be used
+    char toolchain[192];  ///< what made the image: linker and version, or platform, device, driver
+};
+
+/** An image that load() takes: bytes on the heap of malloc, or constant data of the object. */
+struct LoadableImage {
+    calotype_kind kind;
+    const void *bytes;
+    size_t size;
+    bool owned;        ///< free() it
+    bool persistable;  ///< made by tools whose version is in DeviceArch::toolchain, and worth keeping
+    bool was_built;    ///< by compiling; false for an embedded image taken as it is
+    bool was_linked;   ///< with linkables
+};
+
+/** Where functions put the text that explains a failure. Grows on the heap; never null. */
+class ErrorLog;
+
+struct KernelBackend {
+    const char *name;  ///< "CUDA"
+
+    /** Find the context of a call; makes nothing current; the warm path is a few ns.
+     * `release` ends what acquire began. */
+    calotype_status (*acquire)(void *user_context, DeviceScope *scope);
+    void (*release)(const DeviceScope &scope);
+    /** Make the context current on this thread, and what was current before current again. */
+    calotype_status (*enter)(const DeviceScope &scope);
+    void (*leave)(const DeviceScope &scope);
+    /** Whether the context with that identity still exists and the driver still answers. */
+    bool (*is_alive)(void *context, uint64_t context_uid);
+
+    calotype_status (*describe)(const DeviceScope &scope, DeviceArch *arch);
+    /** Choose, compile and link: no context needs to be current. */
+    calotype_status (*build)(const DeviceScope &scope, const DeviceArch &arch,
+                             const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log);
+    /** The rest is called between enter and leave. */
+    calotype_status (*load)(const DeviceScope &scope, const calotype_module_desc &desc,
+                            const LoadableImage &image, void **module, ErrorLog &log);
+    calotype_status (*unload)(const DeviceScope &scope, void *module);
+    calotype_status (*get_function)(const DeviceScope &scope, void *module, const char *name,
+                                    void **function, ErrorLog &log);
+    void (*free_function)(void *function);  ///< null where there is nothing to free
+    calotype_status (*get_global)(const DeviceScope &scope, void *module, const char *name,
+                                  uint64_t *address, size_t *bytes);
+    calotype_status (*copy_to_device)(const DeviceScope &scope, uint64_t address,
+                                      const void *source, size_t bytes);
+    calotype_status (*synchronize)(const DeviceScope &scope);
+
+    /** Launch; `function` is what get_function gave. */
+    calotype_status (*launch)(const DeviceScope &scope, void *function,
+                              const calotype_kernel_desc &kernel, const uint32_t grid[3],
+                              const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream,
+                              void **args, ErrorLog &log);
+
+    /** Events for holds that end with a stream. query: OK, or CALOTYPE_E_BUSY if not yet. */
+    calotype_status (*record_event)(const DeviceScope &scope, void *stream, void **event);
+    calotype_status (*query_event)(void *event);
+    void (*destroy_event)(void *event);
+    /** Whether work on the stream (null: the scope's) is being recorded into a graph. */
+    bool (*is_capturing)(const DeviceScope &scope, void *stream);
+};
+
+}  // namespace runtime
+}  // namespace calotype
