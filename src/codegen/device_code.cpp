@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/device_code.h"
+
+#include "support/error.h"
+
+namespace calotype::internal {
+
+DeviceCode compile_device_module(const DeviceModule &module, const Target &target) {
+    DeviceCode code;
+    switch (module.api) {
+    case DeviceAPI::CUDA:
+        code = compile_cuda_module(module, target);
+        break;
+    case DeviceAPI::OpenCL:
+        code = compile_opencl_module(module, target);
+        break;
+    default:
+        internal_error << "module " << module.name << " is for no device that code is made for";
+    }
+    internal_assert(code.kernels.size() == module.kernels.size() && !code.images.empty())
+        << "code of device module " << module.name << " is not complete";
+    return code;
+}
+
+}  // namespace calotype::internal
