@@ -105,6 +105,14 @@ typedef struct calotype_kernel_arg {
     uint8_t written;   /**< a buffer that the kernel stores to */
 } calotype_kernel_arg;
 
+/** Bits of calotype_kernel_desc::flags. */
+enum {
+    /** OpenCL: the last parameter, not among `args`, is `__local uchar *`, the dynamic shared
+     * memory. Every buffer parameter is `__global uchar *` followed by `ulong`, the offset in bytes
+     * of the element at the mins. */
+    CALOTYPE_KERNEL_DYNAMIC_SHARED = 1u
+};
+
 /** One kernel of a module. */
 typedef struct calotype_kernel_desc {
     const char *name;
@@ -112,7 +120,7 @@ typedef struct calotype_kernel_desc {
     uint32_t n_args;
     uint32_t max_threads;         /**< of a block, 0: not known when it was compiled */
     uint32_t static_shared_bytes; /**< of a block, fixed in the code */
-    uint32_t flags;
+    uint32_t flags;               /**< CALOTYPE_KERNEL_ */
 } calotype_kernel_desc;
 
 struct calotype_linkable_desc; /* linkables.h */
