@@ -18,9 +18,15 @@ struct CompiledModule::Contents {
 };
 
 CompiledModule::CompiledModule(const LoweredModule &module, const Target &target)
+    : CompiledModule(module, target, compile_device_modules(module, target)) {
+}
+
+CompiledModule::CompiledModule(const LoweredModule &module, const Target &target,
+                               const std::vector<DeviceCode> &device_codes)
     : contents_(std::make_unique<Contents>()) {
     contents_->target = target.with_implied_features();
-    contents_->module = ModuleEmitter(module, contents_->target, contents_->context).emit();
+    contents_->module =
+        ModuleEmitter(module, contents_->target, device_codes, contents_->context).emit();
     optimize(*contents_->module, contents_->target);
 }
 

@@ -22,4 +22,16 @@ DeviceCode compile_device_module(const DeviceModule &module, const Target &targe
     return code;
 }
 
+std::vector<DeviceCode> compile_device_modules(const LoweredModule &module, const Target &target) {
+    Target device_target = target.with_implied_features();
+    if (module.any_strict_float) {
+        device_target.set_feature(Target::StrictFloat);
+    }
+    std::vector<DeviceCode> codes;
+    for (const DeviceModule &m : module.device_modules) {
+        codes.push_back(compile_device_module(m, device_target));
+    }
+    return codes;
+}
+
 }  // namespace calotype::internal

@@ -58,6 +58,9 @@ struct DeviceCode {
 /// CompileError if the target has no such device or the code cannot be compiled for it.
 DeviceCode compile_device_module(const DeviceModule &module, const Target &target);
 
+/// The code of all device modules, one by one.
+std::vector<DeviceCode> compile_device_modules(const LoweredModule &module, const Target &target);
+
 /// @name The back ends, each in its folder
 /// `target` has all implied features. It has strict_float if that was asked for in any way.
 /// @{

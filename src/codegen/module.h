@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "codegen/device_code.h"
 #include "ir/module.h"
 #include "target/target.h"
 
@@ -18,6 +19,9 @@ public:
     /// Generates and optimises code. Throws CompileError if the target cannot be compiled for, and
     /// InternalError if the module breaks the conventions of ir/module.h.
     CompiledModule(const LoweredModule &module, const Target &target);
+    /// The same with the code of compile_device_modules(), made before.
+    CompiledModule(const LoweredModule &module, const Target &target,
+                   const std::vector<DeviceCode> &device_codes);
     CompiledModule(CompiledModule &&) noexcept;
     CompiledModule &operator=(CompiledModule &&) noexcept;
     ~CompiledModule();

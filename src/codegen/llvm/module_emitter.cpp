@@ -19,10 +19,12 @@ using llvm::Constant;
 using llvm::ConstantInt;
 
 ModuleEmitter::ModuleEmitter(const LoweredModule &source, const Target &target,
+                             const std::vector<DeviceCode> &device_codes,
                              llvm::LLVMContext &context)
     : source_(source), target_(target), context_(context),
       module_(std::make_unique<llvm::Module>(source.name, context)),
-      strict_float_(source.any_strict_float) {
+      strict_float_(source.any_strict_float),
+      device_modules_(*this, source.device_modules, device_codes) {
     llvm::Type *i8 = llvm::Type::getInt8Ty(context), *i16 = llvm::Type::getInt16Ty(context);
     llvm::Type *i32 = llvm::Type::getInt32Ty(context), *i64 = llvm::Type::getInt64Ty(context);
     llvm::Type *p = pointer_type();

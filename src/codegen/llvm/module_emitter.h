@@ -11,6 +11,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/llvm/device_modules.h"
 #include "ir/module.h"
 #include "target/target.h"
 
@@ -18,7 +19,9 @@ namespace calotype::internal {
 
 class ModuleEmitter {
 public:
-    ModuleEmitter(const LoweredModule &source, const Target &target, llvm::LLVMContext &context);
+    /// `device_codes` are of the device modules of `source`, one by one.
+    ModuleEmitter(const LoweredModule &source, const Target &target,
+                  const std::vector<DeviceCode> &device_codes, llvm::LLVMContext &context);
 
     /// The finished module, verified but not optimised. To be called once.
     std::unique_ptr<llvm::Module> emit();
@@ -54,6 +57,12 @@ public:
     llvm::Constant *embedded_buffer(const std::string &name) const;
     /// The function of this module with that name, or null.
     llvm::Function *module_function(const std::string &name) const;
+    /// The code for devices that travels in this module.
+    DeviceModules &device_modules() {
+        return device_modules_;
+    }
+    /// Address of a new constant that only this module sees.
+    llvm::Constant *private_constant(llvm::Constant *value, const char *name);
     /// Node of the alias tree: accesses to buffers of different names do not alias.
     llvm::MDNode *alias_tag(const std::string &buffer);
 
@@ -79,7 +88,6 @@ private:
     llvm::Constant *argument_metadata(const LoweredArgument &argument, llvm::StructType *type);
     llvm::Constant *scalar_metadata(const Expr &value, Type type);
     llvm::Constant *estimates_metadata(const LoweredArgument &argument);
-    llvm::Constant *private_constant(llvm::Constant *value, const char *name);
     void link_external_code();
 
     const LoweredModule &source_;
@@ -87,6 +95,7 @@ private:
     llvm::LLVMContext &context_;
     std::unique_ptr<llvm::Module> module_;
     bool strict_float_;
+    DeviceModules device_modules_;
     llvm::StructType *buffer_type_, *dimension_type_, *type_type_;
     std::map<std::string, llvm::Constant *> strings_;
     std::map<std::string, llvm::Constant *> embedded_;

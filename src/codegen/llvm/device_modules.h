@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// DeviceModules: the device code of a lowered module as constants of the LLVM module, laid out as
+// runtime/abi/kernels.h says.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <llvm/IR/Constants.h>
+
+#include "codegen/device_code.h"
+
+namespace calotype::internal {
+
+class ModuleEmitter;
+
+/// A kernel as the host launches it.
+struct KernelReference {
+    const DeviceKernel *kernel = nullptr;
+    uint32_t index = 0;  ///< in its module's descriptor
+};
+
+class DeviceModules {
+public:
+    /// `codes` are of `modules`, one by one. Both outlive this.
+    DeviceModules(ModuleEmitter &emitter, const std::vector<DeviceModule> &modules,
+                  const std::vector<DeviceCode> &codes);
+
+    /// Address of the calotype_module_desc for the API ("cuda"); made on first use.
+    llvm::Constant *descriptor(const std::string &api);
+    /// Kernels have different names in all modules of an object.
+    KernelReference kernel(const std::string &name) const;
+
+private:
+    llvm::Constant *make_descriptor(const DeviceModule &module, const DeviceCode &code);
+    llvm::Constant *images(const DeviceCode &code);
+    llvm::Constant *kernels(const DeviceModule &module, const DeviceCode &code);
+    llvm::Constant *arguments(const DeviceKernel &kernel);
+    llvm::Constant *constant_array(llvm::StructType *type,
+                                   const std::vector<llvm::Constant *> &elements, const char *name);
+
+    ModuleEmitter &emitter_;
+    const std::vector<DeviceModule> &modules_;
+    const std::vector<DeviceCode> &codes_;
+    std::map<std::string, KernelReference> kernels_;
+    std::map<std::string, llvm::Constant *> descriptors_;
+    llvm::Type *i8_, *i32_, *i64_, *p_;
+};
+
+/// SHA-256 of everything in the descriptor that decides what runs: equal code, equal id.
+std::string device_module_uid(const DeviceModule &module, const DeviceCode &code);
+
+}  // namespace calotype::internal
