@@ -39,6 +39,7 @@ struct LoadableImage {
     bool persistable;  ///< made by tools whose version is in DeviceArch::toolchain, and worth keeping
     bool was_built;    ///< by compiling; false for an embedded image taken as it is
     bool was_linked;   ///< with linkables
+    bool lto_missed;   ///< a linkable has LTO-IR, but kernels were not inlined into: counted
 };
 
 /** Where functions put the text that explains a failure. Grows on the heap; never null. */
@@ -57,7 +58,14 @@ struct KernelBackend {
     /** Whether the context with that identity still exists and the driver still answers. */
     bool (*is_alive)(void *context, uint64_t context_uid);
 
+    /** All but the toolchain: cheap. */
     calotype_status (*describe)(const DeviceScope &scope, DeviceArch *arch);
+    /** Whether build() will take an embedded image as it is, so that there is nothing to look up in
+     * the persistent store or to keep there, nor a key to make. Null: never. */
+    bool (*is_ready)(const DeviceArch &arch, const calotype_module_desc &desc);
+    /** Fill in arch->toolchain, for keys. May load a library (nvJitLink takes 5 ms), so it is not
+     * called where is_ready() holds. Null: describe() has done it. */
+    void (*describe_tools)(const DeviceScope &scope, DeviceArch *arch);
     /** Choose, compile and link: no context needs to be current. */
     calotype_status (*build)(const DeviceScope &scope, const DeviceArch &arch,
                              const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log);

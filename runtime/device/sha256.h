@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SHA-256 (FIPS 180-4), for content ids, image keys and the digests of stored images.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/abi/kernels.h"
+
+namespace calotype {
+namespace runtime {
+
+/** The hash of bytes that come in pieces. */
+class Sha256 {
+public:
+    Sha256();
+    Sha256 &add(const void *data, size_t size);
+    /** The hash of all bytes so far; the end of the object's use. */
+    calotype_uid finish();
+
+private:
+    uint32_t state[8];
+    uint64_t total = 0;
+    uint8_t block[64];
+    size_t filled = 0;
+
+    void add_block(const uint8_t *bytes);
+};
+
+inline calotype_uid sha256(const void *data, size_t size) {
+    return Sha256().add(data, size).finish();
+}
+
+}  // namespace runtime
+}  // namespace calotype
