@@ -2,12 +2,20 @@
 #include "runtime/device/checks.h"
 
 #include "runtime/abi/hooks.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
 
 int report_code(void *user_context, int code) {
-    calotype_error(user_context, calotype_error_code_summary(code));
+    Text message;
+    message << calotype_error_code_summary(code);
+    if (failure_text()[0]) {
+        message << ": " << failure_text();
+    }
+    clear_failure();
+    calotype_error(user_context, message.c_str());
     return code;
 }
 

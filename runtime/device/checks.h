@@ -8,7 +8,7 @@
 namespace calotype {
 namespace runtime {
 
-/** Report an error with the summary of its code. Returns the code. */
+/** Report an error with the summary of its code and what set_failure() kept. Returns the code. */
 int report_code(void *user_context, int code);
 
 /** 0, or an error if the buffer is null or its device fields contradict each other. */

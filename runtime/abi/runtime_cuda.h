@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * CUDA devices. libcuda.so.1 is loaded when it is first needed, or what CT_CUDA_DRIVER_LIBRARY
+ * names.
+ *
+ * A call works in the context that calotype_cuda_acquire_context() answers: the one of its
+ * calotype_device_context (device_context.h), else the primary context of the chosen device
+ * (CT_GPU_DEVICE, calotype_set_gpu_device()), which it shares with the CUDA runtime library.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buffer.h"
+#include "device_interface.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What cuda.h calls CUcontext and CUstream points at these. */
+struct CUctx_st;
+struct CUstream_st;
+
+extern const struct calotype_device_interface_t *calotype_cuda_device_interface(void);
+
+/** @name Context and stream of a call
+ * Defining the functions in the application, or the setters, replace them. A replacement of
+ * acquire must come with one of release, which is called once for each successful acquire. What
+ * they answer is 0 or an error code; `create` is false where a context that does not exist yet is
+ * not wanted, which is no error and leaves *context null. */
+/**@{*/
+extern int calotype_cuda_acquire_context(void *user_context, struct CUctx_st **context,
+                                         bool create);
+extern int calotype_cuda_release_context(void *user_context);
+extern int calotype_cuda_get_stream(void *user_context, struct CUctx_st *context,
+                                    struct CUstream_st **stream);
+typedef int (*calotype_cuda_acquire_context_t)(void *user_context, struct CUctx_st **context,
+                                               bool create);
+typedef int (*calotype_cuda_release_context_t)(void *user_context);
+typedef int (*calotype_cuda_get_stream_t)(void *user_context, struct CUctx_st *context,
+                                          struct CUstream_st **stream);
+extern calotype_cuda_acquire_context_t
+calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t acquire);
+extern calotype_cuda_release_context_t
+calotype_set_cuda_release_context(calotype_cuda_release_context_t release);
+extern calotype_cuda_get_stream_t calotype_set_cuda_get_stream(calotype_cuda_get_stream_t get);
+/**@}*/
+
+/** @name Device memory of the application
+ * The caller keeps the memory, which must outlive the buffer's use of it. The pointer is to the
+ * element at the mins of the buffer. */
+/**@{*/
+extern int calotype_cuda_wrap_device_ptr(void *user_context, struct calotype_buffer_t *buf,
+                                         uint64_t device_ptr);
+extern int calotype_cuda_detach_device_ptr(void *user_context, struct calotype_buffer_t *buf);
+/** The address on the device of the element at the mins, 0 if the buffer is not on CUDA. */
+extern uintptr_t calotype_cuda_get_device_ptr(void *user_context, struct calotype_buffer_t *buf);
+/** Give freed memory that is kept for later back to the driver. Returns 0 or an error code. */
+extern int calotype_cuda_release_unused_device_allocations(void *user_context);
+/**@}*/
+
+/** @name What is there */
+/**@{*/
+/** Whether there is a driver and the chosen device has at least that compute capability, as 90 for
+ * 9.0; 0 for any. Makes no context and reports no error. */
+extern int calotype_cuda_can_run(int min_capability);
+/** Why calotype_cuda_can_run() says no, in a sentence copied to `text`, or "" if it says yes. */
+extern void calotype_cuda_explain(int min_capability, char *text, size_t size);
+/**@}*/
+
+/** For tests: use this library as the driver from now on; null brings back the usual ones. No
+ * buffer may be on a device and no module loaded. Returns 0, or an error code without reporting it
+ * if it cannot be loaded. */
+extern int calotype_cuda_set_driver_library(const char *file_name);
+
+#ifdef __cplusplus
+}
+#endif
