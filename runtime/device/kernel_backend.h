@@ -94,6 +94,10 @@ struct KernelBackend {
     void (*destroy_event)(void *event);
     /** Whether work on the stream (null: the scope's) is being recorded into a graph. */
     bool (*is_capturing)(const DeviceScope &scope, void *stream);
+
+    /** calotype_context_lost() was called: acquire must not answer this identity again, also where
+     * a new context has the address of the old one. Null: the driver tells them apart. */
+    void (*forget_context)(uint64_t context_uid);
 };
 
 }  // namespace runtime
