@@ -9,6 +9,7 @@
 
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/linkables.h"
+#include "runtime/device/error_log.h"
 
 namespace calotype {
 namespace runtime {
@@ -36,20 +37,25 @@ struct LoadableImage {
     const void *bytes;
     size_t size;
     bool owned;        ///< free() it
-    bool persistable;  ///< made by tools whose version is in DeviceArch::toolchain, and worth keeping
+    bool persistable;  ///< made by tools whose version is in DeviceArch::toolchain, and worth
+                       ///< keeping
     bool was_built;    ///< by compiling; false for an embedded image taken as it is
     bool was_linked;   ///< with linkables
     bool lto_missed;   ///< a linkable has LTO-IR, but kernels were not inlined into: counted
 };
 
-/** Where functions put the text that explains a failure. Grows on the heap; never null. */
-class ErrorLog;
-
+/** Statuses are all that is needed of a failure; where there is an ErrorLog, what is written there
+ * reaches the user, and where there is none, what set_failure() was told (failure.h).
+ *
+ * The cache keeps a copy of the scope that it first meets a context with, its user_context and
+ * stream null, and gives that to enter, unload, synchronize and leave when modules go for reasons
+ * that no call has: limits, shutdown, exit. */
 struct KernelBackend {
     const char *name;  ///< "CUDA"
 
-    /** Find the context of a call; makes nothing current; the warm path is a few ns.
-     * `release` ends what acquire began. */
+    /** Find the context of a call; makes nothing current; the warm path is a few ns. `release` ends
+     * what acquire began; null where there is nothing to end. A user context that is one of another
+     * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
     /** Make the context current on this thread, and what was current before current again. */
@@ -88,11 +94,13 @@ struct KernelBackend {
                               const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream,
                               void **args, ErrorLog &log);
 
-    /** Events for holds that end with a stream. query: OK, or CALOTYPE_E_BUSY if not yet. */
+    /** Events for holds that end with a stream. query: OK, or CALOTYPE_E_BUSY if not yet. The last
+     * two are called without enter. */
     calotype_status (*record_event)(const DeviceScope &scope, void *stream, void **event);
     calotype_status (*query_event)(void *event);
     void (*destroy_event)(void *event);
-    /** Whether work on the stream (null: the scope's) is being recorded into a graph. */
+    /** Whether work on the stream (null: the scope's) is being recorded into a graph. Null: never;
+     * called without enter. */
     bool (*is_capturing)(const DeviceScope &scope, void *stream);
 
     /** calotype_context_lost() was called: acquire must not answer this identity again, also where

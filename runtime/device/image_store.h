@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the kernel cache asks of the persistent store. Called by the one thread that makes an image,
+// with no lock held.
+#pragma once
+
+#include "runtime/device/kernel_backend.h"
+
+namespace calotype {
+namespace runtime {
+
+/** The key of the module's image: SHA-256 of all that its bytes depend on. `arch` has its
+ * toolchain. */
+calotype_status image_key(const DeviceArch &arch, const calotype_module_desc &desc,
+                          calotype_uid *key);
+
+/** Bytes of a verified entry, owned; false if there is none. Counts disk_hits, disk_misses and
+ * disk_corrupt. */
+bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
+                       const calotype_module_desc &desc, const calotype_uid &key,
+                       LoadableImage *image);
+
+/** Keep an image, unless it is not persistable or the module is not. Counts disk_writes and
+ * disk_evictions. */
+void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotype_module_desc &desc,
+                 const calotype_uid &key, const LoadableImage &image);
+
+/** One process at a time compiles an image. Constructed and destroyed on one thread; does nothing
+ * where there is no store. After it is taken, find_stored_image is to be asked (again). */
+class ImageLock {
+public:
+    explicit ImageLock(const calotype_uid &key);
+    ~ImageLock();
+    ImageLock(const ImageLock &) = delete;
+    ImageLock &operator=(const ImageLock &) = delete;
+    /** Whether another process was waited for, so that it may have stored the image meanwhile. */
+    bool has_waited() const {
+        return waited;
+    }
+
+private:
+    calotype_uid key;
+    int handle = -1;
+    bool waited = false;
+};
+
+}  // namespace runtime
+}  // namespace calotype
