@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Stores hold frames (image_store_frame.h), whatever the store, so that an image from any of them
+// is verified before a driver sees it.
+#include "runtime/device/image_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/abi/hooks.h"
+#include "runtime/device/image_store_frame.h"
+#include "runtime/device/kernel_stats.h"
+#include "runtime/device/store_dir.h"
+#include "runtime/host/sync.h"
+#include "runtime/host/text.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace {
+
+constexpr uint32_t lock_timeout_ms = 30000;
+
+/** The application's store; all null without one. */
+struct CustomStore {
+    Mutex mutex;
+    calotype_store store;
+};
+constinit CustomStore custom = {};
+
+/** A copy, so that no lock is held while it is called. False: there is none. */
+bool get_custom_store(calotype_store *store) {
+    LockGuard lock(custom.mutex);
+    *store = custom.store;
+    return store->get != nullptr;
+}
+
+bool is_of_this_session(const calotype_module_desc &desc) {
+    bool result = desc.flags & CALOTYPE_MOD_SESSION_DEPENDENT;
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        result |= (desc.linkables[i]->flags & CALOTYPE_LK_SESSION_DEPENDENT) != 0;
+    }
+    return result;
+}
+
+/** Bytes from a store, and how to give them back. */
+struct Stored {
+    void *bytes = nullptr;
+    size_t size = 0;
+    calotype_store store = {};
+    bool is_custom = false;
+    StoreDir dir;
+    FileStamp stamp;
+
+    ~Stored() {
+        if (is_custom && bytes && store.free_bytes) {
+            store.free_bytes(store.self, bytes);
+        } else if (!is_custom) {
+            free(bytes);
+        }
+    }
+    bool get(const calotype_uid &key) {
+        is_custom = get_custom_store(&store);
+        if (is_custom) {
+            return store.get(store.self, &key, &bytes, &size) == 0 && bytes;
+        }
+        return get_store_dir(&dir) && read_store_file(dir, key, &bytes, &size, &stamp);
+    }
+    void remove(const calotype_uid &key) {
+        if (!is_custom) {
+            remove_store_file(dir, key, &stamp);
+        } else if (store.del) {
+            store.del(store.self, &key);
+        }
+    }
+};
+
+/** Once a process, so that a read-only home directory does not fill the log. */
+void tell_of_failed_write(const StoreDir &dir) {
+    static std::atomic<bool> told{false};
+    if (dir.writable && !told.exchange(true)) {
+        Text text;
+        text << "note: device code is not kept in " << dir.path
+             << " for the next process: " << strerror(errno) << "\n";
+        calotype_print(nullptr, text.c_str());
+    }
+}
+
+bool write_frame(const calotype_uid &key, const StoreFrame &frame, uint64_t *evicted) {
+    calotype_store store;
+    if (get_custom_store(&store)) {
+        return store.put && store.put(store.self, &key, frame.bytes, frame.size) == 0;
+    }
+    StoreDir dir;
+    if (!get_store_dir(&dir)) {
+        return false;
+    }
+    errno = 0;
+    const bool written = write_store_file(dir, key, frame.bytes, frame.size, evicted);
+    if (!written) {
+        tell_of_failed_write(dir);
+    }
+    return written;
+}
+
+}  // namespace
+
+namespace calotype {
+namespace runtime {
+
+bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
+                       const calotype_module_desc &desc, const calotype_uid &key,
+                       LoadableImage *image) {
+    if (is_of_this_session(desc)) {
+        return false;
+    }
+    Stored stored;
+    if (!stored.get(key)) {
+        count(scope.context_uid, Counter::disk_misses);
+        return false;
+    }
+    const char *wrong = read_store_frame(stored.bytes, stored.size, key, arch, image);
+    if (!wrong) {
+        count(scope.context_uid, Counter::disk_hits);
+        return true;
+    }
+    count(scope.context_uid, Counter::disk_misses);
+    if (strcmp(wrong, "memory") != 0) {
+        count(scope.context_uid, Counter::disk_corrupt);
+        stored.remove(key);
+    }
+    return false;
+}
+
+void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotype_module_desc &desc,
+                 const calotype_uid &key, const LoadableImage &image) {
+    if (!image.persistable || image.size == 0 || is_of_this_session(desc)) {
+        return;
+    }
+    const StoreFrame frame = make_store_frame(key, arch, image);
+    uint64_t evicted = 0;
+    if (frame.bytes && write_frame(key, frame, &evicted)) {
+        count(scope.context_uid, Counter::disk_writes);
+        count(scope.context_uid, Counter::disk_evictions, evicted);
+    }
+    free(frame.bytes);
+}
+
+// A store of the application's has no lock; there, two processes may compile the same.
+ImageLock::ImageLock(const calotype_uid &key) : key(key) {
+    calotype_store store;
+    StoreDir dir;
+    if (get_custom_store(&store) || !get_store_dir(&dir)) {
+        return;
+    }
+    handle = lock_store_key(dir, key, lock_timeout_ms, &waited);
+}
+
+ImageLock::~ImageLock() {
+    StoreDir dir;
+    if (handle >= 0 && get_store_dir(&dir)) {
+        unlock_store_key(dir, key, handle);
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_set_store(const calotype_store *store) {
+    if (store && (store->size < sizeof *store || !store->get || !store->put)) {
+        return CALOTYPE_E_INVALID;
+    }
+    LockGuard lock(custom.mutex);
+    custom.store = store ? *store : calotype_store{};
+    return CALOTYPE_OK;
+}

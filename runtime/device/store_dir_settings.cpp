@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/store_dir.h"
+#include "runtime/host/sync.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace {
+
+constexpr uint64_t default_max_bytes = uint64_t(2) << 30;
+
+/** What calotype_set_store_dir said. */
+struct Settings {
+    Mutex mutex;
+    bool given;
+    bool off;
+    StoreDir dir;
+};
+constinit Settings settings = {};
+
+/** false if it gets too long. */
+bool append(char *path, const char *text) {
+    const size_t length = strlen(path), added = strlen(text);
+    if (length + added >= sizeof StoreDir::path) {
+        return false;
+    }
+    memcpy(path + length, text, added + 1);
+    return true;
+}
+
+bool is_set(const char *value) {
+    return value && value[0];
+}
+
+bool set_path_from_environment(char *path) {
+    path[0] = 0;
+    const char *own = getenv("CT_KERNEL_CACHE_DIR");
+    if (is_set(own)) {
+        return append(path, own);
+    }
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (is_set(cache) && cache[0] == '/') {
+        return append(path, cache) && append(path, "/calotype/kernels");
+    }
+    return is_set(home) && append(path, home) && append(path, "/.cache/calotype/kernels");
+}
+
+bool get_from_environment(StoreDir *dir) {
+    const char *mode = getenv("CT_KERNEL_CACHE_MODE");
+    if (is_set(mode) && strcmp(mode, "off") == 0) {
+        return false;
+    }
+    dir->max_bytes = default_max_bytes;
+    dir->writable = !is_set(mode) || strcmp(mode, "ro") != 0;
+    return set_path_from_environment(dir->path);
+}
+
+}  // namespace
+
+namespace calotype {
+namespace runtime {
+
+bool get_store_dir(StoreDir *dir) {
+    {
+        LockGuard lock(settings.mutex);
+        if (settings.given) {
+            *dir = settings.dir;
+            return !settings.off;
+        }
+    }
+    return get_from_environment(dir);
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_set_store_dir(const char *path, uint64_t max_bytes,
+                                                     uint32_t flags) {
+    if (flags & ~uint32_t(CALOTYPE_STORE_READ_ONLY | CALOTYPE_STORE_OFF)) {
+        return CALOTYPE_E_INVALID;
+    }
+    if (path && strlen(path) >= sizeof StoreDir::path) {
+        return CALOTYPE_E_INVALID;
+    }
+    LockGuard lock(settings.mutex);
+    settings.given = path || flags || max_bytes;
+    if (!settings.given) {
+        return CALOTYPE_OK;  // As the environment says, again.
+    }
+    settings.dir.path[0] = 0;
+    if (!(path ? append(settings.dir.path, path) : set_path_from_environment(settings.dir.path))) {
+        settings.off = true;
+        return CALOTYPE_OK;
+    }
+    settings.dir.max_bytes = max_bytes ? max_bytes : default_max_bytes;
+    settings.dir.writable = !(flags & CALOTYPE_STORE_READ_ONLY);
+    settings.off = flags & CALOTYPE_STORE_OFF;
+    return CALOTYPE_OK;
+}
