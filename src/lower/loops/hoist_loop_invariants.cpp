@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/loops/hoist_loop_invariants.h"
+
+#include <set>
+#include <unordered_map>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// All names that are bound within a statement.
+class BoundNames : public GraphVisitor {
+public:
+    std::set<std::string> names;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Let *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const LetStmt *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const For *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Allocate *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+};
+
+std::set<std::string> names_bound_in(const Stmt &s) {
+    BoundNames bound;
+    bound(s);
+    return std::move(bound.names);
+}
+
+/// Of one node, whatever its operands: what moving gains something for.
+bool is_work(const Expr &e) {
+    switch (e.kind()) {
+    case NodeKind::IntImm:
+    case NodeKind::UIntImm:
+    case NodeKind::FloatImm:
+    case NodeKind::StringImm:
+    case NodeKind::Variable:
+    case NodeKind::Broadcast:
+    case NodeKind::Ramp:
+    case NodeKind::Shuffle:
+    case NodeKind::Reinterpret:
+    case NodeKind::Cast:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/// Which expressions mean the same within a loop and in front of it. Not those that read memory or
+/// fields of buffers (which copies to a device change), ask which thread this is, or hold Lets
+/// (whose names would be bound twice). Whether a node does not depend on where it stands, so it is
+/// asked once a node.
+class CanMove : private Visitor {
+public:
+    explicit CanMove(const std::set<std::string> &bound) : bound_(bound) {
+    }
+
+    bool ask(const Expr &e) {
+        can_move_ = true;
+        (*this)(e);
+        return can_move_;
+    }
+
+private:
+    using Visitor::visit;
+
+    void operator()(const Expr &e) override {
+        auto known = memo_.find(e.get());
+        if (known != memo_.end()) {
+            can_move_ = can_move_ && known->second.second;
+            return;
+        }
+        const bool before = can_move_;
+        can_move_ = !e.type().is_handle();
+        Visitor::operator()(e);
+        memo_.emplace(e.get(), std::make_pair(e, can_move_));
+        can_move_ = can_move_ && before;
+    }
+
+    void visit(const Variable *op) override {
+        can_move_ = can_move_ && !bound_.count(op->name);
+    }
+    void visit(const Load *) override {
+        can_move_ = false;
+    }
+    void visit(const Let *) override {
+        can_move_ = false;
+    }
+    void visit(const Call *op) override {
+        switch (op->intrinsic) {
+        case Intrinsic::gpu_block_index:
+        case Intrinsic::gpu_thread_index:
+        case Intrinsic::buffer_get_host:
+        case Intrinsic::buffer_get_device:
+        case Intrinsic::buffer_get_device_interface:
+        case Intrinsic::buffer_get_min:
+        case Intrinsic::buffer_get_extent:
+        case Intrinsic::buffer_get_stride:
+        case Intrinsic::undef:
+        case Intrinsic::signed_integer_overflow:
+        case Intrinsic::load_struct_member:
+        case Intrinsic::require:
+            can_move_ = false;
+            return;
+        default:
+            Visitor::visit(op);
+            can_move_ = can_move_ && op->is_pure();
+        }
+    }
+
+    const std::set<std::string> &bound_;
+    bool can_move_ = true;
+    /// The Expr keeps the node alive, so that no other gets its address.
+    std::unordered_map<const void *, std::pair<Expr, bool>> memo_;
+};
+
+/// Names the parts of a loop's body that are the same in all iterations.
+class Hoist : public Mutator {
+public:
+    Hoist(const For *loop, LowerContext &ctx)
+        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), can_move_(bound_) {
+    }
+
+    Stmt run() {
+        const Stmt body = mutate(loop_->body);
+        if (body.same_as(loop_->body)) {
+            return loop_;
+        }
+        Stmt s = For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
+                           loop_->partition, loop_->device_api, body);
+        for (auto it = lifted_.rbegin(); it != lifted_.rend(); ++it) {
+            s = LetStmt::make(it->name, it->value, s);
+        }
+        return s;
+    }
+
+    Expr mutate(const Expr &e) override {
+        if (!e.defined() || !can_move_.ask(e)) {
+            return Mutator::mutate(e);
+        }
+        if (is_work(e) && (e.type().is_scalar() || is_costly(e))) {
+            return lift(e);
+        }
+        return Mutator::mutate(e);
+    }
+    using Mutator::mutate;
+
+private:
+    using Mutator::visit;
+
+    Expr visit(const Let *op) override {
+        const Expr value = mutate(op->value);
+        if (!is_known_outside(value)) {
+            const Expr body = mutate(op->body);
+            const bool same = value.same_as(op->value) && body.same_as(op->body);
+            return same ? Expr(op) : Let::make(op->name, value, body);
+        }
+        return mutate(substitute(op->name, value, op->body));
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const Expr value = mutate(op->value);
+        if (!is_known_outside(value)) {
+            const Stmt body = mutate(op->body);
+            const bool same = value.same_as(op->value) && body.same_as(op->body);
+            return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+        }
+        return mutate(substitute(op->name, value, op->body));
+    }
+
+    /// A name of the outside or a constant: it can stand for the name of a let.
+    bool is_known_outside(const Expr &value) {
+        return is_trivial(value) && value.type().is_scalar() && !value.type().is_handle() &&
+               can_move_.ask(value);
+    }
+
+    /// Worth a vector register for the length of the loop.
+    static bool is_costly(const Expr &e) {
+        return contains_kind(e, NodeKind::Call) || contains_kind(e, NodeKind::Div) ||
+               contains_kind(e, NodeKind::Mod);
+    }
+
+    struct Lifted {
+        std::string name;
+        Expr value;
+    };
+
+    Expr lift(const Expr &e) {
+        for (const Lifted &l : lifted_) {
+            if (equal(l.value, e)) {
+                return Variable::make(e.type(), l.name);
+            }
+        }
+        lifted_.push_back({ctx_.names.unique(loop_->name + ".invariant"), e});
+        return Variable::make(e.type(), lifted_.back().name);
+    }
+
+    const For *loop_;
+    LowerContext &ctx_;
+    const std::set<std::string> bound_;
+    std::vector<Lifted> lifted_;
+    CanMove can_move_;
+};
+
+/// From the innermost loop outwards, so that values leave as many loops as they can.
+class HoistAll : public Mutator {
+public:
+    explicit HoistAll(LowerContext &ctx) : ctx_(ctx) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const For *op) override {
+        const Stmt s = Mutator::visit(op);
+        return Hoist(s.as<For>(), ctx_).run();
+    }
+
+    LowerContext &ctx_;
+};
+
+}  // namespace
+
+Stmt hoist_loop_invariants(const Stmt &s, LowerContext &ctx) {
+    return HoistAll(ctx).mutate(s);
+}
+
+}  // namespace calotype
