@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arith/bounds.h"
+#include "ir/module.h"
 #include "pipeline/parameters_used.h"
 #include "pipeline/source.h"
 #include "support/text.h"
@@ -26,8 +27,8 @@ struct LoopInfo {
         fused;  ///< stages that run inside of this loop because they are computed with this one
 };
 
-/// Facts of one lowering. Passes add to `loops` and `names`; the rest is fixed once the nest is
-/// built.
+/// Facts of one lowering. Passes add to `loops`, `names` and `device_modules`; the rest is fixed
+/// once the nest is built.
 struct LowerContext {
     Target target;
     std::string pipeline_name;
@@ -43,7 +44,8 @@ struct LowerContext {
     internal::FuncValueBounds
         func_bounds;  ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
-    internal::UniqueNames names;  ///< fresh names of this lowering
+    internal::UniqueNames names;               ///< fresh names of this lowering
+    std::vector<DeviceModule> device_modules;  ///< one an API, from offload_kernels
 
     bool is_output(const std::string &name) const;
     /// Calls of f become its values: it has no loops and no storage.

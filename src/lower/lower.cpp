@@ -30,9 +30,17 @@ const Pass passes[] = {
 #include "lower/passes.def"
 };
 
+/// What every statement after that pass keeps to.
+void add_established(const std::string &pass, VerifyOptions &rules) {
+    rules.flat_storage = rules.flat_storage || pass == "flatten_storage";
+    rules.unrolled_loops_gone = rules.unrolled_loops_gone || pass == "unroll_loops";
+    rules.vector_loops_gone = rules.vector_loops_gone || pass == "vectorize_loops";
+}
+
 Stmt run_passes(LowerContext &ctx, const LowerOptions &options) {
     using Clock = std::chrono::steady_clock;
     Stmt s;
+    VerifyOptions rules;
     for (const Pass &pass : passes) {
         if (!pass.applies(ctx)) {
             continue;
@@ -47,7 +55,8 @@ Stmt run_passes(LowerContext &ctx, const LowerOptions &options) {
             options.after_pass(pass.name, s);
         }
         if (options.verify) {
-            verify(s, VerifyOptions(), pass.name);
+            add_established(pass.name, rules);
+            verify(s, rules, pass.name);
         }
     }
     for (const CustomPass &pass : ctx.custom_passes) {
@@ -145,6 +154,7 @@ LoweredModule lower(const PipelineSource &source, const Target &target,
     module.name = source.name;
     module.target = target.to_string();
     module.functions.push_back(std::move(f));
+    module.device_modules = std::move(ctx->device_modules);
     for (const auto &image : ctx->used.images) {
         if (!is_argument(*ctx, image.first)) {
             module.buffers.push_back(embed(image.first, image.second));

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/kernel_nest.h"
+
+#include <algorithm>
+
+#include "ir/mutator.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+class KernelRewriter : public Mutator {
+public:
+    explicit KernelRewriter(const std::function<Stmt(const For *)> &rewrite) : rewrite_(rewrite) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const For *op) override {
+        return op->for_type == ForType::GPUBlock ? rewrite_(op) : Mutator::visit(op);
+    }
+    const std::function<Stmt(const For *)> &rewrite_;
+};
+
+Stmt wrap_in_loops(const std::vector<KernelLoop> &loops, ForType type, DeviceAPI api, Stmt body) {
+    for (const KernelLoop &loop : loops) {
+        body = For::make(loop.name, 0, loop.extent, type, Partition::Never, api, body);
+    }
+    return body;
+}
+
+}  // namespace
+
+Stmt wrap_in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt body) {
+    for (size_t i = lets.size(); i-- > 0;) {
+        body = LetStmt::make(lets[i].first, lets[i].second, body);
+    }
+    return body;
+}
+
+Stmt KernelNest::to_stmt() const {
+    const Stmt inside = wrap_in_loops(threads, ForType::GPUThread, api, wrap_in_lets(lets, body));
+    return wrap_in_loops(blocks, ForType::GPUBlock, api, inside);
+}
+
+Expr KernelNest::block_size(int d) const {
+    return size_t(d) < threads.size() ? threads[size_t(d)].extent : Expr(1);
+}
+
+Expr KernelNest::grid_size(int d) const {
+    return size_t(d) < blocks.size() ? blocks[size_t(d)].extent : Expr(1);
+}
+
+KernelNest match_kernel(const For *outermost) {
+    KernelNest nest;
+    nest.api = outermost->device_api;
+    Stmt s = outermost;
+    for (;;) {
+        if (const LetStmt *let = s.as<LetStmt>()) {
+            nest.lets.emplace_back(let->name, let->value);
+            s = let->body;
+            continue;
+        }
+        const For *loop = s.as<For>();
+        if (!loop || !is_gpu(loop->for_type)) {
+            break;
+        }
+        (loop->for_type == ForType::GPUBlock ? nest.blocks : nest.threads)
+            .push_back({loop->name, loop->extent});
+        s = loop->body;
+    }
+    internal_assert(nest.blocks.size() <= max_gpu_dims && nest.threads.size() <= max_gpu_dims)
+        << "kernel " << outermost->name << " has too many dimensions";
+    std::reverse(nest.blocks.begin(), nest.blocks.end());
+    std::reverse(nest.threads.begin(), nest.threads.end());
+    nest.body = s;
+    return nest;
+}
+
+Stmt rewrite_kernels(const Stmt &s, const std::function<Stmt(const For *)> &rewrite) {
+    return KernelRewriter(rewrite).mutate(s);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The form that kernels have between fuse_thread_loops and offload_kernels. Helper of the passes in
+// this folder.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// Dimensions of blocks, and of threads: x, y, z.
+constexpr int max_gpu_dims = 3;
+/// Threads of a block that any device's limit allows.
+constexpr int64_t max_block_threads = 1024;
+/// Threads that run in step.
+constexpr int warp_size = 32;
+
+/// One loop of the nest, without its body.
+struct KernelLoop {
+    std::string name;
+    Expr extent;  ///< min is 0
+};
+
+/// Nested directly, but for lets: at most three block loops, then at most three thread loops, then
+/// the body. Loops count from 0:
+///
+///     gpu_block bz, by, bx:  gpu_thread tz, ty, tx:  body
+struct KernelNest {
+    std::vector<KernelLoop> blocks, threads;         ///< innermost (x) first
+    std::vector<std::pair<std::string, Expr>> lets;  ///< between the loops, outermost first
+    DeviceAPI api = DeviceAPI::Default_GPU;
+    Stmt body;  ///< what a thread does
+
+    /// The same as a statement; the lets stand round the body.
+    Stmt to_stmt() const;
+    /// Number of threads of a block, or of blocks, in dimension d; 1 where there is no such loop.
+    Expr block_size(int d) const;
+    Expr grid_size(int d) const;
+};
+
+/// The nest that begins with this block loop.
+KernelNest match_kernel(const For *outermost);
+
+/// Rewrites each kernel of `s`: the outermost block loops, in the order of the text.
+Stmt rewrite_kernels(const Stmt &s, const std::function<Stmt(const For *)> &rewrite);
+
+/// The lets, outermost first, around a statement.
+Stmt wrap_in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt body);
+
+}  // namespace calotype::internal

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/offload_kernels.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/module.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/checks/error_call.h"
+#include "lower/gpu/kernel_nest.h"
+#include "pipeline/parameter.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+constexpr int hold_bytes = 16;
+
+/// What a kernel takes from outside.
+class Closure : public Visitor {
+public:
+    std::map<std::string, KernelArgument> args;
+
+    explicit Closure(const Stmt &body) {
+        (*this)(body);
+    }
+
+private:
+    using Visitor::visit;
+
+    KernelArgument *buffer(const std::string &name, const Type &t, const SymbolPtr &symbol) {
+        if (inside_.contains(name)) {
+            return nullptr;
+        }
+        KernelArgument &arg = args[name];
+        if (arg.name.empty()) {
+            arg.name = name;
+            arg.type = t.element_of();
+            arg.is_buffer = true;
+        }
+        return &arg;
+    }
+
+    void visit(const Load *op) override {
+        if (KernelArgument *arg = buffer(op->name, op->type, op->symbol)) {
+            arg->read = true;
+        }
+        Visitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        if (KernelArgument *arg = buffer(op->name, op->value.type(), op->symbol)) {
+            arg->written = true;
+        }
+        Visitor::visit(op);
+    }
+    void visit(const Variable *op) override {
+        if (inside_.contains(op->name) || op->type.is_handle()) {
+            return;
+        }
+        KernelArgument &arg = args[op->name];
+        arg.name = op->name;
+        arg.type = op->type;
+    }
+    void visit(const Allocate *op) override {
+        for (const Expr &e : op->extents) {
+            (*this)(e);
+        }
+        ScopedBinding<> bind(inside_, op->name);
+        (*this)(op->body);
+    }
+    void visit(const LetStmt *op) override {
+        (*this)(op->value);
+        ScopedBinding<> bind(inside_, op->name);
+        (*this)(op->body);
+    }
+    void visit(const Let *op) override {
+        (*this)(op->value);
+        ScopedBinding<> bind(inside_, op->name);
+        (*this)(op->body);
+    }
+    void visit(const For *op) override {
+        (*this)(op->min);
+        (*this)(op->extent);
+        ScopedBinding<> bind(inside_, op->name);
+        (*this)(op->body);
+    }
+    Scope<> inside_;  ///< names that the kernel binds itself
+};
+
+/// As part of a name in any language of kernels.
+std::string as_identifier(const std::string &name) {
+    std::string result = name;
+    for (char &c : result) {
+        c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    }
+    const bool digit = !result.empty() && std::isdigit(static_cast<unsigned char>(result[0]));
+    return digit ? "_" + result : result;
+}
+
+class Offloader : public Mutator {
+public:
+    explicit Offloader(LowerContext &ctx) : ctx_(ctx) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+    std::set<DeviceAPI> used;
+
+    static std::string hold_name(DeviceAPI api) {
+        return std::string(to_string(api)) + ".hold";
+    }
+
+private:
+    using Mutator::visit;
+
+    Stmt visit(const For *op) override {
+        return op->for_type == ForType::GPUBlock ? launch(op) : Mutator::visit(op);
+    }
+
+    std::string kernel_name(const For *op) {
+        const auto it = ctx_.loops.find(op->name);
+        const std::string stage = it == ctx_.loops.end()
+                                      ? op->name
+                                      : it->second.func + "_s" + std::to_string(it->second.stage);
+        const std::string wanted = as_identifier(stage);
+        std::string name = wanted;
+        for (int i = 1; !kernel_names_.insert(name).second; i++) {
+            name = wanted + "_" + std::to_string(i);
+        }
+        return name;
+    }
+
+    DeviceModule &module_of(DeviceAPI api) {
+        for (DeviceModule &m : ctx_.device_modules) {
+            if (m.api == api) {
+                return m;
+            }
+        }
+        DeviceModule m;
+        m.api = api;
+        m.name = ctx_.pipeline_name;
+        ctx_.device_modules.push_back(m);
+        return ctx_.device_modules.back();
+    }
+
+    Stmt launch(const For *op) {
+        const KernelNest nest = match_kernel(op);
+        const DeviceAPI api =
+            nest.api == DeviceAPI::Default_GPU ? ctx_.target.get_required_device_api() : nest.api;
+        used.insert(api);
+        DeviceKernel kernel;
+        kernel.name = kernel_name(op);
+        kernel.body = simplify(with_indices(nest));
+        for (const auto &entry : Closure(kernel.body).args) {
+            kernel.args.push_back(entry.second);
+        }
+        for (int d = 0; d < max_gpu_dims; d++) {
+            kernel.block_size[d] = as_const_int(nest.block_size(d)).value_or(0);
+        }
+        std::vector<Expr> args = {Variable::make(Handle(), hold_name(api)),
+                                  StringImm::make(kernel.name)};
+        for (int d = 0; d < max_gpu_dims; d++) {
+            args.push_back(nest.grid_size(d));
+        }
+        for (int d = 0; d < max_gpu_dims; d++) {
+            args.push_back(nest.block_size(d));
+        }
+        args.emplace_back(0);
+        for (const KernelArgument &a : kernel.args) {
+            args.push_back(argument_value(a));
+        }
+        const std::string result = kernel.name + ".result";
+        module_of(api).kernels.push_back(std::move(kernel));
+        return check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
+    }
+
+    static Expr argument_value(const KernelArgument &a) {
+        if (!a.is_buffer) {
+            return Variable::make(a.type, a.name);
+        }
+        return Call::make(UInt(64), Intrinsic::buffer_get_device,
+                          {Variable::make(Handle(), names::buffer(a.name))});
+    }
+
+    static Stmt with_indices(const KernelNest &nest) {
+        std::vector<std::pair<std::string, Expr>> lets;
+        for (size_t d = 0; d < nest.blocks.size(); d++) {
+            lets.emplace_back(nest.blocks[d].name, index_of(Intrinsic::gpu_block_index, int(d)));
+        }
+        for (size_t d = 0; d < nest.threads.size(); d++) {
+            lets.emplace_back(nest.threads[d].name, index_of(Intrinsic::gpu_thread_index, int(d)));
+        }
+        return wrap_in_lets(lets, wrap_in_lets(nest.lets, nest.body));
+    }
+
+    static Expr index_of(Intrinsic id, int d) {
+        return Call::make(Int(32), id, {Expr(d)});
+    }
+
+public:
+    /// let name = call; assert(name == 0, name); rest
+    static Stmt check_result(const std::string &name, const Expr &call, const Stmt &rest) {
+        const Expr result = Variable::make(Int(32), name);
+        return LetStmt::make(name, call, Block::make(AssertStmt::make(result == 0, result), rest));
+    }
+
+private:
+    LowerContext &ctx_;
+    std::set<std::string> kernel_names_;
+};
+
+/// Puts the hold of an API's kernels round the smallest part of the function that has all launches
+/// and runs once.
+class Holder : public Mutator {
+public:
+    explicit Holder(DeviceAPI api) : api_(api), hold_(Offloader::hold_name(api)) {
+    }
+    using Mutator::mutate;
+    Stmt mutate(const Stmt &s) override {
+        return Mutator::mutate(s);
+    }
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+
+    bool launches(const Stmt &s) const {
+        return uses_var(s, hold_);
+    }
+
+    Stmt visit(const Block *op) override {
+        if (!launches(op->first)) {
+            return Block::make(op->first, mutate(op->rest));
+        }
+        return launches(op->rest) ? held(op) : Block::make(mutate(op->first), op->rest);
+    }
+    Stmt visit(const IfThenElse *op) override {
+        const bool then_case = launches(op->then_case);
+        if (then_case && op->else_case.defined() && launches(op->else_case)) {
+            return held(op);
+        }
+        return IfThenElse::make(op->condition, then_case ? mutate(op->then_case) : op->then_case,
+                                then_case ? op->else_case : mutate(op->else_case));
+    }
+    Stmt visit(const LetStmt *op) override {
+        return contains_intrinsic(op->value, Intrinsic::gpu_launch) ? held(op) : Mutator::visit(op);
+    }
+    Stmt visit(const For *op) override {
+        return held(op);
+    }
+    Stmt visit(const Fork *op) override {
+        return held(op);
+    }
+    Stmt visit(const Acquire *op) override {
+        return held(op);
+    }
+    Stmt visit(const Atomic *op) override {
+        return held(op);
+    }
+
+    Stmt held(const Stmt &s) const {
+        const std::string api = to_string(api_);
+        const Expr hold = Variable::make(Handle(), hold_);
+        const Expr descriptor =
+            Call::make(Handle(), Intrinsic::gpu_module_descriptor, {StringImm::make(api)});
+        const Expr begin = Call::make(Int(32), "calotype_begin_kernels",
+                                      {user_context(), descriptor, hold}, CallKind::Extern);
+        const Stmt end =
+            Evaluate::make(Call::make(Int(32), Intrinsic::register_destructor,
+                                      {StringImm::make("calotype_end_kernels"), hold}));
+        const Stmt inside = Offloader::check_result(api + ".begun", begin, Block::make(end, s));
+        return LetStmt::make(hold_, Call::make(Handle(), Intrinsic::alloca, {Expr(hold_bytes)}),
+                             inside);
+    }
+
+    const DeviceAPI api_;
+    const std::string hold_;
+};
+
+}  // namespace
+
+Stmt offload_kernels(const Stmt &s, LowerContext &ctx) {
+    Offloader offloader(ctx);
+    Stmt result = offloader.mutate(s);
+    for (const DeviceAPI api : offloader.used) {
+        result = Holder(api).mutate(result);
+    }
+    return result;
+}
+
+}  // namespace calotype

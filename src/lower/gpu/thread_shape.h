@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How many threads the loops of a kernel ask for. Helper of fuse_thread_loops.
+#pragma once
+
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "arith/interval.h"
+#include "lower/gpu/kernel_nest.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+inline bool is_thread_loop(const For *op) {
+    return op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
+}
+
+/// The thread loops of a block.
+struct ThreadShape {
+    int dims = 0;
+    std::array<Expr, max_gpu_dims> size;  ///< of a block, in terms of what is outside of the kernel
+    std::unordered_map<const For *, int> dim;           ///< of each thread loop
+    std::unordered_set<const StmtNode *> with_threads;  ///< statements that hold thread loops
+};
+
+/// Of the body of the innermost block loop, where the variables of `outside` (those of blocks)
+/// range over their intervals. CompileError if a size has no bound, or there are more than three
+/// dimensions.
+ThreadShape find_thread_shape(const Stmt &body, const Scope<Interval> &outside);
+
+}  // namespace calotype::internal
