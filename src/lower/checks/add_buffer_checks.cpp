@@ -96,7 +96,7 @@ public:
     Stmt wrap(Stmt s) {
         for (const ArgumentBuffer &b : buffers_) {
             s = constrain(b, s);
-            if (b.is_output) {
+            if (b.is_output && !ctx_.target.has_gpu_feature()) {
                 s = Block::make(s,
                                 Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
                                                           {b.handle(), const_true()})));
@@ -264,7 +264,10 @@ private:
             checks.insert(checks.end(), more.begin(), more.end());
         }
         Expr host = reinterpret<uint64_t>(Variable::make(Handle(), b.name));
-        checks.push_back(check(host != make_zero(UInt(64)), "host_is_null", {b.role}));
+        // With devices, memory on the host is only wanted where the host uses the buffer.
+        if (!ctx_.target.has_gpu_feature()) {
+            checks.push_back(check(host != make_zero(UInt(64)), "host_is_null", {b.role}));
+        }
         int alignment = b.parameter.host_alignment();
         if (alignment > b.type.bytes()) {
             checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)),

@@ -51,6 +51,39 @@ private:
     }
 };
 
+/// The headers of all buffers that are used where it is sent.
+class UsedHeaders : public GraphVisitor {
+public:
+    std::unordered_set<std::string> names;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        names.insert(names::buffer(op->name));
+        GraphVisitor::visit(op);
+    }
+    void visit(const Provide *op) override {
+        names.insert(names::buffer(op->name));
+        GraphVisitor::visit(op);
+    }
+};
+
+/// Sends UsedHeaders into the kernels: devices know buffers by their headers.
+class Kernels : public GraphVisitor {
+public:
+    UsedHeaders used;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const For *op) override {
+        if (is_gpu(op->for_type)) {
+            used(op->body);
+        } else {
+            GraphVisitor::visit(op);
+        }
+    }
+};
+
 /// A `hoisted storage` that we are inside of.
 struct Hoisting {
     Scope<Interval> ranges;  ///< of loop variables and lets between it and the Realize
@@ -263,7 +296,7 @@ private:
         if (f && is_memoized(*f)) {
             body = memoized(*f, op, layout.extents, body);
         } else {
-            if (handles_.count(names::buffer(op->name))) {
+            if (!in_kernel_ && handles_.count(names::buffer(op->name))) {
                 body = make_header(op, body);
             }
             body = allocate(op, layout.extents, condition, body);
@@ -392,6 +425,14 @@ private:
     }
 
     Stmt visit(const For *op) override {
+        const bool outside = in_kernel_;
+        in_kernel_ = in_kernel_ || is_gpu(op->for_type);
+        const Stmt s = visit_loop(op);
+        in_kernel_ = outside;
+        return s;
+    }
+
+    Stmt visit_loop(const For *op) {
         if (hoistings_.empty()) {
             return Mutator::visit(op);
         }
@@ -410,6 +451,7 @@ private:
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
     const Type index_type_;
+    bool in_kernel_ = false;
     Scope<> realized_;
     std::map<std::string, Hoisting *> hoistings_;
 };
@@ -419,6 +461,9 @@ private:
 Stmt flatten_storage(const Stmt &s, LowerContext &ctx) {
     HandleVariables handles;
     handles(s);
+    Kernels kernels;
+    kernels(s);
+    handles.names.insert(kernels.used.names.begin(), kernels.used.names.end());
     return StorageFlattener(ctx, std::move(handles.names)).mutate(s);
 }
 
