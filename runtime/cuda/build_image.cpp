@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cuda/build_image.h"
+
+#include <initializer_list>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/cuda/build_image_choice.h"
+#include "runtime/cuda/build_image_link.h"
+#include "runtime/device/error_log.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+/** Whether there is device code in it, as opposed to callbacks alone. */
+bool has_code(const calotype_linkable_desc &linkable) {
+    for (uint32_t i = 0; i < linkable.n_images; i++) {
+        if (linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool needs_link(const calotype_module_desc &desc) {
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        if (has_code(*desc.linkables[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** A cubin, or else a fatbin, that the driver can load as it is. */
+const calotype_image *choose_ready(const DeviceArch &arch, const calotype_module_desc &desc) {
+    const calotype_image *cubin = choose_cubin(images_of(desc), arch);
+    const bool linked = !needs_link(desc);
+    if (cubin) {
+        return linked || is_complete_cubin(*cubin) ? cubin : nullptr;
+    }
+    return linked ? find_kind(images_of(desc), CALOTYPE_FATBIN) : nullptr;
+}
+
+bool may_use_lto(const calotype_linkable_desc &linkable) {
+    return !(linkable.flags & CALOTYPE_LK_LTO_NEVER);
+}
+
+bool offers_lto_ir(const calotype_linkable_desc &linkable) {
+    for (uint32_t i = 0; i < linkable.n_images; i++) {
+        if (holds_lto_ir(linkable.images[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool any_wants_lto(const calotype_module_desc &desc) {
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        if (may_use_lto(*desc.linkables[i]) && offers_lto_ir(*desc.linkables[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Puts a plan together; on failure with the reason in the log. */
+class Planner {
+public:
+    Planner(const DeviceArch &arch, const calotype_module_desc &desc, bool linker_knows_lto,
+            LinkPlan &plan, ErrorLog &log)
+        : arch(arch), desc(desc), linker_knows_lto(linker_knows_lto), plan(plan), log(log) {
+    }
+    calotype_status make();
+
+private:
+    const DeviceArch &arch;
+    const calotype_module_desc &desc;
+    bool linker_knows_lto;
+    LinkPlan &plan;
+    ErrorLog &log;
+
+    const calotype_image *choose_kernels();
+    const calotype_image *choose_code(const calotype_linkable_desc &linkable, bool kernels_are_lto);
+    calotype_status add_linkable(const calotype_linkable_desc &linkable, bool kernels_are_lto);
+    calotype_status explain_no_code(const calotype_linkable_desc &linkable);
+    void add(const calotype_image &image, const char *name, bool is_kernel);
+};
+
+void Planner::add(const calotype_image &image, const char *name, bool is_kernel) {
+    plan.inputs[plan.count++] = {&image, name ? name : "", is_kernel};
+    // Code for one architecture alone makes the result such code.
+    if (image.suffix == 'a' || (image.suffix == 'f' && !plan.arch.suffix)) {
+        plan.arch.suffix = image.suffix;
+    }
+    plan.lto |= linker_knows_lto && holds_lto_ir(image);
+}
+
+/** The module's half: LTO-IR where there is some to inline into it, a relocatable cubin, PTX. */
+const calotype_image *Planner::choose_kernels() {
+    if (linker_knows_lto && any_wants_lto(desc)) {
+        if (const calotype_image *image = choose_lto_ir(images_of(desc), arch)) {
+            return image;
+        }
+    }
+    if (needs_link(desc)) {
+        if (const calotype_image *image = choose_cubin(images_of(desc), arch)) {
+            return image;
+        }
+    }
+    if (const calotype_image *image = choose_ptx(images_of(desc), arch)) {
+        return image;
+    }
+    return linker_knows_lto ? choose_lto_ir(images_of(desc), arch) : nullptr;
+}
+
+const calotype_image *Planner::choose_code(const calotype_linkable_desc &linkable,
+                                           bool kernels_are_lto) {
+    const ImageList list = images_of(linkable);
+    const calotype_image *lto_ir =
+        linker_knows_lto && may_use_lto(linkable) ? choose_lto_ir(list, arch) : nullptr;
+    const calotype_image *cubin = choose_cubin(list, arch);
+    const bool exact = cubin && cubin->sm == arch.sm;
+    if (lto_ir && (kernels_are_lto || !exact)) {
+        return lto_ir;
+    }
+    if (cubin) {
+        return cubin;
+    }
+    for (calotype_kind kind : {CALOTYPE_FATBIN, CALOTYPE_OBJECT, CALOTYPE_ARCHIVE}) {
+        if (const calotype_image *image = find_kind(list, kind)) {
+            return image;
+        }
+    }
+    return choose_ptx(list, arch);
+}
+
+calotype_status Planner::explain_no_code(const calotype_linkable_desc &linkable) {
+    const ImageList list = images_of(linkable);
+    const calotype_image *lto_ir = find_kind(list, CALOTYPE_LTOIR);
+    log << "linkable '" << linkable.name << "' has no code that links for ";
+    describe_arch(arch.sm, 0, log);
+    log << ": it holds ";
+    describe_images(list, log);
+    if (lto_ir && is_newer_than(*lto_ir, arch)) {
+        log << ", and LTO-IR must not be newer than the target; build it for ";
+        describe_arch(arch.sm, 0, log);
+        log << " or older";
+    } else if (lto_ir && !may_use_lto(linkable)) {
+        log << ", and LTO-IR links only with LTO, which it forbids (lto=never); allow it, or add "
+               "PTX or a cubin";
+    } else if (lto_ir && !linker_knows_lto) {
+        log << ", and LTO-IR links only by nvJitLink, which is not found; install it beside the "
+               "driver, or add PTX or a cubin";
+    } else {
+        log << "; add PTX, or a cubin of that architecture";
+    }
+    log << "\n";
+    return CALOTYPE_E_LINK;
+}
+
+calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
+                                      bool kernels_are_lto) {
+    if (!has_code(linkable)) {
+        return CALOTYPE_OK;
+    }
+    if (linkable.flags & CALOTYPE_LK_LTO_REQUIRED) {
+        const char *missing = !linker_knows_lto          ? "nvJitLink is not found"
+                              : !kernels_are_lto         ? "the kernels are not embedded as LTO-IR"
+                              : !offers_lto_ir(linkable) ? "it holds no LTO-IR itself"
+                                                         : nullptr;
+        if (missing) {
+            log << "linkable '" << linkable.name << "' requires LTO (lto=require), but " << missing
+                << "; with lto=allow it links without being inlined\n";
+            return CALOTYPE_E_LINK;
+        }
+    }
+    const calotype_image *image = choose_code(linkable, kernels_are_lto);
+    if (!image) {
+        return linkable.flags & CALOTYPE_LK_OPTIONAL ? CALOTYPE_OK : explain_no_code(linkable);
+    }
+    add(*image, linkable.name, false);
+    const bool could_be_lto = may_use_lto(linkable) && offers_lto_ir(linkable);
+    plan.lto_missed |= could_be_lto && !(kernels_are_lto && holds_lto_ir(*image));
+    return CALOTYPE_OK;
+}
+
+calotype_status Planner::make() {
+    plan.arch = arch;
+    plan.arch.suffix = 0;
+    plan.desc = &desc;
+    plan.inputs = static_cast<LinkInput *>(malloc((desc.n_linkables + 1) * sizeof(LinkInput)));
+    if (!plan.inputs) {
+        return CALOTYPE_E_OOM;
+    }
+    const calotype_image *kernels = choose_kernels();
+    if (!kernels) {
+        log << "no image of module '" << desc.name << "' runs on ";
+        describe_arch(arch.sm, arch.suffix, log);
+        log << ": embedded are ";
+        describe_images(images_of(desc), log);
+        log << "; generate it for this architecture too\n";
+        return CALOTYPE_E_NO_IMAGE;
+    }
+    add(*kernels, desc.name, true);
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        const calotype_status status =
+            add_linkable(*desc.linkables[i], kernels->kind == CALOTYPE_LTOIR);
+        if (status != CALOTYPE_OK) {
+            return status;
+        }
+    }
+    return CALOTYPE_OK;
+}
+
+void take_as_it_is(const calotype_image &image, LoadableImage *result) {
+    *result = {};
+    result->kind = image.kind;
+    result->bytes = image.data;
+    result->size = image.size;
+}
+
+/** Move the cubin out of a successful link. */
+calotype_status take_linked(const LinkPlan &plan, LinkResult &linked, LoadableImage *result) {
+    if (!linked.cubin) {
+        return CALOTYPE_E_OOM;
+    }
+    *result = {};
+    result->kind = CALOTYPE_CUBIN;
+    result->bytes = linked.cubin;
+    result->size = linked.size;
+    linked.cubin = nullptr;
+    result->owned = result->persistable = result->was_built = true;
+    result->was_linked = plan.count > 1;
+    result->lto_missed = plan.lto_missed;
+    return CALOTYPE_OK;
+}
+
+calotype_status link(const BuildTools &tools, const LinkPlan &plan, bool by_nvjitlink,
+                     LoadableImage *image, ErrorLog &log) {
+    LinkResult result;
+    if (by_nvjitlink) {
+        link_by_nvjitlink(plan, &result);
+    } else {
+        const calotype_status status = link_by_driver(*tools.linker, plan, &result);
+        if (status != CALOTYPE_OK) {
+            return status;
+        }
+    }
+    if (result.code == 0) {
+        return take_linked(plan, result, image);
+    }
+    return explain_link_failure(plan, result, by_nvjitlink ? "nvJitLink" : "the driver's linker",
+                                log);
+}
+
+}  // namespace
+
+LinkPlan::~LinkPlan() {
+    free(inputs);
+}
+
+void describe_build_tools(const BuildTools &tools, DeviceArch *arch) {
+    uint32_t major, minor;
+    if (find_nvjitlink(tools.driver_version, &major, &minor)) {
+        snprintf(arch->toolchain, sizeof arch->toolchain, "nvJitLink %u.%u", major, minor);
+    } else {
+        snprintf(arch->toolchain, sizeof arch->toolchain, "driver %d", tools.driver_version);
+    }
+}
+
+bool is_image_ready(const DeviceArch &arch, const calotype_module_desc &desc) {
+    return choose_ready(arch, desc) != nullptr;
+}
+
+calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
+                            const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+    if (const calotype_image *ready = choose_ready(arch, desc)) {
+        take_as_it_is(*ready, image);
+        return CALOTYPE_OK;
+    }
+    uint32_t major, minor;
+    const bool by_nvjitlink = find_nvjitlink(tools.driver_version, &major, &minor);
+    LinkPlan plan;
+    const calotype_status status = Planner(arch, desc, by_nvjitlink, plan, log).make();
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    if (by_nvjitlink || tools.linker) {
+        return link(tools, plan, by_nvjitlink, image, log);
+    }
+    if (plan.count == 1 && plan.inputs[0].image->kind == CALOTYPE_PTX) {
+        take_as_it_is(*plan.inputs[0].image, image);
+        return CALOTYPE_OK;
+    }
+    log << "module '" << desc.name << "' must be linked with " << plan.count - 1
+        << " linkables, but there is no linker: nvJitLink is not found, and the driver offers "
+           "none\n";
+    return CALOTYPE_E_LINK;
+}
+
+}  // namespace runtime
+}  // namespace calotype

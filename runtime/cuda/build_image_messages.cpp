@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a linker's failure means and what to do about it. Linkers answer with a number and a log
+// that speaks of files which no user has seen; the sentence in front of it speaks of modules and
+// linkables.
+#include <string.h>
+
+#include "runtime/cuda/build_image_choice.h"
+#include "runtime/cuda/build_image_link.h"
+#include "runtime/device/error_log.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+/** Symbols in "Undefined reference to 'NAME' in 'FILE'", one after the other. */
+class UndefinedSymbols {
+    const char *rest;
+
+public:
+    explicit UndefinedSymbols(const char *log) : rest(log ? log : "") {
+    }
+    bool next(const char **name, size_t *length) {
+        const char before[] = "ndefined reference to '";
+        const char *found = strstr(rest, before);
+        if (!found) {
+            return false;
+        }
+        *name = found + sizeof before - 1;
+        const char *end = strchr(*name, '\'');
+        *length = end ? size_t(end - *name) : 0;
+        rest = *name + *length;
+        return end != nullptr;
+    }
+};
+
+bool is_of_device_runtime(const char *name, size_t length) {
+    return length > 4 && strncmp(name, "NRT_", 4) == 0;
+}
+
+bool has_nrt(const calotype_module_desc &desc) {
+    bool result = desc.flags & CALOTYPE_MOD_NRT;
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        result |= (desc.linkables[i]->flags & CALOTYPE_LK_NRT) != 0;
+    }
+    return result;
+}
+
+/** False if the log tells of none. */
+bool explain_undefined(const LinkPlan &plan, const char *linker_log, ErrorLog &log) {
+    UndefinedSymbols symbols(linker_log);
+    const char *name;
+    size_t length;
+    bool any = false;
+    while (symbols.next(&name, &length)) {
+        any = true;
+        log << "module '" << plan.desc->name << "': device function '";
+        log.append(name, length);
+        if (is_of_device_runtime(name, length) && !has_nrt(*plan.desc)) {
+            log << "' belongs to the device runtime, which is not linked; add 'nrt' to the "
+                   "linkable that calls it\n";
+        } else {
+            log << "' is not defined by the kernels or by any of the " << plan.count - 1
+                << " linkables; add the linkable that defines it\n";
+        }
+    }
+    return any;
+}
+
+/** "linkable 'rng'", "module 'blur'". */
+void name_input(const LinkInput &input, ErrorLog &log) {
+    log << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
+}
+
+void explain_add(const LinkPlan &plan, const LinkInput &input, ErrorLog &log) {
+    name_input(input, log);
+    log << ": ";
+    describe_image(*input.image, log);
+    log << (input.image->kind == CALOTYPE_PTX ? " does not assemble for " : " does not link for ");
+    describe_arch(plan.arch.sm, plan.arch.suffix, log);
+    switch (input.image->kind) {
+    case CALOTYPE_LTOIR:
+        log << "; LTO-IR must be made by a toolkit that is no newer than the linker, for that "
+               "architecture or an older one\n";
+        break;
+    case CALOTYPE_PTX:
+        log << "\n";
+        break;
+    default:
+        log << "; it is damaged, or made for other architectures: build it for this one, or add "
+               "PTX\n";
+    }
+}
+
+void explain_complete(const LinkPlan &plan, const LinkResult &result, ErrorLog &log) {
+    if (explain_undefined(plan, result.linker_log, log)) {
+        return;
+    }
+    log << "module '" << plan.desc->name << "' does not link";
+    for (uint32_t i = 1; i < plan.count; i++) {
+        log << (i == 1 ? " with linkables '" : "', '") << plan.inputs[i].name;
+    }
+    log << (plan.count > 1 ? "' for " : " for ");
+    describe_arch(plan.arch.sm, plan.arch.suffix, log);
+    log << "\n";
+}
+
+bool is_text_error(const LinkPlan &plan, const LinkResult &result) {
+    const char *text = result.linker_log ? result.linker_log : "";
+    if (result.step == LinkResult::add) {
+        return plan.inputs[result.input].image->kind == CALOTYPE_PTX;
+    }
+    return result.step == LinkResult::complete && plan.count == 1 &&
+           !strstr(text, "ndefined reference");
+}
+
+}  // namespace
+
+calotype_status explain_link_failure(const LinkPlan &plan, const LinkResult &result,
+                                     const char *linker, ErrorLog &log) {
+    log.driver_result = result.code;
+    switch (result.step) {
+    case LinkResult::add:
+        explain_add(plan, plan.inputs[result.input], log);
+        break;
+    case LinkResult::complete:
+        explain_complete(plan, result, log);
+        break;
+    default:
+        log << linker << " cannot link for ";
+        describe_arch(plan.arch.sm, plan.arch.suffix, log);
+        log << "; a newer CUDA toolkit may know it\n";
+    }
+    log << linker << " answered " << result.code;
+    if (result.linker_log && result.linker_log[0]) {
+        log << ":\n" << result.linker_log;
+    }
+    log << "\n";
+    return is_text_error(plan, result) ? CALOTYPE_E_COMPILE : CALOTYPE_E_LINK;
+}
+
+}  // namespace runtime
+}  // namespace calotype
