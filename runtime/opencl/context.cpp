@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A cl_context is an address that a later context may have again, so each (context, device) gets a
+// record with an id when it is first met. The record ends with the context where the driver tells
+// of that (3.0), else with calotype_context_lost() or calotype_device_release(). While modules are
+// loaded their programs keep the context alive, so that an address cannot change hands unnoticed.
+//
+// The warm path is a comparison with what this thread found last; the registry's version changes
+// whenever a record ends.
+#include "runtime/opencl/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/abi/runtime_opencl.h"
+#include "runtime/host/sync.h"
+#include "runtime/opencl/devices.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+namespace {
+
+constinit Mutex registry_lock;
+ContextRecord *first_record = nullptr;
+std::atomic<uint64_t> next_id{1};
+std::atomic<uint64_t> registry_version{1};
+
+struct LastFound {
+    cl_context context;
+    cl_command_queue queue;
+    uint64_t version;
+    ContextRecord *record;
+};
+thread_local constinit LastFound last_found = {};
+
+constexpr uint64_t id_of_opencl = uint64_t(1) << 63;
+
+/** With the lock held. */
+void end_record(ContextRecord *record) {
+    record->id.store(0, std::memory_order_release);
+    registry_version.fetch_add(1, std::memory_order_acq_rel);
+}
+
+/** Called by the driver, perhaps in the middle of another call of it. */
+void context_ended(cl_context context, void *user_data) {
+    auto *record = static_cast<ContextRecord *>(user_data);
+    LockGuard lock(registry_lock);
+    if (record->context == context) {
+        end_record(record);
+        record->context = nullptr;  // free for another
+        record->ends_by_callback = false;
+    }
+}
+
+template<typename T>
+void get_device_info(cl_device_id device, cl_uint what, T *value) {
+    if (cl().clGetDeviceInfo(device, what, sizeof *value, value, nullptr) != CL_SUCCESS) {
+        memset(value, 0, sizeof *value);
+    }
+}
+
+/** "OpenCL 3.0 PoCL 3.1, pthread-EPYC, driver 3.1". */
+void describe_tools(ContextRecord *record) {
+    char platform[256] = {}, device[256] = {}, driver[256] = {};
+    cl().clGetPlatformInfo(record->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
+                           nullptr);
+    cl().clGetDeviceInfo(record->device, CL_DEVICE_NAME, sizeof device - 1, device, nullptr);
+    cl().clGetDeviceInfo(record->device, CL_DRIVER_VERSION, sizeof driver - 1, driver, nullptr);
+    Text text;
+    text << platform << ", " << device << ", driver " << driver;
+    snprintf(record->tools, sizeof record->tools, "%s", text.c_str());
+}
+
+/** Fill in what the record says of context and device. */
+calotype_status describe_context(void *user_context, cl_context context, cl_device_id device,
+                                 ContextRecord *record) {
+    cl_uint devices = 0;
+    const cl_int error =
+        cl().clGetContextInfo(context, CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr);
+    if (error != CL_SUCCESS) {
+        return explain(error, "clGetContextInfo");
+    }
+    record->context = context;
+    record->device = device;
+    record->devices_in_context = devices;
+    record->device_index = index_of_device(user_context, device);
+    get_device_info(device, CL_DEVICE_PLATFORM, &record->platform);
+    get_device_info(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &record->max_group);
+    get_device_info(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, &record->max_items);
+    get_device_info(device, CL_DEVICE_LOCAL_MEM_SIZE, &record->local_bytes);
+    get_device_info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &record->max_allocation);
+    describe_tools(record);
+    return CALOTYPE_OK;
+}
+
+/** Drivers below 3.0 may crash in the function, though the loader has it. */
+bool tells_of_end(const ContextRecord &record) {
+    char version[128] = {};
+    cl().clGetPlatformInfo(record.platform, CL_PLATFORM_VERSION, sizeof version - 1, version,
+                           nullptr);
+    return cl().clSetContextDestructorCallback && strncmp(version, "OpenCL ", 7) == 0 &&
+           atoi(version + 7) >= 3;
+}
+
+/** With the lock held. `device` null: whichever the context has. */
+ContextRecord *look_up(cl_context context, cl_device_id device) {
+    for (ContextRecord *r = first_record; r; r = r->next) {
+        if (r->context == context && r->id.load(std::memory_order_relaxed) != 0 &&
+            (!device || r->device == device)) {
+            return r;
+        }
+    }
+    return nullptr;
+}
+
+/** With the lock held: a record that is free, or a new one. */
+ContextRecord *take_record() {
+    for (ContextRecord *r = first_record; r; r = r->next) {
+        if (r->id.load(std::memory_order_relaxed) == 0 && !r->ends_by_callback) {
+            return r;
+        }
+    }
+    void *memory = calloc(1, sizeof(ContextRecord));
+    if (!memory) {
+        return nullptr;
+    }
+    auto *record = static_cast<ContextRecord *>(memory);
+    record->next = first_record;
+    first_record = record;
+    return record;
+}
+
+/** Meet a context. Two threads may do so at once; one of them wins. */
+calotype_status add_record(const ContextRecord &described, ContextRecord **record) {
+    LockGuard lock(registry_lock);
+    *record = look_up(described.context, described.device);
+    if (*record) {
+        return CALOTYPE_OK;
+    }
+    *record = take_record();
+    if (!*record) {
+        set_cause(Text() << "out of memory for the record of an OpenCL context");
+        return CALOTYPE_E_OOM;
+    }
+    ContextRecord &r = **record;
+    ContextRecord *next = r.next;
+    memcpy(static_cast<void *>(&r), &described, sizeof r);
+    r.next = next;
+    r.ends_by_callback = tells_of_end(r) && cl().clSetContextDestructorCallback(
+                                                r.context, context_ended, &r) == CL_SUCCESS;
+    r.id.store(id_of_opencl | next_id.fetch_add(1), std::memory_order_release);
+    return CALOTYPE_OK;
+}
+
+calotype_status device_of_queue(cl_command_queue queue, cl_device_id *device) {
+    const cl_int error =
+        cl().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof *device, device, nullptr);
+    return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clGetCommandQueueInfo");
+}
+
+calotype_status find_record_slowly(void *user_context, cl_context context, cl_command_queue queue,
+                                   ContextRecord **record) {
+    const uint64_t version = registry_version.load(std::memory_order_acquire);
+    cl_device_id device = nullptr;
+    calotype_status status = device_of_queue(queue, &device);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    {
+        LockGuard lock(registry_lock);
+        *record = look_up(context, device);
+    }
+    if (!*record) {
+        ContextRecord described = {};
+        status = describe_context(user_context, context, device, &described);
+        status = status == CALOTYPE_OK ? add_record(described, record) : status;
+    }
+    // Of several devices, a queue with the same address may come to be another's.
+    if (status == CALOTYPE_OK && (*record)->devices_in_context == 1) {
+        last_found = {context, queue, version, *record};
+    }
+    return status;
+}
+
+calotype_status find_record(void *user_context, cl_context context, cl_command_queue queue,
+                            ContextRecord **record) {
+    const LastFound &last = last_found;
+    if (last.context == context && last.queue == queue &&
+        last.version == registry_version.load(std::memory_order_acquire)) {
+        *record = last.record;
+        return CALOTYPE_OK;
+    }
+    return find_record_slowly(user_context, context, queue, record);
+}
+
+calotype_status check_acquired(int code) {
+    if (code == 0) {
+        return CALOTYPE_OK;
+    }
+    set_cause(Text() << "calotype_acquire_cl_context answered the error code " << code);
+    return CALOTYPE_E_DEVICE;
+}
+
+}  // namespace
+
+calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scope) {
+    cl_context context = nullptr;
+    cl_command_queue queue = nullptr;
+    *scope = {};
+    scope->user_context = user_context;
+    calotype_status status =
+        check_acquired(calotype_acquire_cl_context(user_context, &context, &queue, create));
+    if (status != CALOTYPE_OK || (!context && !create)) {
+        return status;
+    }
+    if (!context || !queue) {
+        set_cause(Text() << "calotype_acquire_cl_context answered "
+                         << (context ? "no queue" : "no context"));
+        status = CALOTYPE_E_INVALID;
+    } else {
+        status = load_driver() ? CALOTYPE_OK : CALOTYPE_E_DEVICE;
+    }
+    ContextRecord *record = nullptr;
+    status = status == CALOTYPE_OK ? find_record(user_context, context, queue, &record) : status;
+    if (status != CALOTYPE_OK) {
+        calotype_release_cl_context(user_context);
+        return status;
+    }
+    scope->context = context;
+    scope->stream = queue;
+    scope->context_uid = record->id.load(std::memory_order_relaxed);
+    scope->device = record->device_index;
+    scope->extra = record;
+    return CALOTYPE_OK;
+}
+
+void release_scope(const DeviceScope &scope) {
+    if (scope.context) {
+        calotype_release_cl_context(scope.user_context);
+    }
+}
+
+bool is_context_alive(uint64_t id) {
+    LockGuard lock(registry_lock);
+    for (ContextRecord *r = first_record; r; r = r->next) {
+        if (r->id.load(std::memory_order_relaxed) == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void forget_context(uint64_t id) {
+    LockGuard lock(registry_lock);
+    for (ContextRecord *r = first_record; r && id; r = r->next) {
+        if (r->id.load(std::memory_order_relaxed) == id) {
+            end_record(r);
+            return;
+        }
+    }
+}
+
+void forget_all_contexts() {
+    LockGuard lock(registry_lock);
+    for (ContextRecord *r = first_record; r; r = r->next) {
+        end_record(r);
+    }
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contexts: which one a call works in, and the identity by which the kernel cache knows it.
+#pragma once
+
+#include <atomic>
+
+#include "runtime/device/kernel_backend.h"
+#include "runtime/opencl/types.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+/** One device of one context, from when it is first met until the context ends. Its memory is used
+ * again, with another id, but never given back. */
+struct ContextRecord {
+    cl_context context;
+    cl_device_id device;
+    cl_platform_id platform;
+    std::atomic<uint64_t> id;  ///< 0: ended. The top bit is set: CUDA's have other numbers
+    int32_t device_index;
+    cl_uint devices_in_context;
+    bool ends_by_callback;  ///< the driver tells when the context ends
+    size_t max_group;
+    size_t max_items[3];
+    uint64_t local_bytes;
+    uint64_t max_allocation;
+    char tools[768];  ///< platform, device and version of the driver
+    ContextRecord *next;
+};
+
+/** Find the context of a call; `extra` of the scope is its record. With `create` false and no
+ * context there, scope->context is null. On failure the cause is set. */
+calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scope);
+void release_scope(const DeviceScope &scope);
+
+inline const ContextRecord &record_of(const DeviceScope &scope) {
+    return *static_cast<const ContextRecord *>(scope.extra);
+}
+inline cl_context context_of(const DeviceScope &scope) {
+    return static_cast<cl_context>(scope.context);
+}
+inline cl_command_queue queue_of(const DeviceScope &scope) {
+    return static_cast<cl_command_queue>(scope.stream);
+}
+
+/** Whether the context with that identity still exists. */
+bool is_context_alive(uint64_t id);
+/** The context has ended, or is about to: its identity is never answered again. */
+void forget_context(uint64_t id);
+void forget_all_contexts();
+
+/** The default context and queue of the device that this call chooses, made if it is not there and
+ * `create` is set. */
+calotype_status acquire_default_context(void *user_context, cl_context *context,
+                                        cl_command_queue *queue, bool create);
+/** If the scope's context is one of the default ones, end it; the next call makes a new one. */
+calotype_status end_default_context(const DeviceScope &scope);
+void end_all_default_contexts();
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

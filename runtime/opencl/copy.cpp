@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One call of the driver for each box of the plan (device/copy_plan.h). With the host at one end
+// the copy is complete when it returns; between device copies it is queued.
+#include "runtime/opencl/copy.h"
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/copy_plan.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+#include "runtime/opencl/memory.h"
+#include "runtime/opencl/scope.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+namespace {
+
+/** The two ends of a copy, each in host memory or in a memory object. */
+struct Ends {
+    const DeviceScope &scope;
+    cl_mem src_mem, dst_mem;  ///< null: host memory
+    uint64_t src_offset, dst_offset;
+    const uint8_t *src_host;
+    uint8_t *dst_host;
+};
+
+cl_int enqueue_linear(const Ends &ends, const CopyBox &box) {
+    const size_t from = size_t(int64_t(ends.src_offset) + box.src_offset);
+    const size_t to = size_t(int64_t(ends.dst_offset) + box.dst_offset);
+    const size_t bytes = size_t(box.width);
+    cl_command_queue queue = queue_of(ends.scope);
+    if (!ends.src_mem) {
+        return cl().clEnqueueWriteBuffer(queue, ends.dst_mem, 0, to, bytes,
+                                         ends.src_host + box.src_offset, 0, nullptr, nullptr);
+    }
+    if (!ends.dst_mem) {
+        return cl().clEnqueueReadBuffer(queue, ends.src_mem, 0, from, bytes,
+                                        ends.dst_host + box.dst_offset, 0, nullptr, nullptr);
+    }
+    return cl().clEnqueueCopyBuffer(queue, ends.src_mem, ends.dst_mem, from, to, bytes, 0, nullptr,
+                                    nullptr);
+}
+
+cl_int enqueue_rect(const Ends &ends, const CopyBox &box) {
+    const size_t from[3] = {size_t(int64_t(ends.src_offset) + box.src_offset), 0, 0};
+    const size_t to[3] = {size_t(int64_t(ends.dst_offset) + box.dst_offset), 0, 0};
+    const size_t zero[3] = {0, 0, 0};
+    const size_t region[3] = {size_t(box.width), size_t(box.rows), size_t(box.slices)};
+    const size_t src_row = size_t(box.src_pitch), src_slice = size_t(box.src_slice);
+    const size_t dst_row = size_t(box.dst_pitch), dst_slice = size_t(box.dst_slice);
+    cl_command_queue queue = queue_of(ends.scope);
+    if (!ends.src_mem) {
+        return cl().clEnqueueWriteBufferRect(queue, ends.dst_mem, 0, to, zero, region, dst_row,
+                                             dst_slice, src_row, src_slice,
+                                             ends.src_host + box.src_offset, 0, nullptr, nullptr);
+    }
+    if (!ends.dst_mem) {
+        return cl().clEnqueueReadBufferRect(queue, ends.src_mem, 0, from, zero, region, src_row,
+                                            src_slice, dst_row, dst_slice,
+                                            ends.dst_host + box.dst_offset, 0, nullptr, nullptr);
+    }
+    return cl().clEnqueueCopyBufferRect(queue, ends.src_mem, ends.dst_mem, from, to, region,
+                                        src_row, src_slice, dst_row, dst_slice, 0, nullptr,
+                                        nullptr);
+}
+
+int copy_box(void *closure, const CopyBox &box) {
+    const Ends &ends = *static_cast<const Ends *>(closure);
+    const bool linear = box.rows == 1 && box.slices == 1;
+    const cl_int error = linear ? enqueue_linear(ends, box) : enqueue_rect(ends, box);
+    if (error != CL_SUCCESS) {
+        explain(error, linear ? "copying to, from or between OpenCL buffers"
+                              : "copying boxes to, from or between OpenCL buffers");
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    return 0;
+}
+
+/** Memory on the host must not be touched after the copy has returned, whether it failed or not. */
+int finish(const Ends &ends, int code) {
+    if (ends.src_mem && ends.dst_mem) {
+        return code;
+    }
+    const cl_int error = cl().clFinish(queue_of(ends.scope));
+    if (code == 0 && error != CL_SUCCESS) {
+        explain(error, "clFinish");
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    return code;
+}
+
+/** Where a buffer's memory is, for either end. */
+struct End {
+    cl_mem mem;
+    uint64_t offset;
+    uint8_t *host;
+};
+
+bool find_end(const DeviceScope &scope, const calotype_buffer_t *buf, bool on_device, End *end) {
+    *end = {};
+    if (!on_device) {
+        end->host = buf->host;
+        if (!buf->host) {
+            set_cause(Text() << "the buffer has no host memory");
+        }
+        return buf->host != nullptr;
+    }
+    const DeviceMemory &memory = *memory_of(buf);
+    end->mem = memory.mem;
+    end->offset = memory.offset;
+    return check_context(scope, memory) == CALOTYPE_OK;
+}
+
+int copy(void *user_context, const calotype_buffer_t *src, bool from_device,
+         const calotype_buffer_t *dst, bool to_device) {
+    Scope scope(user_context);
+    End from, to;
+    if (!scope.is_open() || !find_end(scope.get(), src, from_device, &from) ||
+        !find_end(scope.get(), dst, to_device, &to)) {
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    CopyPlan plan;
+    if (!plan_copy(*src, *dst, &plan)) {
+        set_cause(Text() << "copies of " << src->dimensions << " dimensions, at most "
+                         << CopyPlan::max_dimensions << " are supported");
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    Ends ends = {scope.get(), from.mem, to.mem, from.offset, to.offset, from.host, to.host};
+    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends));
+}
+
+}  // namespace
+
+int copy_to_host(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, true, buf, false);
+}
+
+int copy_to_device(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, false, buf, true);
+}
+
+int buffer_copy(void *user_context, calotype_buffer_t *src,
+                const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst) {
+    const calotype_device_interface_t *self = calotype_opencl_device_interface();
+    const bool from_device = src->device && (src->device_dirty() || !src->host);
+    const bool to_device = dst_device_interface != nullptr;
+    const bool others = (from_device && src->device_interface != self) ||
+                        (to_device && dst_device_interface != self);
+    if (others || (!from_device && !to_device)) {
+        return calotype_error_code_incompatible_device_interface;
+    }
+    return copy(user_context, src, from_device, dst, to_device);
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

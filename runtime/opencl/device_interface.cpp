@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The tables by which the rest of the runtime reaches OpenCL, and the functions that applications
+// call.
+#include <stdio.h>
+
+#include "runtime/abi/device_interface.h"
+#include "runtime/abi/device_interface_impl.h"
+#include "runtime/abi/errors.h"
+#include "runtime/abi/kernel_cache.h"
+#include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/error_log.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/weak.h"
+#include "runtime/opencl/context.h"
+#include "runtime/opencl/copy.h"
+#include "runtime/opencl/devices.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+#include "runtime/opencl/launch.h"
+#include "runtime/opencl/memory.h"
+#include "runtime/opencl/module.h"
+#include "runtime/opencl/scope.h"
+
+using namespace calotype::runtime;
+using namespace calotype::runtime::opencl;
+
+namespace {
+
+calotype_status acquire(void *user_context, DeviceScope *scope) {
+    clear_failure();
+    return acquire_scope(user_context, true, scope);
+}
+
+/** OpenCL has no current context. */
+calotype_status enter(const DeviceScope &scope) {
+    (void)scope;
+    return CALOTYPE_OK;
+}
+
+void leave(const DeviceScope &scope) {
+    (void)scope;
+}
+
+bool is_alive(void *context, uint64_t context_uid) {
+    (void)context;
+    return is_context_alive(context_uid);
+}
+
+calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
+                           uint64_t *address, size_t *bytes) {
+    (void)scope, (void)module;
+    *address = 0;
+    *bytes = 0;
+    set_cause(Text() << "variable " << name
+                     << ": OpenCL gives the host no access to variables of a program");
+    return CALOTYPE_E_INVALID;
+}
+
+calotype_status copy_to_address(const DeviceScope &scope, uint64_t address, const void *source,
+                                size_t bytes) {
+    (void)scope, (void)address, (void)source, (void)bytes;
+    set_cause(Text() << "OpenCL gives the host no access to variables of a program");
+    return CALOTYPE_E_INVALID;
+}
+
+calotype_status synchronize(const DeviceScope &scope) {
+    const cl_int error = cl().clFinish(queue_of(scope));
+    return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clFinish");
+}
+
+bool is_capturing(const DeviceScope &scope, void *stream) {
+    (void)scope, (void)stream;
+    return false;
+}
+
+const KernelBackend kernels = {
+    "OpenCL",    acquire, release_scope, enter,        leave,         is_alive,     describe,
+    nullptr,  // is_ready
+    nullptr,  // describe_tools
+    build,       load,    unload,        get_function, free_function, get_global,   copy_to_address,
+    synchronize, launch,  record_event,  query_event,  destroy_event, is_capturing, forget_context,
+};
+
+int device_sync(void *user_context, calotype_buffer_t *buf) {
+    (void)buf;
+    Scope scope(user_context, false);
+    if (scope.has_failed()) {
+        return calotype_error_code_device_sync_failed;
+    }
+    return scope.is_open() && synchronize(scope.get()) != CALOTYPE_OK
+               ? calotype_error_code_device_sync_failed
+               : 0;
+}
+
+int device_release(void *user_context) {
+    Scope scope(user_context, false);
+    if (!scope.is_open()) {
+        return scope.has_failed() ? calotype_error_code_gpu_device_error : 0;
+    }
+    int code = release_kept_memory(scope.get().context_uid);
+    if (end_default_context(scope.get()) != CALOTYPE_OK) {
+        code = calotype_error_code_gpu_device_error;
+    }
+    return code;
+}
+
+void nothing() {
+}
+
+const calotype_device_interface_impl_t impl = {
+    nothing,
+    nothing,
+    device_malloc,
+    device_free,
+    device_sync,
+    device_release,
+    copy_to_host,
+    copy_to_device,
+    device_and_host_malloc,
+    device_and_host_free,
+    buffer_copy,
+    device_crop,
+    device_slice,
+    device_release_crop,
+    wrap_native,
+    detach_native,
+    &kernels,
+};
+
+const calotype_device_interface_t interface = {calotype_device_malloc,
+                                               calotype_device_free,
+                                               calotype_device_sync,
+                                               calotype_device_release,
+                                               calotype_copy_to_host,
+                                               calotype_copy_to_device,
+                                               calotype_device_and_host_malloc,
+                                               calotype_device_and_host_free,
+                                               calotype_buffer_copy,
+                                               calotype_device_crop,
+                                               calotype_device_slice,
+                                               calotype_device_release_crop,
+                                               calotype_device_wrap_native,
+                                               calotype_device_detach_native,
+                                               nullptr,
+                                               &impl};
+
+bool is_on_opencl(const calotype_buffer_t *buf) {
+    return buf && buf->device && buf->device_interface == &interface;
+}
+
+}  // namespace
+
+CALOTYPE_WEAK const calotype_device_interface_t *calotype_opencl_device_interface(void) {
+    return &interface;
+}
+
+CALOTYPE_WEAK int calotype_opencl_wrap_cl_mem(void *user_context, calotype_buffer_t *buf,
+                                              uint64_t mem) {
+    return calotype_device_wrap_native(user_context, buf, mem, &interface);
+}
+
+CALOTYPE_WEAK int calotype_opencl_detach_cl_mem(void *user_context, calotype_buffer_t *buf) {
+    return calotype_device_detach_native(user_context, buf);
+}
+
+CALOTYPE_WEAK uintptr_t calotype_opencl_get_cl_mem(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    return is_on_opencl(buf) ? reinterpret_cast<uintptr_t>(memory_of(buf)->mem) : 0;
+}
+
+CALOTYPE_WEAK uint64_t calotype_opencl_get_crop_offset(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    return is_on_opencl(buf) ? memory_of(buf)->offset : 0;
+}
+
+CALOTYPE_WEAK int calotype_opencl_can_run(void) {
+    Device device;
+    clear_failure();
+    const bool found =
+        choose_device(nullptr, calotype_get_gpu_device(nullptr), &device) == CALOTYPE_OK;
+    clear_failure();
+    return found;
+}
+
+CALOTYPE_WEAK void calotype_opencl_explain(char *text, size_t size) {
+    Device device;
+    clear_failure();
+    choose_device(nullptr, calotype_get_gpu_device(nullptr), &device);
+    snprintf(text, size, "%s", failure_text());
+    clear_failure();
+}
+
+CALOTYPE_WEAK int calotype_opencl_set_driver_library(const char *file_name) {
+    release_kept_memory(0);
+    end_all_default_contexts();
+    forget_all_contexts();
+    choose_library(file_name);
+    clear_failure();
+    const bool found = load_driver() != nullptr;
+    clear_failure();
+    return found ? 0 : calotype_error_code_gpu_device_error;
+}

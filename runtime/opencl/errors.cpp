@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/opencl/errors.h"
+
+#include "runtime/device/failure.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+const char *error_name(cl_int error) {
+    switch (error) {
+#define CALOTYPE_CL_ERROR(number, name)                                                            \
+    case number:                                                                                   \
+        return #name;
+#include "runtime/opencl/errors.def"
+#undef CALOTYPE_CL_ERROR
+    default:
+        return "unknown error";
+    }
+}
+
+calotype_status status_of(cl_int error) {
+    switch (error) {
+    case CL_SUCCESS:
+        return CALOTYPE_OK;
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_OUT_OF_HOST_MEMORY:
+        return CALOTYPE_E_OOM;
+    case CL_INVALID_CONTEXT:
+        return CALOTYPE_E_CONTEXT_LOST;
+    default:
+        return CALOTYPE_E_DEVICE;
+    }
+}
+
+Text describe_error(cl_int error, const char *function) {
+    Text text;
+    text << function << " failed: " << error_name(error) << " (" << error << ")";
+    return text;
+}
+
+void set_cause(const Text &text) {
+    set_failure(text.c_str());
+}
+
+calotype_status explain(cl_int error, const char *function) {
+    set_cause(describe_error(error, function));
+    return status_of(error);
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How failures of OpenCL are explained: a sentence is left for the thread (device/failure.h), and
+// whoever is outermost reports it, once.
+#pragma once
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/kernels.h"
+#include "runtime/host/text.h"
+#include "runtime/opencl/types.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+/** "CL_OUT_OF_RESOURCES"; "unknown error" for a number that OpenCL does not have. */
+const char *error_name(cl_int error);
+
+/** What the driver's functions answer, as a status. */
+calotype_status status_of(cl_int error);
+
+/** "clFinish failed: CL_OUT_OF_RESOURCES (-5)". */
+Text describe_error(cl_int error, const char *function);
+
+/** Leave a sentence as the cause of a failure. */
+void set_cause(const Text &text);
+/** Leave describe_error(); answers status_of(). */
+calotype_status explain(cl_int error, const char *function);
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The arguments of a cl_kernel belong to the object, so two threads must not set them at once. Each
+// function therefore has an object for every thread that launches it: a launch takes the one in its
+// thread's slot and puts it back. In the rare case that two threads share a slot, the second makes
+// an object of its own.
+#include "runtime/opencl/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "runtime/device/error_log.h"
+#include "runtime/opencl/context.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+#include "runtime/opencl/memory.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+namespace {
+
+struct alignas(64) Slot {
+    std::atomic<cl_kernel> kernel;
+};
+
+/** What get_function() gives. */
+struct Function {
+    static constexpr uint32_t n_slots = 16;
+
+    Slot slots[n_slots];
+    cl_program program;
+    size_t max_group;      ///< work-items of a group that this kernel can have
+    uint64_t local_bytes;  ///< local memory that it uses already
+    cl_uint n_parameters;
+    char name[1];  ///< the rest follows
+};
+
+std::atomic<uint32_t> threads_seen{0};
+/** The calling thread's slot plus one, 0 if it has none yet. */
+thread_local constinit uint32_t my_slot = 0;
+
+Slot &slot_of_thread(Function &function) {
+    if (my_slot == 0) {
+        my_slot = 1 + threads_seen.fetch_add(1, std::memory_order_relaxed) % Function::n_slots;
+    }
+    return function.slots[my_slot - 1];
+}
+
+/** A kernel object for the duration of one launch. */
+class KernelUse {
+    Slot &slot;
+    cl_kernel kernel;
+    cl_int error = CL_SUCCESS;
+
+public:
+    explicit KernelUse(Function &function)
+        : slot(slot_of_thread(function)),
+          kernel(slot.kernel.exchange(nullptr, std::memory_order_acquire)) {
+        if (!kernel) {
+            kernel = cl().clCreateKernel(function.program, function.name, &error);
+        }
+    }
+    ~KernelUse() {
+        cl_kernel nothing = nullptr;
+        if (kernel && !slot.kernel.compare_exchange_strong(
+                          nothing, kernel, std::memory_order_release, std::memory_order_relaxed)) {
+            cl().clReleaseKernel(kernel);
+        }
+    }
+    KernelUse(const KernelUse &) = delete;
+    KernelUse &operator=(const KernelUse &) = delete;
+
+    cl_kernel get() const {
+        return kernel;
+    }
+    cl_int result() const {
+        return error;
+    }
+};
+
+calotype_status refuse(ErrorLog &log, const char *kernel, const char *what, uint64_t value,
+                       const char *whose, uint64_t limit) {
+    log << "kernel " << kernel << ": " << what << " is " << value << ", " << whose << " allows "
+        << limit;
+    return CALOTYPE_E_LAUNCH;
+}
+
+/** Whether device and kernel allow such groups. */
+calotype_status check_limits(const DeviceScope &scope, const Function &function,
+                             const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                             ErrorLog &log) {
+    const ContextRecord &record = record_of(scope);
+    static const char *const extents[3] = {"the block's extent in x", "the block's extent in y",
+                                           "the block's extent in z"};
+    uint64_t items = 1;
+    for (int d = 0; d < 3; d++) {
+        if (record.max_items[d] != 0 && block[d] > record.max_items[d]) {
+            return refuse(log, function.name, extents[d], block[d], "the device",
+                          record.max_items[d]);
+        }
+        items *= block[d];
+    }
+    if (record.max_group != 0 && items > record.max_group) {
+        return refuse(log, function.name, "the number of threads in a block", items, "the device",
+                      record.max_group);
+    }
+    if (function.max_group != 0 && items > function.max_group) {
+        return refuse(log, function.name, "the number of threads in a block", items,
+                      "the compiled kernel", function.max_group);
+    }
+    const uint64_t shared = function.local_bytes + dynamic_shared_bytes;
+    if (record.local_bytes != 0 && shared > record.local_bytes) {
+        return refuse(log, function.name, "the shared memory of a block in bytes", shared,
+                      "the device", record.local_bytes);
+    }
+    return CALOTYPE_OK;
+}
+
+cl_uint count_parameters(const calotype_kernel_desc &kernel) {
+    cl_uint count = kernel.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED ? 1 : 0;
+    for (uint32_t i = 0; i < kernel.n_args; i++) {
+        count += kernel.args[i].is_buffer && !kernel.args[i].is_image ? 2 : 1;
+    }
+    return count;
+}
+
+/** Sets one parameter after the other. */
+class Parameters {
+    const DeviceScope &scope;
+    const calotype_kernel_desc &desc;
+    cl_kernel kernel;
+    cl_uint next = 0;
+    ErrorLog &log;
+
+    calotype_status set(size_t bytes, const void *value) {
+        const cl_int error = cl().clSetKernelArg(kernel, next, bytes, value);
+        if (error != CL_SUCCESS) {
+            log << "kernel " << desc.name << ", parameter " << next << " of " << uint64_t(bytes)
+                << " bytes: " << describe_error(error, "clSetKernelArg").c_str();
+            log.driver_result = error;
+            return CALOTYPE_E_LAUNCH;
+        }
+        next++;
+        return CALOTYPE_OK;
+    }
+
+    calotype_status set_buffer(uint32_t index, const void *value) {
+        uint64_t handle = 0;
+        memcpy(&handle, value, sizeof handle);
+        const auto *memory = reinterpret_cast<const DeviceMemory *>(uintptr_t(handle));
+        if (memory && memory->context_uid != scope.context_uid) {
+            log << "kernel " << desc.name << ", argument " << index
+                << ": the buffer is in another OpenCL context than that of the call";
+            return CALOTYPE_E_INVALID;
+        }
+        cl_mem mem = memory ? memory->mem : nullptr;
+        const uint64_t offset = memory ? memory->offset : 0;
+        const calotype_status status = set(sizeof mem, mem ? &mem : nullptr);
+        if (status != CALOTYPE_OK || desc.args[index].is_image) {
+            return status;
+        }
+        return set(sizeof offset, &offset);
+    }
+
+public:
+    Parameters(const DeviceScope &scope, const calotype_kernel_desc &desc, cl_kernel kernel,
+               ErrorLog &log)
+        : scope(scope), desc(desc), kernel(kernel), log(log) {
+    }
+
+    calotype_status set_all(void **args, uint32_t dynamic_shared_bytes) {
+        for (uint32_t i = 0; i < desc.n_args; i++) {
+            const calotype_kernel_arg &arg = desc.args[i];
+            const calotype_status status =
+                arg.is_buffer ? set_buffer(i, args[i]) : set(arg.bytes, args[i]);
+            if (status != CALOTYPE_OK) {
+                return status;
+            }
+        }
+        if (desc.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED) {
+            // OpenCL has no local memory of no size.
+            return set(dynamic_shared_bytes ? dynamic_shared_bytes : 1, nullptr);
+        }
+        return CALOTYPE_OK;
+    }
+};
+
+calotype_status fail(ErrorLog &log, const char *kernel, cl_int error, const char *function) {
+    log << "kernel " << kernel << ": " << describe_error(error, function).c_str();
+    log.driver_result = error;
+    const calotype_status status = status_of(error);
+    return status == CALOTYPE_E_DEVICE ? CALOTYPE_E_LAUNCH : status;
+}
+
+calotype_status check_description(const Function &function, const calotype_kernel_desc &kernel,
+                                  uint32_t dynamic_shared_bytes, ErrorLog &log) {
+    const cl_uint expected = count_parameters(kernel);
+    if (function.n_parameters != expected) {
+        log << "kernel " << kernel.name << " has " << function.n_parameters
+            << " parameters, its description asks for " << expected;
+        return CALOTYPE_E_INVALID;
+    }
+    if (dynamic_shared_bytes != 0 && !(kernel.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED)) {
+        log << "kernel " << kernel.name << " takes no dynamic shared memory, "
+            << dynamic_shared_bytes << " bytes were asked for";
+        return CALOTYPE_E_LAUNCH;
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status enqueue(cl_command_queue queue, cl_kernel object,
+                        const calotype_kernel_desc &kernel, const uint32_t grid[3],
+                        const uint32_t block[3], ErrorLog &log) {
+    size_t global[3], local[3];
+    for (int d = 0; d < 3; d++) {
+        local[d] = block[d];
+        global[d] = size_t(grid[d]) * block[d];
+    }
+    cl_int error =
+        cl().clEnqueueNDRangeKernel(queue, object, 3, nullptr, global, local, 0, nullptr, nullptr);
+    if (error != CL_SUCCESS) {
+        return fail(log, kernel.name, error, "clEnqueueNDRangeKernel");
+    }
+    // So that it starts while the host goes on.
+    error = cl().clFlush(queue);
+    return error == CL_SUCCESS ? CALOTYPE_OK : fail(log, kernel.name, error, "clFlush");
+}
+
+/** What the driver says of the compiled kernel; 0 where it does not know. */
+void describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *function) {
+    cl_device_id device = record_of(scope).device;
+    cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof function->n_parameters,
+                         &function->n_parameters, nullptr);
+    cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE,
+                                  sizeof function->max_group, &function->max_group, nullptr);
+    cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE,
+                                  sizeof function->local_bytes, &function->local_bytes, nullptr);
+}
+
+}  // namespace
+
+calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
+                             void **function, ErrorLog &log) {
+    auto *program = static_cast<cl_program>(module);
+    cl_int error = CL_SUCCESS;
+    cl_kernel kernel = cl().clCreateKernel(program, name, &error);
+    if (error != CL_SUCCESS) {
+        log << "kernel " << name << ": " << describe_error(error, "clCreateKernel").c_str();
+        log.driver_result = error;
+        return status_of(error) == CALOTYPE_E_DEVICE ? CALOTYPE_E_LOAD : status_of(error);
+    }
+    void *memory = nullptr;
+    const size_t size = sizeof(Function) + strlen(name);
+    if (posix_memalign(&memory, alignof(Function), size) != 0) {
+        cl().clReleaseKernel(kernel);
+        log << "out of host memory";
+        return CALOTYPE_E_OOM;
+    }
+    memset(memory, 0, size);
+    auto *made = static_cast<Function *>(memory);
+    made->program = program;
+    memcpy(made->name, name, strlen(name) + 1);
+    describe_kernel(scope, kernel, made);
+    slot_of_thread(*made).kernel.store(kernel, std::memory_order_release);
+    *function = made;
+    return CALOTYPE_OK;
+}
+
+void free_function(void *function) {
+    auto *made = static_cast<Function *>(function);
+    for (Slot &slot : made->slots) {
+        if (cl_kernel kernel = slot.kernel.exchange(nullptr, std::memory_order_acquire)) {
+            cl().clReleaseKernel(kernel);
+        }
+    }
+    free(made);
+}
+
+calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
+                       const uint32_t grid[3], const uint32_t block[3],
+                       uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
+    Function &made = *static_cast<Function *>(function);
+    calotype_status status = check_description(made, kernel, dynamic_shared_bytes, log);
+    status = status == CALOTYPE_OK ? check_limits(scope, made, block, dynamic_shared_bytes, log)
+                                   : status;
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    KernelUse use(made);
+    if (!use.get()) {
+        return fail(log, kernel.name, use.result(), "clCreateKernel");
+    }
+    status = Parameters(scope, kernel, use.get(), log).set_all(args, dynamic_shared_bytes);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
+    return enqueue(queue, use.get(), kernel, grid, block, log);
+}
+
+calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {
+    auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
+    cl_event marker = nullptr;
+    cl_int error = cl().clEnqueueMarkerWithWaitList(queue, 0, nullptr, &marker);
+    if (error != CL_SUCCESS) {
+        return explain(error, "clEnqueueMarkerWithWaitList");
+    }
+    // Or it might never come to pass.
+    error = cl().clFlush(queue);
+    if (error != CL_SUCCESS) {
+        cl().clReleaseEvent(marker);
+        return explain(error, "clFlush");
+    }
+    *event = marker;
+    return CALOTYPE_OK;
+}
+
+calotype_status query_event(void *event) {
+    cl_int state = 0;
+    const cl_int error =
+        cl().clGetEventInfo(static_cast<cl_event>(event), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                            sizeof state, &state, nullptr);
+    if (error != CL_SUCCESS) {
+        return explain(error, "clGetEventInfo");
+    }
+    return state > 0 ? CALOTYPE_E_BUSY : CALOTYPE_OK;
+}
+
+void destroy_event(void *event) {
+    cl().clReleaseEvent(static_cast<cl_event>(event));
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/opencl/memory.h"
+
+#include <stdlib.h>
+
+#include "runtime/abi/device_interface.h"
+#include "runtime/abi/errors.h"
+#include "runtime/abi/memory.h"
+#include "runtime/host/sync.h"
+#include "runtime/opencl/context.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+#include "runtime/opencl/scope.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+namespace {
+
+/** A memory object that was freed while allocations are reused. Work on it may still be queued, so
+ * only the same queue gets it again. */
+struct Kept {
+    cl_mem mem;
+    uint64_t size;
+    uint64_t context_uid;
+    void *queue;
+    Kept *next;
+};
+constinit Mutex kept_lock;
+Kept *first_kept = nullptr;
+
+calotype_device_allocation_pool pool = {};
+constinit std::atomic<bool> pool_is_registered{false};
+
+int release_pool(void *user_context) {
+    (void)user_context;
+    return release_kept_memory(0);
+}
+
+/** Keep it for later; false if it should be freed. */
+bool keep(const DeviceScope &scope, const DeviceMemory &memory) {
+    auto *kept = static_cast<Kept *>(malloc(sizeof(Kept)));
+    if (!kept) {
+        return false;
+    }
+    if (!pool_is_registered.exchange(true)) {
+        pool.release_unused = release_pool;
+        calotype_register_device_allocation_pool(&pool);
+    }
+    *kept = {memory.mem, memory.size, memory.context_uid, scope.stream, nullptr};
+    LockGuard lock(kept_lock);
+    kept->next = first_kept;
+    first_kept = kept;
+    return true;
+}
+
+cl_mem take_kept(const DeviceScope &scope, uint64_t size) {
+    LockGuard lock(kept_lock);
+    for (Kept **link = &first_kept; *link; link = &(*link)->next) {
+        Kept *kept = *link;
+        if (kept->size == size && kept->context_uid == scope.context_uid &&
+            kept->queue == scope.stream) {
+            const cl_mem mem = kept->mem;
+            *link = kept->next;
+            free(kept);
+            return mem;
+        }
+    }
+    return nullptr;
+}
+
+/** What release_kept_memory() frees, out of the list. */
+Kept *unlink_kept(uint64_t context_uid) {
+    LockGuard lock(kept_lock);
+    Kept *taken = nullptr;
+    for (Kept **link = &first_kept; *link;) {
+        Kept *kept = *link;
+        if (context_uid == 0 || kept->context_uid == context_uid) {
+            *link = kept->next;
+            kept->next = taken;
+            taken = kept;
+        } else {
+            link = &kept->next;
+        }
+    }
+    return taken;
+}
+
+/** For calotype_buffer_t::device; 0 with the cause set if there is no memory. */
+uint64_t make_handle(const DeviceMemory &memory) {
+    auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
+    if (!handle) {
+        set_cause(Text() << "out of host memory");
+        return 0;
+    }
+    *handle = memory;
+    return uint64_t(reinterpret_cast<uintptr_t>(handle));
+}
+
+void drop_handle(calotype_buffer_t *buf) {
+    free(reinterpret_cast<void *>(uintptr_t(buf->device)));
+    buf->device = 0;
+}
+
+cl_mem create_buffer(const DeviceScope &scope, uint64_t size, cl_int *error) {
+    cl_mem mem = cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
+    if (status_of(*error) == CALOTYPE_E_OOM && release_kept_memory(scope.context_uid) == 0) {
+        mem = cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
+    }
+    return *error == CL_SUCCESS ? mem : nullptr;
+}
+
+int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
+    *mem = take_kept(scope, size);
+    if (*mem) {
+        return 0;
+    }
+    const uint64_t limit = record_of(scope).max_allocation;
+    if (limit != 0 && size > limit) {
+        set_cause(Text() << "the buffer has " << size << " bytes, the device allocates up to "
+                         << limit << " at once");
+        return calotype_error_code_device_malloc_failed;
+    }
+    cl_int error = CL_SUCCESS;
+    *mem = create_buffer(scope, size, &error);
+    if (*mem) {
+        return 0;
+    }
+    set_cause(describe_error(error, "clCreateBuffer") << " for " << size << " bytes");
+    return calotype_error_code_device_malloc_failed;
+}
+
+/** In bytes, from the lowest address in use to the element at the mins. */
+uint64_t offset_of_mins(const calotype_buffer_t &buf) {
+    return uint64_t(-buf.begin_offset() * buf.type.bytes());
+}
+
+uint64_t allocation_size(const calotype_buffer_t &buf) {
+    const size_t size = buf.size_in_bytes();
+    return size ? size : 1;
+}
+
+int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t *dst) {
+    DeviceMemory part = *memory_of(src);
+    if (part.is_image) {
+        return calotype_error_code_device_crop_unsupported;
+    }
+    part.offset += uint64_t(elements * src->type.bytes());
+    part.is_owned = false;
+    dst->device = make_handle(part);
+    return dst->device ? 0 : calotype_error_code_device_crop_failed;
+}
+
+}  // namespace
+
+int release_kept_memory(uint64_t context_uid) {
+    cl_int result = CL_SUCCESS;
+    Kept *next = nullptr;
+    for (Kept *kept = unlink_kept(context_uid); kept; kept = next) {
+        next = kept->next;
+        const cl_int error = cl().clReleaseMemObject(kept->mem);
+        result = result == CL_SUCCESS ? error : result;
+        free(kept);
+    }
+    if (result != CL_SUCCESS) {
+        explain(result, "clReleaseMemObject");
+        return calotype_error_code_device_free_failed;
+    }
+    return 0;
+}
+
+calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory) {
+    if (memory.context_uid == scope.context_uid) {
+        return CALOTYPE_OK;
+    }
+    set_cause(Text() << "the buffer is in another OpenCL context than that of the call");
+    return CALOTYPE_E_INVALID;
+}
+
+int device_malloc(void *user_context, calotype_buffer_t *buf) {
+    Scope scope(user_context);
+    if (!scope.is_open()) {
+        return calotype_error_code_device_malloc_failed;
+    }
+    DeviceMemory memory = {};
+    memory.size = allocation_size(*buf);
+    memory.offset = offset_of_mins(*buf);
+    memory.context_uid = scope.get().context_uid;
+    memory.is_owned = true;
+    if (int code = allocate(scope.get(), memory.size, &memory.mem)) {
+        return code;
+    }
+    buf->device = make_handle(memory);
+    if (!buf->device) {
+        cl().clReleaseMemObject(memory.mem);
+        return calotype_error_code_device_malloc_failed;
+    }
+    return 0;
+}
+
+int device_free(void *user_context, calotype_buffer_t *buf) {
+    const DeviceMemory memory = *memory_of(buf);
+    drop_handle(buf);
+    if (!memory.is_owned) {
+        return 0;
+    }
+    if (!memory.is_image && calotype_can_reuse_device_allocations(user_context)) {
+        Scope scope(user_context);
+        if (scope.is_open() && scope.get().context_uid == memory.context_uid &&
+            keep(scope.get(), memory)) {
+            return 0;
+        }
+    }
+    // The driver waits with it until what is queued has run.
+    const cl_int error = cl().clReleaseMemObject(memory.mem);
+    if (error != CL_SUCCESS) {
+        explain(error, "clReleaseMemObject");
+        return calotype_error_code_device_free_failed;
+    }
+    return 0;
+}
+
+int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
+    auto *lowest = static_cast<uint8_t *>(calotype_malloc(user_context, allocation_size(*buf)));
+    if (!lowest) {
+        set_cause(Text() << "out of host memory");
+        return calotype_error_code_out_of_memory;
+    }
+    if (int code = device_malloc(user_context, buf)) {
+        calotype_free(user_context, lowest);
+        return code;
+    }
+    buf->host = lowest + offset_of_mins(*buf);
+    return 0;
+}
+
+int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
+    const int code = buf->device ? device_free(user_context, buf) : 0;
+    if (buf->host) {
+        calotype_free(user_context, buf->begin());
+        buf->host = nullptr;
+    }
+    return code;
+}
+
+int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
+    (void)user_context;
+    int64_t elements = 0;
+    for (int d = 0; d < src->dimensions; d++) {
+        elements += (int64_t(dst->dim[d].min) - src->dim[d].min) * src->dim[d].stride;
+    }
+    return make_part(src, elements, dst);
+}
+
+int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                 calotype_buffer_t *dst) {
+    (void)user_context;
+    const calotype_dimension_t &dim = src->dim[slice_dim];
+    int64_t elements = (int64_t(slice_pos) - dim.min) * dim.stride;
+    for (int d = 0; d < dst->dimensions; d++) {
+        const calotype_dimension_t &from = src->dim[d < slice_dim ? d : d + 1];
+        elements += (int64_t(dst->dim[d].min) - from.min) * from.stride;
+    }
+    return make_part(src, elements, dst);
+}
+
+int device_release_crop(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    drop_handle(buf);
+    return 0;
+}
+
+int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
+    Scope scope(user_context);
+    if (!scope.is_open()) {
+        return calotype_error_code_device_wrap_native_failed;
+    }
+    auto *mem = reinterpret_cast<cl_mem>(uintptr_t(handle));
+    size_t size = 0;
+    const cl_int error =
+        mem ? cl().clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, nullptr)
+            : CL_INVALID_MEM_OBJECT;
+    if (error != CL_SUCCESS) {
+        explain(error, "clGetMemObjectInfo");
+        return calotype_error_code_device_wrap_native_failed;
+    }
+    if (size < allocation_size(*buf)) {
+        set_cause(Text() << "the memory object has " << uint64_t(size) << " bytes, the buffer "
+                         << allocation_size(*buf));
+        return calotype_error_code_device_wrap_native_failed;
+    }
+    buf->device =
+        make_handle({mem, offset_of_mins(*buf), size, scope.get().context_uid, false, false});
+    return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
+}
+
+int detach_native(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    drop_handle(buf);
+    return 0;
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

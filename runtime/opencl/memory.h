@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device copies of buffers: memory objects, parts of them, and what has been freed and is kept.
+#pragma once
+
+#include "runtime/abi/buffer.h"
+#include "runtime/device/kernel_backend.h"
+#include "runtime/opencl/types.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+/** What calotype_buffer_t::device points at. Each crop has one of its own, of the same memory. */
+struct DeviceMemory {
+    cl_mem mem;
+    uint64_t offset;       ///< in bytes, of the element at the mins
+    uint64_t size;         ///< of the whole memory object
+    uint64_t context_uid;  ///< where it is
+    bool is_owned;         ///< not wrapped, not a crop
+    bool is_image;
+};
+
+inline const DeviceMemory *memory_of(const calotype_buffer_t *buf) {
+    return reinterpret_cast<const DeviceMemory *>(uintptr_t(buf->device));
+}
+
+/** OK, or CALOTYPE_E_INVALID with the cause set if the memory belongs to another context. */
+calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory);
+
+/** @name Members of calotype_device_interface_impl_t */
+/**@{*/
+int device_malloc(void *user_context, calotype_buffer_t *buf);
+int device_free(void *user_context, calotype_buffer_t *buf);
+int device_and_host_malloc(void *user_context, calotype_buffer_t *buf);
+int device_and_host_free(void *user_context, calotype_buffer_t *buf);
+int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst);
+int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                 calotype_buffer_t *dst);
+int device_release_crop(void *user_context, calotype_buffer_t *buf);
+int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle);
+int detach_native(void *user_context, calotype_buffer_t *buf);
+/**@}*/
+
+/** Free what is kept of a context, or of all with 0. */
+int release_kept_memory(uint64_t context_uid);
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype

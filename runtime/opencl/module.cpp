@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/opencl/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/error_log.h"
+#include "runtime/opencl/context.h"
+#include "runtime/opencl/driver.h"
+#include "runtime/opencl/errors.h"
+
+namespace calotype {
+namespace runtime {
+namespace opencl {
+
+namespace {
+
+const calotype_image *find_source(const calotype_image *images, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (images[i].kind == CALOTYPE_OPENCL_C) {
+            return &images[i];
+        }
+    }
+    return nullptr;
+}
+
+bool has_device_code(const calotype_linkable_desc &linkable) {
+    for (uint32_t i = 0; i < linkable.n_images; i++) {
+        if (linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** The texts that a module is compiled from, in order. */
+class Sources {
+    const char **texts = nullptr;
+    size_t *sizes = nullptr;
+    cl_uint count = 0;
+
+    void add(const calotype_image &image) {
+        texts[count] = static_cast<const char *>(image.data);
+        sizes[count++] = image.size;
+    }
+
+public:
+    Sources() = default;
+    ~Sources() {
+        free(texts);
+        free(sizes);
+    }
+    Sources(const Sources &) = delete;
+    Sources &operator=(const Sources &) = delete;
+
+    calotype_status collect(const calotype_module_desc &desc, ErrorLog &log);
+    cl_program create_program(const DeviceScope &scope, cl_int *error) {
+        return cl().clCreateProgramWithSource(context_of(scope), count, texts, sizes, error);
+    }
+    bool has_linkables() const {
+        return count > 1;
+    }
+    /** All of them in one piece of the heap, null if there is no memory. */
+    char *join(size_t *size) const;
+};
+
+calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log) {
+    const calotype_image *own = find_source(desc.images, desc.n_images);
+    if (!own) {
+        log << "module " << desc.name << " has no OpenCL C among its " << desc.n_images
+            << " images";
+        return CALOTYPE_E_NO_IMAGE;
+    }
+    texts = static_cast<const char **>(calloc(desc.n_linkables + 1, sizeof *texts));
+    sizes = static_cast<size_t *>(calloc(desc.n_linkables + 1, sizeof *sizes));
+    if (!texts || !sizes) {
+        log << "out of host memory";
+        return CALOTYPE_E_OOM;
+    }
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        const calotype_linkable_desc &linkable = *desc.linkables[i];
+        if (const calotype_image *image = find_source(linkable.images, linkable.n_images)) {
+            add(*image);
+        } else if (has_device_code(linkable) && !(linkable.flags & CALOTYPE_LK_OPTIONAL)) {
+            log << "linkable " << linkable.name << " of module " << desc.name
+                << " has no OpenCL C; OpenCL takes linkables in no other form";
+            return CALOTYPE_E_LINK;
+        }
+    }
+    add(*own);
+    return CALOTYPE_OK;
+}
+
+char *Sources::join(size_t *size) const {
+    size_t total = 0;
+    for (cl_uint i = 0; i < count; i++) {
+        total += sizes[i];
+    }
+    auto *text = static_cast<char *>(malloc(total + 1));
+    size_t at = 0;
+    for (cl_uint i = 0; text && i < count; i++) {
+        memcpy(text + at, texts[i], sizes[i]);
+        at += sizes[i];
+    }
+    *size = total;
+    return text;
+}
+
+calotype_status fail(ErrorLog &log, cl_int error, const char *function, calotype_status otherwise) {
+    log << describe_error(error, function).c_str();
+    log.driver_result = error;
+    const calotype_status status = status_of(error);
+    return status == CALOTYPE_E_DEVICE ? otherwise : status;
+}
+
+void append_build_log(const DeviceScope &scope, cl_program program, ErrorLog &log) {
+    size_t size = 0;
+    cl_device_id device = record_of(scope).device;
+    if (cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
+            CL_SUCCESS ||
+        size <= 1) {
+        return;
+    }
+    auto *text = static_cast<char *>(calloc(size + 1, 1));
+    if (text && cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, text,
+                                           nullptr) == CL_SUCCESS) {
+        log << "\n" << text;
+    }
+    free(text);
+}
+
+/** Compile for the scope's device. `otherwise` is the status of errors that are no other's. */
+calotype_status build_program(const DeviceScope &scope, const calotype_module_desc &desc,
+                              cl_program program, ErrorLog &log) {
+    const char *options = calotype_opencl_get_build_options(scope.user_context);
+    cl_device_id device = record_of(scope).device;
+    const cl_int error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
+    if (error == CL_SUCCESS) {
+        return CALOTYPE_OK;
+    }
+    log << "the OpenCL C of module " << desc.name << " does not compile";
+    if (*options) {
+        log << " with the options \"" << options << "\"";
+    }
+    log << ": ";
+    const calotype_status status = fail(log, error, "clBuildProgram", CALOTYPE_E_COMPILE);
+    append_build_log(scope, program, log);
+    return status;
+}
+
+calotype_status compile(const DeviceScope &scope, const calotype_module_desc &desc,
+                        Sources &sources, cl_program *program, ErrorLog &log) {
+    cl_int error = CL_SUCCESS;
+    *program = sources.create_program(scope, &error);
+    if (error != CL_SUCCESS) {
+        return fail(log, error, "clCreateProgramWithSource", CALOTYPE_E_COMPILE);
+    }
+    const calotype_status status = build_program(scope, desc, *program, log);
+    if (status != CALOTYPE_OK) {
+        cl().clReleaseProgram(*program);
+        *program = nullptr;
+    }
+    return status;
+}
+
+constexpr cl_uint max_devices = 64;
+
+/** Which of the program's devices the scope's is, -1 if there is none or too many. */
+int position_of_device(const DeviceScope &scope, cl_program program, cl_uint *count) {
+    cl_device_id devices[max_devices];
+    if (cl().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof *count, count, nullptr) !=
+            CL_SUCCESS ||
+        *count > max_devices ||
+        cl().clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof devices, devices, nullptr) !=
+            CL_SUCCESS) {
+        return -1;
+    }
+    for (cl_uint i = 0; i < *count; i++) {
+        if (devices[i] == record_of(scope).device) {
+            return int(i);
+        }
+    }
+    return -1;
+}
+
+/** The binary for the scope's device, false if the driver has none to give. */
+bool get_binary(const DeviceScope &scope, cl_program program, LoadableImage *image) {
+    cl_uint count = 0;
+    size_t sizes[max_devices] = {};
+    unsigned char *binaries[max_devices] = {};
+    const int position = position_of_device(scope, program, &count);
+    if (position < 0 ||
+        cl().clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, nullptr) !=
+            CL_SUCCESS ||
+        sizes[position] == 0) {
+        return false;
+    }
+    // Null for another device: its binary is not wanted.
+    binaries[position] = static_cast<unsigned char *>(malloc(sizes[position]));
+    if (!binaries[position] ||
+        cl().clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof *binaries, binaries,
+                              nullptr) != CL_SUCCESS) {
+        free(binaries[position]);
+        return false;
+    }
+    image->kind = CALOTYPE_OBJECT;
+    image->bytes = binaries[position];
+    image->size = sizes[position];
+    image->persistable = true;
+    return true;
+}
+
+bool says_binary_is_unfit(cl_int error) {
+    return error == CL_INVALID_BINARY || error == CL_BUILD_PROGRAM_FAILURE;
+}
+
+/** What there is instead of a binary that the driver does not take. */
+calotype_status load_source(const DeviceScope &scope, const calotype_module_desc &desc,
+                            void **module, ErrorLog &log) {
+    Sources sources;
+    cl_program program = nullptr;
+    calotype_status status = sources.collect(desc, log);
+    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program, log) : status;
+    *module = program;
+    return status;
+}
+
+}  // namespace
+
+calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
+    arch->sm = 0;
+    arch->suffix = 0;
+    Text text;
+    text << record_of(scope).tools;
+    const char *options = calotype_opencl_get_build_options(scope.user_context);
+    if (*options) {
+        text << ", " << options;
+    }
+    // Too long for its place: cut off, with a hash of all.
+    const size_t room = sizeof arch->toolchain, hash_size = 17;
+    if (text.size() < room) {
+        memcpy(arch->toolchain, text.c_str(), text.size() + 1);
+        return CALOTYPE_OK;
+    }
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *c = text.c_str(); *c; c++) {
+        hash = (hash ^ uint8_t(*c)) * 0x100000001b3u;
+    }
+    char *at = arch->toolchain + room - hash_size - 1;
+    memcpy(arch->toolchain, text.c_str(), room - hash_size - 1);
+    *at++ = '#';
+    for (int shift = 60; shift >= 0; shift -= 4) {
+        *at++ = "0123456789abcdef"[hash >> shift & 15];
+    }
+    *at = 0;
+    return CALOTYPE_OK;
+}
+
+calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
+                      const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+    (void)arch;
+    *image = {};
+    Sources sources;
+    cl_program program = nullptr;
+    calotype_status status = sources.collect(desc, log);
+    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program, log) : status;
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    if (!get_binary(scope, program, image)) {
+        image->kind = CALOTYPE_OPENCL_C;
+        image->bytes = sources.join(&image->size);
+    }
+    cl().clReleaseProgram(program);
+    image->owned = true;
+    image->was_built = true;
+    image->was_linked = sources.has_linkables();
+    if (!image->bytes) {
+        log << "out of host memory";
+        return CALOTYPE_E_OOM;
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
+                     const LoadableImage &image, void **module, ErrorLog &log) {
+    *module = nullptr;
+    if (image.kind == CALOTYPE_OPENCL_C) {
+        return load_source(scope, desc, module, log);
+    }
+    cl_int error = CL_SUCCESS, binary_status = CL_SUCCESS;
+    cl_device_id device = record_of(scope).device;
+    const auto *bytes = static_cast<const unsigned char *>(image.bytes);
+    cl_program program = cl().clCreateProgramWithBinary(context_of(scope), 1, &device, &image.size,
+                                                        &bytes, &binary_status, &error);
+    if (error != CL_SUCCESS) {
+        return says_binary_is_unfit(error)
+                   ? load_source(scope, desc, module, log)
+                   : fail(log, error, "clCreateProgramWithBinary", CALOTYPE_E_LOAD);
+    }
+    const char *options = calotype_opencl_get_build_options(scope.user_context);
+    error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
+    if (error == CL_SUCCESS) {
+        *module = program;
+        return CALOTYPE_OK;
+    }
+    cl().clReleaseProgram(program);
+    return says_binary_is_unfit(error) ? load_source(scope, desc, module, log)
+                                       : fail(log, error, "clBuildProgram", CALOTYPE_E_LOAD);
+}
+
+calotype_status unload(const DeviceScope &scope, void *module) {
+    (void)scope;
+    const cl_int error = cl().clReleaseProgram(static_cast<cl_program>(module));
+    return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clReleaseProgram");
+}
+
+}  // namespace opencl
+}  // namespace runtime
+}  // namespace calotype
