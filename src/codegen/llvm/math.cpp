@@ -308,53 +308,70 @@ Value *MathEmitter::tanh(Value *x) {
     return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0.625)), small, large), x);
 }
 
-// log(a + sqrt(a^2 + 1)) in float64; below 2^-13 it is x - x^3 / 6 and float64's digits run out.
+// log(u) for u = 1 + z rounded, and to first order what was lost by that; z >= -1.
+Value *MathEmitter::log_of_one_plus(Value *z) {
+    Value *u = b_.CreateFAdd(constant(1.0), z);
+    Value *lost = b_.CreateFSub(z, b_.CreateFSub(u, constant(1.0)));
+    Value *correction = b_.CreateFDiv(lost, u);
+    Value *is_infinite = b_.CreateFCmpOEQ(u, constant(__builtin_inf()));
+    return b_.CreateFAdd(log(u), b_.CreateSelect(is_infinite, constant(0.0), correction));
+}
+
+// float32 through float64, where 1 + z is exact enough.
+Value *MathEmitter::in_double(Value *(MathEmitter::*f)(Value *), Value *x) {
+    return is_double()
+               ? (this->*f)(x)
+               : through_double([&](MathEmitter &wide, Value *v) { return (wide.*f)(v); }, x);
+}
+
+// log1p(a + a^2 / (1 + sqrt(a^2 + 1))); from 2^28 on, log(2 a).
 Value *MathEmitter::asinh(Value *x) {
-    Value *a = absolute(x);
-    Value *result = through_double(
-        [&](MathEmitter &wide, Value *v) {
-            Value *one = wide.constant(1.0);
-            Value *root = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {wide.multiply_add(v, v, one)});
-            return wide.log(b_.CreateFAdd(v, root));
-        },
-        a);
-    Value *cubic = b_.CreateFMul(b_.CreateFMul(a, a), b_.CreateFMul(a, constant(-1.0 / 6)));
-    Value *small = b_.CreateFAdd(a, cubic);
-    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0x1p-13)), small, result), x);
+    return in_double(&MathEmitter::asinh_double, x);
 }
 
+Value *MathEmitter::asinh_double(Value *x) {
+    Value *a = absolute(x), *one = constant(1.0);
+    Value *is_large = b_.CreateFCmpOGT(a, constant(0x1p28));
+    Value *v = b_.CreateSelect(is_large, one, a);
+    Value *square = b_.CreateFMul(v, v);
+    Value *root = f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFAdd(square, one)});
+    Value *z = b_.CreateFAdd(v, b_.CreateFDiv(square, b_.CreateFAdd(one, root)));
+    Value *large = b_.CreateFAdd(log(a), constant(0x1.62e42fefa39efp-1));
+    return with_sign_of(b_.CreateSelect(is_large, large, log_of_one_plus(z)), x);
+}
+
+// With t = x - 1: log1p(t + sqrt(t) sqrt(t + 2)); two roots, so that below 1 there is none.
 Value *MathEmitter::acosh(Value *x) {
-    return through_double(
-        [&](MathEmitter &wide, Value *v) {
-            Value *one = wide.constant(1.0);
-            // Two roots, so that below 1 there is none.
-            Value *below = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFSub(v, one)});
-            Value *above = wide.f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFAdd(v, one)});
-            return wide.log(b_.CreateFAdd(v, b_.CreateFMul(below, above)));
-        },
-        x);
+    return in_double(&MathEmitter::acosh_double, x);
 }
 
-// log((1 + x) / (1 - x)) / 2, below 2^-13 x + x^3 / 3.
+Value *MathEmitter::acosh_double(Value *x) {
+    Value *is_large = b_.CreateFCmpOGT(x, constant(0x1p28));
+    Value *t = b_.CreateSelect(is_large, constant(1.0), b_.CreateFSub(x, constant(1.0)));
+    Value *low = f_.call_llvm(llvm::Intrinsic::sqrt, {t});
+    Value *high = f_.call_llvm(llvm::Intrinsic::sqrt, {b_.CreateFAdd(t, constant(2.0))});
+    Value *z = b_.CreateFAdd(t, b_.CreateFMul(low, high));
+    Value *large = b_.CreateFAdd(log(x), constant(0x1.62e42fefa39efp-1));
+    return b_.CreateSelect(is_large, large, log_of_one_plus(z));
+}
+
+// log1p(2 a / (1 - a)) / 2
 Value *MathEmitter::atanh(Value *x) {
-    Value *a = absolute(x);
-    Value *result = through_double(
-        [&](MathEmitter &wide, Value *v) {
-            Value *one = wide.constant(1.0);
-            Value *ratio = b_.CreateFDiv(b_.CreateFAdd(one, v), b_.CreateFSub(one, v));
-            return b_.CreateFMul(wide.constant(0.5), wide.log(ratio));
-        },
-        a);
-    Value *small = multiply_add(b_.CreateFMul(a, a), b_.CreateFMul(a, constant(1.0 / 3)), a);
-    return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(0x1p-13)), small, result), x);
+    return in_double(&MathEmitter::atanh_double, x);
 }
 
-// 1 - exp(P(|x|)) where |x| > 1, up to 4, from where on it is 1.
-Value *MathEmitter::erf(Value *x) {
+Value *MathEmitter::atanh_double(Value *x) {
     Value *a = absolute(x);
-    Value *limited = b_.CreateSelect(b_.CreateFCmpOGT(a, constant(4.0)), constant(4.0), a);
-    Value *small = b_.CreateFMul(a, polynomial(b_.CreateFMul(a, a), table::erf32));
-    Value *tail = exp(polynomial(limited, table::erfc32));
+    Value *z = b_.CreateFDiv(b_.CreateFAdd(a, a), b_.CreateFSub(constant(1.0), a));
+    return with_sign_of(b_.CreateFMul(constant(0.5), log_of_one_plus(z)), x);
+}
+
+// 1 - exp(P(|x|)) where |x| > 1, up to where it is 1.
+Value *MathEmitter::erf(Value *x) {
+    Value *a = absolute(x), *end = constant(is_double() ? 6.0 : 4.0);
+    Value *limited = b_.CreateSelect(b_.CreateFCmpOGT(a, end), end, a);
+    Value *small = b_.CreateFMul(a, kernel(b_.CreateFMul(a, a), table::erf32, table::erf64));
+    Value *tail = exp(kernel(limited, table::erfc32, table::erfc64));
     Value *large = b_.CreateFSub(constant(1.0), tail);
     return with_sign_of(b_.CreateSelect(b_.CreateFCmpOLT(a, constant(1.0)), small, large), x);
 }
@@ -364,31 +381,25 @@ namespace {
 struct MathRow {
     Intrinsic id;
     Value *(MathEmitter::*unary)(Value *);
-    const char *libm;  ///< its name in C
-    bool has_double;   ///< whether the method serves float64
 };
 
 const MathRow rows[] = {
-    {Intrinsic::exp, &MathEmitter::exp, "exp", true},
-    {Intrinsic::log, &MathEmitter::log, "log", true},
-    {Intrinsic::sin, &MathEmitter::sin, "sin", true},
-    {Intrinsic::cos, &MathEmitter::cos, "cos", true},
-    {Intrinsic::tan, &MathEmitter::tan, "tan", true},
-    {Intrinsic::asin, &MathEmitter::asin, "asin", true},
-    {Intrinsic::acos, &MathEmitter::acos, "acos", true},
-    {Intrinsic::atan, &MathEmitter::atan, "atan", true},
-    {Intrinsic::sinh, &MathEmitter::sinh, "sinh", true},
-    {Intrinsic::cosh, &MathEmitter::cosh, "cosh", true},
-    {Intrinsic::tanh, &MathEmitter::tanh, "tanh", true},
-    {Intrinsic::asinh, &MathEmitter::asinh, "asinh", false},
-    {Intrinsic::acosh, &MathEmitter::acosh, "acosh", false},
-    {Intrinsic::atanh, &MathEmitter::atanh, "atanh", false},
-    {Intrinsic::erf, &MathEmitter::erf, "erf", false},
+    {Intrinsic::exp, &MathEmitter::exp},     {Intrinsic::log, &MathEmitter::log},
+    {Intrinsic::sin, &MathEmitter::sin},     {Intrinsic::cos, &MathEmitter::cos},
+    {Intrinsic::tan, &MathEmitter::tan},     {Intrinsic::asin, &MathEmitter::asin},
+    {Intrinsic::acos, &MathEmitter::acos},   {Intrinsic::atan, &MathEmitter::atan},
+    {Intrinsic::sinh, &MathEmitter::sinh},   {Intrinsic::cosh, &MathEmitter::cosh},
+    {Intrinsic::tanh, &MathEmitter::tanh},   {Intrinsic::asinh, &MathEmitter::asinh},
+    {Intrinsic::acosh, &MathEmitter::acosh}, {Intrinsic::atanh, &MathEmitter::atanh},
+    {Intrinsic::erf, &MathEmitter::erf},
 };
 
 }  // namespace
 
 Value *FunctionEmitter::emit_math(Intrinsic id, const std::vector<Value *> &args, Type t) {
+    if (Value *v = machine_.math(*this, id, args, t)) {
+        return v;
+    }
     return with_strict_float([&]() -> Value * {
         MathEmitter math(*this, t);
         if (id == Intrinsic::pow) {
@@ -399,8 +410,7 @@ Value *FunctionEmitter::emit_math(Intrinsic id, const std::vector<Value *> &args
         }
         for (const MathRow &row : rows) {
             if (row.id == id) {
-                return t.bits() == 64 && !row.has_double ? math.by_libm(row.libm, args)
-                                                         : (math.*row.unary)(args[0]);
+                return (math.*row.unary)(args[0]);
             }
         }
         internal_error << "no code for " << intrinsic_info(id).name;

@@ -29,7 +29,6 @@ public:
     Value *sinh(Value *x);
     Value *cosh(Value *x);
     Value *tanh(Value *x);
-    /// float32 only.
     Value *asinh(Value *x);
     Value *acosh(Value *x);
     Value *atanh(Value *x);
@@ -76,6 +75,10 @@ private:
     /// x = 2^e * m with m from sqrt(1/2) to sqrt(2), for x > 0; subnormal x too.
     void split_exponent(Value *x, Value **m, Value **e);
     Pair log_pair(Value *x);
+    Value *log_of_one_plus(Value *z);
+    Value *asinh_double(Value *x);
+    Value *acosh_double(Value *x);
+    Value *atanh_double(Value *x);
     Pair two_product(Value *a, Value *b);
     Value *pow_double(Value *x, Value *y);
     Value *pow_specials(Value *magnitude, Value *x, Value *y);
@@ -85,6 +88,7 @@ private:
     Value *cosine_kernel(Value *r);
     Value *unless_large(Value *x, double limit, Value *fast, const char *name);
     Value *arc_tangent_of_ratio(Value *small, Value *large);
+    Value *in_double(Value *(MathEmitter::*f)(Value *), Value *x);
     /// This value computed in float64, and back.
     Value *through_double(const std::function<Value *(MathEmitter &, Value *)> &f, Value *x);
 

@@ -58,23 +58,25 @@ def log_kernel(z):
 
 
 kernels = {
-    # name: (meaning, function, weight, low, high, with float64)
+    # name: (meaning, function, weight, low, high, bits of the types)
     "exp": ("exp(r) = 1 + r + r^2 P(r)", lambda r: (mp.exp(r) - 1 - r) / r ** 2,
-            lambda r: r ** 2 / mp.exp(r), mp.mpf("-0.3467"), mp.mpf("0.34671"), True),
+            lambda r: r ** 2 / mp.exp(r), mp.mpf("-0.3467"), mp.mpf("0.34671"), (32, 64)),
     "log": ("log((1 + s) / (1 - s)) = 2 s + s^3 P(s^2)", log_kernel, lambda z: z / 2, tiny,
-            mp.mpf("0.02945"), True),
-    "sin": ("sin(r) = r + r^3 P(r^2)", *odd(mp.sin), tiny, mp.mpf("0.617"), True),
+            mp.mpf("0.02945"), (32, 64)),
+    "sin": ("sin(r) = r + r^3 P(r^2)", *odd(mp.sin), tiny, mp.mpf("0.617"), (32, 64)),
     "cos": ("cos(r) = 1 - r^2 / 2 + r^4 P(r^2)",
             lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2,
-            lambda z: z ** 2 / mp.cos(root(z)), tiny * 1000, mp.mpf("0.617"), True),
-    "atan": ("atan(t) = t + t^3 P(t^2)", *odd(mp.atan), tiny, mp.mpf("0.17158"), True),
-    "asin": ("asin(x) = x + x^3 P(x^2)", *odd(mp.asin), tiny, mp.mpf("0.25"), True),
-    "tanh": ("tanh(x) = x + x^3 P(x^2)", *odd(mp.tanh), tiny, mp.mpf("0.3907"), True),
-    "sinh": ("sinh(x) = x + x^3 P(x^2)", *odd(mp.sinh), tiny, mp.mpf("1"), True),
+            lambda z: z ** 2 / mp.cos(root(z)), tiny * 1000, mp.mpf("0.617"), (32, 64)),
+    "atan": ("atan(t) = t + t^3 P(t^2)", *odd(mp.atan), tiny, mp.mpf("0.17158"), (32, 64)),
+    "asin": ("asin(x) = x + x^3 P(x^2)", *odd(mp.asin), tiny, mp.mpf("0.25"), (32, 64)),
+    "tanh": ("tanh(x) = x + x^3 P(x^2)", *odd(mp.tanh), tiny, mp.mpf("0.3907"), (32, 64)),
+    "sinh": ("sinh(x) = x + x^3 P(x^2)", *odd(mp.sinh), tiny, mp.mpf("1"), (32, 64)),
     "erf": ("erf(x) = x P(x^2) for |x| <= 1", lambda z: mp.erf(root(z)) / root(z),
-            lambda z: root(z) / mp.erf(root(z)), tiny, mp.mpf("1"), False),
+            lambda z: root(z) / mp.erf(root(z)), tiny, mp.mpf("1"), (32, 64)),
     "erfc": ("log(erfc(x)) = P(x) for 1 <= x <= 4", lambda x: mp.log(mp.erfc(x)), mp.erfc,
-             mp.mpf("1"), mp.mpf("4"), False),
+             mp.mpf("1"), mp.mpf("4"), (32,)),
+    "erfc ": ("log(erfc(x)) = P(x) for 1 <= x <= 6", lambda x: mp.log(mp.erfc(x)), mp.erfc,
+              mp.mpf("1"), mp.mpf("6"), (64,)),
 }
 
 
@@ -96,7 +98,7 @@ def table(name, bits, meaning, g, weight, low, high):
 print("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception")
 print("// Polynomials P of the kernels of math.cpp, lowest power first. Made by math_coefficients.py.")
 print("#pragma once\n\nnamespace calotype::internal::coefficients {\n")
-for key, (text, f, w, a, b, both) in kernels.items():
-    for width in (32, 64) if both else (32,):
-        table(key, width, text, f, w, a, b)
+for key, (text, f, w, a, b, widths) in kernels.items():
+    for width in widths:
+        table(key.strip(), width, text, f, w, a, b)
 print("}  // namespace calotype::internal::coefficients")
