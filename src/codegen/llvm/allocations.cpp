@@ -15,7 +15,8 @@ using llvm::Value;
 namespace {
 
 constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
-constexpr int heap_alignment = 64;  // calotype_minimum_malloc_alignment
+constexpr int heap_alignment = 64;    // calotype_minimum_malloc_alignment
+constexpr int device_alignment = 16;  // of Machine::storage
 
 bool on_stack(const Allocate *op, int64_t bytes) {
     switch (op->memory_type) {
@@ -97,16 +98,20 @@ Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
     return bytes;
 }
 
-void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
-    int alignment = target().natural_lanes(8);
-    // One more vector, which strided loads may touch.
-    uint64_t padded = uint64_t(bytes + op->padding * op->type.bytes() + alignment);
-    Value *storage = frame_slot(nullptr, op->name, padded, alignment);
+// The body, with the storage for what it stores.
+void FunctionEmitter::emit_stored(const Allocate *op, Value *storage, int alignment) {
     set_host_alignment(op->name, alignment);
     ScopedBinding<Value *> binding(symbols_, op->name, storage);
     Allocation allocation;
     ScopedBinding<Allocation *> known(allocations_, op->name, &allocation);
     emit(op->body);
+}
+
+void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
+    int alignment = target().natural_lanes(8);
+    // One more vector, which strided loads may touch.
+    uint64_t padded = uint64_t(bytes + op->padding * op->type.bytes() + alignment);
+    emit_stored(op, frame_slot(nullptr, op->name, padded, alignment), alignment);
 }
 
 // Storage for `bytes` that lasts until the function ends.
@@ -179,7 +184,9 @@ void FunctionEmitter::emit_node(const Allocate *op) {
     int64_t bytes = elements * op->type.bytes() * op->type.lanes();
     auto saved = host_alignment_.find(op->name);
     int alignment_before = saved == host_alignment_.end() ? 0 : saved->second;
-    if (constant && !op->new_expr.defined() && on_stack(op, bytes)) {
+    if (Value *storage = machine_.storage(*this, op)) {
+        emit_stored(op, storage, device_alignment);
+    } else if (constant && !op->new_expr.defined() && on_stack(op, bytes)) {
         emit_stack_allocation(op, bytes);
     } else {
         user_assert(op->memory_type != MemoryType::Register)

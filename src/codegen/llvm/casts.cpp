@@ -130,6 +130,9 @@ Value *FunctionEmitter::float32_to_small_float(Value *v, Type to) {
     if (!to.is_bfloat() && target().has_feature(Target::F16C)) {
         return b_.CreateBitCast(b_.CreateFPTrunc(v, with_lanes(b_.getHalfTy(), lanes)), i16);
     }
+    if (to.is_bfloat() && machine_.rounds_to_bfloat16()) {
+        return b_.CreateBitCast(b_.CreateFPTrunc(v, with_lanes(b_.getBFloatTy(), lanes)), i16);
+    }
     Value *bits = b_.CreateBitCast(v, i32);
     Value *magnitude = b_.CreateAnd(bits, int_constant(i32, 0x7fffffff));
     Value *is_nan = b_.CreateICmpUGT(magnitude, int_constant(i32, 0x7f800000));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/llvm/machine.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/types.h"
 #include "ir/stmt_nodes.h"
@@ -20,8 +21,10 @@ class FunctionEmitter {
 public:
     using Value = llvm::Value;
 
-    /// `function` is empty and returns i32. Names are bound with `bind` before `emit_body`.
-    FunctionEmitter(ModuleEmitter &module, llvm::Function *function);
+    /// `function` is empty and returns i32, or nothing if its body cannot fail. Names are bound
+    /// with `bind` before `emit_body`.
+    FunctionEmitter(ModuleEmitter &module, llvm::Function *function,
+                    const Machine &machine = host_machine());
 
     void bind(const std::string &name, Value *value) {
         symbols_.push(name, value);
@@ -45,6 +48,9 @@ public:
     }
     const Target &target() const {
         return module_.target();
+    }
+    const Machine &machine() const {
+        return machine_;
     }
     llvm::Type *type(Type t) {
         return llvm_type(module_.context(), t);
@@ -94,6 +100,9 @@ public:
     void register_destructor(const std::string &function, Value *object);
     Value *emit_math(Intrinsic id, const std::vector<Value *> &args, Type t);
     Value *emit_intrinsic(const Call *op);
+    /// The address of element `index` of a buffer that loads and stores name.
+    Value *element_pointer(const std::string &buffer, Type element, const Expr &index,
+                           int offset = 0);
     Value *buffer_field(Value *buffer, int field, llvm::Type *t);
     Value *buffer_field_address(Value *buffer, int field);
     Value *dimension_field_address(Value *buffer, Value *dimension, int field);
@@ -106,6 +115,7 @@ private:
     // expressions.cpp
     template<typename Op>
     Value *emit_arithmetic(const Op *op, Value *(FunctionEmitter::*f)(Value *, Value *, Type));
+    llvm::Type *native_float(Type t);
     Value *add(Value *a, Value *b, Type t);
     Value *subtract(Value *a, Value *b, Type t);
     Value *multiply(Value *a, Value *b, Type t);
@@ -130,8 +140,6 @@ private:
     // memory.cpp
     Value *host_pointer(const std::string &buffer);
     Value *element_pointer(const std::string &buffer, Type element, Value *index);
-    Value *element_pointer(const std::string &buffer, Type element, const Expr &index,
-                           int offset = 0);
     Value *emit_wide(const Expr &e);
     void bind_wide(const std::string &name, const Expr &value);
     llvm::Align access_alignment(const std::string &buffer, Type element, Alignment index,
@@ -172,6 +180,7 @@ private:
         int pieces = 0;                    ///< bindings in symbols_ to be undone
         bool freed = false;
     };
+    void emit_stored(const Allocate *op, Value *storage, int alignment);
     void emit_stack_allocation(const Allocate *op, int64_t bytes);
     void emit_heap_allocation(const Allocate *op);
     Value *allocation_bytes(const Allocate *op);
@@ -201,6 +210,7 @@ private:
     };
 
     ModuleEmitter &module_;
+    const Machine &machine_;
     llvm::Function *function_;
     llvm::IRBuilder<> b_;
     Scope<Value *> symbols_;

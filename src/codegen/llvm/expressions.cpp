@@ -105,11 +105,23 @@ template<typename Op>
 Value *FunctionEmitter::emit_arithmetic(const Op *op,
                                         Value *(FunctionEmitter::*f)(Value *, Value *, Type)) {
     if (is_small_float(op->type)) {
-        return emit(through_float32(op));
+        const bool divides = op->kind == NodeKind::Div || op->kind == NodeKind::Mod;
+        if (divides || !machine_.has_arithmetic(op->type)) {
+            return emit(through_float32(op));
+        }
+        llvm::Type *native = native_float(op->type);
+        Value *a = b_.CreateBitCast(emit(op->a), native);
+        Value *b = b_.CreateBitCast(emit(op->b), native);
+        return b_.CreateBitCast((this->*f)(a, b, op->type), type(op->type));
     }
     Value *a = emit(op->a);
     Value *b = emit(op->b);
     return (this->*f)(a, b, op->type);
+}
+
+// LLVM's type of a 16-bit float, for machines that compute with it.
+llvm::Type *FunctionEmitter::native_float(Type t) {
+    return with_lanes(t.is_bfloat() ? b_.getBFloatTy() : b_.getHalfTy(), t.lanes());
 }
 
 Value *FunctionEmitter::add(Value *a, Value *b, Type t) {
@@ -127,6 +139,10 @@ Value *FunctionEmitter::multiply(Value *a, Value *b, Type t) {
 // Floats: `a < b ? a : b`, the second operand where either is NaN, as x86 has it.
 Value *FunctionEmitter::min_or_max(Value *a, Value *b, Type t, bool is_max) {
     if (t.is_float()) {
+        Value *chosen = strict_float_ ? nullptr : machine_.min_or_max(*this, a, b, is_max);
+        if (chosen) {
+            return chosen;
+        }
         Value *first = is_max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b);
         return b_.CreateSelect(first, a, b);
     }
@@ -176,12 +192,17 @@ Value *FunctionEmitter::emit_node(const Max *op) {
 
 Value *FunctionEmitter::compare(const Expr &a, const Expr &b, NodeKind kind) {
     Type t = a.type();
-    if (is_small_float(t)) {
+    const bool is_small = is_small_float(t);
+    if (is_small && !machine_.has_arithmetic(t)) {
         Type wide = Float(32, t.lanes());
         return compare(Cast::make(wide, a), Cast::make(wide, b), kind);
     }
     Value *x = emit(a);
     Value *y = emit(b);
+    if (is_small) {
+        x = b_.CreateBitCast(x, native_float(t));
+        y = b_.CreateBitCast(y, native_float(t));
+    }
     using P = llvm::CmpInst::Predicate;
     struct Row {
         NodeKind kind;

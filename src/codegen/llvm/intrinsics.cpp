@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include "codegen/x86/patterns.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -56,13 +55,13 @@ Expr through_float32(const Call *op) {
 Value *FunctionEmitter::emit_intrinsic(const Call *op) {
     static const EmissionTable table = make_table();
     const Emission &row = table[size_t(op->intrinsic)];
-    internal_assert(row.function) << "no code for intrinsic " << op->name << " on the host";
     if (row.small_floats == SmallFloats::Widen && has_small_floats(op)) {
         return emit(through_float32(op));
     }
-    if (Value *v = match_x86_call(*this, op)) {
+    if (Value *v = machine_.call(*this, op)) {
         return v;
     }
+    internal_assert(row.function) << "no code for intrinsic " << op->name << " on this machine";
     return row.function(*this, op);
 }
 

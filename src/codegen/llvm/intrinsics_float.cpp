@@ -3,7 +3,6 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/intrinsics.h"
-#include "codegen/x86/patterns.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -64,9 +63,6 @@ Value *emit_fast_inverse(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     bool square_root = op->is_intrinsic(Intrinsic::fast_inverse_sqrt);
     Value *v = f.emit(op->args[0]);
-    if (op->type.bits() == 32 && op->type.is_vector() && f.target().has_feature(Target::SSE41)) {
-        return x86_estimate(f, v, square_root);
-    }
     if (square_root) {
         v = f.call_llvm(llvm::Intrinsic::sqrt, {v});
     }

@@ -65,7 +65,7 @@ Value *FunctionEmitter::element_pointer(const std::string &buffer, Type element,
 // pointers instead of extending an index in each iteration.
 Value *FunctionEmitter::emit_wide(const Expr &e) {
     llvm::Type *wide = b_.getInt64Ty();
-    if (e.type() == Int(32)) {
+    if (e.type() == Int(32) && !machine_.has_narrow_indices()) {
         if (const Add *op = e.as<Add>()) {
             return b_.CreateNSWAdd(emit_wide(op->a), emit_wide(op->b));
         }
@@ -88,8 +88,8 @@ Value *FunctionEmitter::emit_wide(const Expr &e) {
 // Names that are sums or products are kept in both widths; what is not used is dropped by LLVM. Not
 // what has effects: those would happen twice.
 void FunctionEmitter::bind_wide(const std::string &name, const Expr &value) {
-    const bool arithmetic =
-        value.type() == Int(32) && (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
+    const bool arithmetic = !machine_.has_narrow_indices() && value.type() == Int(32) &&
+                            (value.as<Add>() || value.as<Sub>() || value.as<Mul>());
     wide_.push(name, arithmetic && is_pure(value) ? emit_wide(value) : nullptr);
 }
 

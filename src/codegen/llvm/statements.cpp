@@ -8,8 +8,9 @@ namespace calotype::internal {
 
 using llvm::Value;
 
-FunctionEmitter::FunctionEmitter(ModuleEmitter &module, llvm::Function *function)
-    : module_(module), function_(function),
+FunctionEmitter::FunctionEmitter(ModuleEmitter &module, llvm::Function *function,
+                                 const Machine &machine)
+    : module_(module), machine_(machine), function_(function),
       b_(llvm::BasicBlock::Create(module.context(), "entry", function)),
       error_exit_(llvm::BasicBlock::Create(module.context(), "error_exit", function)),
       error_code_(llvm::PHINode::Create(b_.getInt32Ty(), 0, "error", error_exit_)),
@@ -29,7 +30,13 @@ void FunctionEmitter::emit_body(const Stmt &body) {
     b_.SetInsertPoint(start);
     emit(body);
     emit_cleanups(true);
-    b_.CreateRet(b_.getInt32(0));
+    if (function_->getReturnType()->isVoidTy()) {
+        internal_assert(error_code_->getNumIncomingValues() == 0)
+            << "function " << function_->getName().str() << " can fail, but has no way to say so";
+        b_.CreateRetVoid();
+    } else {
+        b_.CreateRet(b_.getInt32(0));
+    }
     if (error_code_->getNumIncomingValues() == 0) {
         error_code_->eraseFromParent();
         error_exit_->eraseFromParent();

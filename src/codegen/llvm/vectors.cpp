@@ -3,7 +3,6 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/emitter.h"
-#include "codegen/x86/patterns.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -292,7 +291,7 @@ Value *FunctionEmitter::emit_node(const VectorReduce *op) {
         Expr reduced = VectorReduce::make(op->op, Cast::make(wide, op->value), op->type.lanes());
         return emit(Cast::make(op->type, reduced));
     }
-    if (Value *v = match_x86_reduction(*this, op)) {
+    if (Value *v = machine_.reduction(*this, op)) {
         return v;
     }
     Value *v = emit(op->value);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/llvm/machine.h"
+
+namespace calotype::internal {
+
+llvm::Value *Machine::math(FunctionEmitter &, Intrinsic, const std::vector<llvm::Value *> &,
+                           Type) const {
+    return nullptr;
+}
+
+llvm::Value *Machine::min_or_max(FunctionEmitter &, llvm::Value *, llvm::Value *, bool) const {
+    return nullptr;
+}
+
+llvm::Value *Machine::storage(FunctionEmitter &, const Allocate *) const {
+    return nullptr;
+}
+
+}  // namespace calotype::internal

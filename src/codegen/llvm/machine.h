@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Machine: what a kind of machine does in its own way. The emitter asks it first and goes the
+// general way where it has no answer.
+#pragma once
+
+#include <vector>
+
+#include <llvm/IR/Value.h>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+class FunctionEmitter;
+
+/// Functions that give a value give null where the general way will do. Objects hold no state of a
+/// function and may serve several at once.
+class Machine {
+public:
+    using Value = llvm::Value;
+
+    virtual ~Machine() = default;
+
+    /// An instruction for an intrinsic.
+    virtual Value *call(FunctionEmitter &f, const Call *op) const = 0;
+    /// An instruction for a reduction of vectors.
+    virtual Value *reduction(FunctionEmitter &f, const VectorReduce *op) const = 0;
+    /// A transcendental function of float32 or float64.
+    virtual Value *math(FunctionEmitter &f, Intrinsic id, const std::vector<Value *> &args,
+                        Type t) const;
+    /// The smaller or larger of floats, where none of them is NaN.
+    virtual Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const;
+    /// The address of storage for an allocation, at a multiple of 16 bytes.
+    virtual Value *storage(FunctionEmitter &f, const Allocate *op) const;
+
+    /// True if it adds, subtracts, multiplies and compares 16-bit floats of the type itself.
+    virtual bool has_arithmetic(Type) const {
+        return false;
+    }
+    /// True if it rounds float32 to bfloat16 itself.
+    virtual bool rounds_to_bfloat16() const {
+        return false;
+    }
+    /// True if indices are best computed in 32 bits and widened last.
+    virtual bool has_narrow_indices() const {
+        return false;
+    }
+};
+
+/// The one that generated code runs on, if it is not for a device (x86/machine.cpp).
+const Machine &host_machine();
+
+}  // namespace calotype::internal

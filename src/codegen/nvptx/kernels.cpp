@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernels are functions without a result whose buffers are pointers to device memory. Facts that
+// LLVM and the assembler profit from are said: buffers do not overlap, which are only read (their
+// loads go through the read-only cache), how many threads a block has.
+#include "codegen/nvptx/kernels.h"
+
+#include <set>
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/nvptx/address_spaces.h"
+#include "codegen/nvptx/libdevice.h"
+#include "codegen/nvptx/machine.h"
+#include "codegen/nvptx/ptx.h"
+#include "codegen/symbol_name.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// The target as the emitter is to see it: of the host's features those that are about the program,
+/// and what every GPU can do.
+Target device_target(const Target &host) {
+    Target device(Target::Linux, Target::ArchUnknown, 64,
+                  std::vector<Target::Feature>{Target::FMA, Target::F16C});
+    for (auto feature :
+         {Target::StrictFloat, Target::LargeBuffers, Target::FuzzFloatStores, Target::NoAsserts}) {
+        device.set_feature(feature, host.has_feature(feature));
+    }
+    return device;
+}
+
+class DeviceModuleEmitter {
+public:
+    DeviceModuleEmitter(const DeviceModule &source, const Target &target, const Machine &machine,
+                        llvm::LLVMContext &context)
+        : source_(source), machine_(machine), target_(device_target(target)), context_(context) {
+        frame_.name = source.name;
+        frame_.any_strict_float = target.has_feature(Target::StrictFloat);
+        emitter_ = std::make_unique<ModuleEmitter>(frame_, target_, no_code_, context);
+    }
+
+    llvm::Module &module() {
+        return emitter_->llvm();
+    }
+
+    void emit() {
+        std::vector<std::string> symbols = kernel_symbols(source_);
+        for (size_t i = 0; i < symbols.size(); i++) {
+            emit_kernel(source_.kernels[i], symbols[i]);
+        }
+        std::string problem;
+        llvm::raw_string_ostream stream(problem);
+        internal_assert(!llvm::verifyModule(module(), &stream))
+            << "invalid LLVM module: " << problem;
+    }
+
+private:
+    llvm::Type *argument_type(const KernelArgument &a) {
+        return a.is_buffer ? llvm::PointerType::get(context_, global_address_space)
+                           : llvm_memory_type(context_, a.type);
+    }
+
+    llvm::Function *declare(const DeviceKernel &kernel, const std::string &symbol) {
+        std::vector<llvm::Type *> types;
+        for (const KernelArgument &a : kernel.args) {
+            user_assert(a.memory != MemoryType::GPUTexture)
+                << "buffer " << a.name << " of kernel " << kernel.name
+                << " is in texture memory, which code for CUDA does not use";
+            types.push_back(argument_type(a));
+        }
+        auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context_), types, false);
+        auto *function =
+            llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module());
+        function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+        function->setDoesNotThrow();
+        for (size_t i = 0; i < types.size(); i++) {
+            describe(kernel.args[i], function->getArg(unsigned(i)));
+        }
+        return function;
+    }
+
+    static void describe(const KernelArgument &a, llvm::Argument *argument) {
+        argument->setName(c_identifier(a.name));
+        if (!a.is_buffer) {
+            return;
+        }
+        argument->addAttr(llvm::Attribute::NoAlias);
+        argument->addAttr(llvm::Attribute::NoCapture);
+        if (!a.written) {
+            argument->addAttr(llvm::Attribute::ReadOnly);
+        }
+        argument->addAttr(llvm::Attribute::getWithAlignment(
+            argument->getContext(), llvm::Align(uint64_t(known_alignment(a)))));
+    }
+
+    static int known_alignment(const KernelArgument &a) {
+        int64_t known = a.alignment.modulus;
+        int64_t largest = known & -known;
+        bool aligned = a.alignment.remainder == 0 && largest > a.type.bytes();
+        return int(aligned ? std::min<int64_t>(largest, 256) : a.type.bytes());
+    }
+
+    void emit_kernel(const DeviceKernel &kernel, const std::string &symbol) {
+        llvm::Function *function = declare(kernel, symbol);
+        FunctionEmitter f(*emitter_, function, machine_);
+        for (size_t i = 0; i < kernel.args.size(); i++) {
+            const KernelArgument &a = kernel.args[i];
+            llvm::Value *v = function->getArg(unsigned(i));
+            if (a.is_buffer) {
+                f.set_host_alignment(a.name, known_alignment(a));
+            } else if (a.type.is_bool()) {
+                v = f.builder().CreateIsNotNull(v);
+            }
+            f.bind(a.name, v);
+        }
+        f.emit_body(kernel.body);
+        annotate(kernel, function);
+    }
+
+    /// The shape of the block, which the launch must then have.
+    void annotate(const DeviceKernel &kernel, llvm::Function *function) {
+        add_annotation(function, "kernel", 1);
+        const int64_t *size = kernel.block_size;
+        if (size[0] <= 0 || size[1] <= 0 || size[2] <= 0) {
+            return;
+        }
+        add_annotation(function, "reqntidx", size[0]);
+        add_annotation(function, "reqntidy", size[1]);
+        add_annotation(function, "reqntidz", size[2]);
+        bound_thread_indices(function, size);
+    }
+
+    void add_annotation(llvm::Function *function, const char *name, int64_t value) {
+        auto *i32 = llvm::Type::getInt32Ty(context_);
+        llvm::Metadata *operands[] = {
+            llvm::ValueAsMetadata::get(function), llvm::MDString::get(context_, name),
+            llvm::ValueAsMetadata::get(llvm::ConstantInt::get(i32, uint64_t(value)))};
+        module()
+            .getOrInsertNamedMetadata("nvvm.annotations")
+            ->addOperand(llvm::MDNode::get(context_, operands));
+    }
+
+    void bound_thread_indices(llvm::Function *function, const int64_t *size) {
+        llvm::MDBuilder metadata(context_);
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+            int d = !call                                                                 ? -1
+                    : call->getIntrinsicID() == llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x ? 0
+                    : call->getIntrinsicID() == llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y ? 1
+                    : call->getIntrinsicID() == llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z ? 2
+                                                                                          : -1;
+            if (d >= 0) {
+                call->setMetadata(
+                    llvm::LLVMContext::MD_range,
+                    metadata.createRange(llvm::APInt(32, 0), llvm::APInt(32, uint64_t(size[d]))));
+            }
+        }
+    }
+
+    const DeviceModule &source_;
+    const Machine &machine_;
+    const Target target_;
+    llvm::LLVMContext &context_;
+    LoweredModule frame_;
+    const std::vector<DeviceCode> no_code_;
+    std::unique_ptr<ModuleEmitter> emitter_;
+};
+
+}  // namespace
+
+std::vector<std::string> kernel_symbols(const DeviceModule &module) {
+    std::vector<std::string> symbols;
+    std::set<std::string> used;
+    for (const DeviceKernel &kernel : module.kernels) {
+        std::string stem = c_identifier(kernel.name), symbol = stem;
+        for (int i = 2; !used.insert(symbol).second; i++) {
+            symbol = stem + "_" + std::to_string(i);
+        }
+        symbols.push_back(symbol);
+    }
+    return symbols;
+}
+
+std::string ptx_text(const DeviceModule &module, const Target &target, Capability capability,
+                     const CudaToolkit &toolkit) {
+    llvm::LLVMContext context;
+    NvptxMachine machine(capability, !toolkit.libdevice.empty());
+    DeviceModuleEmitter emitter(module, target, machine, context);
+    PtxWriter writer(capability);
+    writer.prepare(emitter.module());
+    emitter.emit();
+    if (!toolkit.libdevice.empty()) {
+        link_libdevice(emitter.module(), toolkit.libdevice);
+    }
+    writer.optimize(emitter.module());
+    return writer.text(emitter.module());
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From a device module to PTX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/nvptx/capability.h"
+#include "codegen/nvptx/toolkit.h"
+#include "ir/module.h"
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// The names of the kernels in the code: identifiers, different from each other.
+std::vector<std::string> kernel_symbols(const DeviceModule &module);
+
+/// PTX text of the module for one architecture. `target` is the host's: from it come large_buffers,
+/// strict_float and the like. Uses the toolkit's functions of floats if it has any.
+std::string ptx_text(const DeviceModule &module, const Target &target, Capability capability,
+                     const CudaToolkit &toolkit);
+
+}  // namespace calotype::internal

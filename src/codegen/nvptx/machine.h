@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// NvptxMachine: what NVIDIA's GPUs do in their own way.
+#pragma once
+
+#include "codegen/llvm/machine.h"
+#include "codegen/nvptx/capability.h"
+
+namespace calotype::internal {
+
+class NvptxMachine : public Machine {
+public:
+    /// With `libdevice`, functions of floats become calls of those in the toolkit.
+    NvptxMachine(Capability capability, bool libdevice)
+        : capability_(capability), libdevice_(libdevice) {
+    }
+
+    bool at_least(int sm) const {
+        return capability_.sm >= sm;
+    }
+
+    Value *call(FunctionEmitter &f, const Call *op) const override;
+    Value *reduction(FunctionEmitter &f, const VectorReduce *op) const override;
+    Value *math(FunctionEmitter &f, Intrinsic id, const std::vector<Value *> &args,
+                Type t) const override;
+    Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const override;
+    Value *storage(FunctionEmitter &f, const Allocate *op) const override;
+    bool has_arithmetic(Type t) const override;
+    bool rounds_to_bfloat16() const override {
+        return at_least(80);
+    }
+    bool has_narrow_indices() const override {
+        return true;
+    }
+
+private:
+    Capability capability_;
+    bool libdevice_;
+};
+
+/// @name Instructions (patterns.cpp, async_copy.cpp)
+/// @{
+llvm::Value *emit_gpu_index(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_async_copy(FunctionEmitter &f, const Call *op, bool has_instruction);
+llvm::Value *emit_async_group(FunctionEmitter &f, const Call *op, bool has_instruction);
+
+/// Four bytes in 32 bits, the first lowest.
+struct PackedBytes {
+    llvm::Value *bits;
+    bool is_signed;
+};
+/// c + the sum of four products.
+llvm::Value *dot_product_of_bytes(FunctionEmitter &f, PackedBytes a, PackedBytes b, llvm::Value *c,
+                                  bool has_instruction);
+/// Sums of products of bytes by fours.
+llvm::Value *match_dot_product(FunctionEmitter &f, const VectorReduce *op);
+/// @}
+
+}  // namespace calotype::internal

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Indices, barriers, shuffles and dot products.
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/nvptx/machine.h"
+#include "ir/constants.h"
+#include "ir/language/match_types.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+namespace N = llvm::Intrinsic;
+
+namespace {
+
+constexpr uint32_t whole_warp = 0xffffffff;
+
+int constant_argument(const Call *op, size_t i) {
+    auto value = as_const_int(op->args.at(i));
+    internal_assert(value) << "argument " << i << " of " << op->name << " must be constant";
+    return int(*value);
+}
+
+}  // namespace
+
+Value *emit_gpu_index(FunctionEmitter &f, const Call *op) {
+    static const N::ID blocks[] = {N::nvvm_read_ptx_sreg_ctaid_x, N::nvvm_read_ptx_sreg_ctaid_y,
+                                   N::nvvm_read_ptx_sreg_ctaid_z};
+    static const N::ID threads[] = {N::nvvm_read_ptx_sreg_tid_x, N::nvvm_read_ptx_sreg_tid_y,
+                                    N::nvvm_read_ptx_sreg_tid_z};
+    int d = constant_argument(op, 0);
+    internal_assert(d >= 0 && d < 3) << op->name << " of dimension " << d;
+    const bool block = op->is_intrinsic(Intrinsic::gpu_block_index);
+    return f.builder().CreateIntrinsic(block ? blocks[d] : threads[d], {}, {});
+}
+
+// It orders accesses to shared and to device memory of the block's threads, so the fence adds
+// nothing.
+Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op) {
+    f.builder().CreateIntrinsic(N::nvvm_barrier0, {}, {});
+    return llvm::Constant::getNullValue(f.type(op->type));
+}
+
+namespace {
+
+/// One shuffle of 32 bits.
+Value *shuffle_word(FunctionEmitter &f, Value *word, Value *lane, int mode) {
+    static const N::ID ids[] = {N::nvvm_shfl_sync_idx_i32, N::nvvm_shfl_sync_up_i32,
+                                N::nvvm_shfl_sync_down_i32, N::nvvm_shfl_sync_bfly_i32};
+    llvm::IRBuilder<> &b = f.builder();
+    // The last lane that may be read; going up it is the first.
+    Value *clamp = b.getInt32(mode == 1 ? 0 : 31);
+    return b.CreateIntrinsic(ids[mode], {}, {b.getInt32(whole_warp), word, lane, clamp});
+}
+
+/// A scalar of up to 64 bits, word by word.
+Value *shuffle_scalar(FunctionEmitter &f, Value *v, Value *lane, int mode) {
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *t = v->getType();
+    unsigned bits = t->getScalarSizeInBits();
+    Value *whole = b.CreateBitCast(v, b.getIntNTy(bits));
+    if (bits <= 32) {
+        Value *word = shuffle_word(f, b.CreateZExt(whole, b.getInt32Ty()), lane, mode);
+        return b.CreateBitCast(b.CreateTrunc(word, whole->getType()), t);
+    }
+    Value *low = shuffle_word(f, b.CreateTrunc(whole, b.getInt32Ty()), lane, mode);
+    Value *high =
+        shuffle_word(f, b.CreateTrunc(b.CreateLShr(whole, 32), b.getInt32Ty()), lane, mode);
+    Value *joined = b.CreateOr(b.CreateZExt(low, b.getInt64Ty()),
+                               b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), 32));
+    return b.CreateBitCast(joined, t);
+}
+
+}  // namespace
+
+Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op) {
+    int mode = op->args.size() > 2 ? constant_argument(op, 2) : 0;
+    internal_assert(mode >= 0 && mode < 4) << "warp_shuffle of mode " << mode;
+    Value *v = f.emit(op->args[0]);
+    Value *lane = f.builder().CreateIntCast(f.emit(op->args[1]), f.builder().getInt32Ty(), true);
+    return f.by_lanes({v}, op->type.lanes(), [&](const std::vector<Value *> &scalar) {
+        return shuffle_scalar(f, scalar[0], lane, mode);
+    });
+}
+
+namespace {
+
+/// Byte i in 32 bits.
+Value *byte_of(FunctionEmitter &f, PackedBytes packed, uint64_t i) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *top = b.CreateShl(packed.bits, 24 - 8 * i);
+    return packed.is_signed ? b.CreateAShr(top, 24) : b.CreateLShr(top, 24);
+}
+
+}  // namespace
+
+Value *dot_product_of_bytes(FunctionEmitter &f, PackedBytes a, PackedBytes b, Value *c,
+                            bool has_instruction) {
+    llvm::IRBuilder<> &builder = f.builder();
+    llvm::Type *i32 = builder.getInt32Ty();
+    if (!has_instruction) {
+        for (uint64_t i = 0; i < 4; i++) {
+            c = builder.CreateAdd(c, builder.CreateMul(byte_of(f, a, i), byte_of(f, b, i)));
+        }
+        return c;
+    }
+    auto *type = llvm::FunctionType::get(i32, {i32, i32, i32}, false);
+    const char *code =
+        a.is_signed
+            ? (b.is_signed ? "dp4a.s32.s32 $0, $1, $2, $3;" : "dp4a.s32.u32 $0, $1, $2, $3;")
+            : (b.is_signed ? "dp4a.u32.s32 $0, $1, $2, $3;" : "dp4a.u32.u32 $0, $1, $2, $3;");
+    auto *instruction = llvm::InlineAsm::get(type, code, "=r,r,r,r", false);
+    llvm::CallInst *call = builder.CreateCall(type, instruction, {a.bits, b.bits, c});
+    call->setDoesNotAccessMemory();
+    return call;
+}
+
+namespace {
+
+/// Bytes of either sign that hold the values of e, or undefined.
+Expr as_bytes(const Expr &e) {
+    int lanes = e.type().lanes();
+    Expr bytes = lossless_cast(UInt(8, lanes), e);
+    return bytes.defined() ? bytes : lossless_cast(Int(8, lanes), e);
+}
+
+/// The factors of a product.
+bool match_product(const Expr &value, Expr *a, Expr *b) {
+    if (const Mul *product = value.as<Mul>()) {
+        *a = as_bytes(product->a);
+        *b = as_bytes(product->b);
+    } else if (const Call *call = Call::as_intrinsic(value, Intrinsic::widening_mul)) {
+        *a = as_bytes(call->args[0]);
+        *b = as_bytes(call->args[1]);
+    } else if (const Cast *cast = value.as<Cast>();
+               cast && cast->type.is_int_or_uint() && cast->type.bits() == 32 &&
+               Call::as_intrinsic(cast->value, Intrinsic::widening_mul)) {
+        return match_product(cast->value, a, b);
+    }
+    return a->defined() && b->defined();
+}
+
+}  // namespace
+
+Value *match_dot_product(FunctionEmitter &f, const VectorReduce *op) {
+    int groups = op->type.lanes(), factor = op->value.type().lanes() / groups;
+    Type element = op->type.element_of();
+    Expr x, y;
+    if (op->op != VectorReduce::Add || factor % 4 != 0 || !element.is_int_or_uint() ||
+        element.bits() != 32 || !match_product(op->value, &x, &y)) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> &b = f.builder();
+    llvm::Type *words = with_lanes(b.getInt32Ty(), groups * factor / 4);
+    Value *a = b.CreateBitCast(f.emit(x), words), *c = b.CreateBitCast(f.emit(y), words);
+    Value *result = llvm::PoisonValue::get(f.type(op->type));
+    for (int group = 0; group < groups; group++) {
+        Value *sum = b.getInt32(0);
+        for (int i = group * factor / 4; i < (group + 1) * factor / 4; i++) {
+            sum = dot_product_of_bytes(f, {f.lane(a, i), x.type().is_int()},
+                                       {f.lane(c, i), y.type().is_int()}, sum, true);
+        }
+        result = groups == 1 ? sum : b.CreateInsertElement(result, sum, uint64_t(group));
+    }
+    return result;
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/nvptx/ptx.h"
+
+#include <mutex>
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+void initialize_nvptx() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        LLVMInitializeNVPTXAsmPrinter();
+    });
+}
+
+}  // namespace
+
+PtxWriter::PtxWriter(Capability capability) : capability_(capability) {
+    initialize_nvptx();
+    const std::string triple = "nvptx64-nvidia-cuda";
+    std::string error;
+    const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+    internal_assert(target) << error;
+    const Architecture &a = architecture(capability.sm);
+    std::string processor = "sm_" + std::to_string(a.llvm_sm);
+    std::string features = "+ptx" + std::to_string(a.ptx_isa);
+    if (capability.suffix == 'a' && a.llvm_sm == 90) {
+        processor += 'a';
+        features = "+ptx80";
+    }
+    llvm::TargetOptions options;
+    // Only what the instructions themselves allow is contracted.
+    options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+    machine_.reset(target->createTargetMachine(triple, processor, features, options, std::nullopt,
+                                               std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+void PtxWriter::prepare(llvm::Module &module) const {
+    module.setTargetTriple(machine_->getTargetTriple().str());
+    module.setDataLayout(machine_->createDataLayout());
+}
+
+// Unlike on the host, loops are unrolled where that pays: what a thread holds in registers are
+// arrays with indices of small loops.
+void PtxWriter::optimize(llvm::Module &module) const {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopVectorization = false;
+    tuning.LoopInterleaving = false;
+    tuning.SLPVectorization = false;
+    tuning.LoopUnrolling = true;
+
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager components;
+    llvm::ModuleAnalysisManager modules;
+    // The target adds its own passes: nvvm-reflect, ranges of special registers.
+    llvm::PassBuilder builder(machine_.get(), tuning);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+std::string PtxWriter::text(llvm::Module &module) const {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    internal_assert(!machine_->addPassesToEmitFile(passes, stream, nullptr,
+                                                   llvm::CodeGenFileType::AssemblyFile))
+        << "LLVM cannot write PTX";
+    passes.run(module);
+    return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace calotype::internal
