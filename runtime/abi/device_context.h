@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+struct calotype_device_interface_t;
+
 /** The first word of a calotype_device_context. */
 #define CALOTYPE_DEVICE_CONTEXT_MAGIC UINT64_C(0x7478657443656443)
 
@@ -23,17 +25,20 @@ extern "C" {
  * The object must live until the call returns. Nothing in it is kept or released. */
 typedef struct calotype_device_context {
     uint64_t magic;
-    void *context;      /**< CUcontext, cl_context */
+    void *context;      /**< CUcontext, cl_context; null: the default one */
     void *stream;       /**< CUstream (null: the default stream), cl_command_queue */
     void *user_context; /**< the application's own */
+    /** Whose context it is, as calotype_cuda_device_interface() answers: on others it is an error.
+     * Null: the caller knows that only one kind of device is used. */
+    const struct calotype_device_interface_t *device_interface;
 } calotype_device_context;
 
 #ifdef __cplusplus
 #define CALOTYPE_DEVICE_CONTEXT(context, stream)                                                   \
-    (calotype_device_context{CALOTYPE_DEVICE_CONTEXT_MAGIC, (context), (stream), nullptr})
+    (calotype_device_context{CALOTYPE_DEVICE_CONTEXT_MAGIC, (context), (stream), nullptr, nullptr})
 #else
 #define CALOTYPE_DEVICE_CONTEXT(context, stream)                                                   \
-    ((calotype_device_context){CALOTYPE_DEVICE_CONTEXT_MAGIC, (context), (stream), NULL})
+    ((calotype_device_context){CALOTYPE_DEVICE_CONTEXT_MAGIC, (context), (stream), NULL, NULL})
 #endif
 
 /** The device context that a user context is, or null. */

@@ -6,6 +6,11 @@
  * A call works in the context that calotype_cuda_acquire_context() answers: the one of its
  * calotype_device_context (device_context.h), else the primary context of the chosen device
  * (CT_GPU_DEVICE, calotype_set_gpu_device()), which it shares with the CUDA runtime library.
+ *
+ * What a call does is queued on its stream: copies, launches, and also allocating and freeing. Two
+ * calls with different streams that share a buffer are ordered by the application, as is the
+ * freeing of the buffer. Copies from and to the host wait until they are done; where a stream is
+ * being captured, what would have to wait is an error.
  */
 #pragma once
 

@@ -78,36 +78,66 @@ bool can_be_slices(const CopyPlan::Dimension &dim, const CopyBox &box) {
            dim.dst_stride / box.dst_pitch >= box.rows;
 }
 
-/** Take up to two dimensions of the plan into the box; answers with how many. */
-int fill_box(const CopyPlan &plan, int64_t max_pitch, CopyBox *box) {
-    *box = {plan.chunk_bytes, 1, 1, plan.src_offset, 0, 0, plan.dst_offset, 0, 0};
-    box->src_pitch = box->dst_pitch = plan.chunk_bytes;
-    box->src_slice = box->dst_slice = plan.chunk_bytes;
-    if (plan.dimensions == 0 || !can_be_pitch(plan.dim[0], plan.chunk_bytes, max_pitch)) {
-        return 0;
-    }
-    box->rows = plan.dim[0].count;
-    box->src_pitch = plan.dim[0].src_stride;
-    box->dst_pitch = plan.dim[0].dst_stride;
-    box->src_slice = box->src_pitch * box->rows;
-    box->dst_slice = box->dst_pitch * box->rows;
-    if (plan.dimensions == 1 || !can_be_slices(plan.dim[1], *box)) {
-        return 1;
-    }
-    box->slices = plan.dim[1].count;
-    box->src_slice = plan.dim[1].src_stride;
-    box->dst_slice = plan.dim[1].dst_stride;
-    return 2;
+CopyBox chunk_of(const CopyPlan &plan) {
+    const int64_t width = plan.chunk_bytes;
+    return {width, 1, 1, plan.src_offset, width, width, plan.dst_offset, width, width};
 }
 
-/** Do the box for every combination of the dimensions from `first` to `d`, d outermost. */
-int repeat_box(const CopyPlan &plan, int d, int first, CopyBox box, CopyBoxFunction copy,
-               void *closure) {
-    if (d < first) {
+void add_rows(CopyBox *box, const CopyPlan::Dimension &dim) {
+    box->rows = dim.count;
+    box->src_pitch = dim.src_stride;
+    box->dst_pitch = dim.dst_stride;
+    box->src_slice = box->src_pitch * box->rows;
+    box->dst_slice = box->dst_pitch * box->rows;
+}
+
+void add_slices(CopyBox *box, const CopyPlan::Dimension &dim) {
+    box->slices = dim.count;
+    box->src_slice = dim.src_stride;
+    box->dst_slice = dim.dst_stride;
+}
+
+/** Take the one or two dimensions out of the plan that make the largest box. */
+CopyBox take_box(CopyPlan *plan, int64_t max_pitch) {
+    CopyBox best = chunk_of(*plan);
+    int best_rows = -1, best_slices = -1;
+    for (int i = 0; i < plan->dimensions; i++) {
+        CopyBox box = chunk_of(*plan);
+        if (!can_be_pitch(plan->dim[i], box.width, max_pitch)) {
+            continue;
+        }
+        add_rows(&box, plan->dim[i]);
+        if (box.rows > best.rows * best.slices) {
+            best = box;
+            best_rows = i;
+            best_slices = -1;
+        }
+        for (int j = i + 1; j < plan->dimensions; j++) {
+            if (can_be_slices(plan->dim[j], box) &&
+                box.rows * plan->dim[j].count > best.rows * best.slices) {
+                best = box;
+                add_slices(&best, plan->dim[j]);
+                best_rows = i;
+                best_slices = j;
+            }
+        }
+    }
+    if (best_slices >= 0) {
+        remove(plan, best_slices);
+    }
+    if (best_rows >= 0) {
+        remove(plan, best_rows);
+    }
+    return best;
+}
+
+/** Do the box for every combination of the dimensions up to `d`, d outermost. */
+int repeat_box(const CopyPlan &plan, int d, CopyBox box, CopyBoxFunction copy, void *closure) {
+    if (d < 0) {
         return copy(closure, box);
     }
     for (int64_t i = 0; i < plan.dim[d].count; i++) {
-        if (int code = repeat_box(plan, d - 1, first, box, copy, closure)) {
+        if (int code = repeat_box(plan, d - 1, box, copy, closure)) {
             return code;
         }
         box.src_offset += plan.dim[d].src_stride;
@@ -145,9 +175,9 @@ int for_each_box(const CopyPlan &plan, int64_t max_pitch, CopyBoxFunction copy, 
     if (plan.is_empty) {
         return 0;
     }
-    CopyBox box;
-    const int taken = fill_box(plan, max_pitch, &box);
-    return repeat_box(plan, plan.dimensions - 1, taken, box, copy, closure);
+    CopyPlan rest = plan;
+    const CopyBox box = take_box(&rest, max_pitch);
+    return repeat_box(rest, rest.dimensions - 1, box, copy, closure);
 }
 
 }  // namespace runtime

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffers on CUDA devices. buf->device is the address of the element at the mins, as buf->host is,
+// so a crop or a slice is an addition.
+#include "runtime/abi/device_interface_impl.h"
+#include "runtime/abi/errors.h"
+#include "runtime/abi/kernel_cache.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/copies.h"
+#include "runtime/cuda/kernels.h"
+#include "runtime/cuda/memory.h"
+#include "runtime/device/failure.h"
+#include "runtime/device/host_allocation.h"
+#include "runtime/host/weak.h"
+
+// Until the cache offers it.
+#pragma weak calotype_release_context
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+/** How a status is told to the device-neutral functions, which report by what they were doing. */
+int code_of(calotype_status status) {
+    switch (status) {
+    case CALOTYPE_OK:
+        return 0;
+    case CALOTYPE_E_OOM:
+        return calotype_error_code_out_of_memory;
+    default:
+        return calotype_error_code_gpu_device_error;
+    }
+}
+
+int device_malloc(void *user_context, calotype_buffer_t *buf) {
+    Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return code_of(call.status());
+    }
+    CUdeviceptr handle = 0;
+    const calotype_status status =
+        allocate(call, bytes_to_allocate(*buf), bytes_before_origin(*buf), &handle);
+    buf->device = handle;
+    return code_of(status);
+}
+
+int device_free(void *user_context, calotype_buffer_t *buf) {
+    Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return code_of(call.status());
+    }
+    return code_of(deallocate(call, buf->device));
+}
+
+int device_sync(void *user_context, calotype_buffer_t *buf) {
+    Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return code_of(call.status());
+    }
+    if (is_capturing(call.scope(), nullptr)) {
+        set_failure("the stream is being captured");
+        return code_of(CALOTYPE_E_CAPTURE);
+    }
+    if (buf) {
+        return code_of(status_of(
+            note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()))));
+    }
+    return code_of(status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize())));
+}
+
+int copy_to_host(void *user_context, calotype_buffer_t *buf) {
+    Call call(user_context);
+    const calotype_status status = call.status();
+    return code_of(status ? status : copy_elements(call, *buf, Side::Device, *buf, Side::Host));
+}
+
+int copy_to_device(void *user_context, calotype_buffer_t *buf) {
+    Call call(user_context);
+    const calotype_status status = call.status();
+    return code_of(status ? status : copy_elements(call, *buf, Side::Host, *buf, Side::Device));
+}
+
+int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
+    if (int code = allocate_host_copy(user_context, buf)) {
+        return code;
+    }
+    const int code = device_malloc(user_context, buf);
+    if (code != 0) {
+        free_host_copy(user_context, buf);
+    }
+    return code;
+}
+
+int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
+    const int code = buf->device ? device_free(user_context, buf) : 0;
+    free_host_copy(user_context, buf);
+    return code;
+}
+
+/** Where the up-to-date elements of a source are that CUDA can reach; false if nowhere. */
+bool side_of_source(const calotype_buffer_t &src, Side *side) {
+    const bool is_here =
+        src.device && src.device_interface == calotype_cuda_device_interface() && !src.host_dirty();
+    const bool is_elsewhere = src.device_dirty() && !is_here;
+    *side = is_here && (src.device_dirty() || !src.host) ? Side::Device : Side::Host;
+    return !is_elsewhere && (*side == Side::Device || src.host);
+}
+
+int buffer_copy(void *user_context, calotype_buffer_t *src,
+                const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst) {
+    const calotype_device_interface_t *here = calotype_cuda_device_interface();
+    Side from = Side::Host;
+    if (!side_of_source(*src, &from) || (dst_device_interface && dst_device_interface != here)) {
+        return calotype_error_code_incompatible_device_interface;
+    }
+    const Side to = dst_device_interface ? Side::Device : Side::Host;
+    if (from == Side::Host && to == Side::Host) {
+        return calotype_error_code_incompatible_device_interface;
+    }
+    if (to == Side::Host && !dst->host) {
+        set_failure("the destination has no host memory");
+        return calotype_error_code_host_is_null;
+    }
+    Call call(user_context);
+    const calotype_status status = call.status();
+    return code_of(status ? status : copy_elements(call, *src, from, *dst, to));
+}
+
+int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
+    (void)user_context;
+    int64_t offset = 0;
+    for (int d = 0; d < src->dimensions; d++) {
+        offset += (int64_t(dst->dim[d].min) - src->dim[d].min) * src->dim[d].stride;
+    }
+    dst->device = src->device + uint64_t(offset * src->type.bytes());
+    return 0;
+}
+
+int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                 calotype_buffer_t *dst) {
+    (void)user_context;
+    int64_t offset = 0;
+    for (int d = 0; d < src->dimensions; d++) {
+        const int64_t at = d == slice_dim ? slice_pos : dst->dim[d < slice_dim ? d : d - 1].min;
+        offset += (at - src->dim[d].min) * src->dim[d].stride;
+    }
+    dst->device = src->device + uint64_t(offset * src->type.bytes());
+    return 0;
+}
+
+int device_release_crop(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context, (void)buf;
+    return 0;
+}
+
+int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
+    Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return code_of(call.status());
+    }
+    CUmemorytype type = CU_MEMORYTYPE_HOST;
+    const CUresult code =
+        driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, handle);
+    if (code != CUDA_SUCCESS || handle == 0) {
+        Text text;
+        text << reinterpret_cast<void *>(handle) << " is not an address that CUDA knows";
+        set_failure(text.c_str());
+        return calotype_error_code_device_wrap_native_failed;
+    }
+    buf->device = handle;
+    return 0;
+}
+
+int detach_native(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    buf->device = 0;
+    return 0;
+}
+
+/** The context of the call if there is one already. */
+bool has_context(void *user_context) {
+    CUcontext context = nullptr;
+    if (!find_driver(false) || calotype_cuda_acquire_context(user_context, &context, false) != 0) {
+        return false;
+    }
+    calotype_cuda_release_context(user_context);
+    return context != nullptr;
+}
+
+int device_release(void *user_context) {
+    if (!has_context(user_context)) {
+        return 0;
+    }
+    constexpr uint32_t patience_ms = 10000;
+    const calotype_status released =
+        calotype_release_context
+            ? calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms)
+            : CALOTYPE_OK;
+    if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
+        return code_of(released);
+    }
+    const DeviceInfo *device = nullptr;
+    calotype_status status = CALOTYPE_OK;
+    {
+        Call call(user_context);
+        if (call.status() != CALOTYPE_OK) {
+            return code_of(call.status());
+        }
+        driver().cuCtxSynchronize();
+        status = release_unused(call);
+        destroy_pool(call.context());
+        device = call.context().device;
+    }
+    release_primary_context(*device);
+    return code_of(status);
+}
+
+}  // namespace
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
+
+using namespace calotype::runtime;
+using namespace calotype::runtime::cuda;
+
+static int cuda_compute_capability(void *user_context, int *major, int *minor) {
+    *major = *minor = 0;
+    // That there is no device is an answer, not an error.
+    if (!find_driver(false)) {
+        return 0;
+    }
+    clear_failure();
+    DeviceScope scope;
+    const calotype_status status = acquire(user_context, &scope);
+    if (status != CALOTYPE_OK) {
+        return code_of(status);
+    }
+    *major = known_context(scope).device->sm / 10;
+    *minor = known_context(scope).device->sm % 10;
+    release(scope);
+    return 0;
+}
+
+static void no_module() {
+}
+
+static const calotype_device_interface_impl_t cuda_impl = {
+    no_module,
+    no_module,
+    device_malloc,
+    device_free,
+    device_sync,
+    device_release,
+    copy_to_host,
+    copy_to_device,
+    device_and_host_malloc,
+    device_and_host_free,
+    buffer_copy,
+    device_crop,
+    device_slice,
+    device_release_crop,
+    wrap_native,
+    detach_native,
+    &kernel_backend,
+};
+
+static const calotype_device_interface_t cuda_interface = {
+    calotype_device_malloc,
+    calotype_device_free,
+    calotype_device_sync,
+    calotype_device_release,
+    calotype_copy_to_host,
+    calotype_copy_to_device,
+    calotype_device_and_host_malloc,
+    calotype_device_and_host_free,
+    calotype_buffer_copy,
+    calotype_device_crop,
+    calotype_device_slice,
+    calotype_device_release_crop,
+    calotype_device_wrap_native,
+    calotype_device_detach_native,
+    cuda_compute_capability,
+    &cuda_impl,
+};
+
+CALOTYPE_WEAK const calotype_device_interface_t *calotype_cuda_device_interface(void) {
+    return &cuda_interface;
+}
+
+CALOTYPE_WEAK int calotype_cuda_wrap_device_ptr(void *user_context, calotype_buffer_t *buf,
+                                                uint64_t device_ptr) {
+    return calotype_device_wrap_native(user_context, buf, device_ptr, &cuda_interface);
+}
+
+CALOTYPE_WEAK int calotype_cuda_detach_device_ptr(void *user_context, calotype_buffer_t *buf) {
+    return calotype_device_detach_native(user_context, buf);
+}
+
+CALOTYPE_WEAK uintptr_t calotype_cuda_get_device_ptr(void *user_context, calotype_buffer_t *buf) {
+    (void)user_context;
+    return buf->device_interface == calotype_cuda_device_interface() ? uintptr_t(buf->device) : 0;
+}
+
+CALOTYPE_WEAK int calotype_cuda_release_unused_device_allocations(void *user_context) {
+    if (!has_context(user_context)) {
+        return 0;
+    }
+    Call call(user_context);
+    return code_of(call.status() ? call.status() : release_unused(call));
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Devices and contexts as the runtime knows them: which context a call works in, and who it is.
+#pragma once
+
+#include <atomic>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/device/kernel_backend.h"
+#include "runtime/host/sync.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** What a device can do. Filled once and never given back. */
+struct DeviceInfo {
+    CUdevice device;
+    int sm;  ///< 90 for compute capability 9.0
+    int multiprocessors;
+    int max_shared, max_shared_opt_in;  ///< bytes a block; the latter only where asked for
+    int max_threads, max_block[3], max_grid[3];
+    int max_registers;
+    int max_pitch;
+    bool has_pools;
+    uint64_t memory;
+    char name[128];
+};
+
+/** A context that was met. Never given back, since scopes point at it; its identity is not used
+ * again either. */
+struct KnownContext {
+    CUcontext context;
+    uint64_t uid;
+    const DeviceInfo *device;
+    Mutex pool_lock;                          ///< for making it
+    std::atomic<CUmemoryPool> pool{nullptr};  ///< made when it is first needed
+    std::atomic<uint64_t> pool_keeps{0};      ///< its release threshold
+    std::atomic<bool> is_lost{false};
+    KnownContext *next;
+};
+
+/** Number `ordinal`, or null with the failure kept. */
+const DeviceInfo *device_info(int ordinal);
+/** The number of the device that the settings say, or -1 with the failure kept. Needs a driver. */
+int chosen_device(void *user_context);
+
+/** KernelBackend's functions of these names. */
+calotype_status acquire(void *user_context, DeviceScope *scope);
+void release(const DeviceScope &scope);
+calotype_status enter(const DeviceScope &scope);
+void leave(const DeviceScope &scope);
+bool is_alive(void *context, uint64_t context_uid);
+void forget_context(uint64_t context_uid);
+
+KnownContext &known_context(const DeviceScope &scope);
+/** Whether the stream, or with null the scope's, is being captured. No context need be current. */
+bool is_capturing(const DeviceScope &scope, void *stream);
+
+/** Give up the primary context of a device if it was retained; the driver then destroys it unless
+ * others use it. */
+void release_primary_context(const DeviceInfo &device);
+/** Forget everything about devices and contexts: the driver has been replaced. */
+void forget_devices();
+/** The part of that in devices.cpp. */
+void forget_device_infos();
+
+/** A call works in its context while this lives, if status() is CALOTYPE_OK. Starts with a clean
+ * failure text. */
+class Call {
+public:
+    explicit Call(void *user_context);
+    ~Call();
+    Call(const Call &) = delete;
+    Call &operator=(const Call &) = delete;
+
+    calotype_status status() const {
+        return state;
+    }
+    const DeviceScope &scope() const {
+        return current;
+    }
+    KnownContext &context() const {
+        return known_context(current);
+    }
+    CUstream stream() const {
+        return static_cast<CUstream>(current.stream);
+    }
+
+private:
+    DeviceScope current = {};
+    calotype_status state;
+    bool acquired = false;
+};
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

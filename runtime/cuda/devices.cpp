@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which devices there are, which one is chosen, and what it can do.
+#include <string.h>
+
+#include "runtime/abi/device_interface.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/context.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/weak.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+constexpr int max_devices = 64;
+constinit Mutex devices_lock;
+DeviceInfo infos[max_devices];
+std::atomic<bool> is_filled[max_devices];
+constexpr int not_known = -1;
+std::atomic<int> largest{not_known};
+
+bool ask(CUdevice device, CUdevice_attribute attribute, int *value) {
+    return note_failure("cuDeviceGetAttribute",
+                        driver().cuDeviceGetAttribute(value, attribute, device)) == CUDA_SUCCESS;
+}
+
+bool fill(int ordinal, DeviceInfo *info) {
+    const Driver &d = driver();
+    if (note_failure("cuDeviceGet", d.cuDeviceGet(&info->device, ordinal)) != CUDA_SUCCESS) {
+        return false;
+    }
+    int major = 0, minor = 0, pools = 0;
+    const struct {
+        CUdevice_attribute attribute;
+        int *value;
+    } questions[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &info->multiprocessors},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &info->max_shared},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &info->max_shared_opt_in},
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &info->max_threads},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &info->max_block[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &info->max_block[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &info->max_block[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &info->max_grid[0]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &info->max_grid[1]},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &info->max_grid[2]},
+        {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, &info->max_registers},
+        {CU_DEVICE_ATTRIBUTE_MAX_PITCH, &info->max_pitch},
+    };
+    for (const auto &question : questions) {
+        if (!ask(info->device, question.attribute, question.value)) {
+            return false;
+        }
+    }
+    info->sm = major * 10 + minor;
+    // Drivers before 11.2 do not know the question.
+    d.cuDeviceGetAttribute(&pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, info->device);
+    info->has_pools = d.has_pools && pools != 0;
+    size_t memory = 0;
+    d.cuDeviceTotalMem(&memory, info->device);
+    info->memory = memory;
+    if (d.cuDeviceGetName(info->name, int(sizeof info->name), info->device) != CUDA_SUCCESS) {
+        strcpy(info->name, "unnamed device");
+    }
+    return true;
+}
+
+/** The one with the most multiprocessors, or -1. */
+int find_largest() {
+    int best = -1, most = 0;
+    for (int i = 0; i < driver().devices && i < max_devices; i++) {
+        const DeviceInfo *info = device_info(i);
+        if (!info) {
+            return -1;
+        }
+        if (info->multiprocessors > most) {
+            best = i;
+            most = info->multiprocessors;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+const DeviceInfo *device_info(int ordinal) {
+    if (is_filled[ordinal].load(std::memory_order_acquire)) {
+        return &infos[ordinal];
+    }
+    LockGuard lock(devices_lock);
+    if (!is_filled[ordinal].load(std::memory_order_relaxed)) {
+        if (!fill(ordinal, &infos[ordinal])) {
+            return nullptr;
+        }
+        is_filled[ordinal].store(true, std::memory_order_release);
+    }
+    return &infos[ordinal];
+}
+
+int chosen_device(void *user_context) {
+    const int wanted = calotype_get_gpu_device(user_context);
+    const int count = driver().devices < max_devices ? driver().devices : max_devices;
+    if (wanted >= count) {
+        Text text;
+        text << "device " << wanted << " is chosen, but there "
+             << (count == 1 ? "is one CUDA device" : "are CUDA devices") << ", ";
+        text << (count == 1 ? "number 0" : "numbers 0 to ");
+        if (count > 1) {
+            text << count - 1;
+        }
+        set_failure(text.c_str());
+        return -1;
+    }
+    if (wanted >= 0) {
+        return wanted;
+    }
+    int ordinal = largest.load(std::memory_order_relaxed);
+    if (ordinal == not_known) {
+        ordinal = find_largest();
+        largest.store(ordinal, std::memory_order_relaxed);
+    }
+    return ordinal;
+}
+
+void forget_device_infos() {
+    LockGuard lock(devices_lock);
+    for (std::atomic<bool> &filled : is_filled) {
+        filled.store(false);
+    }
+    largest.store(not_known);
+}
+
+/** Whether the device will do; if not, why is kept as the failure. */
+static bool will_do(int min_capability) {
+    if (!find_driver()) {
+        return false;
+    }
+    const int ordinal = chosen_device(nullptr);
+    const DeviceInfo *info = ordinal >= 0 ? device_info(ordinal) : nullptr;
+    if (!info) {
+        return false;
+    }
+    if (info->sm < min_capability) {
+        Text text;
+        text << "compute capability " << min_capability / 10 << '.' << min_capability % 10
+             << " is needed, CUDA device " << ordinal << " (" << info->name << ") has "
+             << info->sm / 10 << '.' << info->sm % 10;
+        set_failure(text.c_str());
+        return false;
+    }
+    return true;
+}
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
+
+using namespace calotype::runtime;
+
+CALOTYPE_WEAK int calotype_cuda_can_run(int min_capability) {
+    clear_failure();
+    const bool can_run = cuda::will_do(min_capability);
+    clear_failure();
+    return can_run;
+}
+
+CALOTYPE_WEAK void calotype_cuda_explain(int min_capability, char *text, size_t size) {
+    if (size == 0) {
+        return;
+    }
+    clear_failure();
+    const char *why = cuda::will_do(min_capability) ? "" : failure_text();
+    size_t length = strlen(why);
+    length = length < size ? length : size - 1;
+    memcpy(text, why, length);
+    text[length] = 0;
+    clear_failure();
+}

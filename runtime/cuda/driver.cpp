@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cuda/driver.h"
+
+#include <atomic>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/abi/symbols.h"
+#include "runtime/cuda/context.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/sync.h"
+#include "runtime/host/weak.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+/** Older ones lack what the required rows of the table name. */
+constexpr int oldest_version = 11000;
+
+struct Entry {
+    const char *name;
+    int since;
+    size_t offset;  ///< in Driver
+};
+
+#define CALOTYPE_TEXT_OF(x) #x
+#define CALOTYPE_NAME_OF(x) CALOTYPE_TEXT_OF(x)
+constexpr Entry entries[] = {
+#define CALOTYPE_CUDA_CALL(name, suffix, since, parameters)                                        \
+    {CALOTYPE_NAME_OF(name##suffix), since, offsetof(Driver, name)},
+#include "runtime/cuda/driver.def"
+#undef CALOTYPE_CUDA_CALL
+};
+
+/** What was found, in memory that is never given back. */
+struct Search {
+    Driver driver;
+    bool succeeded;
+    Text why_not;
+};
+
+constinit Mutex search_lock;
+std::atomic<Search *> result{nullptr};
+char replacement_name[512];  ///< with the lock held
+
+Text &operator<<(Text &text, const char *const *names) {
+    for (int i = 0; names[i]; i++) {
+        text << (i ? " or " : "") << names[i];
+    }
+    return text;
+}
+
+void append_version(Text &text, int version) {
+    text << version / 1000 << '.' << version % 1000 / 10;
+}
+
+void *load_library(Text &why_not) {
+    const char *usual[] = {"libcuda.so.1", "libcuda.so", nullptr};
+    const char *chosen[] = {replacement_name, nullptr};
+    if (!replacement_name[0]) {
+        const char *from_environment = getenv("CT_CUDA_DRIVER_LIBRARY");
+        chosen[0] = from_environment && from_environment[0] ? from_environment : nullptr;
+    }
+    const char *const *names = chosen[0] ? chosen : usual;
+    for (int i = 0; names[i]; i++) {
+        if (void *library = calotype_load_library(names[i])) {
+            return library;
+        }
+    }
+    why_not << "no CUDA driver: cannot load " << names;
+    return nullptr;
+}
+
+/** Fill the table; whether all that is required is there. */
+bool find_functions(void *library, Search &search) {
+    const char *missing = nullptr;
+    for (const Entry &entry : entries) {
+        void *function = calotype_get_library_symbol(library, entry.name);
+        memcpy(reinterpret_cast<char *>(&search.driver) + entry.offset, &function, sizeof function);
+        if (!function && entry.since > 0 && !missing) {
+            missing = entry.name;
+        }
+    }
+    const Driver &d = search.driver;
+    if (missing) {
+        search.why_not << "the CUDA driver has no " << missing << "; version ";
+        append_version(search.why_not, oldest_version);
+        search.why_not << " or later is needed";
+        if (d.cuDriverGetVersion && d.cuDriverGetVersion(&search.driver.version) == CUDA_SUCCESS) {
+            search.why_not << ", found ";
+            append_version(search.why_not, d.version);
+        }
+    }
+    search.driver.has_pools = d.cuMemPoolCreate && d.cuMemPoolDestroy && d.cuMemPoolSetAttribute &&
+                              d.cuMemPoolTrimTo && d.cuMemAllocFromPoolAsync && d.cuMemFreeAsync;
+    return !missing;
+}
+
+void append_result_of(Text &text, const Driver &d, CUresult result) {
+    const char *name = nullptr, *meaning = nullptr;
+    if (!d.cuGetErrorName || d.cuGetErrorName(result, &name) != CUDA_SUCCESS || !name) {
+        name = "CUDA error";
+    }
+    text << name << " (" << int(result) << ')';
+    if (d.cuGetErrorString && d.cuGetErrorString(result, &meaning) == CUDA_SUCCESS && meaning) {
+        text << ", " << meaning;
+    }
+}
+
+bool start(Search &search) {
+    Driver &d = search.driver;
+    if (d.cuDriverGetVersion(&d.version) == CUDA_SUCCESS && d.version < oldest_version) {
+        search.why_not << "the CUDA driver is of version ";
+        append_version(search.why_not, d.version);
+        search.why_not << ", at least ";
+        append_version(search.why_not, oldest_version);
+        search.why_not << " is needed";
+        return false;
+    }
+    CUresult code = d.cuInit(0);
+    if (code == CUDA_SUCCESS) {
+        code = d.cuDeviceGetCount(&d.devices);
+    }
+    if (code == CUDA_ERROR_NO_DEVICE || (code == CUDA_SUCCESS && d.devices <= 0)) {
+        search.why_not << "there is a CUDA driver, but no device";
+        return false;
+    }
+    if (code != CUDA_SUCCESS) {
+        search.why_not << "the CUDA driver does not start: ";
+        append_result_of(search.why_not, d, code);
+    }
+    return code == CUDA_SUCCESS;
+}
+
+Search *search_for_driver() {
+    LockGuard lock(search_lock);
+    if (Search *found = result.load(std::memory_order_acquire)) {
+        return found;
+    }
+    void *memory = calloc(1, sizeof(Search));
+    if (!memory) {
+        return nullptr;
+    }
+    Search *search = new (memory) Search();
+    void *library = load_library(search->why_not);
+    search->succeeded = library && find_functions(library, *search) && start(*search);
+    result.store(search, std::memory_order_release);
+    return search;
+}
+
+}  // namespace
+
+const Driver *find_driver(bool explain) {
+    const Search *search = result.load(std::memory_order_acquire);
+    if (!search) {
+        search = search_for_driver();
+    }
+    if (search && search->succeeded) {
+        return &search->driver;
+    }
+    if (explain) {
+        set_failure(search ? search->why_not.c_str() : "out of host memory");
+    }
+    return nullptr;
+}
+
+const Driver &driver() {
+    return result.load(std::memory_order_acquire)->driver;
+}
+
+void append_result(Text &text, CUresult code) {
+    append_result_of(text, driver(), code);
+}
+
+CUresult note_failure(const char *call, CUresult code) {
+    if (code != CUDA_SUCCESS) {
+        Text text;
+        text << call << ": ";
+        append_result(text, code);
+        set_failure(text.c_str());
+    }
+    return code;
+}
+
+calotype_status status_of(CUresult code, calotype_status otherwise) {
+    switch (code) {
+    case CUDA_SUCCESS:
+        return CALOTYPE_OK;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return CALOTYPE_E_OOM;
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        return CALOTYPE_E_CONTEXT_LOST;
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+        return CALOTYPE_E_CAPTURE;
+    default:
+        return otherwise;
+    }
+}
+
+bool says_context_is_gone(CUresult code) {
+    return code == CUDA_ERROR_INVALID_CONTEXT || code == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
+           code == CUDA_ERROR_DEINITIALIZED;
+}
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
+
+using namespace calotype::runtime;
+
+CALOTYPE_WEAK int calotype_cuda_set_driver_library(const char *file_name) {
+    using namespace calotype::runtime::cuda;
+    {
+        LockGuard lock(search_lock);
+        const size_t length = file_name ? strlen(file_name) : 0;
+        if (length >= sizeof replacement_name) {
+            return calotype_error_code_symbol_not_found;
+        }
+        memcpy(replacement_name, file_name ? file_name : "", length + 1);
+        free(result.exchange(nullptr));
+        forget_devices();
+    }
+    return find_driver(false) ? 0 : calotype_error_code_symbol_not_found;
+}

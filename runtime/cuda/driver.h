@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The driver's functions, found when they are first needed.
+#pragma once
+
+#include "runtime/abi/kernels.h"
+#include "runtime/cuda/driver_types.h"
+#include "runtime/host/text.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** A function for each row of driver.def, under its name without suffix; null if an optional one
+ * is missing. */
+struct Driver {
+#define CALOTYPE_CUDA_CALL(name, suffix, since, parameters) CUresult(*name) parameters;
+#include "runtime/cuda/driver.def"
+#undef CALOTYPE_CUDA_CALL
+    int version;     ///< 13000 for 13.0
+    int devices;     ///< how many there are
+    bool has_pools;  ///< all functions on memory pools are there
+};
+
+/** The driver, loaded and initialised with at least one device; else null, with what is missing
+ * kept as the failure of this thread if that is wanted. A failure is final, like success. */
+const Driver *find_driver(bool explain = true);
+
+/** The same after someone has found it: no test, no call. */
+const Driver &driver();
+
+/** "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory". */
+void append_result(Text &text, CUresult result);
+/** Keep "cuMemAlloc: CUDA_ERROR_..." as the failure of this thread. Answers with the result. */
+CUresult note_failure(const char *call, CUresult result);
+/** What a result means for the caller; `otherwise` for those that have no status of their own. */
+calotype_status status_of(CUresult result, calotype_status otherwise = CALOTYPE_E_DEVICE);
+/** Whether the call failed since its context, or the driver, is gone. */
+bool says_context_is_gone(CUresult result);
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Modules, functions and events. Contexts stand in context.cpp, images in build_image.cpp.
+#include "runtime/cuda/kernels.h"
+
+#include <stdlib.h>
+
+#include "runtime/cuda/build_image.h"
+#include "runtime/cuda/context.h"
+#include "runtime/cuda/launch.h"
+#include "runtime/device/failure.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+/** Write "cuModuleUnload: CUDA_ERROR..." into the log; answers with the status. */
+calotype_status log_failure(ErrorLog &log, const char *call, CUresult code,
+                            calotype_status otherwise) {
+    Text text;
+    text << call << ": ";
+    append_result(text, code);
+    log << text.c_str();
+    log.driver_result = code;
+    return status_of(code, otherwise);
+}
+
+calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
+    const DeviceInfo &device = *known_context(scope).device;
+    arch->sm = uint32_t(device.sm);
+    arch->suffix = device.sm >= 90 ? 'a' : 0;
+    return CALOTYPE_OK;
+}
+
+/** The driver's linker, as build_image() calls it. */
+int create_link(unsigned n, int *options, void **values, void **state) {
+    return driver().cuLinkCreate(n, reinterpret_cast<CUjit_option *>(options), values,
+                                 reinterpret_cast<CUlinkState *>(state));
+}
+int add_to_link(void *state, int type, void *data, size_t size, const char *name, unsigned n,
+                int *options, void **values) {
+    return driver().cuLinkAddData(static_cast<CUlinkState>(state), CUjitInputType(type), data, size,
+                                  name, n, reinterpret_cast<CUjit_option *>(options), values);
+}
+int complete_link(void *state, void **cubin, size_t *size) {
+    return driver().cuLinkComplete(static_cast<CUlinkState>(state), cubin, size);
+}
+int destroy_link(void *state) {
+    return driver().cuLinkDestroy(static_cast<CUlinkState>(state));
+}
+calotype_status enter_for_link(void *self) {
+    return enter(*static_cast<const DeviceScope *>(self));
+}
+void leave_after_link(void *self) {
+    leave(*static_cast<const DeviceScope *>(self));
+}
+
+DriverLinker linker_of(const DeviceScope &scope) {
+    return {create_link,
+            add_to_link,
+            complete_link,
+            destroy_link,
+            enter_for_link,
+            leave_after_link,
+            const_cast<DeviceScope *>(&scope)};
+}
+
+bool has_linker() {
+    const Driver &d = driver();
+    return d.cuLinkCreate && d.cuLinkAddData && d.cuLinkComplete && d.cuLinkDestroy;
+}
+
+void describe_tools(const DeviceScope &scope, DeviceArch *arch) {
+    const DriverLinker linker = linker_of(scope);
+    describe_build_tools({driver().version, has_linker() ? &linker : nullptr}, arch);
+}
+
+calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
+                      const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+    const DriverLinker linker = linker_of(scope);
+    return build_image({driver().version, has_linker() ? &linker : nullptr}, arch, desc, image,
+                       log);
+}
+
+calotype_status status_of_load(CUresult code) {
+    switch (code) {
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+        return CALOTYPE_E_COMPILE;
+    default:
+        return status_of(code, CALOTYPE_E_LOAD);
+    }
+}
+
+/** PTX, which the driver compiles: with room for what it has to say. */
+CUresult load_text(const LoadableImage &image, const calotype_module_desc &desc, CUmodule *loaded,
+                   char *text, size_t size) {
+    CUjit_option options[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[3] = {text, reinterpret_cast<void *>(size)};
+    unsigned count = 2;
+    if (desc.max_registers > 0) {
+        options[count] = CU_JIT_MAX_REGISTERS;
+        values[count++] = reinterpret_cast<void *>(size_t(desc.max_registers));
+    }
+    return driver().cuModuleLoadDataEx(loaded, image.bytes, count, options, values);
+}
+
+calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
+                     const LoadableImage &image, void **module, ErrorLog &log) {
+    (void)scope;
+    constexpr size_t room = 16384;
+    char *text = image.kind == CALOTYPE_PTX ? static_cast<char *>(calloc(1, room)) : nullptr;
+    CUmodule loaded = nullptr;
+    const CUresult code =
+        text ? load_text(image, desc, &loaded, text, room - 1)
+             : driver().cuModuleLoadDataEx(&loaded, image.bytes, 0, nullptr, nullptr);
+    calotype_status status = CALOTYPE_OK;
+    if (code != CUDA_SUCCESS) {
+        status = log_failure(log, "cuModuleLoadDataEx", code, CALOTYPE_E_LOAD);
+        status = status == CALOTYPE_E_LOAD ? status_of_load(code) : status;
+        if (text && text[0]) {
+            log << '\n' << text;
+        }
+    }
+    free(text);
+    *module = loaded;
+    return status;
+}
+
+calotype_status unload(const DeviceScope &scope, void *module) {
+    (void)scope;
+    return status_of(
+        note_failure("cuModuleUnload", driver().cuModuleUnload(static_cast<CUmodule>(module))));
+}
+
+/** Let the kernel have all the shared memory that the device gives on request. */
+CUresult allow_shared_memory(const DeviceInfo &device, CUfunction function) {
+    if (device.max_shared_opt_in <= device.max_shared) {
+        return CUDA_SUCCESS;
+    }
+    int fixed = 0;
+    CUresult code =
+        driver().cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    if (code == CUDA_SUCCESS) {
+        code =
+            driver().cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        device.max_shared_opt_in - fixed);
+    }
+    return code;
+}
+
+calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
+                             void **function, ErrorLog &log) {
+    CUfunction found = nullptr;
+    const char *call = "cuModuleGetFunction";
+    CUresult code = driver().cuModuleGetFunction(&found, static_cast<CUmodule>(module), name);
+    if (code == CUDA_SUCCESS) {
+        call = "cuFuncSetAttribute";
+        code = allow_shared_memory(*known_context(scope).device, found);
+    }
+    *function = found;
+    if (code == CUDA_SUCCESS) {
+        return CALOTYPE_OK;
+    }
+    log << "kernel " << name << ": ";
+    return log_failure(log, call, code, CALOTYPE_E_LOAD);
+}
+
+calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
+                           uint64_t *address, size_t *bytes) {
+    (void)scope;
+    CUdeviceptr found = 0;
+    const CUresult code =
+        driver().cuModuleGetGlobal(&found, bytes, static_cast<CUmodule>(module), name);
+    *address = found;
+    if (code == CUDA_ERROR_NOT_FOUND) {
+        Text text;
+        text << "the module has no variable " << name;
+        set_failure(text.c_str());
+        return CALOTYPE_E_INVALID;
+    }
+    return status_of(note_failure("cuModuleGetGlobal", code));
+}
+
+calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const void *source,
+                               size_t bytes) {
+    if (is_capturing(scope, nullptr)) {
+        set_failure("a copy from the host would wait, but the stream is being captured");
+        return CALOTYPE_E_CAPTURE;
+    }
+    const CUstream stream = static_cast<CUstream>(scope.stream);
+    CUresult code = note_failure("cuMemcpyHtoDAsync",
+                                 driver().cuMemcpyHtoDAsync(address, source, bytes, stream));
+    if (code == CUDA_SUCCESS) {
+        code = note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(stream));
+    }
+    return status_of(code);
+}
+
+calotype_status synchronize(const DeviceScope &scope) {
+    (void)scope;
+    return status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
+}
+
+calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {
+    if (is_capturing(scope, stream)) {
+        set_failure("the stream is being captured");
+        return CALOTYPE_E_CAPTURE;
+    }
+    CUevent made = nullptr;
+    CUresult code =
+        note_failure("cuEventCreate", driver().cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+    if (code == CUDA_SUCCESS) {
+        code = note_failure(
+            "cuEventRecord",
+            driver().cuEventRecord(made, static_cast<CUstream>(stream ? stream : scope.stream)));
+        if (code != CUDA_SUCCESS) {
+            driver().cuEventDestroy(made);
+            made = nullptr;
+        }
+    }
+    *event = made;
+    return status_of(code);
+}
+
+calotype_status query_event(void *event) {
+    const CUresult code = driver().cuEventQuery(static_cast<CUevent>(event));
+    return code == CUDA_ERROR_NOT_READY ? CALOTYPE_E_BUSY : status_of(code);
+}
+
+void destroy_event(void *event) {
+    driver().cuEventDestroy(static_cast<CUevent>(event));
+}
+
+}  // namespace
+
+const KernelBackend kernel_backend = {
+    "CUDA",       acquire,        release,        enter,          leave,          is_alive,
+    describe,     is_image_ready, describe_tools, build,          load,           unload,
+    get_function, nullptr,        get_global,     copy_to_device, synchronize,    launch,
+    record_event, query_event,    destroy_event,  is_capturing,   forget_context,
+};
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The driver checks launches anyway, so nothing is checked before; when it refuses one, the limits
+// are asked for and compared to say what is wrong.
+#include "runtime/cuda/launch.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+struct Launch {
+    const DeviceInfo &device;
+    CUfunction function;
+    const uint32_t *grid, *block;
+    uint32_t dynamic_shared_bytes;
+};
+
+int ask(CUfunction function, CUfunction_attribute attribute) {
+    int value = 0;
+    driver().cuFuncGetAttribute(&value, attribute, function);
+    return value;
+}
+
+void append_shape(ErrorLog &log, const Launch &launch) {
+    const uint32_t *g = launch.grid, *b = launch.block;
+    log << "; grid " << g[0] << 'x' << g[1] << 'x' << g[2] << ", block " << b[0] << 'x' << b[1]
+        << 'x' << b[2] << ", " << launch.dynamic_shared_bytes << " bytes of dynamic shared memory";
+}
+
+void explain_axes(ErrorLog &log, const char *of, const uint32_t extent[3], const int limit[3]) {
+    for (int i = 0; i < 3; i++) {
+        if (extent[i] > uint32_t(limit[i]) || extent[i] == 0) {
+            log << "; the " << of << " is " << extent[i] << " in "
+                << "xyz"[i] << ", the device allows 1 to " << limit[i];
+        }
+    }
+}
+
+void explain_block(ErrorLog &log, const Launch &launch) {
+    const uint64_t threads = uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
+    const int of_kernel = ask(launch.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    if (threads > uint64_t(launch.device.max_threads)) {
+        log << "; a block has " << threads << " threads, the device allows "
+            << launch.device.max_threads;
+    } else if (of_kernel > 0 && threads > uint64_t(of_kernel)) {
+        const int registers = ask(launch.function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+        log << "; a block has " << threads << " threads, the kernel allows " << of_kernel
+            << " with its " << registers << " registers a thread";
+    }
+}
+
+void explain_shared_memory(ErrorLog &log, const Launch &launch) {
+    const int fixed = ask(launch.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    const int limit = launch.device.max_shared_opt_in;
+    if (uint64_t(fixed) + launch.dynamic_shared_bytes > uint64_t(limit)) {
+        log << "; a block takes " << uint64_t(fixed) + launch.dynamic_shared_bytes
+            << " bytes of shared memory, the device allows " << limit;
+    }
+}
+
+bool is_about_the_launch(CUresult code) {
+    return code == CUDA_ERROR_INVALID_VALUE || code == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+}
+
+}  // namespace
+
+__attribute__((noinline)) static calotype_status
+explain(const Launch &launch, const calotype_kernel_desc &kernel, CUresult code, ErrorLog &log) {
+    Text text;
+    append_result(text, code);
+    log << "kernel " << kernel.name << " on " << launch.device.name
+        << ": cuLaunchKernel: " << text.c_str();
+    log.driver_result = code;
+    append_shape(log, launch);
+    if (is_about_the_launch(code)) {
+        explain_axes(log, "grid", launch.grid, launch.device.max_grid);
+        explain_axes(log, "block", launch.block, launch.device.max_block);
+        explain_block(log, launch);
+        explain_shared_memory(log, launch);
+        return CALOTYPE_E_LAUNCH;
+    }
+    return status_of(code);
+}
+
+calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
+                       const uint32_t grid[3], const uint32_t block[3],
+                       uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
+    const CUfunction launched = static_cast<CUfunction>(function);
+    const CUresult code = driver().cuLaunchKernel(
+        launched, grid[0], grid[1], grid[2], block[0], block[1], block[2], dynamic_shared_bytes,
+        static_cast<CUstream>(stream ? stream : scope.stream), args, nullptr);
+    if (code == CUDA_SUCCESS) {
+        return CALOTYPE_OK;
+    }
+    return explain({*known_context(scope).device, launched, grid, block, dynamic_shared_bytes},
+                   kernel, code, log);
+}
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device memory: where it comes from, and who owns which piece of it.
+#pragma once
+
+#include "runtime/cuda/context.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** Allocate in the call's context, in the order of its stream. The piece is known by its address
+ * plus `offset`, which is what *handle becomes. */
+calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdeviceptr *handle);
+/** Free what allocate() gave, in whatever context that was. */
+calotype_status deallocate(const Call &call, CUdeviceptr handle);
+/** Give memory that is kept for later back to the driver. */
+calotype_status release_unused(const Call &call);
+/** End the pool of the context, which must be current. No piece of it may be in use. */
+void destroy_pool(KnownContext &context);
+/** How many pieces are in use. */
+int live_allocations();
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/host_allocation.h"
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/memory.h"
+#include "runtime/device/failure.h"
+
+namespace calotype {
+namespace runtime {
+
+static bool has_elements(const calotype_buffer_t &buf) {
+    for (int d = 0; d < buf.dimensions; d++) {
+        if (buf.dim[d].extent <= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t bytes_to_allocate(const calotype_buffer_t &buf) {
+    const size_t bytes = has_elements(buf) ? buf.size_in_bytes() : 0;
+    return bytes ? bytes : 1;
+}
+
+int64_t bytes_before_origin(const calotype_buffer_t &buf) {
+    return has_elements(buf) ? -buf.begin_offset() * buf.type.bytes() : 0;
+}
+
+int allocate_host_copy(void *user_context, calotype_buffer_t *buf) {
+    if (buf->host) {
+        return 0;
+    }
+    void *memory = calotype_malloc(user_context, bytes_to_allocate(*buf));
+    if (!memory) {
+        set_failure("out of host memory");
+        return calotype_error_code_out_of_memory;
+    }
+    buf->host = static_cast<uint8_t *>(memory) + bytes_before_origin(*buf);
+    return 0;
+}
+
+void free_host_copy(void *user_context, calotype_buffer_t *buf) {
+    if (buf->host) {
+        calotype_free(user_context, buf->host - bytes_before_origin(*buf));
+        buf->host = nullptr;
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype
