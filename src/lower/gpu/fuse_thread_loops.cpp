@@ -5,18 +5,21 @@
 // thread loops in them. So between such statements all threads of the block are in the same place.
 #include "lower/gpu/fuse_thread_loops.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
-#include "arith/bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/gpu/shift_accesses.h"
 #include "lower/gpu/thread_shape.h"
+#include "pipeline/schedule.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -27,7 +30,7 @@ namespace {
 
 class ThreadFuser : public Mutator {
 public:
-    ThreadFuser(const ThreadShape &shape, LowerContext &ctx) : shape_(shape) {
+    ThreadFuser(const ThreadShape &shape, LowerContext &ctx) : shape_(shape), ctx_(ctx) {
         static const char *const letters[] = {"x", "y", "z"};
         for (int d = 0; d < shape.dims; d++) {
             names_[size_t(d)] = ctx.names.unique(std::string("thread_") + letters[d]);
@@ -35,10 +38,8 @@ public:
     }
     using Mutator::mutate;
     Stmt mutate(const Stmt &s) override {
-        if (s.defined() && !shape_.with_threads.count(s.get())) {
-            return leaf(s);
-        }
-        return Mutator::mutate(s);
+        const bool is_leaf = s.defined() && !in_leaf_ && !shape_.with_threads.count(s.get());
+        return is_leaf ? leaf(s) : Mutator::mutate(s);
     }
     Expr mutate(const Expr &e) override {
         return e;
@@ -54,24 +55,33 @@ private:
         return Variable::make(Int(32), names_[size_t(d)]);
     }
 
-    /// What one thread does without the others, for those threads that do it.
-    Stmt leaf(const Stmt &s) const {
-        Expr condition = all_guards();
-        for (int d = shape_.dims; d-- > 0;) {
+    /// What a thread does without the others, for those threads that do it.
+    Stmt leaf(const Stmt &s) {
+        in_leaf_ = true;
+        Stmt result = Mutator::mutate(s);
+        in_leaf_ = false;
+        Expr condition;
+        auto also = [&](const Expr &e) {
+            condition = condition.defined() ? condition && e : e;
+        };
+        for (int d = 0; d < shape_.dims; d++) {
             if (!inside_[size_t(d)] && !is_const_one(shape_.size[size_t(d)])) {
-                const Expr first = thread(d) == 0;
-                condition = condition.defined() ? condition && first : first;
+                also(thread(d) == 0);
             }
         }
-        return condition.defined() ? IfThenElse::make(condition, s) : s;
-    }
-
-    Expr all_guards() const {
-        Expr all;
-        for (const Expr &guard : guards_) {
-            all = all.defined() ? all && guard : guard;
+        // What reads memory is only asked of threads that hold to the conditions before.
+        for (size_t i = guards_.size(); i-- > 0;) {
+            if (is_pure(guards_[i])) {
+                continue;
+            }
+            result = IfThenElse::make(guards_[i], result);
         }
-        return all;
+        for (const Expr &guard : guards_) {
+            if (is_pure(guard)) {
+                also(guard);
+            }
+        }
+        return condition.defined() ? IfThenElse::make(condition, result) : result;
     }
 
     template<typename F>
@@ -80,23 +90,6 @@ private:
         const Stmt s = body();
         guards_.pop_back();
         return s;
-    }
-
-    Stmt visit(const For *op) override {
-        const auto it = shape_.dim.find(op);
-        if (it == shape_.dim.end()) {
-            return Mutator::visit(op);
-        }
-        const size_t d = size_t(it->second);
-        const bool around = std::exchange(inside_[d], true);
-        const Expr t = thread(int(d));
-        decided_by_threads_.push(op->name);
-        const Stmt body = can_prove(op->extent >= shape_.size[d])
-                              ? mutate(op->body)
-                              : under_guard(t < op->extent, [&] { return mutate(op->body); });
-        decided_by_threads_.pop(op->name);
-        inside_[d] = around;
-        return LetStmt::make(op->name, simplify(op->min + t), body);
     }
 
     /// True if threads of a block may find different values.
@@ -109,21 +102,69 @@ private:
         return false;
     }
 
+    Stmt visit(const For *op) override {
+        if (in_leaf_) {
+            return Mutator::visit(op);
+        }
+        const auto it = shape_.dim.find(op);
+        if (it == shape_.dim.end()) {
+            return differs(op->min) || differs(op->extent) ? in_step(op) : Mutator::visit(op);
+        }
+        const size_t d = size_t(it->second);
+        const bool around = std::exchange(inside_[d], true);
+        const Expr t = thread(int(d));
+        const InnerRanges::Binding bind_range(ranges_, op);
+        const ScopedBinding<> bind(decided_by_threads_, op->name);
+        const Stmt body = can_prove(op->extent >= shape_.size[d])
+                              ? mutate(op->body)
+                              : under_guard(t < op->extent, [&] { return mutate(op->body); });
+        inside_[d] = around;
+        return LetStmt::make(op->name, simplify(op->min + t), body);
+    }
+
+    /// A loop round thread loops of which threads have different numbers of iterations: all threads
+    /// go as often as any.
+    Stmt in_step(const For *op) {
+        const Interval extent = ranges_.of(op->extent);
+        user_assert(extent.has_upper_bound())
+            << "the extent of loop " << op->name << ", " << op->extent
+            << ", has no bound that is the same for all threads, but thread loops stand inside";
+        const std::string name = ctx_.names.unique(op->name + ".in_step");
+        const Expr i = Variable::make(Int(32), name);
+        const InnerRanges::Binding bind_range(ranges_, op);
+        const ScopedBinding<> bind(decided_by_threads_, op->name);
+        const Stmt body = under_guard(i < op->extent, [&] { return mutate(op->body); });
+        return For::make(name, 0, extent.max, op->for_type, Partition::Never, op->device_api,
+                         LetStmt::make(op->name, op->min + i, body));
+    }
+
     Stmt visit(const LetStmt *op) override {
+        if (in_leaf_) {
+            return Mutator::visit(op);
+        }
         const bool is_decided = differs(op->value);
-        ScopedBinding<> bind(is_decided, decided_by_threads_, op->name);
-        const Stmt body = mutate(op->body);
-        const Expr guard = all_guards();
-        // Only threads that are meant may read.
-        const bool everywhere = !guard.defined() || is_pure(op->value);
-        const Expr value = everywhere ? op->value
-                                      : Call::make(op->value.type(), Intrinsic::if_then_else,
-                                                   {guard, op->value, make_zero(op->value.type())});
-        return LetStmt::make(op->name, value, body);
+        const ScopedBinding<> bind(is_decided, decided_by_threads_, op->name);
+        std::optional<InnerRanges::Binding> bind_range;
+        if (is_decided) {
+            bind_range.emplace(ranges_, op);
+        }
+        return LetStmt::make(op->name, where_guards_hold(op->value), mutate(op->body));
+    }
+
+    /// Only threads that are meant may read.
+    Expr where_guards_hold(Expr value) const {
+        if (is_pure(value)) {
+            return value;
+        }
+        for (size_t i = guards_.size(); i-- > 0;) {
+            value = Call::make(value.type(), Intrinsic::if_then_else,
+                               {guards_[i], value, make_zero(value.type())});
+        }
+        return value;
     }
 
     Stmt visit(const IfThenElse *op) override {
-        if (!differs(op->condition)) {
+        if (in_leaf_ || !differs(op->condition)) {
             return Mutator::visit(op);
         }
         const Stmt then_case = under_guard(op->condition, [&] { return mutate(op->then_case); });
@@ -132,23 +173,57 @@ private:
     }
 
     Stmt visit(const Allocate *op) override {
-        Expr copies = 1, copy = 0;
+        const bool around = std::any_of(inside_.begin(), inside_.end(), [](bool b) { return b; });
+        if (op->memory_type == MemoryType::Auto && !around) {
+            return with_extents(op, MemoryType::GPUShared, op->extents, mutate(op->body));
+        }
+        if (!is_gpu_shared(op->memory_type)) {
+            user_assert(op->constant_size() > 0)
+                << "storage of " << op->name << " is a thread's own, and its size has no constant "
+                << "bound; compute it outside of the thread loops, or store it in GPUShared";
+            return Mutator::visit(op);
+        }
+        return around ? with_copies(op) : Mutator::visit(op);
+    }
+
+    static Stmt with_extents(const Allocate *op, MemoryType where, const std::vector<Expr> &extents,
+                             const Stmt &body) {
+        return Allocate::make(op->name, op->type, where, extents, op->condition, body, op->new_expr,
+                              op->free_function, op->padding);
+    }
+
+    /// Room for each value of the thread loops around.
+    Stmt with_copies(const Allocate *op) {
+        std::vector<Expr> extents;
+        Expr size = 1, copies = 1, copy = 0;
+        for (const Expr &e : op->extents) {
+            const Interval range = ranges_.of(e);
+            user_assert(range.has_upper_bound())
+                << "storage of " << op->name << " cannot be in shared memory: its extent " << e
+                << " has no bound that is the same for all threads";
+            extents.push_back(range.max);
+            size = size * range.max;
+        }
         for (int d = 0; d < shape_.dims; d++) {
             if (inside_[size_t(d)]) {
                 copy = copy + thread(d) * copies;
                 copies = copies * shape_.size[size_t(d)];
             }
         }
-        const Stmt body = mutate(op->body);
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body,
-                              op->new_expr, op->free_function, op->padding);
+        extents.push_back(simplify(copies));
+        const Stmt body =
+            shift_accesses(op->name, op->name, simplify(copy * size), mutate(op->body));
+        return with_extents(op, op->memory_type, extents, body);
     }
 
     const ThreadShape &shape_;
+    LowerContext &ctx_;
     std::array<std::string, max_gpu_dims> names_;
     std::array<bool, max_gpu_dims> inside_ = {false, false, false};
-    std::vector<Expr> guards_;
-    Scope<> decided_by_threads_;
+    bool in_leaf_ = false;
+    std::vector<Expr> guards_;    ///< outermost first
+    Scope<> decided_by_threads_;  ///< variables of which each thread has its own value
+    InnerRanges ranges_;          ///< of these
 };
 
 /// The block loops, taken off from the outside in.
@@ -159,25 +234,16 @@ public:
 
     Stmt fuse(const For *outermost) {
         nest_.api = outermost->device_api;
-        const Stmt body = peel(outermost);
+        nest_.body = peel(outermost);
         std::reverse(nest_.blocks.begin(), nest_.blocks.end());
-        const ThreadShape shape = find_thread_shape(body, ranges_);
-        ThreadFuser fuser(shape, ctx_);
-        nest_.body = fuser.mutate(body);
-        for (int d = 0; d < shape.dims; d++) {
-            nest_.threads.push_back(fuser.loop(d));
-        }
         return nest_.to_stmt();
     }
 
 private:
-    /// What stands inside of the block loops; conditions between them go with it.
+    /// What stands inside of the block loops; lets and conditions between them go with it.
     Stmt peel(const Stmt &s) {
         if (const LetStmt *op = s.as<LetStmt>()) {
-            const Type t = op->value.type();
-            if (t.is_scalar() && (t.is_int() || t.is_uint())) {
-                ranges_.push(op->name, bounds_of_expr(op->value, ranges_));
-            }
+            const InnerRanges::Binding bind(ranges_, op);
             return LetStmt::make(op->name, op->value, peel(op->body));
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
@@ -187,11 +253,11 @@ private:
             return IfThenElse::make(op->condition, peel(op->then_case));
         }
         const For *op = s.as<For>();
-        return op && op->for_type == ForType::GPUBlock ? peel_loop(op) : s;
+        return op && op->for_type == ForType::GPUBlock ? peel_loop(op) : threads(s);
     }
 
     Stmt peel_loop(const For *op) {
-        const Interval size = bounds_of_expr(op->extent, ranges_);
+        const Interval size = ranges_.of(op->extent);
         user_assert(size.has_upper_bound()) << "the extent of block loop " << op->name << ", "
                                             << op->extent << ", has no bound outside of the kernel";
         user_assert(nest_.blocks.size() < max_gpu_dims)
@@ -199,24 +265,29 @@ private:
             << "three dimensions of blocks";
         const bool from_zero = is_const_zero(op->min);
         const std::string name = from_zero ? op->name : ctx_.names.unique(op->name + ".from_zero");
-        const Expr extent = simplify(size.max);
-        nest_.blocks.push_back({name, extent});
         const Expr index = Variable::make(Int(32), name);
-        ranges_.push(name, Interval(0, simplify(extent - 1)));
-        if (!from_zero) {
-            const Interval first = bounds_of_expr(op->min, ranges_);
-            ranges_.push(op->name, bounds_of_expr(op->min + index, ranges_));
-        }
+        nest_.blocks.push_back({name, size.max});
+        const InnerRanges::Binding bind(ranges_, op);
         Stmt body = peel(op->body);
-        if (!can_prove(op->extent >= extent)) {
+        if (!can_prove(op->extent >= size.max)) {
             body = IfThenElse::make(index < op->extent, body);
         }
         return from_zero ? body : LetStmt::make(op->name, op->min + index, body);
     }
 
+    Stmt threads(const Stmt &s) {
+        const ThreadShape shape = find_thread_shape(s, ranges_);
+        ThreadFuser fuser(shape, ctx_);
+        const Stmt body = fuser.mutate(s);
+        for (int d = 0; d < shape.dims; d++) {
+            nest_.threads.push_back(fuser.loop(d));
+        }
+        return body;
+    }
+
     LowerContext &ctx_;
     KernelNest nest_;
-    Scope<Interval> ranges_;
+    InnerRanges ranges_;
 };
 
 }  // namespace

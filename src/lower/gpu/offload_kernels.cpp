@@ -16,6 +16,7 @@
 #include "lower/checks/error_call.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/parameter.h"
+#include "pipeline/schedule.h"
 
 namespace calotype {
 
@@ -24,6 +25,8 @@ using namespace internal;
 namespace {
 
 constexpr int hold_bytes = 16;
+/// In a kernel: the size of the shared memory that comes with the launch.
+const char *const shared_bytes = ".shared_bytes";
 
 /// What a kernel takes from outside.
 class Closure : public Visitor {
@@ -63,7 +66,8 @@ private:
         Visitor::visit(op);
     }
     void visit(const Variable *op) override {
-        if (inside_.contains(op->name) || op->type.is_handle()) {
+        const bool is_argument = op->name != shared_bytes && !op->type.is_handle();
+        if (!is_argument || inside_.contains(op->name)) {
             return;
         }
         KernelArgument &arg = args[op->name];
@@ -94,6 +98,47 @@ private:
         (*this)(op->body);
     }
     Scope<> inside_;  ///< names that the kernel binds itself
+};
+
+/// Storage that the threads of a block share. What has a size that only the launch knows (one
+/// allocation at most) is named by it: its extent becomes the Variable `.shared_bytes`.
+class SharedStorage : public Mutator {
+public:
+    int64_t constant_bytes = 0;
+    Expr launch_bytes = 0;
+    bool dynamic = false;
+
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const Allocate *op) override {
+        if (!is_gpu_shared(op->memory_type)) {
+            return Mutator::visit(op);
+        }
+        const int64_t element = op->type.bytes() * op->type.lanes();
+        if (op->constant_size() > 0) {
+            const int64_t bytes = (op->constant_size() + op->padding) * element;
+            constant_bytes += (bytes + alignment - 1) / alignment * alignment;
+            return Mutator::visit(op);
+        }
+        internal_assert(!dynamic) << "a second allocation of shared memory of a size that is not "
+                                  << "constant: " << op->name;
+        dynamic = true;
+        Expr elements = op->padding;
+        Expr product = 1;
+        for (const Expr &e : op->extents) {
+            product = product * e;
+        }
+        launch_bytes = simplify((product + elements) * int(element));
+        return Allocate::make(op->name, UInt(8), op->memory_type,
+                              {Variable::make(Int(32), shared_bytes)}, op->condition,
+                              mutate(op->body), op->new_expr, op->free_function, 0);
+    }
+    static constexpr int64_t alignment = 16;
 };
 
 /// As part of a name in any language of kernels.
@@ -160,7 +205,10 @@ private:
         used.insert(api);
         DeviceKernel kernel;
         kernel.name = kernel_name(op);
-        kernel.body = simplify(with_indices(nest));
+        SharedStorage shared;
+        kernel.body = shared.mutate(simplify(with_indices(nest)));
+        kernel.shared_bytes = shared.constant_bytes;
+        kernel.dynamic_shared = shared.dynamic;
         for (const auto &entry : Closure(kernel.body).args) {
             kernel.args.push_back(entry.second);
         }
@@ -175,7 +223,7 @@ private:
         for (int d = 0; d < max_gpu_dims; d++) {
             args.push_back(nest.block_size(d));
         }
-        args.emplace_back(0);
+        args.push_back(shared.launch_bytes);
         for (const KernelArgument &a : kernel.args) {
             args.push_back(argument_value(a));
         }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "arith/bounds.h"
 #include "arith/simplify.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -16,8 +15,7 @@ namespace {
 
 class ShapeFinder : public Visitor {
 public:
-    explicit ShapeFinder(const Scope<Interval> &outside) {
-        ranges_.set_containing_scope(&outside);
+    explicit ShapeFinder(const InnerRanges &outside) : ranges_(outside) {
     }
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -38,18 +36,13 @@ private:
     using Visitor::visit;
 
     void visit(const LetStmt *op) override {
-        const Type t = op->value.type();
-        const bool counts = t.is_scalar() && (t.is_int() || t.is_uint());
-        ScopedBinding<Interval> bind(counts, ranges_, op->name,
-                                     counts ? bounds_of_expr(op->value, ranges_) : Interval());
+        const InnerRanges::Binding bind(ranges_, op);
         (*this)(op->body);
     }
 
     void visit(const For *op) override {
-        const Interval first = bounds_of_expr(op->min, ranges_);
-        const Interval last = bounds_of_expr(op->min + op->extent - 1, ranges_);
-        const Interval extent = bounds_of_expr(op->extent, ranges_);
-        ScopedBinding<Interval> bind(ranges_, op->name, Interval(first.min, last.max));
+        const Interval extent = ranges_.of(op->extent);
+        const InnerRanges::Binding bind(ranges_, op);
         if (!is_thread_loop(op)) {
             (*this)(op->body);
             return;
@@ -71,14 +64,14 @@ private:
         size = simplify(size.defined() ? max(size, extent.max) : extent.max);
     }
 
-    Scope<Interval> ranges_;
+    InnerRanges ranges_;
     int loops_ = 0;  ///< thread loops met
     int depth_ = 0;  ///< thread loops inside of each other, below this place
 };
 
 }  // namespace
 
-ThreadShape find_thread_shape(const Stmt &body, const Scope<Interval> &outside) {
+ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside) {
     ShapeFinder finder(outside);
     finder(body);
     for (Expr &size : finder.shape.size) {

@@ -6,9 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "arith/interval.h"
+#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
-#include "support/scope.h"
 
 namespace calotype::internal {
 
@@ -24,9 +23,8 @@ struct ThreadShape {
     std::unordered_set<const StmtNode *> with_threads;  ///< statements that hold thread loops
 };
 
-/// Of the body of the innermost block loop, where the variables of `outside` (those of blocks)
-/// range over their intervals. CompileError if a size has no bound, or there are more than three
-/// dimensions.
-ThreadShape find_thread_shape(const Stmt &body, const Scope<Interval> &outside);
+/// Of the body of the innermost block loop; `outside` knows the variables of the block loops.
+/// CompileError if a size has no bound, or there are more than three dimensions.
+ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside);
 
 }  // namespace calotype::internal

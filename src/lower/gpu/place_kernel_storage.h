@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// place_kernel_storage: where the storage of kernels is.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Storage inside of block loops is of one of three kinds:
+///
+/// - around thread loops: what the block's threads share. MemoryType::Auto becomes GPUShared;
+/// - of one thread: Auto and Heap become Stack;
+/// - Heap around thread loops: one piece of device memory for all blocks, made by the host:
+///
+///     gpu_block (b, 0, n) {                           allocate f[float32, 64, n] in heap
+///       allocate f[float32, 64] in heap               gpu_block (b, 0, n) {
+///       gpu_thread (t, 0, 64) { f[t] = ... }    ->      gpu_thread (t, 0, 64) { f[t + b*64] = ...
+///       }
+///     }                                               }
+///
+/// Requires: flat storage.
+/// Establishes: kernels allocate no MemoryType::Heap, and Auto only outside of thread loops where
+///     there are none inside.
+/// Order: before inject_device_copies, which gives the
+///     host's storage its place on the device, and bound_small_allocations.
+Stmt place_kernel_storage(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
