@@ -61,6 +61,9 @@ DeviceCode compile_device_module(const DeviceModule &module, const Target &targe
 /// The code of all device modules, one by one.
 std::vector<DeviceCode> compile_device_modules(const LoweredModule &module, const Target &target);
 
+/// SHA-256 of everything in the module's descriptor that decides what runs: equal code, equal id.
+std::string device_module_uid(const DeviceModule &module, const DeviceCode &code);
+
 /// @name The back ends, each in its folder
 /// `target` has all implied features. It has strict_float if that was asked for in any way.
 /// @{

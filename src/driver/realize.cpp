@@ -121,6 +121,10 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
                               const Target &target) {
     Realization r = make_outputs(*this, sizes, true);
     realize(context, RealizationArg(r), target);
+    // Buffers that the caller gives stay where they were written; these are for the host to read.
+    for (size_t i = 0; i < r.size(); i++) {
+        r[i].copy_to_host(context ? static_cast<void *>(context) : nullptr);
+    }
     return r;
 }
 

@@ -48,7 +48,4 @@ private:
     llvm::Type *i8_, *i32_, *i64_, *p_;
 };
 
-/// SHA-256 of everything in the descriptor that decides what runs: equal code, equal id.
-std::string device_module_uid(const DeviceModule &module, const DeviceCode &code);
-
 }  // namespace calotype::internal
