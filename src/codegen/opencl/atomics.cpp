@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Atomic updates, lane by lane, as two lanes may mean the same element:
+//
+//     f[i] = f[i] + x     an atomic addition, where the device has one for the type
+//     f[i] = e(f[i])      compare and swap of the word that holds it until nobody came between
+#include <optional>
+
+#include "codegen/opencl/device_writer.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// The load of the old value in an update.
+class OldValue : public Visitor {
+public:
+    explicit OldValue(const Store *store) : store_(store) {
+    }
+    Expr load;
+    bool matches(const Expr &e) const {
+        const Load *l = e.as<Load>();
+        return l && l->name == store_->name && equal(l->index, store_->index);
+    }
+
+protected:
+    using Visitor::visit;
+    void visit(const Load *op) override {
+        load = matches(op) ? Expr(op) : load;
+        Visitor::visit(op);
+    }
+
+private:
+    const Store *store_;
+};
+
+struct Update {
+    NodeKind kind;
+    Expr operand;
+};
+
+/// The operation and x if the value is op(f[i], x).
+template<typename Op>
+std::optional<Update> as_update(const Store *store) {
+    const Op *op = store->value.as<Op>();
+    OldValue old(store);
+    if (!op) {
+        return std::nullopt;
+    }
+    Expr rest = old.matches(op->a) ? op->b : old.matches(op->b) ? op->a : Expr();
+    bool found = rest.defined() && !uses_buffer(rest, store->name);
+    return found ? std::optional<Update>({store->value.kind(), rest}) : std::nullopt;
+}
+
+Expr lane_of(const Expr &e, int lane) {
+    return e.type().is_scalar() ? e : Shuffle::make_extract_element(e, lane);
+}
+
+}  // namespace
+
+void DeviceWriter::emit_node(const Atomic *op) {
+    user_assert(op->mutex_name.empty())
+        << where() << " updates " << op->producer_name
+        << " atomically in several values at once, which takes a mutex; devices have none";
+    std::string before = std::exchange(atomic_producer_, op->producer_name);
+    emit(op->body);
+    atomic_producer_ = before;
+}
+
+// False if the value does not depend on what is stored there: then a plain store will do.
+bool DeviceWriter::atomic_store(const Store *op) {
+    OldValue old(op);
+    old(op->value);
+    const Buffer &b = buffer(op->name);
+    if (!old.load.defined() || b.space == Word::own) {
+        return false;
+    }
+    Type t = op->value.type().element_of();
+    std::optional<Update> update = as_update<Add>(op);
+    update = update ? update : as_update<Min>(op);
+    update = update ? update : as_update<Max>(op);
+    bool always = is_trivially_true(op->predicate);
+    DeviceValue predicate = always ? DeviceValue() : emit(op->predicate);
+    DeviceValue operand = update ? emit(update->operand) : DeviceValue();
+    Texts indices = index_lanes(op->index);
+    for (int i = 0; i < op->value.type().lanes(); i++) {
+        std::string at = pointer(b, t) + " + " + indices[size_t(i)];
+        open(always ? "" : "if (" + lane(predicate, predicate.type.is_vector() ? i : 0) + ")");
+        if (!update || !atomic_operation(b, at, update->kind, lane(operand, i), t)) {
+            Expr scalar = Variable::make(t, ".old");
+            Expr known = Broadcast::make(scalar, op->value.type().lanes());
+            known = op->value.type().is_scalar() ? scalar : known;
+            compare_and_swap(b, at, t, lane_of(substitute(old.load, known, op->value), i));
+        }
+        close();
+    }
+    return true;
+}
+
+// True if the device has such an operation: it is written.
+bool DeviceWriter::atomic_operation(const Buffer &b, const std::string &at, NodeKind kind,
+                                    const std::string &operand, Type t) {
+    bool cuda = file_.dialect == Dialect::CUDA, wide = t.bits() == 64;
+    bool integer = t.is_int_or_uint() && t.bits() >= 32;
+    bool adds_floats = cuda && kind == NodeKind::Add && t.is_float() && t.bits() >= 32;
+    bool has_wide = cuda || file_.target.has_feature(Target::CLAtomics64);
+    if (!adds_floats && (!integer || (wide && !has_wide))) {
+        return false;
+    }
+    // Sums of signed numbers are those of unsigned ones.
+    Type as = kind == NodeKind::Add && integer ? t.with_code(Type::UInt) : t;
+    Word w = kind == NodeKind::Add   ? (wide ? Word::atomic_add_64 : Word::atomic_add)
+             : kind == NodeKind::Min ? (wide ? Word::atomic_min_64 : Word::atomic_min)
+                                     : (wide ? Word::atomic_max_64 : Word::atomic_max);
+    if (wide && !cuda) {
+        file_.extensions.insert(kind == NodeKind::Add ? "cl_khr_int64_base_atomics"
+                                                      : "cl_khr_int64_extended_atomics");
+    }
+    std::string name = type_name(as),
+                pointer =
+                    cuda ? name + " *" : "volatile " + std::string(word(b.space)) + name + " *";
+    line(std::string(word(w)) + "((" + pointer + ")(" + at + "), (" + name + ")" + operand + ");");
+    return true;
+}
+
+// The element is the word, or a part of it that is `shift` bits up.
+void DeviceWriter::compare_and_swap(const Buffer &b, const std::string &at, Type t,
+                                    const Expr &update) {
+    bool cuda = file_.dialect == Dialect::CUDA, wide = t.bits() == 64;
+    user_assert(!wide || cuda || file_.target.has_feature(Target::CLAtomics64))
+        << where() << " updates " << t << " atomically, which OpenCL devices need not be able to: "
+        << "add the target feature cl_atomics64";
+    if (wide && !cuda) {
+        file_.extensions.insert("cl_khr_int64_base_atomics");
+    }
+    Type u = UInt(wide ? 64 : 32), bits = UInt(t.bytes() * 8);
+    bool partial = bits.bits() < 32;
+    std::string pointer_type = "volatile " + std::string(word(b.space)) + type_name(u) + " *";
+    std::string p = temporary(), old = temporary(), seen = temporary(), shift = temporary();
+    std::string address = partial ? "((size_t)(" + at + ") & ~(size_t)3)" : "(" + at + ")";
+    line(pointer_type + p + " = (" + pointer_type + ")" + address + ";");
+    if (partial) {
+        line("const int " + shift + " = (int)((size_t)(" + at + ") & 3) * 8;");
+    }
+    line(type_name(u) + " " + old + " = *" + p + ", " + seen + ";");
+    open("do");
+    line(seen + " = " + old + ";");
+    std::string part =
+        "(" + type_name(bits) + ")(" + (partial ? seen + " >> " + shift : seen) + ")";
+    DeviceValue current = define(bits, {part});
+    current = t.is_bool() ? cast(t, current) : reinterpret(t, current);
+    ScopedBinding<DeviceValue> binding(symbols_, ".old", current);
+    DeviceValue fresh = emit(update);
+    fresh = t.is_bool() ? cast(bits, fresh) : reinterpret(bits, fresh);
+    std::string value = fresh.parts[0];
+    if (partial) {
+        std::string mask =
+            "(" + std::string(bits.bits() == 8 ? "0xffu" : "0xffffu") + " << " + shift + ")";
+        value = "(" + seen + " & ~" + mask + ") | ((" + type_name(u) + ")" + value + " << " +
+                shift + ")";
+    }
+    line(old + " = " + word(wide ? Word::atomic_cas_64 : Word::atomic_cas) + "(" +
+         (cuda ? "(" + type_name(u) + " *)" : "") + p + ", " + seen + ", " + value + ");");
+    indent_--;
+    line("} while (" + old + " != " + seen + ");");
+}
+
+}  // namespace calotype::internal

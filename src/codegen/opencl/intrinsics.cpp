@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Intrinsics in kernels: those that are no expression have a function here; others have a row in
+// forms.def, and what has none is expanded to simpler operations.
+#include "codegen/c/expand_intrinsics.h"
+#include "codegen/opencl/device_writer.h"
+#include "ir/constants.h"
+#include "support/error.h"
+#include "support/text.h"
+
+namespace calotype::internal {
+
+namespace {
+
+DeviceValue nothing(const Call *op) {
+    return {op->type, {"0"}};
+}
+
+DeviceValue index_of(DeviceWriter &w, const Call *op, Word which) {
+    auto d = as_const_int(op->args[0]);
+    internal_assert(d && *d >= 0 && *d < 3) << op->name << " of a dimension that is none";
+    std::string text = replace_all(w.word(which), "$i", std::to_string(*d));
+    text = replace_all(text, "$d", std::string(1, "xyz"[*d]));
+    return w.apply(op->type, {text.c_str(), nullptr}, {});
+}
+
+DeviceValue emit_block_index(DeviceWriter &w, const Call *op) {
+    return index_of(w, op, Word::block_index);
+}
+
+DeviceValue emit_thread_index(DeviceWriter &w, const Call *op) {
+    return index_of(w, op, Word::thread_index);
+}
+
+DeviceValue emit_barrier(DeviceWriter &w, const Call *op) {
+    int64_t fence = as_const_int(op->args[0]).value_or(3);
+    std::string flags = fence == 1   ? "CLK_GLOBAL_MEM_FENCE"
+                        : fence == 3 ? "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
+                                     : "CLK_LOCAL_MEM_FENCE";
+    w.line(replace_all(w.word(Word::barrier), "$0", flags));
+    return nothing(op);
+}
+
+// Of vectors each value is computed, as any lane may want it.
+DeviceValue emit_if_then_else(DeviceWriter &w, const Call *op) {
+    Expr no = op->args.size() > 2 ? op->args[2] : make_zero(op->type);
+    if (op->args[0].type().is_vector()) {
+        return w.emit(Select::make(op->args[0], op->args[1], no));
+    }
+    std::string condition = w.scalar(op->args[0]);
+    DeviceValue result = w.declare(op->type);
+    w.open("if (" + condition + ")");
+    w.assign(result, w.emit(op->args[1]));
+    w.close();
+    w.open("else");
+    w.assign(result, w.emit(no));
+    w.close();
+    return result;
+}
+
+// Where there is no 128-bit integer, a function does it.
+DeviceValue emit_mul_shift(DeviceWriter &w, const Call *op) {
+    Type t = op->type;
+    user_assert(op->args[0].type() == t && op->args[1].type() == t)
+        << w.where() << " multiplies int64 by uint64 and shifts, which needs integers of 128 bits; "
+        << "cast to one of the two types";
+    std::string text = "{mul_shift:0}($0, $1, $2, ";
+    text += op->is_intrinsic(Intrinsic::rounding_mul_shift_right) ? "1)" : "0)";
+    DeviceValue a = w.emit(op->args[0]), b = w.emit(op->args[1]);
+    DeviceValue q = w.emit(Cast::make(Int(32, t.lanes()), op->args[2]));
+    return w.apply(t, {text.c_str(), nullptr}, {a, b, q});
+}
+
+DeviceValue emit_dot_product(DeviceWriter &w, const Call *op) {
+    Type t = op->type, a = op->args[0].type(), b = op->args[1].type();
+    bool same = a.code() == b.code() && a.code() == t.code();
+    bool has_dp4a =
+        w.file().dialect == Dialect::CUDA && w.file().target.has_feature(Target::CUDACapability61);
+    if (same && has_dp4a) {
+        DeviceValue x = w.emit(Reinterpret::make(t, op->args[0]));
+        DeviceValue y = w.emit(Reinterpret::make(t, op->args[1]));
+        return w.apply(t, {"__dp4a($0, $1, $2)", nullptr}, {x, y, w.emit(op->args[2])});
+    }
+    Type wide = t.with_lanes(a.lanes());
+    Expr product = Mul::make(Cast::make(wide, op->args[0]), Cast::make(wide, op->args[1]));
+    Expr sum = VectorReduce::make(VectorReduce::Add, product, t.lanes());
+    return w.emit(Add::make(op->args[2], sum));
+}
+
+DeviceValue emit_warp_shuffle(DeviceWriter &w, const Call *op) {
+    user_assert(w.file().dialect == Dialect::CUDA)
+        << w.where() << " exchanges values within a warp, which OpenCL C cannot; "
+        << "use gpu_threads in the place of gpu_lanes";
+    static const char *const functions[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync",
+                                            "__shfl_xor_sync"};
+    int64_t mode = op->args.size() > 2 ? as_const_int(op->args[2]).value_or(0) : 0;
+    Type t = op->type, carrier = t;
+    if (t.bits() < 32) {
+        carrier = Int(32, t.lanes());
+    }
+    std::string text = std::string(functions[mode & 3]) + "(0xffffffffu, $0, $1)";
+    Expr bits = op->args[0];
+    if (t.is_float() && t.bits() == 16) {
+        bits = Reinterpret::make(UInt(16, t.lanes()), bits);
+    }
+    DeviceValue v = w.emit(Cast::make(carrier, bits)), lane = w.emit(op->args[1]);
+    std::string back = t.bits() < 32 ? "({T})" + text : text;
+    return w.apply(t, {back.c_str(), nullptr}, {v, lane});
+}
+
+DeviceValue emit_async_copy(DeviceWriter &w, const Call *op) {
+    int64_t n = as_const_int(op->args[4]).value_or(1);
+    std::string i = w.scalar(op->args[1]), j = w.scalar(op->args[3]);
+    std::string to = w.address(op->args[0], i), from = w.address(op->args[2], j);
+    if (w.file().dialect == Dialect::CUDA) {
+        std::string bytes = std::to_string(n * op->type.bytes());
+        w.line(w.helper("async_copy", Type()) + "(" + to + ", " + from + ", " + bytes + ");");
+        return nothing(op);
+    }
+    std::string k = w.temporary();
+    w.line("for (int " + k + " = 0; " + k + " < " + std::to_string(n) + "; " + k + "++) { " + to +
+           "[" + k + "] = " + from + "[" + k + "]; }");
+    return nothing(op);
+}
+
+DeviceValue emit_async_commit(DeviceWriter &w, const Call *op) {
+    if (w.file().dialect == Dialect::CUDA) {
+        w.line(w.helper("async_commit", Type()) + "();");
+    }
+    return nothing(op);
+}
+
+DeviceValue emit_async_wait(DeviceWriter &w, const Call *op) {
+    if (w.file().dialect == Dialect::CUDA) {
+        int64_t n = as_const_int(op->args[0]).value_or(0);
+        w.line("#if __CUDA_ARCH__ >= 800");
+        w.line("asm volatile(\"cp.async.wait_group " + std::to_string(n) +
+               ";\" : : : \"memory\");");
+        w.line("#endif");
+    }
+    return nothing(op);
+}
+
+DeviceValue emit_unreachable(DeviceWriter &, const Call *op) {
+    return nothing(op);
+}
+
+DeviceValue emit_strict_float(DeviceWriter &w, const Call *op) {
+    w.file().strict = true;
+    return w.emit(op->args[0]);
+}
+
+using Writer = DeviceValue (*)(DeviceWriter &, const Call *);
+
+struct Row {
+    Intrinsic id;
+    Writer writer;
+};
+
+const Row special_forms[] = {
+    {Intrinsic::gpu_block_index, emit_block_index},
+    {Intrinsic::gpu_thread_index, emit_thread_index},
+    {Intrinsic::gpu_thread_barrier, emit_barrier},
+    {Intrinsic::gpu_async_copy, emit_async_copy},
+    {Intrinsic::gpu_async_commit, emit_async_commit},
+    {Intrinsic::gpu_async_wait, emit_async_wait},
+    {Intrinsic::warp_shuffle, emit_warp_shuffle},
+    {Intrinsic::dot_product_4x8, emit_dot_product},
+    {Intrinsic::if_then_else, emit_if_then_else},
+    {Intrinsic::strict_float, emit_strict_float},
+    {Intrinsic::unreachable, emit_unreachable},
+};
+
+bool is_shift(const Call *op) {
+    return op->is_intrinsic(Intrinsic::shift_left) || op->is_intrinsic(Intrinsic::shift_right);
+}
+
+/// By an unsigned distance. In C what is shifted to the left must not be negative.
+Form shift_form(const Call *op) {
+    return op->is_intrinsic(Intrinsic::shift_left)
+               ? Form{"({T})(({U})$0 << $1)", "$0 << convert_{U}($1)"}
+               : Form{"({T})($0 >> $1)", "$0 >> convert_{U}($1)"};
+}
+
+bool is_mul_shift(const Call *op) {
+    return op->is_intrinsic(Intrinsic::mul_shift_right) ||
+           op->is_intrinsic(Intrinsic::rounding_mul_shift_right);
+}
+
+bool is_strict(Intrinsic id) {
+    return starts_with(intrinsic_info(id).name, "strict_");
+}
+
+}  // namespace
+
+// Of operands with no arithmetic of their own as float32.
+DeviceValue DeviceWriter::through_float32(const Call *op) {
+    std::vector<Expr> args;
+    for (const Expr &a : op->args) {
+        args.push_back(is_bits(a.type()) ? Cast::make(Float(32, a.type().lanes()), a) : a);
+    }
+    Type t = is_bits(op->type) ? Float(32, op->type.lanes()) : op->type;
+    return emit(Cast::make(op->type, Call::make(t, op->intrinsic, args)));
+}
+
+DeviceValue DeviceWriter::expand(const Call *op) {
+    std::vector<Expr> args;
+    for (const Expr &a : op->args) {
+        args.push_back(named(a));
+    }
+    Expr simpler = expand_intrinsic(op, args);
+    user_assert(simpler.defined()) << where() << " uses " << op->name << ", which "
+                                   << word(Word::language) << " code cannot do";
+    return emit(simpler);
+}
+
+DeviceValue DeviceWriter::emit_intrinsic(const Call *op) {
+    file_.strict |= is_strict(op->intrinsic);
+    for (const Row &row : special_forms) {
+        if (row.id == op->intrinsic) {
+            return row.writer(*this, op);
+        }
+    }
+    if (is_mul_shift(op) && op->type.bits() == 64) {
+        return emit_mul_shift(*this, op);
+    }
+    Type first = op->args.empty() ? op->type : op->args[0].type();
+    const Form *form = intrinsic_form(file_.dialect, op->intrinsic, first.is_float());
+    if (form && is_bits(first)) {
+        return through_float32(op);
+    }
+    bool by_unsigned = is_shift(op) && op->args[1].type().is_uint();
+    if (first.is_bool() || (!form && !by_unsigned)) {
+        return expand(op);
+    }
+    std::vector<DeviceValue> operands;
+    for (const Expr &a : op->args) {
+        operands.push_back(emit(a));
+    }
+    return apply(op->type, by_unsigned ? shift_form(op) : *form, operands);
+}
+
+}  // namespace calotype::internal
