@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/device_code.h"
 #include "codegen/output_type.h"
 #include "ir/module.h"
 #include "target/target.h"
@@ -18,7 +19,8 @@ namespace calotype::internal {
 bool can_emit(OutputFileType type);
 
 /// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing
-/// is written: whoever gets the whole result can write it out in one go.
+/// is written: whoever gets the whole result can write it out in one go. What was remarked of
+/// device code (DeviceCode::notes) is reported as warnings where code goes into a file.
 std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
                                                    const Target &target,
                                                    const std::set<OutputFileType> &types);
@@ -44,5 +46,21 @@ std::string function_info_header_text(const LoweredModule &module);
 std::string stmt_text(const LoweredModule &module);
 /// The same as a page for a browser.
 std::string stmt_html_text(const LoweredModule &module);
+
+/// @name Of the device code of a module; `codes` are those of its device modules, one by one
+/// @{
+/// The PTX of its CUDA kernels, a comment if there are none.
+std::string ptx_text(const LoweredModule &module, const std::vector<DeviceCode> &codes);
+/// The cubin for the newest architecture that there is one for; empty if there are no CUDA kernels.
+/// CompileError if there are kernels but no cubin of them.
+std::string cubin_bytes(const LoweredModule &module, const std::vector<DeviceCode> &codes);
+/// All images that are text, each under a comment that names it.
+std::string device_code_text(const LoweredModule &module, const std::vector<DeviceCode> &codes);
+/// What each kernel uses and what was remarked of it, as a table.
+std::string device_report_text(const LoweredModule &module, const Target &target,
+                               const std::vector<DeviceCode> &codes);
+/// "cubin sm_90a", "OpenCL C".
+std::string image_name(const DeviceImage &image);
+/// @}
 
 }  // namespace calotype::internal

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/device_interface.h"
 
+#include <algorithm>
+
 #include "driver/jit_runtime.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/abi/runtime_opencl.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -43,8 +47,14 @@ get_device_interface_for_device_api(DeviceAPI api, const Target &t, const char *
 }
 
 bool host_supports_target_device(const Target &t) {
-    const DeviceAPI api = get_default_device_api_for_target(t);
-    return api == DeviceAPI::Host || find_interface(api) != nullptr;
+    if (t.has_feature(Target::CUDA) &&
+        !calotype_cuda_can_run(std::max(0, t.get_cuda_capability_lower_bound()))) {
+        return false;
+    }
+    if (t.has_feature(Target::OpenCL) && !calotype_opencl_can_run()) {
+        return false;
+    }
+    return !t.has_feature(Target::Vulkan);
 }
 
 }  // namespace calotype

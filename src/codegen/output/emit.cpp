@@ -30,6 +30,40 @@ bool needs_code(OutputFileType type) {
     }
 }
 
+bool is_of_devices(OutputFileType type) {
+    switch (type) {
+    case OutputFileType::cubin:
+    case OutputFileType::device_code:
+    case OutputFileType::device_report:
+    case OutputFileType::ptx:
+        return true;
+    default:
+        return false;
+    }
+}
+
+std::string emit_device_output(OutputFileType type, const LoweredModule &module,
+                               const Target &target, const std::vector<DeviceCode> &codes) {
+    switch (type) {
+    case OutputFileType::cubin:
+        return cubin_bytes(module, codes);
+    case OutputFileType::device_code:
+        return device_code_text(module, codes);
+    case OutputFileType::device_report:
+        return device_report_text(module, target, codes);
+    default:
+        return ptx_text(module, codes);
+    }
+}
+
+void warn_of_notes(const LoweredModule &module, const std::vector<DeviceCode> &codes) {
+    for (size_t i = 0; i < codes.size(); i++) {
+        for (const std::string &note : codes[i].notes) {
+            user_warning << "pipeline " << module.name << ": " << note;
+        }
+    }
+}
+
 std::string emit_code(OutputFileType type, const LoweredModule &module,
                       const CompiledModule &code) {
     switch (type) {
@@ -68,7 +102,7 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 }  // namespace
 
 bool can_emit(OutputFileType type) {
-    return needs_code(type) || type == OutputFileType::c_header ||
+    return needs_code(type) || is_of_devices(type) || type == OutputFileType::c_header ||
            type == OutputFileType::c_source || type == OutputFileType::function_info_header ||
            type == OutputFileType::registration || type == OutputFileType::stmt_html ||
            type == OutputFileType::stmt;
@@ -78,13 +112,20 @@ std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
                                                    const Target &target,
                                                    const std::set<OutputFileType> &types) {
     std::map<OutputFileType, std::string> result;
+    std::optional<std::vector<DeviceCode>> device_codes;
     std::optional<CompiledModule> code;
     for (OutputFileType type : types) {
-        if (needs_code(type) && !code) {
-            code.emplace(module, target);
+        if ((needs_code(type) || is_of_devices(type)) && !device_codes) {
+            device_codes = compile_device_modules(module, target);
+            warn_of_notes(module, *device_codes);
         }
-        result[type] =
-            needs_code(type) ? emit_code(type, module, *code) : emit_text(type, module, target);
+        if (needs_code(type) && !code) {
+            code.emplace(module, target, *device_codes);
+        }
+        result[type] = needs_code(type) ? emit_code(type, module, *code)
+                       : is_of_devices(type)
+                           ? emit_device_output(type, module, target, *device_codes)
+                           : emit_text(type, module, target);
     }
     return result;
 }
@@ -124,6 +165,19 @@ std::string make_static_library(const std::vector<std::pair<std::string, std::st
     return (*archive)->getBuffer().str();
 }
 
+namespace {
+
+std::string kernel_text(const DeviceModule &module, const DeviceKernel &kernel) {
+    std::string text = "kernel<" + std::string(to_string(module.api)) + "> " + kernel.name + "(";
+    for (size_t i = 0; i < kernel.args.size(); i++) {
+        const KernelArgument &a = kernel.args[i];
+        text += (i > 0 ? ", " : "") + a.name + ": " + to_string(a.type) + (a.is_buffer ? "[]" : "");
+    }
+    return text + ") {\n" + (kernel.body.defined() ? to_string(kernel.body) : "") + "}\n";
+}
+
+}  // namespace
+
 std::string stmt_text(const LoweredModule &module) {
     std::string text = "module name=" + module.name + ", target=" + module.target + "\n";
     for (const LoweredBuffer &b : module.buffers) {
@@ -139,6 +193,11 @@ std::string stmt_text(const LoweredModule &module) {
             text += a.is_buffer() ? "[" + std::to_string(a.dimensions) + "]" : "";
         }
         text += ") {\n" + (f.body.defined() ? to_string(f.body) : "") + "}\n";
+    }
+    for (const DeviceModule &m : module.device_modules) {
+        for (const DeviceKernel &k : m.kernels) {
+            text += kernel_text(m, k);
+        }
     }
     return text;
 }
