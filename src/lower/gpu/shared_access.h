@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Can two threads of a block meet at one element? Helper of insert_barriers.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arith/constant_interval.h"
+#include "ir/expr.h"
+
+namespace calotype::internal {
+
+/// A sum of integer multiples: coefficient * variable, coefficient * (something else), constant.
+struct LinearIndex {
+    struct Part {
+        int64_t coefficient = 0;
+        ConstantInterval range;  ///< of the variable or of the other thing
+    };
+    /// Of variables that have a value each for each thread, or each time that the access is made:
+    /// all of them, some with coefficient 0.
+    std::map<std::string, Part> own;
+    /// Of what is the same for all threads, by its text.
+    std::map<std::string, Part> common;
+    std::map<std::string, std::vector<std::string>> common_names;  ///< the variables in each
+    /// Of other things that threads have values of their own for.
+    std::vector<Part> other;
+    int64_t constant = 0;
+};
+
+/// What an expression may be about.
+struct IndexNames {
+    /// Variables with values of their own; those of threads are among them.
+    std::map<std::string, ConstantInterval> own;
+    /// Variables that are the same for all threads, where something is known of them.
+    std::map<std::string, ConstantInterval> common;
+};
+
+/// The scalar e. Sums of anything are linear; what is not understood goes to `other`.
+LinearIndex linear_index(const Expr &e, const IndexNames &names);
+
+/// A load or store of what threads share.
+struct SharedAccess {
+    std::string buffer;
+    bool is_write = false, is_atomic = false;
+    LinearIndex index;
+    std::set<std::string> stale;  ///< common variables that have another value by now
+};
+
+/// False only if no two threads ever touch the same element, the first by a and the second by b.
+/// `threads` are the variables that tell threads apart, with the number of threads (0: not known).
+bool may_meet(const SharedAccess &a, const SharedAccess &b,
+              const std::map<std::string, int64_t> &threads);
+
+}  // namespace calotype::internal
