@@ -5,7 +5,7 @@
 
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
-#include "runtime/abi/memory.h"
+#include "runtime/device/host_allocation.h"
 #include "runtime/host/sync.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
@@ -131,16 +131,6 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     return calotype_error_code_device_malloc_failed;
 }
 
-/** In bytes, from the lowest address in use to the element at the mins. */
-uint64_t offset_of_mins(const calotype_buffer_t &buf) {
-    return uint64_t(-buf.begin_offset() * buf.type.bytes());
-}
-
-uint64_t allocation_size(const calotype_buffer_t &buf) {
-    const size_t size = buf.size_in_bytes();
-    return size ? size : 1;
-}
-
 int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t *dst) {
     DeviceMemory part = *memory_of(src);
     if (part.is_image) {
@@ -184,8 +174,8 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
         return calotype_error_code_device_malloc_failed;
     }
     DeviceMemory memory = {};
-    memory.size = allocation_size(*buf);
-    memory.offset = offset_of_mins(*buf);
+    memory.size = bytes_to_allocate(*buf);
+    memory.offset = uint64_t(bytes_before_origin(*buf));
     memory.context_uid = scope.get().context_uid;
     memory.is_owned = true;
     if (int code = allocate(scope.get(), memory.size, &memory.mem)) {
@@ -222,25 +212,19 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
 }
 
 int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    auto *lowest = static_cast<uint8_t *>(calotype_malloc(user_context, allocation_size(*buf)));
-    if (!lowest) {
-        set_cause(Text() << "out of host memory");
-        return calotype_error_code_out_of_memory;
-    }
     if (int code = device_malloc(user_context, buf)) {
-        calotype_free(user_context, lowest);
         return code;
     }
-    buf->host = lowest + offset_of_mins(*buf);
-    return 0;
+    const int code = allocate_host_copy(user_context, buf);
+    if (code != 0) {
+        device_free(user_context, buf);
+    }
+    return code;
 }
 
 int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
     const int code = buf->device ? device_free(user_context, buf) : 0;
-    if (buf->host) {
-        calotype_free(user_context, buf->begin());
-        buf->host = nullptr;
-    }
+    free_host_copy(user_context, buf);
     return code;
 }
 
@@ -285,13 +269,13 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         explain(error, "clGetMemObjectInfo");
         return calotype_error_code_device_wrap_native_failed;
     }
-    if (size < allocation_size(*buf)) {
+    if (size < bytes_to_allocate(*buf)) {
         set_cause(Text() << "the memory object has " << uint64_t(size) << " bytes, the buffer "
-                         << allocation_size(*buf));
+                         << bytes_to_allocate(*buf));
         return calotype_error_code_device_wrap_native_failed;
     }
-    buf->device =
-        make_handle({mem, offset_of_mins(*buf), size, scope.get().context_uid, false, false});
+    buf->device = make_handle(
+        {mem, uint64_t(bytes_before_origin(*buf)), size, scope.get().context_uid, false, false});
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

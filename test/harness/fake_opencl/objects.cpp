@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "harness/fake_opencl/objects.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace calotype_test {
+
+FakeState::FakeState() {
+    set_defaults();
+}
+
+void FakeState::set_defaults() {
+    memory_limit = uint64_t(1) << 30;
+    has_platform = true;
+    gpus = cpus = 1;
+    version = 3;
+}
+
+FakeState &fake_state() {
+    static FakeState *state = new FakeState;
+    return *state;
+}
+
+Object *find_object(const void *handle, Kind kind) {
+    auto *object = static_cast<Object *>(const_cast<void *>(handle));
+    if (fake_state().live.count(object) == 0 || object->kind != kind) {
+        fake_state().misuses++;
+        return nullptr;
+    }
+    return object;
+}
+
+FakeContext *add_context() {
+    FakeState &state = fake_state();
+    void *memory = nullptr;
+    if (state.context_memory.empty()) {
+        memory = malloc(sizeof(FakeContext));
+    } else {
+        memory = state.context_memory.back();
+        state.context_memory.pop_back();
+    }
+    auto *context = new (memory) FakeContext;
+    context->kind = Kind::context;
+    state.live.insert(context);
+    return context;
+}
+
+/** Take an object out, with what it holds; contexts that ended are appended. */
+static void end_object(Object *object, std::vector<FakeContext> *ended);
+
+static void drop(Object *object, std::vector<FakeContext> *ended) {
+    if (--object->references == 0) {
+        end_object(object, ended);
+    }
+}
+
+static void end_object(Object *object, std::vector<FakeContext> *ended) {
+    FakeState &state = fake_state();
+    state.live.erase(object);
+    FakeContext *context = object->context;
+    switch (object->kind) {
+    case Kind::context: {
+        auto *self = static_cast<FakeContext *>(object);
+        ended->push_back(*self);
+        ended->back().context = self;  // the address, to tell of
+        self->~FakeContext();
+        state.context_memory.push_back(self);
+        return;
+    }
+    case Kind::mem:
+        state.memory_used -= static_cast<FakeMem *>(object)->bytes.size();
+        break;
+    case Kind::kernel:
+        drop(static_cast<FakeKernelObject *>(object)->program, ended);
+        break;
+    case Kind::event:
+        drop(static_cast<FakeEvent *>(object)->queue, ended);
+        break;
+    default:
+        break;
+    }
+    delete object;
+    drop(context, ended);
+}
+
+static void tell(const std::vector<FakeContext> &ended) {
+    for (const FakeContext &context : ended) {
+        if (context.on_end) {
+            context.on_end(reinterpret_cast<_cl_context *>(context.context), context.user_data);
+        }
+    }
+}
+
+void release_object(Object *object, std::unique_lock<std::mutex> &guard) {
+    std::vector<FakeContext> ended;
+    drop(object, &ended);
+    guard.unlock();
+    tell(ended);
+}
+
+void destroy_context(_cl_context *handle, bool with_telling) {
+    FakeState &state = fake_state();
+    std::unique_lock<std::mutex> guard(state.lock);
+    auto *context = find<FakeContext>(handle, Kind::context);
+    if (!context) {
+        return;
+    }
+    for (auto it = state.live.begin(); it != state.live.end();) {
+        Object *object = *it;
+        if (object->context != context) {
+            ++it;
+            continue;
+        }
+        if (object->kind == Kind::mem) {
+            state.memory_used -= static_cast<FakeMem *>(object)->bytes.size();
+        }
+        it = state.live.erase(it);
+        delete object;
+    }
+    std::vector<FakeContext> ended;
+    end_object(context, &ended);
+    guard.unlock();
+    if (with_telling) {
+        tell(ended);
+    }
+}
+
+}  // namespace calotype_test
