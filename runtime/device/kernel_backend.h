@@ -58,7 +58,8 @@ struct KernelBackend {
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
-    /** Make the context current on this thread, and what was current before current again. */
+    /** Make the context current on this thread, and what was current before current again. Calls
+     * nest: a module may go while another is loaded. */
     calotype_status (*enter)(const DeviceScope &scope);
     void (*leave)(const DeviceScope &scope);
     /** Whether the context with that identity still exists and the driver still answers. */

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Holding and giving back. The warm path takes no lock and writes nothing but a cell of its own
+// thread:
+//
+//     initialize               tear down (under the lock)
+//     ----------               ----------
+//     add one to my cell       mark the entry as watched
+//     look at the entry again  sum the cells
+//
+// All four are sequentially consistent, so at least one side sees the other. An initialize that
+// finds the entry changed takes its one back and comes again under the lock.
+#include "runtime/device/kernel_cache.h"
+
+#include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/failure.h"
+#include "runtime/device/kernel_eviction.h"
+#include "runtime/device/timed_wait.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+const KernelBackend *backend_of(const calotype_device_interface_t *device_interface) {
+    return device_interface && device_interface->impl
+               ? static_cast<const KernelBackend *>(device_interface->impl->kernels)
+               : nullptr;
+}
+
+// ---- the warm path ---------------------------------------------------------------------------
+
+namespace {
+
+/** Take one back that this thread has just added. */
+void take_back(HoldCell &cell) {
+    cell.holds.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+/** A hold of a module that is there; false: ask under the lock. */
+inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_hold *out) {
+    ThreadBlock *me = known_thread();
+    const KernelKey key(context_uid, uid);
+    const Table *table = kernel_cache.table.load(std::memory_order_acquire);
+    if (!me || !table) {
+        return false;
+    }
+    calotype_entry *e = table->chains[key.hash() & table->mask].load(std::memory_order_acquire);
+    for (int steps = 0; e; steps++) {
+        const uint64_t word = e->word.load(std::memory_order_acquire);
+        if (e->has_key(key)) {
+            HoldCell *cell = me->cell(e->index);
+            if (!cell || !is_plainly_ready(word)) {
+                return false;
+            }
+            cell->holds.fetch_add(1, std::memory_order_seq_cst);
+            if (e->word.load(std::memory_order_seq_cst) != word) {
+                take_back(*cell);
+                return false;
+            }
+            cell->hits.store(cell->hits.load(std::memory_order_relaxed) + 1,
+                             std::memory_order_relaxed);
+            const uint64_t epoch = kernel_cache.epoch.load(std::memory_order_relaxed);
+            cell->last_use.store(epoch + ++me->sequence, std::memory_order_relaxed);
+            out->entry = e;
+            out->generation = hold_ticket(generation_of(word), me->id);
+            return true;
+        }
+        if (steps == 32) {
+            return false;
+        }
+        e = e->next_in_chain.load(std::memory_order_acquire);
+    }
+    return false;
+}
+
+}  // namespace
+
+// ---- how calls begin -------------------------------------------------------------------------
+
+static calotype_status report_unacquired(const KernelBackend &backend, calotype_status status,
+                                         const char *module_name) {
+    const char *text = failure_text();
+    ErrorLog log;
+    if (text[0]) {
+        log << text;
+    } else {
+        log << "no context of " << backend.name << " for this call";
+    }
+    clear_failure();
+    Failure failure;
+    failure.status = status;
+    failure.module_name = module_name ? module_name : "";
+    return fail(failure, log);
+}
+
+calotype_status begin_call(void *user_context, const KernelBackend &backend,
+                           const char *module_name, Call *call) {
+    call->backend = &backend;
+    call->me = this_thread();
+    if (!call->me) {
+        return CALOTYPE_E_OOM;
+    }
+    const calotype_status status = backend.acquire(user_context, &call->scope);
+    call->is_acquired = status == CALOTYPE_OK;
+    return call->is_acquired ? CALOTYPE_OK : report_unacquired(backend, status, module_name);
+}
+
+calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call) {
+    if (!desc || !desc->device_interface) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no module is given");
+    }
+    if (desc->abi != CALOTYPE_ABI_VERSION || desc->size < sizeof *desc) {
+        ErrorLog log;
+        log << "version " << desc->abi << " of the descriptor, must be " << CALOTYPE_ABI_VERSION;
+        Failure failure;
+        failure.status = CALOTYPE_E_ABI;
+        return fail(failure, log);
+    }
+    const KernelBackend *backend = backend_of(desc->device_interface());
+    if (!backend) {
+        return fail(CALOTYPE_E_DEVICE, CALOTYPE_ST_NONE, desc->name, "the device runs no kernels");
+    }
+    return begin_call(user_context, *backend, desc->name, call);
+}
+
+calotype_status for_each_backend(void *user_context,
+                                 calotype_status (*body)(const Call &call, void *data),
+                                 void *data) {
+    constexpr int most = 8;
+    const KernelBackend *backends[most];
+    int n = 0;
+    {
+        LockGuard guard(kernel_cache.lock);
+        for (const ContextState *c = kernel_cache.contexts; c && n < most; c = c->next) {
+            bool is_new = true;
+            for (int i = 0; i < n; i++) {
+                is_new &= backends[i] != c->backend;
+            }
+            if (is_new) {
+                backends[n++] = c->backend;
+            }
+        }
+    }
+    calotype_status first = CALOTYPE_OK;
+    bool is_known = n == 0;
+    for (int i = 0; i < n; i++) {
+        Call call;
+        calotype_status status = begin_call(user_context, *backends[i], nullptr, &call);
+        if (status == CALOTYPE_E_INVALID) {
+            continue;  // a context of another kind
+        }
+        is_known = true;
+        status = status == CALOTYPE_OK ? body(call, data) : status;
+        first = first == CALOTYPE_OK ? status : first;
+    }
+    return is_known ? first : CALOTYPE_E_INVALID;
+}
+
+// ---- asking under the lock -------------------------------------------------------------------
+
+calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread) {
+    thread.cell(entry.index)->holds.fetch_add(1, std::memory_order_seq_cst);
+    const uint64_t word = entry.word.load(std::memory_order_relaxed);
+    return calotype_hold{&entry, hold_ticket(generation_of(word), thread.id)};
+}
+
+namespace {
+
+enum class Answer { held, fly, again, failed };
+
+/** One request for a module, in the loop of asking under the lock. */
+struct Request {
+    const Call &call;
+    const calotype_module_desc &desc;
+    calotype_hold *out;
+    ContextState *context = nullptr;
+    calotype_entry *entry = nullptr;
+    calotype_status status = CALOTYPE_OK;
+    FlightError *error = nullptr;  ///< shared with others
+    const char *text = "";         ///< if there is none
+
+    Answer refuse(calotype_status why, const char *sentence) {
+        status = why;
+        text = sentence;
+        return Answer::failed;
+    }
+};
+
+Answer hold_ready(Request &request) {
+    calotype_entry &entry = *request.entry;
+    if (!ensure_cell(*request.call.me, entry.index)) {
+        return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
+    }
+    set_watched(entry, is_to_be_watched(entry));
+    *request.out = grant_hold(entry, *request.call.me);
+    HoldCell &cell = *request.call.me->cell(entry.index);
+    cell.hits.store(cell.hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    cell.last_use.store(kernel_cache.epoch.load(std::memory_order_relaxed) +
+                            ++request.call.me->sequence,
+                        std::memory_order_relaxed);
+    return Answer::held;
+}
+
+/** Wait until the flight's owner has granted a hold or failed. */
+Answer await_flight(Request &request) {
+    ThreadBlock &me = *request.call.me;
+    calotype_entry &entry = *request.entry;
+    if (entry.flight.owner == &me) {
+        return request.refuse(CALOTYPE_E_REENTRANT,
+                              "a callback or compile step of the module asks for the module");
+    }
+    if (closes_circle(me, entry.flight)) {
+        return request.refuse(CALOTYPE_E_DEADLOCK,
+                              "the thread that loads the module waits for this one");
+    }
+    if (!ensure_cell(me, entry.index)) {
+        return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
+    }
+    Waiter waiter = {&me, entry.first_waiter, nullptr, CALOTYPE_OK, {}};
+    entry.first_waiter = &waiter;
+    me.waits_on = &entry.flight;
+    count_in(request.context, Counter::waits);
+    const uint64_t word = entry.word.load(std::memory_order_relaxed);
+    *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
+    kernel_cache.lock.unlock();
+    const uint64_t begin = now_ns();
+    while (!waiter.done.load(std::memory_order_acquire)) {
+        wait_on(waiter.done, 0);
+    }
+    count_in(request.context, Counter::wait_ns, now_ns() - begin);
+    kernel_cache.lock.lock();
+    request.status = waiter.status;
+    request.error = waiter.error;
+    return waiter.status == CALOTYPE_OK ? Answer::held : Answer::failed;
+}
+
+Answer await_teardown(Request &request) {
+    ThreadBlock &me = *request.call.me;
+    const Waitable &flight = request.entry->flight;
+    if (flight.owner == &me) {
+        return request.refuse(CALOTYPE_E_REENTRANT,
+                              "a teardown callback of the module asks for the module");
+    }
+    if (closes_circle(me, flight)) {
+        return request.refuse(CALOTYPE_E_DEADLOCK,
+                              "the thread that tears the module down waits for this one");
+    }
+    me.waits_on = &flight;
+    wait_for_change(no_deadline);
+    me.waits_on = nullptr;
+    return Answer::again;
+}
+
+Answer begin_flight(Request &request) {
+    request.entry = add_entry(KernelKey(request.context->uid, request.desc.uid), *request.context,
+                              *request.call.me);
+    if (!request.entry) {
+        return request.refuse(CALOTYPE_E_OOM, "no memory for one more module");
+    }
+    count_in(request.context, Counter::misses);
+    return Answer::fly;
+}
+
+Answer ask(Request &request) {
+    if (request.context->lost) {
+        return request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
+    }
+    if (request.context->closing) {
+        return request.refuse(CALOTYPE_E_CLOSING, "the context is being released");
+    }
+    request.entry = find_entry(KernelKey(request.context->uid, request.desc.uid));
+    if (!request.entry) {
+        return begin_flight(request);
+    }
+    switch (request.entry->phase()) {
+    case Phase::ready:
+        return hold_ready(request);
+    case Phase::busy:
+        return await_flight(request);
+    case Phase::tearing:
+        return await_teardown(request);
+    default:
+        break;
+    }
+    count_in(request.context, Counter::negative_hits);
+    request.error = share_error(request.entry->error);
+    request.status = request.error ? request.error->info.status : CALOTYPE_E_OOM;
+    return Answer::failed;
+}
+
+/** One that had the address of this context but has gone. The lock is held. */
+uint64_t predecessor_of(const Call &call) {
+    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        if (!c->lost && c->backend == call.backend && c->scope.context == call.scope.context &&
+            c->uid != call.scope.context_uid) {
+            return c->uid;
+        }
+    }
+    return 0;
+}
+
+/** The context's record, made when it is first met. Null: out of memory. */
+ContextState *meet_context(const Call &call) {
+    kernel_cache.lock.lock();
+    ContextState *context = find_context(call.scope.context_uid);
+    const uint64_t before = context ? 0 : predecessor_of(call);
+    kernel_cache.lock.unlock();
+    if (context) {
+        return context;
+    }
+    install_fork_handler();
+    if (before && !call.backend->is_alive(call.scope.context, before)) {
+        lose_context(before);
+    }
+    LockGuard guard(kernel_cache.lock);
+    context = find_context(call.scope.context_uid);
+    return context ? context : add_context(*call.backend, call.scope);
+}
+
+}  // namespace
+
+calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
+                            calotype_hold *out) {
+    poll_stream_holds(call.scope.context_uid);
+    Request request{call, desc, out};
+    request.context = meet_context(call);
+    if (!request.context) {
+        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, desc.name, "no memory for one more context");
+    }
+    Answer answer = Answer::again;
+    kernel_cache.lock.lock();
+    while (answer == Answer::again) {
+        answer = ask(request);
+    }
+    kernel_cache.lock.unlock();
+    if (answer == Answer::held) {
+        return CALOTYPE_OK;
+    }
+    *out = calotype_hold{};
+    if (answer == Answer::fly) {
+        return run_flight(call, desc, *request.context, *request.entry, out);
+    }
+    return request.error ? set_last_error(request.error, request.status)
+                         : fail(request.status, CALOTYPE_ST_NONE, desc.name, request.text);
+}
+
+// ---- giving back -----------------------------------------------------------------------------
+
+static calotype_status count_misuse(const calotype_entry *entry) {
+    {
+        LockGuard guard(kernel_cache.lock);
+        count_in(entry ? entry->context : nullptr, Counter::misuse);
+    }
+    return fail(CALOTYPE_E_UNDERFLOW, CALOTYPE_ST_NONE, nullptr,
+                "the hold has been given back already");
+}
+
+static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
+    DeviceScope scope;
+    if (!giver.is_call || !backend.is_capturing ||
+        backend.acquire(giver.user_context, &scope) != CALOTYPE_OK) {
+        clear_failure();
+        return false;
+    }
+    const bool answer = backend.is_capturing(scope, nullptr);
+    if (backend.release) {
+        backend.release(scope);
+    }
+    return answer;
+}
+
+/** What a finalize has to do where somebody watches the entry, or nothing is left of the module. */
+static calotype_status look_after(calotype_entry &entry, const Giver &giver) {
+    ThreadBlock *me = this_thread();
+    Victims victims;
+    kernel_cache.lock.lock();
+    ContextState &context = *entry.context;
+    if (entry.phase() == Phase::orphaned) {
+        count_in(&context, Counter::orphans);
+        reclaim_if_idle(entry);
+    }
+    const bool was_last = me && entry.phase() == Phase::ready && count_holds(entry.index) == 0;
+    kernel_cache.lock.unlock();
+    const bool may_unload = was_last && !is_capturing(*context.backend, giver);
+    kernel_cache.lock.lock();
+    if (may_unload) {
+        choose_victims(context, *me, victims);
+    }
+    announce_change();
+    kernel_cache.lock.unlock();
+    return victims.first ? tear_down(context, victims, CALOTYPE_R_EVICT, giver.user_context, *me)
+                         : CALOTYPE_OK;
+}
+
+calotype_status give_back(const calotype_hold &hold, const Giver &giver) {
+    calotype_entry *entry = hold.entry;
+    if (!entry) {
+        return count_misuse(nullptr);
+    }
+    const uint64_t word = entry->word.load(std::memory_order_acquire);
+    if (generation_of(word) != hold.generation >> thread_bits) {
+        return count_misuse(entry);
+    }
+    const uint32_t id = uint32_t(hold.generation) & ((1u << thread_bits) - 1);
+    const ThreadBlock *me = known_thread();
+    const ThreadBlock *counter = me && me->id == id ? me : thread_of(id);
+    HoldCell *cell = counter ? counter->cell(entry->index) : nullptr;
+    uint32_t holds = cell ? cell->holds.load(std::memory_order_relaxed) : 0;
+    do {
+        if (holds == 0) {
+            return count_misuse(entry);
+        }
+    } while (!cell->holds.compare_exchange_weak(holds, holds - 1, std::memory_order_seq_cst,
+                                                std::memory_order_relaxed));
+    return is_plainly_ready(entry->word.load(std::memory_order_seq_cst))
+               ? CALOTYPE_OK
+               : look_after(*entry, giver);
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
+                                                          const calotype_module_desc *desc,
+                                                          void *call_site_slot,
+                                                          calotype_hold *out) {
+    (void)call_site_slot;  // nothing could be kept there that the table does not find as fast
+    if (!out) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the hold");
+    }
+    *out = calotype_hold{};
+    // Where all goes well nothing is written but this thread's count.
+    if (const KernelBackend *backend =
+            desc && desc->device_interface ? backend_of(desc->device_interface()) : nullptr) {
+        DeviceScope scope;
+        if (backend->acquire(user_context, &scope) == CALOTYPE_OK) {
+            const bool is_warm = hold_warm(scope.context_uid, desc->uid, out);
+            if (backend->release) {
+                backend->release(scope);
+            }
+            if (is_warm) {
+                return CALOTYPE_OK;
+            }
+        }
+    }
+    Call call;
+    const calotype_status status = begin_call(user_context, desc, &call);
+    return status == CALOTYPE_OK ? hold_module(call, *desc, out) : status;
+}
+
+CALOTYPE_WEAK calotype_status calotype_finalize_kernels(void *user_context, calotype_hold *hold) {
+    if (!hold) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
+    }
+    const calotype_hold given = *hold;
+    *hold = calotype_hold{};
+    return give_back(given, Giver{true, user_context});
+}
+
+CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *out) {
+    if (!out) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the pin");
+    }
+    *out = calotype_hold{};
+    ThreadBlock *me = this_thread();
+    if (!me) {
+        return CALOTYPE_E_OOM;
+    }
+    LockGuard guard(kernel_cache.lock);
+    if (!hold.entry || generation_of(hold.entry->word.load(std::memory_order_relaxed)) !=
+                           hold.generation >> thread_bits) {
+        return CALOTYPE_E_INVALID;
+    }
+    if (hold.entry->phase() != Phase::ready) {
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
+    if (!ensure_cell(*me, hold.entry->index)) {
+        return CALOTYPE_E_OOM;
+    }
+    *out = grant_hold(*hold.entry, *me);
+    return CALOTYPE_OK;
+}
+
+CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
+    if (!hold) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no pin is given");
+    }
+    const calotype_hold given = *hold;
+    *hold = calotype_hold{};
+    return give_back(given, Giver{false, nullptr});
+}
+
+CALOTYPE_WEAK calotype_status calotype_context_uid(
+    void *user_context, const calotype_device_interface_t *device_interface, uint64_t *ctx_uid) {
+    const KernelBackend *backend = backend_of(device_interface);
+    if (!backend || !ctx_uid) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "a device that runs kernels and a place for the answer are needed");
+    }
+    Call call;
+    const calotype_status status = begin_call(user_context, *backend, nullptr, &call);
+    *ctx_uid = status == CALOTYPE_OK ? call.scope.context_uid : 0;
+    return status;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Inside the kernel cache: how its calls begin, and what its parts offer each other.
+#pragma once
+
+#include "runtime/device/kernel_errors.h"
+#include "runtime/device/kernel_table.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Null where the device runs no kernels. */
+const KernelBackend *backend_of(const calotype_device_interface_t *device_interface);
+
+/** One call from outside: which back end, which context, which thread. Ends what acquire began. */
+struct Call {
+    const KernelBackend *backend = nullptr;
+    ThreadBlock *me = nullptr;
+    DeviceScope scope = {};
+    bool is_acquired = false;
+
+    Call() = default;
+    ~Call() {
+        if (is_acquired && backend->release) {
+            backend->release(scope);
+        }
+    }
+    Call(const Call &) = delete;
+    Call &operator=(const Call &) = delete;
+};
+
+/** Describes its failures. */
+calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call);
+calotype_status begin_call(void *user_context, const KernelBackend &backend,
+                           const char *module_name, Call *call);
+/** For each back end that has loaded something and knows the user context. The first status that is
+ * not OK. */
+calotype_status for_each_backend(void *user_context,
+                                 calotype_status (*body)(const Call &call, void *data), void *data);
+
+/** A hold of the module in the call's context, loading it if need be. */
+calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out);
+/** The flight of a busy entry that is ours, to its end: a hold, or an error described. */
+calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
+                           ContextState &context, calotype_entry &entry, calotype_hold *out);
+/** Add a hold for a thread that has a cell for the entry. The lock is held. */
+calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread);
+/** From which call a hold is given back: nothing is unloaded while that one's stream is captured.
+ */
+struct Giver {
+    bool is_call;
+    void *user_context;
+};
+/** Give a hold back, with all that follows if it was the last one. */
+calotype_status give_back(const calotype_hold &hold, const Giver &giver);
+
+/** Give back the holds whose events have passed. Without the lock. */
+void poll_stream_holds(uint64_t context_uid);
+/** All of them, passed or not, without asking the driver if it has gone. Without the lock. */
+void drop_stream_holds(ContextState &context, bool has_driver);
+
+/** The context has gone: its modules are forgotten. */
+calotype_status lose_context(uint64_t context_uid);
+/** Release what the process still has when it ends; installed once, with the first load. */
+void install_exit_handler();
+/** So that a child process does not take its parent's modules for its own; installed once. */
+void install_fork_handler();
+/** Wait for all prefetches and join their threads. */
+void end_prefetches();
+/** In a child process they have gone. */
+void forget_prefetches();
+
+}  // namespace runtime
+}  // namespace calotype

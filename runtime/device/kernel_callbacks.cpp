@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_callbacks.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/kernel_trace.h"
+#include "runtime/device/timed_wait.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+// ---- services --------------------------------------------------------------------------------
+
+/** The arguments of a call, and behind them what the services need. */
+struct CallFrame {
+    calotype_callback_args args;  ///< first: services find the rest through it
+    const CallbackSite *site;
+    LoadedModule *module;
+    ErrorLog *log;
+};
+
+const CallFrame &frame_of(const calotype_callback_args *args) {
+    return *reinterpret_cast<const CallFrame *>(args);
+}
+
+calotype_status service_get_global(const calotype_callback_args *args, const char *name,
+                                   uint64_t *address, size_t *bytes) {
+    const CallFrame &frame = frame_of(args);
+    if (!args->module) {
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
+    uint64_t found = 0;
+    size_t size = 0;
+    const calotype_status status = frame.site->context.backend->get_global(
+        frame.site->scope, args->module, name, &found, &size);
+    if (address) {
+        *address = found;
+    }
+    if (bytes) {
+        *bytes = size;
+    }
+    return status;
+}
+
+calotype_status service_copy_to_global(const calotype_callback_args *args, const char *name,
+                                       size_t offset, const void *source, size_t bytes) {
+    uint64_t address = 0;
+    size_t size = 0;
+    const calotype_status status = service_get_global(args, name, &address, &size);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    if (offset > size || bytes > size - offset) {
+        *frame_of(args).log << "copy of " << uint64_t(bytes) << " bytes to offset "
+                            << uint64_t(offset) << " of the global " << name << ", which has "
+                            << uint64_t(size);
+        return CALOTYPE_E_INVALID;
+    }
+    const CallbackSite &site = *frame_of(args).site;
+    return site.context.backend->copy_to_device(site.scope, address + offset, source, bytes);
+}
+
+calotype_status service_get_function(const calotype_callback_args *args, const char *name,
+                                     void **function) {
+    const CallFrame &frame = frame_of(args);
+    if (!args->module) {
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
+    for (uint32_t i = 0; i < frame.module->n_functions; i++) {
+        if (strcmp(frame.module->desc.kernels[i].name, name) == 0) {
+            *function = frame.module->functions[i];
+            return CALOTYPE_OK;
+        }
+    }
+    ErrorLog ignored;
+    return frame.site->context.backend->get_function(frame.site->scope, args->module, name,
+                                                     function, ignored);
+}
+
+calotype_status service_set_error(const calotype_callback_args *args, const char *text) {
+    ErrorLog &log = *frame_of(args).log;
+    log.clear();
+    log << (text ? text : "");
+    return CALOTYPE_OK;
+}
+
+const calotype_services services = {sizeof(calotype_services), service_get_global,
+                                    service_copy_to_global, service_get_function,
+                                    service_set_error};
+
+// ---- one call at a time ----------------------------------------------------------------------
+
+CallbackLock *callback_locks = nullptr;
+
+bool is_serialised(const calotype_linkable_desc &linkable) {
+    return (linkable.setup || linkable.teardown) && !(linkable.flags & CALOTYPE_LK_THREADSAFE);
+}
+
+/** Null if there is no memory: such a linkable goes without. The lock is held. */
+CallbackLock *share_callback_lock(const calotype_linkable_desc &linkable) {
+    CallbackLock *lock = callback_locks;
+    while (lock && !is_same_linkable(lock->identity, linkable)) {
+        lock = lock->next;
+    }
+    if (!lock) {
+        lock = static_cast<CallbackLock *>(calloc(1, sizeof(CallbackLock)));
+        if (!lock) {
+            return nullptr;
+        }
+        lock->identity = linkable;
+        lock->next = callback_locks;
+        callback_locks = lock;
+    }
+    lock->references++;
+    return lock;
+}
+
+void drop_callback_lock(CallbackLock *lock) {
+    if (--lock->references == 0) {
+        CallbackLock **link = &callback_locks;
+        while (*link != lock) {
+            link = &(*link)->next;
+        }
+        *link = lock->next;
+        free(lock);
+    }
+}
+
+/** False: waiting would close a circle. */
+bool begin_callback(CallbackLock *lock, ThreadBlock &me) {
+    if (!lock) {
+        return true;
+    }
+    LockGuard guard(kernel_cache.lock);
+    while (lock->holder.owner && lock->holder.owner != &me) {
+        if (closes_circle(me, lock->holder)) {
+            return false;
+        }
+        me.waits_on = &lock->holder;
+        wait_for_change(no_deadline);
+        me.waits_on = nullptr;
+    }
+    lock->holder.owner = &me;
+    lock->depth++;
+    return true;
+}
+
+void end_callback(CallbackLock *lock) {
+    if (lock) {
+        LockGuard guard(kernel_cache.lock);
+        if (--lock->depth == 0) {
+            lock->holder.owner = nullptr;
+            announce_change();
+        }
+    }
+}
+
+// ---- libraries -------------------------------------------------------------------------------
+
+/** One more use of the library that an address is in; null for the program itself. */
+void *keep_library_of(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname || !info.dli_fname[0]) {
+        return nullptr;
+    }
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+// ---- calls -----------------------------------------------------------------------------------
+
+int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotype_event event,
+         bool *has_thrown, ErrorLog &log) {
+    LoadedLinkable &linkable = module.linkables[index];
+    CallFrame frame = {};
+    frame.args.size = sizeof frame.args;
+    frame.args.abi = CALOTYPE_ABI_VERSION;
+    frame.args.event = event;
+    frame.args.reason = site.reason;
+    frame.args.user_context = site.scope.user_context;
+    frame.args.ctx = site.scope.context;
+    frame.args.ctx_uid = site.context.uid;
+    frame.args.device = site.scope.device;
+    frame.args.module = site.has_driver ? module.module : nullptr;
+    frame.args.stream = site.has_driver ? site.scope.stream : nullptr;
+    frame.args.desc = &module.desc;
+    frame.args.self = linkable.desc;
+    frame.args.linkable_index = index;
+    frame.args.user = linkable.desc->user;
+    frame.args.instance = &linkable.instance;
+    frame.args.svc = &services;
+    frame.site = &site;
+    frame.module = &module;
+    frame.log = &log;
+    const uint64_t begin = now_ns();
+    const bool is_setup = event == CALOTYPE_EV_SETUP;
+    const int rc = call_guarded(is_setup ? linkable.desc->setup : linkable.desc->teardown,
+                                &frame.args, has_thrown);
+    if (is_setup) {
+        count_in(&site.context, Counter::setup_ns, now_ns() - begin);
+    }
+    trace(is_setup ? CALOTYPE_ST_SETUP : CALOTYPE_ST_TEARDOWN, site.context.uid, module.desc.uid,
+          begin,
+          rc == 0    ? CALOTYPE_OK
+          : is_setup ? CALOTYPE_E_SETUP
+                     : CALOTYPE_E_TEARDOWN);
+    return rc;
+}
+
+void blame(const LoadedModule &module, uint32_t index, calotype_status status, calotype_stage stage,
+           int rc, Failure *failure) {
+    failure->status = status;
+    failure->stage = stage;
+    failure->callback_rc = rc;
+    failure->linkable_index = int32_t(index);
+    failure->module_name = module.desc.name;
+    failure->linkable_name = module.linkables[index].desc->name;
+}
+
+calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t index,
+                       Failure *failure, ErrorLog &log) {
+    LoadedLinkable &linkable = module.linkables[index];
+    if (!linkable.desc->setup) {
+        linkable.is_set_up = true;  // there may be a teardown all the same
+        return CALOTYPE_OK;
+    }
+    if (!begin_callback(linkable.callbacks, site.me)) {
+        blame(module, index, CALOTYPE_E_DEADLOCK, CALOTYPE_ST_SETUP, 0, failure);
+        return CALOTYPE_E_DEADLOCK;
+    }
+    bool has_thrown = false;
+    count_in(&site.context, Counter::setups);
+    const int rc = call(site, module, index, CALOTYPE_EV_SETUP, &has_thrown, log);
+    end_callback(linkable.callbacks);
+    if (rc != 0) {
+        log << (has_thrown ? "the callback threw an exception" : "");
+        blame(module, index, CALOTYPE_E_SETUP, CALOTYPE_ST_SETUP, rc, failure);
+        return CALOTYPE_E_SETUP;
+    }
+    count_in(&site.context, Counter::setups_ok);
+    linkable.is_set_up = true;
+    return CALOTYPE_OK;
+}
+
+calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32_t index,
+                          Failure *failure, ErrorLog &log) {
+    LoadedLinkable &linkable = module.linkables[index];
+    const bool is_unwanted =
+        !site.has_driver && (linkable.desc->flags & CALOTYPE_LK_NO_TEARDOWN_AFTER_LOSS);
+    if (!linkable.is_set_up || !linkable.desc->teardown || is_unwanted) {
+        linkable.is_set_up = false;
+        return CALOTYPE_OK;
+    }
+    linkable.is_set_up = false;
+    // A teardown must run, so one that could wait for ever does not wait.
+    const bool is_alone = begin_callback(linkable.callbacks, site.me);
+    ErrorLog own;
+    bool has_thrown = false;
+    count_in(&site.context, Counter::teardowns);
+    const int rc = call(site, module, index, CALOTYPE_EV_TEARDOWN, &has_thrown, own);
+    end_callback(is_alone ? linkable.callbacks : nullptr);
+    if (rc == 0) {
+        return CALOTYPE_OK;
+    }
+    count_in(&site.context, Counter::teardown_errors);
+    if (failure->status == CALOTYPE_OK) {
+        blame(module, index, CALOTYPE_E_TEARDOWN, CALOTYPE_ST_TEARDOWN, rc, failure);
+        log << (has_thrown ? "the callback threw an exception" : own.c_str());
+    }
+    return CALOTYPE_E_TEARDOWN;
+}
+
+}  // namespace
+
+void prepare_callbacks(LoadedModule &module) {
+    for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
+        LoadedLinkable &linkable = module.linkables[i];
+        if (linkable.desc->teardown) {
+            linkable.library =
+                keep_library_of(reinterpret_cast<const void *>(linkable.desc->teardown));
+        }
+        if (is_serialised(*linkable.desc)) {
+            LockGuard guard(kernel_cache.lock);
+            linkable.callbacks = share_callback_lock(*linkable.desc);
+        }
+    }
+}
+
+void finish_callbacks(LoadedModule &module) {
+    for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
+        LoadedLinkable &linkable = module.linkables[i];
+        if (linkable.library && !kernel_cache.exiting) {
+            dlclose(linkable.library);
+        }
+        linkable.library = nullptr;
+        if (linkable.callbacks) {
+            LockGuard guard(kernel_cache.lock);
+            drop_callback_lock(linkable.callbacks);
+        }
+        linkable.callbacks = nullptr;
+    }
+}
+
+calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure,
+                           ErrorLog &log) {
+    for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
+        const uint32_t index = module.setup_order[i];
+        if (module.linkables[index].repeated) {
+            continue;
+        }
+        const calotype_status status = set_up(site, module, index, failure, log);
+        if (status != CALOTYPE_OK) {
+            return status;
+        }
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status run_teardowns(const CallbackSite &site, LoadedModule &module, Failure *failure,
+                              ErrorLog &log) {
+    calotype_status first = CALOTYPE_OK;
+    for (uint32_t i = module.desc.n_linkables; i-- > 0;) {
+        const calotype_status status = tear_down(site, module, module.setup_order[i], failure, log);
+        first = first == CALOTYPE_OK ? status : first;
+    }
+    return first;
+}
+
+}  // namespace runtime
+}  // namespace calotype

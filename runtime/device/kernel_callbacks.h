@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Calling the setups and teardowns of linkables. The lock is not held here.
+#pragma once
+
+#include "runtime/device/kernel_errors.h"
+#include "runtime/device/kernel_module.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Call, and catch what it throws: the answer is -1 then. */
+int call_guarded(calotype_module_callback callback, const calotype_callback_args *args,
+                 bool *has_thrown);
+
+/** Keep the libraries that hold teardown callbacks, and find the locks of linkables. */
+void prepare_callbacks(LoadedModule &module);
+/** Undo it, once nothing of the module will be called any more. */
+void finish_callbacks(LoadedModule &module);
+
+/** Where and why callbacks are called. */
+struct CallbackSite {
+    ContextState &context;
+    const DeviceScope &scope;
+    calotype_reason reason;
+    ThreadBlock &me;
+    bool has_driver;  ///< false: the context is gone, callbacks get no module
+};
+
+/** All setups in their order, until one fails. */
+calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure,
+                           ErrorLog &log);
+/** The teardowns of what was set up, in reverse. All run; the first failure is described. */
+calotype_status run_teardowns(const CallbackSite &site, LoadedModule &module, Failure *failure,
+                              ErrorLog &log);
+
+}  // namespace runtime
+}  // namespace calotype

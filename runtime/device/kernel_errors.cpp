@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_errors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/abi/errors.h"
+#include "runtime/abi/hooks.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+/** Copy to `to`, advance it. */
+static const char *put(char *&to, const char *text) {
+    const size_t size = strlen(text) + 1;
+    const char *start = to;
+    memcpy(to, text, size);
+    to += size;
+    return start;
+}
+
+FlightError *make_error(const Failure &failure, const ErrorLog &log) {
+    const size_t size = strlen(failure.module_name) + strlen(failure.linkable_name) + log.size();
+    FlightError *error = static_cast<FlightError *>(calloc(1, sizeof(FlightError) + size + 3));
+    if (!error) {
+        return nullptr;
+    }
+    char *text = reinterpret_cast<char *>(error + 1);
+    error->references.store(1, std::memory_order_relaxed);
+    error->info.size = sizeof error->info;
+    error->info.status = failure.status;
+    error->info.stage = failure.stage;
+    error->info.driver_result = log.driver_result;
+    error->info.callback_rc = failure.callback_rc;
+    error->info.linkable_index = failure.linkable_index;
+    error->info.module_name = put(text, failure.module_name);
+    error->info.linkable_name = put(text, failure.linkable_name);
+    error->info.log = put(text, log.c_str());
+    return error;
+}
+
+FlightError *share_error(FlightError *error) {
+    if (error) {
+        error->references.fetch_add(1, std::memory_order_relaxed);
+    }
+    return error;
+}
+
+void drop_error(FlightError *error) {
+    if (error && error->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        free(error);
+    }
+}
+
+calotype_status set_last_error(FlightError *error, calotype_status status) {
+    ThreadBlock *me = this_thread();
+    if (!me) {
+        drop_error(error);
+        return status;
+    }
+    drop_error(me->error);
+    me->error = error;
+    me->info.status = status;
+    return status;
+}
+
+calotype_status fail(const Failure &failure, const ErrorLog &log) {
+    return set_last_error(make_error(failure, log), failure.status);
+}
+
+calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
+                     const char *text) {
+    Failure failure;
+    failure.status = status;
+    failure.stage = stage;
+    failure.module_name = module_name ? module_name : "";
+    ErrorLog log;
+    log << text;
+    return fail(failure, log);
+}
+
+static const char *stage_text(calotype_stage stage) {
+    switch (stage) {
+    case CALOTYPE_ST_DISK:
+        return "reading the persistent store";
+    case CALOTYPE_ST_COMPILE:
+        return "compiling";
+    case CALOTYPE_ST_LINK:
+        return "linking";
+    case CALOTYPE_ST_LOAD:
+        return "loading";
+    case CALOTYPE_ST_RELOC:
+        return "patching";
+    case CALOTYPE_ST_NRT:
+        return "preparing the device runtime";
+    case CALOTYPE_ST_SETUP:
+        return "setting up";
+    case CALOTYPE_ST_TEARDOWN:
+        return "tearing down";
+    case CALOTYPE_ST_UNLOAD:
+        return "unloading";
+    case CALOTYPE_ST_LAUNCH:
+        return "launching";
+    case CALOTYPE_ST_NONE:
+        break;
+    }
+    return nullptr;
+}
+
+static int error_code_of(calotype_status status) {
+    switch (status) {
+    case CALOTYPE_OK:
+        return calotype_error_code_success;
+    case CALOTYPE_E_OOM:
+        return calotype_error_code_out_of_memory;
+    case CALOTYPE_E_LAUNCH:
+        return calotype_error_code_device_run_failed;
+    default:
+        return calotype_error_code_gpu_device_error;
+    }
+}
+
+/** "device code of blur: linking failed in rng: device code does not link: ..." */
+static void describe_error(const calotype_error_info &info, ErrorLog &text) {
+    if (info.module_name[0]) {
+        text << "device code of " << info.module_name << ": ";
+    }
+    if (const char *stage = stage_text(info.stage)) {
+        text << stage << " failed";
+        if (info.linkable_name[0]) {
+            text << " in linkable " << info.linkable_name;
+        }
+        if (info.callback_rc) {
+            text << ", which answered " << info.callback_rc;
+        }
+        text << ": ";
+    }
+    text << calotype_status_text(info.status);
+    if (info.log[0]) {
+        text << ": " << info.log;
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK const calotype_error_info *calotype_last_error(void) {
+    static const calotype_error_info none = {
+        sizeof(calotype_error_info), CALOTYPE_OK, CALOTYPE_ST_NONE, 0, 0, -1, "", "", ""};
+    static const calotype_error_info no_memory = {
+        sizeof(calotype_error_info), CALOTYPE_E_OOM, CALOTYPE_ST_NONE, 0, 0, -1, "", "", ""};
+    ThreadBlock *me = this_thread();
+    if (!me) {
+        return &no_memory;
+    }
+    if (me->error) {
+        return &me->error->info;
+    }
+    if (me->info.status == CALOTYPE_OK) {
+        return &none;
+    }
+    const calotype_status status = me->info.status;
+    me->info = none;
+    me->info.status = status;
+    return &me->info;
+}
+
+CALOTYPE_WEAK const char *calotype_status_text(calotype_status status) {
+    switch (status) {
+    case CALOTYPE_OK:
+        return "no error";
+    case CALOTYPE_E_INVALID:
+        return "invalid argument";
+    case CALOTYPE_E_NO_IMAGE:
+        return "no device code for this device";
+    case CALOTYPE_E_COMPILE:
+        return "device code does not compile";
+    case CALOTYPE_E_LINK:
+        return "device code does not link";
+    case CALOTYPE_E_LOAD:
+        return "the driver refuses the device code";
+    case CALOTYPE_E_OOM:
+        return "out of memory";
+    case CALOTYPE_E_SETUP:
+        return "the setup of a linkable failed";
+    case CALOTYPE_E_TEARDOWN:
+        return "the teardown of a linkable failed";
+    case CALOTYPE_E_BUSY:
+        return "held";
+    case CALOTYPE_E_CLOSING:
+        return "the context is being released";
+    case CALOTYPE_E_REENTRANT:
+        return "a callback asked for the module that it belongs to";
+    case CALOTYPE_E_DEADLOCK:
+        return "waiting would never end";
+    case CALOTYPE_E_UNDERFLOW:
+        return "more holds given back than taken";
+    case CALOTYPE_E_CONTEXT_LOST:
+        return "the context is gone";
+    case CALOTYPE_E_TIMEOUT:
+        return "timed out";
+    case CALOTYPE_E_ABI:
+        return "the object was generated for another version of the runtime";
+    case CALOTYPE_E_CAPTURE:
+        return "not possible while a stream is being captured";
+    case CALOTYPE_E_DEVICE:
+        return "no usable device";
+    case CALOTYPE_E_LAUNCH:
+        return "the kernel cannot be launched";
+    }
+    return "unknown status";
+}
+
+CALOTYPE_WEAK int calotype_report_status(void *user_context, calotype_status status) {
+    if (status == CALOTYPE_OK) {
+        return 0;
+    }
+    ErrorLog text;
+    const calotype_error_info *info = calotype_last_error();
+    if (info->status == status) {
+        describe_error(*info, text);
+    } else {
+        text << calotype_status_text(status);
+    }
+    calotype_error(user_context, text.empty() ? calotype_status_text(status) : text.c_str());
+    return error_code_of(status);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Errors of the kernel cache: made once where something fails, shared by all who waited for it,
+// kept as each thread's last error.
+#pragma once
+
+#include "runtime/device/error_log.h"
+#include "runtime/device/kernel_threads.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Constant once made; counted, because several threads have it. */
+struct FlightError {
+    std::atomic<uint32_t> references;
+    calotype_error_info info;  ///< strings stand behind it in the same allocation
+};
+
+/** What went wrong, where. */
+struct Failure {
+    calotype_status status = CALOTYPE_OK;
+    calotype_stage stage = CALOTYPE_ST_NONE;
+    int32_t callback_rc = 0;
+    int32_t linkable_index = -1;
+    const char *module_name = "";
+    const char *linkable_name = "";
+};
+
+/** Null: out of memory. One reference, the caller's. */
+FlightError *make_error(const Failure &failure, const ErrorLog &log);
+FlightError *share_error(FlightError *error);
+/** Null is allowed. */
+void drop_error(FlightError *error);
+
+/** Make it the last error of this thread, which gets the caller's reference; null stands for one
+ * that found no memory. Answers `status`. */
+calotype_status set_last_error(FlightError *error, calotype_status status);
+/** The same in one step, with a sentence. */
+calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
+                     const char *text);
+calotype_status fail(const Failure &failure, const ErrorLog &log);
+
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_eviction.h"
+
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/kernel_images.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+struct Load {
+    uint64_t modules, bytes;
+};
+
+Load load_of(const ContextState &context) {
+    Load load = {0, 0};
+    for (const calotype_entry *e = context.newest; e; e = e->older) {
+        if (e->phase() == Phase::ready) {
+            load.modules++;
+            load.bytes += e->module->bytes;
+        }
+    }
+    return load;
+}
+
+bool is_within(const ContextState &context, Load *load) {
+    const calotype_limits &limits = kernel_cache.limits;
+    if (!limits.ctx_modules && !limits.ctx_bytes) {
+        return true;
+    }
+    *load = load_of(context);
+    return limits.policy == CALOTYPE_POLICY_NONE ||
+           ((!limits.ctx_modules || load->modules <= limits.ctx_modules) &&
+            (!limits.ctx_bytes || load->bytes <= limits.ctx_bytes));
+}
+
+/** What goes first has the least. */
+double worth_of(const calotype_entry &entry) {
+    if (kernel_cache.limits.policy == CALOTYPE_POLICY_COST) {
+        const double bytes = entry.module->bytes ? double(entry.module->bytes) : 1;
+        return double(entry.compile_ns) * double(1 + count_hits(entry.index)) / bytes;
+    }
+    const uint64_t used = last_use(entry.index);
+    return double(used > entry.loaded_at ? used : entry.loaded_at);
+}
+
+/** The ready entry of least worth that nobody holds; null if there is none. */
+calotype_entry *least_worthy(const ContextState &context) {
+    calotype_entry *chosen = nullptr;
+    double least = 0;
+    for (calotype_entry *e = context.newest; e; e = e->older) {
+        if (e->phase() != Phase::ready || count_holds(e->index) != 0) {
+            continue;
+        }
+        const double worth = worth_of(*e);
+        if (!chosen || worth < least) {
+            chosen = e;
+            least = worth;
+        }
+    }
+    return chosen;
+}
+
+void watch_all(ContextState &context) {
+    for (calotype_entry *e = context.newest; e; e = e->older) {
+        if (e->phase() == Phase::ready) {
+            set_watched(*e, is_to_be_watched(*e));
+        }
+    }
+}
+
+void set_over_limit(ContextState &context, bool over) {
+    if (over) {
+        count_in(&context, Counter::over_limit);
+    }
+    if (over != context.over_limit) {
+        context.over_limit = over;
+        watch_all(context);
+    }
+}
+
+void take_deferred(ContextState &context, ThreadBlock &me, Victims &victims) {
+    for (calotype_entry *e = context.newest; e; e = e->older) {
+        if (e->phase() == Phase::ready && e->evict_when_idle && take_if_idle(*e, me, victims)) {
+            count_in(&context, Counter::evictions);
+        }
+    }
+}
+
+}  // namespace
+
+void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
+    if (context.closing || context.lost) {
+        return;
+    }
+    take_deferred(context, me, victims);
+    for (Load load; !is_within(context, &load);) {
+        calotype_entry *victim = least_worthy(context);
+        if (!victim) {
+            set_over_limit(context, true);
+            return;
+        }
+        if (take_if_idle(*victim, me, victims)) {
+            count_in(&context, Counter::evictions);
+        }
+    }
+    set_over_limit(context, false);
+}
+
+void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me, Victims &victims) {
+    const auto is_above = [&](const Load &load) {
+        return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
+    };
+    while (is_above(load_of(context))) {
+        calotype_entry *victim = least_worthy(context);
+        if (!victim) {
+            return;
+        }
+        if (take_if_idle(*victim, me, victims)) {
+            count_in(&context, Counter::evictions);
+        }
+    }
+}
+
+// ---- calotype_evict --------------------------------------------------------------------------
+
+namespace {
+
+/** What becomes of a request under the lock. */
+calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &me,
+                            Victims &victims) {
+    const bool defer = flags & CALOTYPE_EVICT_DEFER;
+    if (entry.phase() == Phase::ready && take_if_idle(entry, me, victims)) {
+        entry.drop_image_too = flags & CALOTYPE_EVICT_IMAGE_TOO;
+        count_in(entry.context, Counter::evictions);
+        return CALOTYPE_OK;
+    }
+    if (entry.flight.owner == &me && !defer) {
+        return CALOTYPE_E_REENTRANT;
+    }
+    if (entry.phase() == Phase::tearing || entry.phase() == Phase::failed) {
+        return CALOTYPE_OK;
+    }
+    if (!defer) {
+        return CALOTYPE_E_BUSY;
+    }
+    entry.evict_when_idle = true;
+    entry.drop_image_too |= bool(flags & CALOTYPE_EVICT_IMAGE_TOO);
+    set_watched(entry, true);
+    return CALOTYPE_OK;
+}
+
+calotype_status evict_module(const Call &call, const calotype_module_desc &desc, uint32_t flags) {
+    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, desc.name,
+                    "a module cannot be unloaded while its stream is captured");
+    }
+    poll_stream_holds(call.scope.context_uid);
+    Victims victims;
+    calotype_status status = CALOTYPE_OK;
+    kernel_cache.lock.lock();
+    ContextState *context = find_context(call.scope.context_uid);
+    calotype_entry *entry = find_entry(KernelKey(call.scope.context_uid, desc.uid));
+    if (entry) {
+        status = evict_entry(*entry, flags, *call.me, victims);
+    } else if (flags & CALOTYPE_EVICT_IMAGE_TOO) {
+        drop_images(desc.uid);
+    }
+    kernel_cache.lock.unlock();
+    if (status != CALOTYPE_OK) {
+        return fail(status, CALOTYPE_ST_NONE, desc.name, "the module is in use");
+    }
+    return context
+               ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
+               : CALOTYPE_OK;
+}
+
+calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *freed) {
+    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
+                    "modules cannot be unloaded while a stream is captured");
+    }
+    poll_stream_holds(call.scope.context_uid);
+    Victims victims;
+    kernel_cache.lock.lock();
+    ContextState *context = find_context(call.scope.context_uid);
+    if (context && !context->closing) {
+        choose_idle(*context, target_bytes, *call.me, victims);
+    }
+    kernel_cache.lock.unlock();
+    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+        *freed += e->module->bytes;
+    }
+    return context
+               ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
+               : CALOTYPE_OK;
+}
+
+}  // namespace
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_evict(void *user_context, const calotype_module_desc *desc,
+                                             uint32_t flags) {
+    Call call;
+    const calotype_status status = begin_call(user_context, desc, &call);
+    return status == CALOTYPE_OK ? evict_module(call, *desc, flags) : status;
+}
+
+CALOTYPE_WEAK calotype_status calotype_trim(void *user_context, uint64_t target_bytes,
+                                            uint64_t *freed) {
+    uint64_t unwanted = 0;
+    freed = freed ? freed : &unwanted;
+    *freed = 0;
+    struct Trim {
+        uint64_t target, *freed;
+    } trim = {target_bytes, freed};
+    return for_each_backend(
+        user_context,
+        [](const Call &call, void *data) {
+            Trim &trim = *static_cast<Trim *>(data);
+            return trim_context(call, trim.target, trim.freed);
+        },
+        &trim);
+}
+
+CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits) {
+    if (!limits || limits->size < sizeof *limits) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "calotype_limits::size is less than that of the structure");
+    }
+    ThreadBlock *me = this_thread();
+    if (!me) {
+        return CALOTYPE_E_OOM;
+    }
+    kernel_cache.lock.lock();
+    kernel_cache.limits = *limits;
+    limit_images();
+    ContextState *context = kernel_cache.contexts;
+    kernel_cache.lock.unlock();
+    calotype_status first = CALOTYPE_OK;
+    for (; context; context = context->next) {  // contexts are only ever added in front
+        Victims victims;
+        kernel_cache.lock.lock();
+        choose_victims(*context, *me, victims);
+        announce_change();
+        kernel_cache.lock.unlock();
+        const calotype_status status = tear_down(*context, victims, CALOTYPE_R_EVICT, nullptr, *me);
+        first = first == CALOTYPE_OK ? status : first;
+    }
+    return first;
+}
+
+CALOTYPE_WEAK calotype_status calotype_get_limits(calotype_limits *limits) {
+    if (!limits || limits->size < sizeof *limits) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "calotype_limits::size is less than that of the structure");
+    }
+    LockGuard guard(kernel_cache.lock);
+    *limits = kernel_cache.limits;
+    limits->size = sizeof *limits;
+    return CALOTYPE_OK;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A flight: from a module that is not there to one that is ready, on the thread that asked first.
+// Image, load, relocations, functions, setups; then, in one critical section, the module is ready
+// and everyone who waited has a hold. What fails is undone in reverse.
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/failure.h"
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/kernel_eviction.h"
+#include "runtime/device/kernel_images.h"
+#include "runtime/device/kernel_trace.h"
+#include "runtime/device/timed_wait.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+struct Flight {
+    const Call &call;
+    const calotype_module_desc &desc;
+    ContextState &context;
+    calotype_entry &entry;
+    const KernelBackend &backend;
+
+    LoadedModule *module = nullptr;
+    ImageUse image = {};
+    Failure failure = {};
+    ErrorLog log{};
+    FlightError *error = nullptr;  ///< if it came with the image
+
+    calotype_status fail_at(calotype_stage stage, calotype_status status) {
+        if (failure.status == CALOTYPE_OK) {
+            failure.status = status;
+            failure.stage = stage;
+            failure.module_name = desc.name ? desc.name : "";
+        }
+        return status;
+    }
+    bool is_lost() const {
+        LockGuard guard(kernel_cache.lock);
+        return context.lost;
+    }
+};
+
+calotype_status check_capture(Flight &flight) {
+    if (!flight.backend.is_capturing || !flight.backend.is_capturing(flight.call.scope, nullptr)) {
+        return CALOTYPE_OK;
+    }
+    flight.log << "the module is not loaded in this context, and loading it would break the "
+                  "capture; call calotype_prefetch or run the pipeline once before";
+    return flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CAPTURE);
+}
+
+calotype_status prepare(Flight &flight) {
+    flight.module = make_module(flight.backend, flight.desc);
+    if (!flight.module) {
+        flight.log << "no memory for the module's description";
+        return flight.fail_at(CALOTYPE_ST_NONE, CALOTYPE_E_OOM);
+    }
+    uint32_t culprit = 0;
+    if (!order_setups(flight.module->desc, flight.module->setup_order, &culprit)) {
+        flight.log << "linkables are to be set up after each other in a circle; one of them is "
+                   << flight.module->desc.linkables[culprit]->name;
+        return flight.fail_at(CALOTYPE_ST_SETUP, CALOTYPE_E_INVALID);
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status find_image(Flight &flight) {
+    const calotype_status status = use_image(flight.context, flight.call.scope, flight.desc,
+                                             *flight.call.me, &flight.image, &flight.error);
+    if (status != CALOTYPE_OK) {
+        return flight.fail_at(CALOTYPE_ST_COMPILE, status);
+    }
+    flight.module->bytes = flight.image.image.size;
+    return CALOTYPE_OK;
+}
+
+/** Room for one more: all that is idle in the context goes. */
+void evict_idle(Flight &flight) {
+    Victims victims;
+    kernel_cache.lock.lock();
+    choose_idle(flight.context, 0, *flight.call.me, victims);
+    kernel_cache.lock.unlock();
+    tear_down(flight.context, victims, CALOTYPE_R_EVICT, flight.call.scope.user_context,
+              *flight.call.me);
+}
+
+calotype_status load_once(Flight &flight) {
+    const uint64_t begin = now_ns();
+    const calotype_status status = flight.backend.load(
+        flight.call.scope, flight.desc, flight.image.image, &flight.module->module, flight.log);
+    if (status == CALOTYPE_OK) {
+        count_in(&flight.context, Counter::loads);
+        count_in(&flight.context, Counter::load_ns, now_ns() - begin);
+    } else {
+        flight.module->module = nullptr;
+    }
+    trace(CALOTYPE_ST_LOAD, flight.context.uid, flight.desc.uid, begin, status);
+    return status;
+}
+
+calotype_status load(Flight &flight) {
+    install_exit_handler();
+    calotype_status status = load_once(flight);
+    if (status == CALOTYPE_E_OOM) {
+        count_in(&flight.context, Counter::oom_retries);
+        evict_idle(flight);
+        flight.log.clear();
+        status = load_once(flight);
+    }
+    return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_LOAD, status);
+}
+
+calotype_status relocate(Flight &flight) {
+    for (uint32_t i = 0; i < flight.desc.n_relocs; i++) {
+        const calotype_reloc &reloc = flight.desc.relocs[i];
+        uint64_t address = 0;
+        size_t size = 0;
+        calotype_status status = flight.backend.get_global(flight.call.scope, flight.module->module,
+                                                           reloc.symbol, &address, &size);
+        if (status == CALOTYPE_OK && (reloc.offset > size || reloc.bytes > size - reloc.offset)) {
+            flight.log << reloc.bytes << " bytes at offset " << reloc.offset << " of "
+                       << reloc.symbol << ", which has " << uint64_t(size);
+            return flight.fail_at(CALOTYPE_ST_RELOC, CALOTYPE_E_INVALID);
+        }
+        if (status == CALOTYPE_OK) {
+            status = flight.backend.copy_to_device(flight.call.scope, address + reloc.offset,
+                                                   reloc.value, reloc.bytes);
+        }
+        if (status != CALOTYPE_OK) {
+            flight.log << "symbol " << reloc.symbol;
+            return flight.fail_at(CALOTYPE_ST_RELOC, status);
+        }
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status resolve(Flight &flight) {
+    LoadedModule &module = *flight.module;
+    for (uint32_t i = 0; i < module.n_functions; i++) {
+        const calotype_status status = flight.backend.get_function(
+            flight.call.scope, module.module, module.desc.kernels[i].name, &module.functions[i],
+            flight.log);
+        if (status != CALOTYPE_OK) {
+            module.functions[i] = nullptr;
+            if (flight.log.empty()) {
+                flight.log << "kernel " << module.desc.kernels[i].name << " is not in the module";
+            }
+            return flight.fail_at(CALOTYPE_ST_LOAD, status);
+        }
+    }
+    return CALOTYPE_OK;
+}
+
+/** What setups and relocations have queued on the stream of the call is done. */
+calotype_status await_stream(Flight &flight) {
+    const KernelBackend &backend = flight.backend;
+    const DeviceScope &scope = flight.call.scope;
+    if (flight.desc.n_relocs == 0 && flight.desc.n_linkables == 0) {
+        return CALOTYPE_OK;
+    }
+    void *event = nullptr;
+    calotype_status status = CALOTYPE_E_INVALID;
+    if (backend.record_event) {
+        status = backend.record_event(scope, scope.stream, &event);
+    }
+    if (status != CALOTYPE_OK) {
+        status = backend.synchronize(scope);
+        return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_SETUP, status);
+    }
+    uint64_t pause_ns = 1000;
+    while ((status = backend.query_event(event)) == CALOTYPE_E_BUSY) {
+        const Word never{0};
+        wait_on_until(never, 0, now_ns() + pause_ns);
+        pause_ns = pause_ns < 100000 ? 2 * pause_ns : pause_ns;
+    }
+    backend.destroy_event(event);
+    return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_SETUP, status);
+}
+
+/** Setups; what is set up is torn down again if one fails or the context is lost meanwhile. */
+calotype_status set_up(Flight &flight) {
+    prepare_callbacks(*flight.module);
+    const CallbackSite site{flight.context, flight.call.scope, CALOTYPE_R_LOAD, *flight.call.me,
+                            true};
+    calotype_status status = run_setups(site, *flight.module, &flight.failure, flight.log);
+    if (status == CALOTYPE_OK) {
+        status = await_stream(flight);
+    }
+    return status;
+}
+
+void undo(Flight &flight, bool has_driver) {
+    Failure ignored;
+    ErrorLog ignored_log;
+    const CallbackSite site{flight.context, flight.call.scope,
+                            has_driver ? CALOTYPE_R_SETUP_FAILED : CALOTYPE_R_CONTEXT_LOST,
+                            *flight.call.me, has_driver};
+    run_teardowns(site, *flight.module, &ignored, ignored_log);
+    unload_module(flight.context, flight.call.scope, *flight.module, has_driver);
+    finish_callbacks(*flight.module);
+}
+
+/** All that needs the context to be current. */
+calotype_status load_and_set_up(Flight &flight) {
+    calotype_status status = flight.backend.enter(flight.call.scope);
+    if (status != CALOTYPE_OK) {
+        flight.log << failure_text();
+        clear_failure();
+        return flight.fail_at(CALOTYPE_ST_LOAD, status);
+    }
+    status = load(flight);
+    for (auto step : {relocate, resolve, set_up}) {
+        status = status == CALOTYPE_OK ? step(flight) : status;
+    }
+    const bool is_lost = flight.is_lost();
+    if (status == CALOTYPE_OK && is_lost) {
+        flight.log << "the context was lost while the module was loaded";
+        status = flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CONTEXT_LOST);
+    }
+    if (status != CALOTYPE_OK) {
+        undo(flight, !is_lost);
+    }
+    flight.backend.leave(flight.call.scope);
+    return status;
+}
+
+bool is_for_good(calotype_status status) {
+    return status == CALOTYPE_E_COMPILE || status == CALOTYPE_E_LINK ||
+           status == CALOTYPE_E_NO_IMAGE;
+}
+
+/** Tell all who wait. The lock is held; after it they are gone. */
+void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *error) {
+    Waiter *waiter = entry.first_waiter;
+    entry.first_waiter = nullptr;
+    while (waiter) {
+        Waiter *next = waiter->next;
+        if (status == CALOTYPE_OK) {
+            grant_hold(entry, *waiter->thread);
+        }
+        waiter->status = status;
+        waiter->error = share_error(error);
+        waiter->thread->waits_on = nullptr;
+        Word &done = waiter->done;
+        done.store(1, std::memory_order_release);
+        wake(done, 1);
+        waiter = next;
+    }
+}
+
+/** False: the context went while nobody looked. */
+bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
+    LockGuard guard(kernel_cache.lock);
+    calotype_entry &entry = flight.entry;
+    if (flight.context.lost) {
+        return false;
+    }
+    entry.module = flight.module;
+    entry.compile_ns = flight.image.compile_ns;
+    entry.loaded_at = kernel_cache.epoch.fetch_add(uint64_t(1) << 32, std::memory_order_relaxed) +
+                      (uint64_t(1) << 32);
+    make_newest(entry);
+    entry.flight.owner = nullptr;
+    count_in(&flight.context, Counter::live_modules);
+    count_in(&flight.context, Counter::live_bytes, flight.module->bytes);
+    *out = grant_hold(entry, *flight.call.me);
+    set_watched(entry, is_to_be_watched(entry));
+    set_phase(entry, Phase::ready);
+    answer_waiters(entry, CALOTYPE_OK, nullptr);
+    announce_change();
+    choose_victims(flight.context, *flight.call.me, victims);
+    return true;
+}
+
+calotype_status end_in_failure(Flight &flight, calotype_status status) {
+    FlightError *error = flight.error ? flight.error : make_error(flight.failure, flight.log);
+    free_module(flight.module);
+    flight.module = nullptr;
+    kernel_cache.lock.lock();
+    calotype_entry &entry = flight.entry;
+    count_in(&flight.context, Counter::failures);
+    entry.flight.owner = nullptr;
+    answer_waiters(entry, status, error);
+    if (is_for_good(status) && !flight.context.lost) {
+        entry.error = share_error(error);
+        set_phase(entry, Phase::failed);
+        announce_change();
+    } else {
+        remove_entry(entry);
+    }
+    kernel_cache.lock.unlock();
+    return set_last_error(error, status);
+}
+
+}  // namespace
+
+calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
+                           ContextState &context, calotype_entry &entry, calotype_hold *out) {
+    Flight flight{call, desc, context, entry, *call.backend};
+    calotype_status status = CALOTYPE_OK;
+    for (auto step : {check_capture, prepare, find_image, load_and_set_up}) {
+        status = status == CALOTYPE_OK ? step(flight) : status;
+    }
+    Victims victims;
+    if (status == CALOTYPE_OK && !publish(flight, out, victims)) {
+        undo(flight, false);
+        flight.log << "the context was lost while the module was loaded";
+        status = flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CONTEXT_LOST);
+    }
+    end_image_use(flight.image);
+    if (status != CALOTYPE_OK) {
+        return end_in_failure(flight, status);
+    }
+    // A module that another left room for is ready whatever that one's teardown says.
+    tear_down(context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me);
+    return CALOTYPE_OK;
+}
+
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The image cache. A key has one record, which is busy while one thread makes the image; others
+// wait for it and share what comes of it, the error too. Embedded images that are loaded as they
+// are do not come here: there is nothing to save, and the object may be gone tomorrow.
+#include "runtime/device/kernel_images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/image_store.h"
+#include "runtime/device/kernel_trace.h"
+#include "runtime/device/timed_wait.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+struct CachedImage {
+    calotype_uid uid;
+    DeviceArch arch;
+    Phase phase;  ///< busy, ready or failed
+    Waitable flight;
+    LoadableImage image;
+    FlightError *error;
+    calotype_status status;
+    uint64_t compile_ns;
+    uint64_t last_use;
+    uint32_t uses;  ///< those who load it or wait for it
+    bool dropped;   ///< not in the list; goes with its last use
+    CachedImage *next;
+};
+
+namespace {
+
+CachedImage *images = nullptr;
+uint64_t image_clock = 0;
+uint32_t compiling_threads = 0;
+
+struct CompileHook {
+    calotype_compile_fn compile;
+    void *self;
+    char version[160];
+};
+CompileHook hook = {};
+
+bool is_same_arch(const DeviceArch &a, const DeviceArch &b) {
+    return a.sm == b.sm && a.suffix == b.suffix && strcmp(a.toolchain, b.toolchain) == 0;
+}
+
+CachedImage **find_image(const calotype_uid &uid, const DeviceArch &arch) {
+    CachedImage **link = &images;
+    while (*link &&
+           (memcmp(&(*link)->uid, &uid, sizeof uid) != 0 || !is_same_arch((*link)->arch, arch))) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+void free_image(CachedImage *image) {
+    if (image->phase == Phase::ready) {
+        count_in(nullptr, Counter::image_bytes, 0 - uint64_t(image->image.size));
+    }
+    if (image->image.owned) {
+        free(const_cast<void *>(image->image.bytes));
+    }
+    drop_error(image->error);
+    free(image);
+}
+
+/** Take it out of the list; it lives on while it is used. */
+void drop_image(CachedImage **link) {
+    CachedImage *image = *link;
+    *link = image->next;
+    image->dropped = true;
+    if (image->uses == 0) {
+        free_image(image);
+    }
+}
+
+template<typename Predicate>
+void drop_images_if(Predicate matches) {
+    CachedImage **link = &images;
+    while (*link) {
+        if (matches(**link)) {
+            drop_image(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
+void end_use(CachedImage *image) {
+    image->last_use = ++image_clock;
+    if (--image->uses == 0 && image->dropped) {
+        free_image(image);
+    }
+}
+
+}  // namespace
+
+void drop_images(const calotype_uid &uid) {
+    drop_images_if([&](const CachedImage &image) {
+        return image.phase == Phase::ready && memcmp(&image.uid, &uid, sizeof uid) == 0;
+    });
+}
+
+void forget_failed_images(const calotype_uid &uid) {
+    drop_images_if([&](const CachedImage &image) {
+        return image.phase == Phase::failed && memcmp(&image.uid, &uid, sizeof uid) == 0;
+    });
+}
+
+void drop_all_images() {
+    drop_images_if([](const CachedImage &image) { return image.phase != Phase::busy; });
+}
+
+void forget_image_flights() {
+    drop_images_if([](CachedImage &image) {
+        image.uses = image.phase == Phase::busy ? 1 : 0;  // what it points at may be half made
+        return image.phase == Phase::busy;
+    });
+    compiling_threads = 0;
+}
+
+void limit_images() {
+    const uint64_t limit = kernel_cache.limits.image_bytes;
+    uint64_t total = 0;
+    for (const CachedImage *i = images; i; i = i->next) {
+        total += i->phase == Phase::ready ? i->image.size : 0;
+    }
+    while (limit && total > limit) {
+        CachedImage **oldest = nullptr;
+        for (CachedImage **link = &images; *link; link = &(*link)->next) {
+            const bool can_go = (*link)->phase == Phase::ready && (*link)->uses == 0;
+            if (can_go && (!oldest || (*link)->last_use < (*oldest)->last_use)) {
+                oldest = link;
+            }
+        }
+        if (!oldest) {
+            return;
+        }
+        total -= (*oldest)->image.size;
+        drop_image(oldest);
+    }
+}
+
+// ---- making one ------------------------------------------------------------------------------
+
+namespace {
+
+/** What one thread knows while it makes an image. */
+struct Making {
+    ContextState &context;
+    const DeviceScope &scope;
+    const calotype_module_desc &desc;
+    ThreadBlock &me;
+    DeviceArch arch = {};
+    CompileHook hook = {};
+    LoadableImage image = {};
+    ErrorLog log{};
+    uint64_t compile_ns = 0;
+};
+
+/** No more threads at once than the limit says; one that compiles within a compile step may. */
+void begin_compiling(ThreadBlock &me) {
+    LockGuard guard(kernel_cache.lock);
+    const auto is_full = [] {
+        const uint32_t limit = kernel_cache.limits.compile_threads;
+        return limit && compiling_threads >= limit;
+    };
+    while (me.compiling == 0 && is_full()) {
+        wait_for_change(no_deadline);
+    }
+    me.compiling++;
+    compiling_threads++;
+}
+
+void end_compiling(ThreadBlock &me) {
+    LockGuard guard(kernel_cache.lock);
+    me.compiling--;
+    compiling_threads--;
+    announce_change();
+}
+
+calotype_status run_hook(Making &making) {
+    void *bytes = nullptr;
+    size_t size = 0;
+    char *log = nullptr;
+    const calotype_status status = making.hook.compile(
+        making.hook.self, &making.desc, making.arch.sm, making.arch.suffix, &bytes, &size, &log);
+    if (log) {
+        making.log << log;
+        free(log);
+    }
+    if (status == CALOTYPE_OK) {
+        making.image.kind = CALOTYPE_CUBIN;
+        making.image.bytes = bytes;
+        making.image.size = size;
+        making.image.owned = making.image.persistable = making.image.was_built = true;
+    }
+    return status;
+}
+
+void count_build(Making &making, calotype_status status, uint64_t ns) {
+    const bool compiled = making.image.was_built || status == CALOTYPE_E_COMPILE ||
+                          status == CALOTYPE_E_LINK || making.hook.compile;
+    const bool linked = making.image.was_linked || status == CALOTYPE_E_LINK;
+    if (compiled) {
+        count_in(&making.context, Counter::compiles);
+        count_in(&making.context, Counter::compile_ns, ns);
+        making.compile_ns = ns;
+    }
+    if (linked) {
+        count_in(&making.context, Counter::links);
+        count_in(&making.context, Counter::link_ns, ns);
+    }
+    if (making.image.lto_missed) {
+        count_in(&making.context, Counter::lto_missed);
+    }
+    trace(linked ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE, making.context.uid, making.desc.uid,
+          now_ns() - ns, status);
+}
+
+calotype_status build(Making &making) {
+    begin_compiling(making.me);
+    const uint64_t begin = now_ns();
+    const calotype_status status =
+        making.hook.compile ? run_hook(making)
+                            : making.context.backend->build(making.scope, making.arch, making.desc,
+                                                            &making.image, making.log);
+    count_build(making, status, now_ns() - begin);
+    end_compiling(making.me);
+    return status;
+}
+
+/** From the store, or built and put there. */
+calotype_status make_image(Making &making) {
+    calotype_uid key;
+    if (image_key(making.arch, making.desc, &key) != CALOTYPE_OK) {
+        return build(making);
+    }
+    if (find_stored_image(making.scope, making.arch, making.desc, key, &making.image)) {
+        return CALOTYPE_OK;
+    }
+    const ImageLock lock(key);
+    if (lock.has_waited() &&
+        find_stored_image(making.scope, making.arch, making.desc, key, &making.image)) {
+        return CALOTYPE_OK;
+    }
+    const calotype_status status = build(making);
+    if (status == CALOTYPE_OK) {
+        store_image(making.scope, making.arch, making.desc, key, making.image);
+    }
+    return status;
+}
+
+FlightError *describe(const Making &making, calotype_status status) {
+    Failure failure;
+    failure.status = status;
+    failure.stage = status == CALOTYPE_E_LINK ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE;
+    failure.module_name = making.desc.name ? making.desc.name : "";
+    return make_error(failure, making.log);
+}
+
+bool is_for_good(calotype_status status) {
+    return status == CALOTYPE_E_COMPILE || status == CALOTYPE_E_LINK ||
+           status == CALOTYPE_E_NO_IMAGE;
+}
+
+/** Make the image of a busy record that is ours, and say so to those who wait. */
+void fly_image(Making &making, CachedImage *record) {
+    const calotype_status status = make_image(making);
+    FlightError *error = status == CALOTYPE_OK ? nullptr : describe(making, status);
+    LockGuard guard(kernel_cache.lock);
+    record->flight.owner = nullptr;
+    record->status = status;
+    record->error = error;
+    record->image = making.image;
+    record->compile_ns = making.compile_ns;
+    record->phase = status == CALOTYPE_OK ? Phase::ready : Phase::failed;
+    if (status == CALOTYPE_OK) {
+        count_in(nullptr, Counter::image_bytes, making.image.size);
+    }
+    const bool keep = status == CALOTYPE_OK ? making.image.owned : is_for_good(status);
+    if (!keep && !record->dropped) {
+        drop_image(find_image(record->uid, record->arch));
+    }
+    announce_change();
+}
+
+/** A record of that key: another's, in whatever phase, or a busy one of ours. Counts a use. */
+CachedImage *find_or_begin(const Making &making, bool *is_ours) {
+    CachedImage **link = find_image(making.desc.uid, making.arch);
+    *is_ours = !*link;
+    if (*is_ours) {
+        CachedImage *record = static_cast<CachedImage *>(calloc(1, sizeof(CachedImage)));
+        if (!record) {
+            return nullptr;
+        }
+        record->uid = making.desc.uid;
+        record->arch = making.arch;
+        record->phase = Phase::busy;
+        record->flight.owner = &making.me;
+        *link = record;
+    }
+    (*link)->uses++;
+    return *link;
+}
+
+/** OK once another thread is done with it. */
+calotype_status await_image(CachedImage &record, ThreadBlock &me) {
+    while (record.phase == Phase::busy) {
+        if (record.flight.owner == &me) {
+            return CALOTYPE_E_REENTRANT;
+        }
+        if (closes_circle(me, record.flight)) {
+            return CALOTYPE_E_DEADLOCK;
+        }
+        me.waits_on = &record.flight;
+        wait_for_change(no_deadline);
+        me.waits_on = nullptr;
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status share_image(Making &making, ImageUse *use, FlightError **error) {
+    bool is_ours = false;
+    kernel_cache.lock.lock();
+    CachedImage *record = find_or_begin(making, &is_ours);
+    kernel_cache.lock.unlock();
+    if (!record) {
+        return CALOTYPE_E_OOM;
+    }
+    if (is_ours) {
+        fly_image(making, record);
+    }
+    LockGuard guard(kernel_cache.lock);
+    calotype_status status = await_image(*record, making.me);
+    if (status == CALOTYPE_OK) {
+        status = record->status;
+        *error = share_error(record->error);
+    } else {
+        *error = describe(making, status);
+    }
+    if (status == CALOTYPE_OK) {
+        use->image = record->image;
+        use->cached = record;
+        use->compile_ns = record->compile_ns;
+    } else {
+        end_use(record);
+    }
+    limit_images();
+    return status;
+}
+
+}  // namespace
+
+/** Which hook, and by which tools. */
+static calotype_status describe_arch(Making &making, bool *is_ready) {
+    const KernelBackend &backend = *making.context.backend;
+    const calotype_status status = backend.describe(making.scope, &making.arch);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    kernel_cache.lock.lock();
+    making.hook = hook;
+    kernel_cache.lock.unlock();
+    *is_ready =
+        !making.hook.compile && backend.is_ready && backend.is_ready(making.arch, making.desc);
+    if (making.hook.compile) {
+        // What makes the image stands in its key.
+        char *to = making.arch.toolchain;
+        memcpy(to, "hook ", 5);
+        memcpy(to + 5, making.hook.version, sizeof making.hook.version);
+    } else if (!*is_ready && backend.describe_tools) {
+        backend.describe_tools(making.scope, &making.arch);
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status use_image(ContextState &context, const DeviceScope &scope,
+                          const calotype_module_desc &desc, ThreadBlock &me, ImageUse *use,
+                          FlightError **error) {
+    Making making{context, scope, desc, me};
+    *use = ImageUse{};
+    *error = nullptr;
+    bool is_ready = false;
+    calotype_status status = describe_arch(making, &is_ready);
+    if (status == CALOTYPE_OK && !is_ready) {
+        return share_image(making, use, error);
+    }
+    if (status == CALOTYPE_OK) {
+        status = build(making);
+    }
+    if (status != CALOTYPE_OK) {
+        *error = describe(making, status);
+        return status;
+    }
+    use->image = making.image;
+    use->compile_ns = making.compile_ns;
+    return CALOTYPE_OK;
+}
+
+void end_image_use(ImageUse &use) {
+    if (use.cached) {
+        LockGuard guard(kernel_cache.lock);
+        end_use(use.cached);
+        limit_images();
+    } else if (use.image.owned) {
+        free(const_cast<void *>(use.image.bytes));
+    }
+    use = ImageUse{};
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_set_compile_hook(calotype_compile_fn compile, void *self,
+                                                        const char *version_for_key) {
+    const size_t size = version_for_key ? strlen(version_for_key) : 0;
+    if (size >= sizeof hook.version) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "the version of a compile hook has 160 characters or more");
+    }
+    LockGuard guard(kernel_cache.lock);
+    hook = CompileHook{compile, self, {}};
+    if (size) {
+        memcpy(hook.version, version_for_key, size);
+    }
+    return CALOTYPE_OK;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Launches, and what generated code calls.
+#include "runtime/device/failure.h"
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/kernel_module.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+struct Launch {
+    void *user_context;
+    uint32_t kernel;
+    const uint32_t *grid, *block;
+    uint32_t dynamic_shared_bytes;
+    void *stream;
+    void **args;
+};
+
+ErrorLog &operator<<(ErrorLog &log, const uint32_t (&size)[3]) {
+    return log << size[0] << " x " << size[1] << " x " << size[2];
+}
+
+calotype_status refuse(calotype_status status, const LoadedModule *module, const ErrorLog &log) {
+    Failure failure;
+    failure.status = status;
+    failure.stage = CALOTYPE_ST_LAUNCH;
+    failure.module_name = module ? module->desc.name : "";
+    return fail(failure, log);
+}
+
+/** "kernel NAME, grid 8 x 1 x 1, block 32 x 4 x 1, 0 bytes of dynamic shared memory: " */
+void describe(const Launch &launch, const calotype_kernel_desc &kernel, ErrorLog &log) {
+    const uint32_t grid[3] = {launch.grid[0], launch.grid[1], launch.grid[2]};
+    const uint32_t block[3] = {launch.block[0], launch.block[1], launch.block[2]};
+    log << "kernel " << kernel.name << ", grid " << grid << ", block " << block << ", "
+        << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
+}
+
+/** What no device could run. */
+calotype_status check(const Launch &launch, const calotype_kernel_desc &kernel,
+                      const LoadedModule &module) {
+    uint64_t threads = 1;
+    bool is_empty = false;
+    for (int i = 0; i < 3; i++) {
+        threads *= launch.block[i];
+        is_empty |= launch.grid[i] == 0 || launch.block[i] == 0;
+    }
+    const bool is_too_large = kernel.max_threads && threads > kernel.max_threads;
+    if (!is_empty && !is_too_large) {
+        return CALOTYPE_OK;
+    }
+    ErrorLog log;
+    describe(launch, kernel, log);
+    if (is_empty) {
+        log << "grid and block must have at least one element in each dimension";
+    } else {
+        log << threads << " threads a block, the kernel was compiled for at most "
+            << kernel.max_threads;
+    }
+    return refuse(CALOTYPE_E_LAUNCH, &module, log);
+}
+
+/** Why the back end did not launch. */
+calotype_status report(const Launch &launch, const LoadedModule &module, calotype_status status,
+                       const ErrorLog &reason) {
+    ErrorLog log;
+    describe(launch, module.desc.kernels[launch.kernel], log);
+    log << (reason.empty() ? failure_text() : reason.c_str());
+    log.driver_result = reason.driver_result;
+    clear_failure();
+    return refuse(status, &module, log);
+}
+
+calotype_status run(const LoadedModule &module, const Launch &launch) {
+    const KernelBackend &backend = *module.backend;
+    const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
+    if (check(launch, kernel, module) != CALOTYPE_OK) {
+        return CALOTYPE_E_LAUNCH;
+    }
+    DeviceScope scope;
+    calotype_status status = backend.acquire(launch.user_context, &scope);
+    ErrorLog log;
+    if (status != CALOTYPE_OK) {
+        return report(launch, module, status, log);
+    }
+    status = backend.launch(scope, module.functions[launch.kernel], kernel, launch.grid,
+                            launch.block, launch.dynamic_shared_bytes,
+                            launch.stream ? launch.stream : scope.stream, launch.args, log);
+    if (backend.release) {
+        backend.release(scope);
+    }
+    return status == CALOTYPE_OK ? status : report(launch, module, status, log);
+}
+
+calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
+    const uint64_t word = hold.entry ? hold.entry->word.load(std::memory_order_acquire) : 0;
+    if (!hold.entry || generation_of(word) != hold.generation >> thread_bits) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_LAUNCH, nullptr, "the module is not held");
+    }
+    if (phase_of(word) != Phase::ready) {
+        return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_LAUNCH, nullptr,
+                    "the module was unloaded although it is held");
+    }
+    const LoadedModule &module = *hold.entry->module;
+    if (launch.kernel >= module.n_functions) {
+        ErrorLog log;
+        log << "kernel number " << launch.kernel << ", there are " << module.n_functions;
+        return refuse(CALOTYPE_E_INVALID, &module, log);
+    }
+    return run(module, launch);
+}
+
+}  // namespace
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_launch(void *user_context, calotype_hold hold,
+                                              uint32_t kernel, const uint32_t grid[3],
+                                              const uint32_t block[3],
+                                              uint32_t dynamic_shared_bytes, void *stream,
+                                              void **args) {
+    return launch_held(
+        hold, Launch{user_context, kernel, grid, block, dynamic_shared_bytes, stream, args});
+}
+
+CALOTYPE_WEAK int calotype_begin_kernels(void *user_context, const calotype_module_desc *desc,
+                                         calotype_hold *out) {
+    const calotype_status status = calotype_initialize_kernels(user_context, desc, nullptr, out);
+    return status == CALOTYPE_OK ? 0 : calotype_report_status(user_context, status);
+}
+
+CALOTYPE_WEAK int calotype_run_kernel(void *user_context, const calotype_hold *hold,
+                                      uint32_t kernel, const int32_t shape[7], void **args) {
+    uint32_t size[7];
+    bool is_negative = false, is_empty = false;
+    for (int i = 0; i < 7; i++) {
+        is_negative |= shape[i] < 0;
+        is_empty |= i < 3 && shape[i] == 0;
+        size[i] = uint32_t(shape[i]);
+    }
+    calotype_status status = CALOTYPE_OK;
+    if (is_negative) {
+        ErrorLog log;
+        log << "kernel number " << kernel << ": ";
+        const char *const names[] = {
+            "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
+        for (int i = 0; i < 7; i++) {
+            if (shape[i] < 0) {
+                log << names[i] << " is " << shape[i] << ", must not be negative";
+                break;
+            }
+        }
+        status = refuse(CALOTYPE_E_LAUNCH, nullptr, log);
+    } else if (!is_empty) {
+        status = launch_held(*hold,
+                             Launch{user_context, kernel, size, size + 3, size[6], nullptr, args});
+    }
+    return status == CALOTYPE_OK ? 0 : calotype_report_status(user_context, status);
+}
+
+CALOTYPE_WEAK void calotype_end_kernels(void *user_context, void *hold) {
+    calotype_hold *given = static_cast<calotype_hold *>(hold);
+    if (given && given->entry) {
+        calotype_finalize_kernels(user_context, given);
+    }
+}

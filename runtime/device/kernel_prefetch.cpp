@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loading ahead of time, on threads that end with their work. They take the place of callers, not
+// of the pool's workers, which must be free to run loops while a compiler is at work.
+#include <new>
+#include <stdlib.h>
+
+#include "runtime/abi/threads.h"
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/timed_wait.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+struct Prefetch {
+    void *user_context;
+    const calotype_module_desc **descs;
+    uint32_t n;
+    std::atomic<uint32_t> next{0};
+    Word unfinished{0};  ///< modules
+    calotype_thread **threads;
+    uint32_t n_threads;
+    // Guarded.
+    FlightError *error;  ///< of the first that failed
+    calotype_status status;
+    bool has_waiter;  ///< somebody has the ticket
+    Prefetch *older;
+};
+
+/** All whose threads have not been joined. Guarded. */
+Prefetch *prefetches = nullptr;
+
+void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
+    calotype_hold hold;
+    calotype_status status =
+        calotype_initialize_kernels(prefetch.user_context, &desc, nullptr, &hold);
+    if (status == CALOTYPE_OK) {
+        calotype_finalize_kernels(prefetch.user_context, &hold);
+    } else {
+        const ThreadBlock *me = known_thread();
+        LockGuard guard(kernel_cache.lock);
+        if (prefetch.status == CALOTYPE_OK) {
+            prefetch.status = status;
+            prefetch.error = me ? share_error(me->error) : nullptr;
+        }
+    }
+}
+
+void work(void *data) {
+    Prefetch &prefetch = *static_cast<Prefetch *>(data);
+    for (;;) {
+        const uint32_t i = prefetch.next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= prefetch.n) {
+            return;
+        }
+        load_one(prefetch, *prefetch.descs[i]);
+        if (prefetch.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            wake(prefetch.unfinished, everyone);
+        }
+    }
+}
+
+void free_prefetch(Prefetch *prefetch) {
+    drop_error(prefetch->error);
+    free(prefetch->descs);
+    free(prefetch->threads);
+    free(prefetch);
+}
+
+Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *descs, uint32_t n,
+                        uint32_t n_threads) {
+    void *memory = calloc(1, sizeof(Prefetch));
+    if (!memory) {
+        return nullptr;
+    }
+    Prefetch *prefetch = new (memory) Prefetch{};
+    prefetch->user_context = user_context;
+    prefetch->n = n;
+    prefetch->unfinished.store(n, std::memory_order_relaxed);
+    prefetch->descs = static_cast<const calotype_module_desc **>(calloc(n + 1, sizeof *descs));
+    prefetch->threads =
+        static_cast<calotype_thread **>(calloc(n_threads + 1, sizeof(calotype_thread *)));
+    if (!prefetch->descs || !prefetch->threads) {
+        free_prefetch(prefetch);
+        return nullptr;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        prefetch->descs[i] = descs[i];
+    }
+    return prefetch;
+}
+
+/** Join its threads and take it out of the list. */
+void end(Prefetch *prefetch) {
+    for (uint32_t i = 0; i < prefetch->n_threads; i++) {
+        calotype_join_thread(prefetch->threads[i]);
+    }
+    LockGuard guard(kernel_cache.lock);
+    Prefetch **link = &prefetches;
+    while (*link && *link != prefetch) {
+        link = &(*link)->older;
+    }
+    if (*link) {
+        *link = prefetch->older;
+    }
+}
+
+/** One that nobody waits for; with `any_state` also if it is not done. Out of the list. */
+Prefetch *take_unattended(bool any_state) {
+    LockGuard guard(kernel_cache.lock);
+    for (Prefetch **link = &prefetches; *link; link = &(*link)->older) {
+        Prefetch *prefetch = *link;
+        if (!prefetch->has_waiter &&
+            (any_state || prefetch->unfinished.load(std::memory_order_acquire) == 0)) {
+            *link = prefetch->older;
+            return prefetch;
+        }
+    }
+    return nullptr;
+}
+
+void end_unattended(bool any_state) {
+    while (Prefetch *prefetch = take_unattended(any_state)) {
+        end(prefetch);
+        free_prefetch(prefetch);
+    }
+}
+
+uint32_t threads_for(uint32_t n) {
+    kernel_cache.lock.lock();
+    uint32_t threads = kernel_cache.limits.compile_threads;
+    kernel_cache.lock.unlock();
+    threads = threads ? threads : uint32_t(calotype_get_num_threads());
+    return threads < n ? threads : n;
+}
+
+}  // namespace
+
+void end_prefetches() {
+    end_unattended(true);
+}
+
+void forget_prefetches() {
+    prefetches = nullptr;
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
+                                                const calotype_module_desc *const *descs,
+                                                uint32_t n, uint32_t flags, void **ticket) {
+    if (flags != 0 || (n > 0 && !descs)) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "a prefetch takes modules and no flags");
+    }
+    end_unattended(false);
+    const uint32_t n_threads = threads_for(n);
+    Prefetch *prefetch = make_prefetch(user_context, descs, n, n_threads);
+    if (!prefetch) {
+        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for a prefetch");
+    }
+    {
+        LockGuard guard(kernel_cache.lock);
+        prefetch->has_waiter = true;  // ours, while threads are started
+        prefetch->older = prefetches;
+        prefetches = prefetch;
+    }
+    for (uint32_t i = 0; i < n_threads; i++) {
+        prefetch->threads[i] = calotype_spawn_thread(work, prefetch);
+        prefetch->n_threads += prefetch->threads[i] != nullptr;
+        if (!prefetch->threads[i]) {
+            break;
+        }
+    }
+    if (n > 0 && prefetch->n_threads == 0) {
+        work(prefetch);
+    }
+    LockGuard guard(kernel_cache.lock);
+    prefetch->has_waiter = ticket != nullptr;
+    if (ticket) {
+        *ticket = prefetch;
+    }
+    return CALOTYPE_OK;
+}
+
+CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t timeout_ms) {
+    Prefetch *prefetch = static_cast<Prefetch *>(ticket);
+    if (!prefetch) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no ticket of a prefetch");
+    }
+    const uint64_t deadline = deadline_after_ms(timeout_ms);
+    while (uint32_t left = prefetch->unfinished.load(std::memory_order_acquire)) {
+        if (now_ns() >= deadline) {
+            return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
+                        "modules are still being loaded");
+        }
+        wait_on_until(prefetch->unfinished, left, deadline);
+    }
+    end(prefetch);
+    const calotype_status status = prefetch->status;
+    if (status != CALOTYPE_OK) {
+        set_last_error(share_error(prefetch->error), status);
+    }
+    free_prefetch(prefetch);
+    return status;
+}

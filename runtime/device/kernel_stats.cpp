@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Counters and the trace hook. Hits are counted in the cells of threads and added up when asked.
+#include "runtime/device/kernel_stats.h"
+
+#include <string.h>
+
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/kernel_trace.h"
+#include "runtime/device/timed_wait.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+static_assert(sizeof(calotype_stats) == 8 + n_counters * sizeof(uint64_t),
+              "Counter names the fields of calotype_stats");
+
+constinit std::atomic<uint64_t> totals[n_counters] = {};
+uint64_t totals_base[n_counters] = {};
+calotype_trace_fn trace_hook = nullptr;
+void *trace_self = nullptr;
+
+/** Not counts of events but of what there is. */
+bool is_level(uint32_t counter) {
+    return counter == uint32_t(Counter::live_modules) || counter == uint32_t(Counter::live_bytes) ||
+           counter == uint32_t(Counter::image_bytes) || counter == uint32_t(Counter::holds);
+}
+
+/** What cells of loaded modules have: of one context, or of all with null. The lock is held. */
+void add_cells(const ContextState *context, uint64_t values[n_counters]) {
+    for (uint32_t i = 0; i < kernel_cache.n_entries; i++) {
+        const calotype_entry &entry = kernel_cache.entry(i);
+        if (entry.phase() == Phase::free || (context && entry.context != context)) {
+            continue;
+        }
+        values[uint32_t(Counter::hits)] += count_hits(i);
+        values[uint32_t(Counter::holds)] += count_holds(i);
+    }
+}
+
+void sum_up(const ContextState *context, uint64_t values[n_counters]) {
+    for (uint32_t i = 0; i < n_counters; i++) {
+        values[i] = (context ? context->counters : totals)[i].load(std::memory_order_relaxed);
+    }
+    add_cells(context, values);
+}
+
+}  // namespace
+
+void count_in(ContextState *context, Counter counter, uint64_t n) {
+    totals[uint32_t(counter)].fetch_add(n, std::memory_order_relaxed);
+    if (context) {
+        context->counters[uint32_t(counter)].fetch_add(n, std::memory_order_relaxed);
+    }
+}
+
+void count(uint64_t context_uid, Counter counter, uint64_t n) {
+    LockGuard guard(kernel_cache.lock);
+    count_in(context_uid ? find_context(context_uid) : nullptr, counter, n);
+}
+
+void trace(calotype_stage stage, uint64_t context_uid, const calotype_uid &uid, uint64_t begin_ns,
+           calotype_status status) {
+    kernel_cache.lock.lock();
+    const calotype_trace_fn hook = trace_hook;
+    void *self = trace_self;
+    kernel_cache.lock.unlock();
+    if (hook) {
+        const calotype_trace_event event = {sizeof event, stage, context_uid, begin_ns,
+                                            now_ns(),     uid,   status};
+        hook(self, &event);
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stats *stats) {
+    if (!stats || stats->size < sizeof *stats) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "calotype_stats::size is less than that of the structure");
+    }
+    uint64_t values[n_counters];
+    {
+        LockGuard guard(kernel_cache.lock);
+        const ContextState *context = ctx_uid ? find_context(ctx_uid) : nullptr;
+        if (ctx_uid && !context) {
+            memset(values, 0, sizeof values);  // a context that has loaded nothing
+        } else {
+            sum_up(context, values);
+            for (uint32_t i = 0; i < n_counters; i++) {
+                values[i] -= is_level(i) ? 0 : (context ? context->base : totals_base)[i];
+            }
+        }
+    }
+    stats->size = sizeof *stats;
+    stats->reserved = 0;
+    memcpy(&stats->misses, values, sizeof values);
+    return CALOTYPE_OK;
+}
+
+CALOTYPE_WEAK calotype_status calotype_reset_stats(void) {
+    LockGuard guard(kernel_cache.lock);
+    sum_up(nullptr, totals_base);
+    for (ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        sum_up(c, c->base);
+    }
+    return CALOTYPE_OK;
+}
+
+CALOTYPE_WEAK calotype_status calotype_set_trace(calotype_trace_fn hook, void *self) {
+    LockGuard guard(kernel_cache.lock);
+    trace_hook = hook;
+    trace_self = self;
+    return CALOTYPE_OK;
+}

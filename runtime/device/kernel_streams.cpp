@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Holds that end with a stream: kept in a list of their context with the event that ends them.
+#include <stdlib.h>
+
+#include "runtime/device/kernel_cache.h"
+#include "runtime/device/kernel_teardown.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+/** The whole list, for the caller to look at without the lock. */
+static StreamHold *take_list(uint64_t context_uid, ContextState **context) {
+    LockGuard guard(kernel_cache.lock);
+    *context = find_context(context_uid);
+    if (!*context) {
+        return nullptr;
+    }
+    StreamHold *list = (*context)->stream_holds;
+    (*context)->stream_holds = nullptr;
+    return list;
+}
+
+/** So that warm calls come and look. The lock is held. */
+static void watch(calotype_entry &entry) {
+    if (entry.phase() == Phase::ready) {
+        set_watched(entry, true);
+    }
+}
+
+static void put_back(ContextState &context, StreamHold *hold) {
+    LockGuard guard(kernel_cache.lock);
+    hold->next = context.stream_holds;
+    context.stream_holds = hold;
+    watch(*hold->hold.entry);
+}
+
+static void end(StreamHold *hold) {
+    give_back(hold->hold, Giver{false, nullptr});
+    free(hold);
+}
+
+void poll_stream_holds(uint64_t context_uid) {
+    ContextState *context = nullptr;
+    StreamHold *hold = take_list(context_uid, &context);
+    while (hold) {
+        StreamHold *next = hold->next;
+        if (context->backend->query_event(hold->event) == CALOTYPE_E_BUSY) {
+            put_back(*context, hold);
+        } else {
+            context->backend->destroy_event(hold->event);
+            end(hold);
+        }
+        hold = next;
+    }
+}
+
+void drop_stream_holds(ContextState &context, bool has_driver) {
+    ContextState *found = nullptr;
+    StreamHold *hold = take_list(context.uid, &found);
+    while (hold) {
+        StreamHold *next = hold->next;
+        if (has_driver) {
+            context.backend->destroy_event(hold->event);
+        }
+        end(hold);
+        hold = next;
+    }
+}
+
+/** Record the event that ends the hold. */
+static calotype_status record(const Call &call, void *stream, void **event) {
+    const KernelBackend &backend = *call.backend;
+    if (backend.is_capturing && backend.is_capturing(call.scope, stream)) {
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_NONE, nullptr,
+                    "a hold cannot end with a stream that is captured; pin the module for as long "
+                    "as the graph lives");
+    }
+    calotype_status status = backend.enter(call.scope);
+    if (status == CALOTYPE_OK) {
+        status = backend.record_event(call.scope, stream, event);
+        backend.leave(call.scope);
+    }
+    return status == CALOTYPE_OK ? status
+                                 : fail(status, CALOTYPE_ST_NONE, nullptr,
+                                        "no event could be recorded for the end of a hold");
+}
+
+static calotype_status finalize_after(void *user_context, const calotype_hold &hold, void *stream) {
+    Call call;
+    calotype_status status =
+        begin_call(user_context, *hold.entry->context->backend, nullptr, &call);
+    StreamHold *ending = static_cast<StreamHold *>(calloc(1, sizeof(StreamHold)));
+    if (status == CALOTYPE_OK && !ending) {
+        status = CALOTYPE_E_OOM;
+    }
+    if (status == CALOTYPE_OK) {
+        status = record(call, stream, &ending->event);
+    }
+    if (status != CALOTYPE_OK) {
+        free(ending);
+        return status;
+    }
+    ending->hold = hold;
+    LockGuard guard(kernel_cache.lock);
+    ContextState &context = *hold.entry->context;
+    ending->next = context.stream_holds;
+    context.stream_holds = ending;
+    watch(*hold.entry);
+    return CALOTYPE_OK;
+}
+
+}  // namespace runtime
+}  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_finalize_kernels_after(void *user_context,
+                                                              calotype_hold *hold, void *stream) {
+    if (!hold) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
+    }
+    const uint64_t word = hold->entry ? hold->entry->word.load(std::memory_order_acquire) : 0;
+    const bool is_live = hold->entry && phase_of(word) == Phase::ready &&
+                         generation_of(word) == hold->generation >> thread_bits;
+    if (!is_live || !hold->entry->context->backend->record_event) {
+        return calotype_finalize_kernels(user_context, hold);
+    }
+    const calotype_status status = finalize_after(user_context, *hold, stream);
+    if (status == CALOTYPE_OK) {
+        *hold = calotype_hold{};
+    }
+    return status;
+}

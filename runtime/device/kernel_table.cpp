@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_table.h"
+
+#include <new>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/kernel_errors.h"
+#include "runtime/device/kernel_module.h"
+#include "runtime/device/timed_wait.h"
+
+namespace calotype {
+namespace runtime {
+
+constinit KernelCache kernel_cache;
+
+calotype_uid uid_of(const calotype_entry &entry) {
+    calotype_uid uid;
+    for (int i = 0; i < 4; i++) {
+        const uint64_t word = entry.key[i + 1].load(std::memory_order_relaxed);
+        memcpy(uid.b + 8 * i, &word, sizeof word);
+    }
+    return uid;
+}
+
+// ---- the table -------------------------------------------------------------------------------
+
+static Table *make_table(uint64_t size, Table *older) {
+    const size_t bytes = sizeof(Table) + (size - 1) * sizeof(std::atomic<calotype_entry *>);
+    Table *table = static_cast<Table *>(calloc(1, bytes));
+    if (table) {
+        table->mask = size - 1;
+        table->older = older;
+    }
+    return table;
+}
+
+static void push_into_chain(Table &table, calotype_entry &entry, const KernelKey &key) {
+    std::atomic<calotype_entry *> &head = table.chains[key.hash() & table.mask];
+    entry.next_in_chain.store(head.load(std::memory_order_relaxed), std::memory_order_release);
+    head.store(&entry, std::memory_order_release);
+}
+
+static KernelKey key_of(const calotype_entry &entry) {
+    return KernelKey(entry.key[0].load(std::memory_order_relaxed), uid_of(entry));
+}
+
+/** Move all entries to a table twice as large. Readers of the old one may miss some meanwhile. Old
+ * tables stay, all of them together smaller than the new one. */
+static bool grow_table() {
+    Table *old = kernel_cache.table.load(std::memory_order_relaxed);
+    Table *grown = make_table(old ? 2 * (old->mask + 1) : 64, old);
+    if (!grown) {
+        return old != nullptr;  // longer chains, then
+    }
+    for (uint64_t i = 0; old && i <= old->mask; i++) {
+        calotype_entry *e = old->chains[i].load(std::memory_order_relaxed);
+        while (e) {
+            calotype_entry *next = e->next_in_chain.load(std::memory_order_relaxed);
+            push_into_chain(*grown, *e, key_of(*e));
+            e = next;
+        }
+    }
+    kernel_cache.table.store(grown, std::memory_order_release);
+    return true;
+}
+
+static void take_out_of_chain(calotype_entry &entry) {
+    Table *table = kernel_cache.table.load(std::memory_order_relaxed);
+    std::atomic<calotype_entry *> *link = &table->chains[key_of(entry).hash() & table->mask];
+    while (calotype_entry *e = link->load(std::memory_order_relaxed)) {
+        if (e == &entry) {
+            link->store(e->next_in_chain.load(std::memory_order_relaxed),
+                        std::memory_order_release);
+            kernel_cache.n_in_table--;
+            return;
+        }
+        link = &e->next_in_chain;
+    }
+}
+
+calotype_entry *find_entry(const KernelKey &key) {
+    const Table *table = kernel_cache.table.load(std::memory_order_relaxed);
+    calotype_entry *e =
+        table ? table->chains[key.hash() & table->mask].load(std::memory_order_relaxed) : nullptr;
+    while (e && !e->has_key(key)) {
+        e = e->next_in_chain.load(std::memory_order_relaxed);
+    }
+    return e;
+}
+
+// ---- entries ---------------------------------------------------------------------------------
+
+static bool make_entries() {
+    KernelCache &cache = kernel_cache;
+    if (cache.n_entries == max_entries) {
+        return false;
+    }
+    void *memory = nullptr;
+    constexpr size_t size = KernelCache::entries_a_slab * sizeof(calotype_entry);
+    if (posix_memalign(&memory, alignof(calotype_entry), size) != 0) {
+        return false;
+    }
+    memset(memory, 0, size);
+    calotype_entry *slab = static_cast<calotype_entry *>(memory);
+    cache.slabs[cache.n_entries / KernelCache::entries_a_slab] = slab;
+    for (uint32_t i = 0; i < KernelCache::entries_a_slab; i++) {
+        slab[i].index = cache.n_entries++;
+        slab[i].word.store(uint64_t(1) << generation_shift, std::memory_order_relaxed);
+        slab[i].next_free = cache.free_entries;
+        cache.free_entries = &slab[i];
+    }
+    return true;
+}
+
+static void link_into_context(calotype_entry &entry) {
+    entry.newer = nullptr;
+    entry.older = entry.context->newest;
+    if (entry.older) {
+        entry.older->newer = &entry;
+    }
+    entry.context->newest = &entry;
+}
+
+static void unlink_from_context(calotype_entry &entry) {
+    (entry.newer ? entry.newer->older : entry.context->newest) = entry.older;
+    if (entry.older) {
+        entry.older->newer = entry.newer;
+    }
+    entry.newer = entry.older = nullptr;
+}
+
+void make_newest(calotype_entry &entry) {
+    unlink_from_context(entry);
+    link_into_context(entry);
+}
+
+calotype_entry *add_entry(const KernelKey &key, ContextState &context, ThreadBlock &owner) {
+    KernelCache &cache = kernel_cache;
+    const Table *table = cache.table.load(std::memory_order_relaxed);
+    if ((!cache.free_entries && !make_entries()) ||
+        ((!table || cache.n_in_table > table->mask) && !grow_table())) {
+        return nullptr;
+    }
+    calotype_entry *entry = cache.free_entries;
+    if (!ensure_cell(owner, entry->index)) {
+        return nullptr;
+    }
+    cache.free_entries = entry->next_free;
+    for (int i = 0; i < 5; i++) {
+        entry->key[i].store(key.words[i], std::memory_order_release);
+    }
+    entry->context = &context;
+    entry->flight.owner = &owner;
+    entry->loaded_at = entry->compile_ns = 0;
+    entry->evict_when_idle = entry->drop_image_too = entry->awaited = false;
+    set_watched(*entry, false);
+    set_phase(*entry, Phase::busy);
+    push_into_chain(*cache.table.load(std::memory_order_relaxed), *entry, key);
+    cache.n_in_table++;
+    link_into_context(*entry);
+    return entry;
+}
+
+static void free_entry(calotype_entry &entry) {
+    count_in(entry.context, Counter::hits, count_hits(entry.index));
+    clear_cells(entry.index);
+    free_module(entry.module);
+    entry.module = nullptr;
+    const uint64_t generation =
+        (entry.word.load(std::memory_order_relaxed) >> generation_shift) + 1;
+    entry.word.store(generation << generation_shift | uint64_t(Phase::free));
+    entry.next_free = kernel_cache.free_entries;
+    kernel_cache.free_entries = &entry;
+}
+
+void remove_entry(calotype_entry &entry) {
+    take_out_of_chain(entry);
+    unlink_from_context(entry);
+    entry.flight.owner = nullptr;
+    drop_error(entry.error);
+    entry.error = nullptr;
+    set_phase(entry, Phase::orphaned);
+    reclaim_if_idle(entry);
+    announce_change();
+}
+
+void reclaim_if_idle(calotype_entry &entry) {
+    if (entry.phase() == Phase::orphaned && count_holds(entry.index) == 0) {
+        free_entry(entry);
+    }
+}
+
+void set_phase(calotype_entry &entry, Phase phase) {
+    const uint64_t word = entry.word.load(std::memory_order_relaxed);
+    entry.word.store((word & ~phase_mask) | uint64_t(phase), std::memory_order_seq_cst);
+}
+
+void set_watched(calotype_entry &entry, bool watched) {
+    const uint64_t word = entry.word.load(std::memory_order_relaxed);
+    entry.word.store((word & ~watched_bit) | (watched ? watched_bit : 0),
+                     std::memory_order_seq_cst);
+}
+
+// ---- contexts --------------------------------------------------------------------------------
+
+ContextState *find_context(uint64_t uid) {
+    ContextState *context = kernel_cache.contexts;
+    while (context && context->uid != uid) {
+        context = context->next;
+    }
+    return context;
+}
+
+ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope) {
+    ContextState *context = static_cast<ContextState *>(calloc(1, sizeof(ContextState)));
+    if (!context) {
+        return nullptr;
+    }
+    context->uid = scope.context_uid;
+    context->backend = &backend;
+    context->scope = scope;
+    context->scope.user_context = nullptr;
+    context->scope.stream = nullptr;
+    context->next = kernel_cache.contexts;
+    kernel_cache.contexts = context;
+    return context;
+}
+
+// ---- waiting ---------------------------------------------------------------------------------
+
+void announce_change() {
+    kernel_cache.changed.fetch_add(1, std::memory_order_release);
+    wake(kernel_cache.changed, everyone);
+}
+
+void wait_for_change(uint64_t deadline_ns) {
+    const uint32_t seen = kernel_cache.changed.load(std::memory_order_acquire);
+    kernel_cache.lock.unlock();
+    wait_on_until(kernel_cache.changed, seen, deadline_ns);
+    kernel_cache.lock.lock();
+}
+
+}  // namespace runtime
+}  // namespace calotype

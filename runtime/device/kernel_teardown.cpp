@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_teardown.h"
+
+#include "runtime/device/kernel_images.h"
+#include "runtime/device/kernel_trace.h"
+#include "runtime/device/timed_wait.h"
+
+namespace calotype {
+namespace runtime {
+
+void Victims::add(calotype_entry &entry) {
+    entry.next_victim = nullptr;
+    (last ? last->next_victim : first) = &entry;
+    last = &entry;
+    count++;
+}
+
+bool is_to_be_watched(const calotype_entry &entry) {
+    return entry.evict_when_idle || entry.awaited || entry.context->over_limit ||
+           entry.context->closing || entry.context->stream_holds;
+}
+
+bool is_held(calotype_entry &entry) {
+    // A warm initialize adds its hold and then looks at the word; here it is the other way round.
+    // So either the sum has its hold, or it sees the bit and takes the hold back.
+    set_watched(entry, true);
+    return count_holds(entry.index) != 0;
+}
+
+void take_out_of_service(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
+    set_phase(entry, Phase::tearing);
+    entry.flight.owner = &me;
+    victims.add(entry);
+}
+
+bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
+    if (is_held(entry)) {
+        set_watched(entry, is_to_be_watched(entry));
+        return false;
+    }
+    take_out_of_service(entry, me, victims);
+    return true;
+}
+
+void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
+                   bool has_driver) {
+    const KernelBackend &backend = *context.backend;
+    for (uint32_t i = 0; i < module.n_functions; i++) {
+        if (module.functions[i] && backend.free_function && has_driver) {
+            backend.free_function(module.functions[i]);
+        }
+        module.functions[i] = nullptr;
+    }
+    if (module.module && has_driver) {
+        const uint64_t begin = now_ns();
+        const calotype_status status = backend.unload(scope, module.module);
+        count_in(&context, Counter::unloads);
+        trace(CALOTYPE_ST_UNLOAD, context.uid, module.desc.uid, begin, status);
+    }
+    module.module = nullptr;
+}
+
+static void end_entry(calotype_entry &entry) {
+    finish_callbacks(*entry.module);
+    LockGuard guard(kernel_cache.lock);
+    ContextState *context = entry.context;
+    count_in(context, Counter::live_modules, 0 - uint64_t(1));
+    count_in(context, Counter::live_bytes, 0 - entry.module->bytes);
+    const calotype_uid uid = uid_of(entry);
+    const bool drop_image_too = entry.drop_image_too;
+    remove_entry(entry);
+    if (drop_image_too) {
+        drop_images(uid);
+    }
+}
+
+calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
+                          void *user_context, ThreadBlock &me) {
+    if (!victims.first) {
+        return CALOTYPE_OK;
+    }
+    const KernelBackend &backend = *context.backend;
+    DeviceScope scope = context.scope;
+    scope.user_context = user_context;
+    kernel_cache.lock.lock();
+    bool has_driver = !context.lost;
+    kernel_cache.lock.unlock();
+    has_driver = has_driver && backend.enter(scope) == CALOTYPE_OK;
+    if (has_driver) {
+        backend.synchronize(scope);
+    }
+    Failure failure;
+    ErrorLog log;
+    const CallbackSite site{context, scope, reason, me, has_driver};
+    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+        run_teardowns(site, *e->module, &failure, log);
+        unload_module(context, scope, *e->module, has_driver);
+    }
+    if (has_driver) {
+        backend.leave(scope);
+    }
+    while (calotype_entry *e = victims.first) {
+        victims.first = e->next_victim;
+        end_entry(*e);
+    }
+    victims = Victims();
+    return failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure, log);
+}
+
+}  // namespace runtime
+}  // namespace calotype

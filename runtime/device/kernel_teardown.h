@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Taking modules out of service: first under the lock, then, without it, callbacks and the driver.
+#pragma once
+
+#include "runtime/device/kernel_callbacks.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Entries of one context that only the caller can tear down, newest first. */
+struct Victims {
+    calotype_entry *first = nullptr, *last = nullptr;
+    uint32_t count = 0;
+
+    void add(calotype_entry &entry);
+};
+
+/** Whether someone holds it. Afterwards warm initializes come to the lock, until the entry is
+ * unwatched, so an answer of no stays true while the lock is held. */
+bool is_held(calotype_entry &entry);
+/** Whether there is a reason to look at every finalize. */
+bool is_to_be_watched(const calotype_entry &entry);
+/** Make a ready entry tearing, whoever holds it. */
+void take_out_of_service(calotype_entry &entry, ThreadBlock &me, Victims &victims);
+/** The same if nobody holds it. */
+bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims);
+
+/** Teardowns, unloads, and the end of the entries. The first error of a teardown is described in
+ * this thread's last error, and returned. Called without the lock. */
+calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
+                          void *user_context, ThreadBlock &me);
+
+/** Unload what is loaded, free functions; without the driver just forget. */
+void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
+                   bool has_driver);
+
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/kernel_threads.h"
+
+#include <new>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/device/kernel_table.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+/** Blocks by number. */
+constexpr uint32_t blocks_a_chunk = 256, n_chunks = 4096;
+struct Chunk {
+    std::atomic<ThreadBlock *> blocks[blocks_a_chunk];
+};
+
+constinit std::atomic<Chunk *> chunks[n_chunks] = {};
+ThreadBlock *blocks = nullptr;
+uint32_t n_blocks = 0;
+thread_local ThreadBlock *mine = nullptr;
+
+/** Tells when a thread ends. */
+pthread_key_t exit_key;
+bool has_exit_key = false;
+
+void thread_ends(void *block) {
+    LockGuard guard(kernel_cache.lock);
+    static_cast<ThreadBlock *>(block)->in_use = false;
+    mine = nullptr;
+}
+
+bool enter_into_directory(ThreadBlock &block) {
+    if (block.id / blocks_a_chunk >= n_chunks) {
+        return false;
+    }
+    std::atomic<Chunk *> &chunk = chunks[block.id / blocks_a_chunk];
+    if (!chunk.load(std::memory_order_relaxed)) {
+        void *memory = calloc(1, sizeof(Chunk));
+        if (!memory) {
+            return false;
+        }
+        chunk.store(static_cast<Chunk *>(memory), std::memory_order_release);
+    }
+    chunk.load(std::memory_order_relaxed)
+        ->blocks[block.id % blocks_a_chunk]
+        .store(&block, std::memory_order_release);
+    return true;
+}
+
+ThreadBlock *new_block() {
+    ThreadBlock *block = static_cast<ThreadBlock *>(calloc(1, sizeof(ThreadBlock)));
+    if (!block) {
+        return nullptr;
+    }
+    block->id = n_blocks;
+    if (!enter_into_directory(*block)) {
+        free(block);
+        return nullptr;
+    }
+    n_blocks++;
+    block->next = blocks;
+    blocks = block;
+    return block;
+}
+
+ThreadBlock *unused_block() {
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        if (!b->in_use) {
+            return b;
+        }
+    }
+    return new_block();
+}
+
+}  // namespace
+
+ThreadBlock *known_thread() {
+    return mine;
+}
+
+ThreadBlock *this_thread() {
+    if (mine) {
+        return mine;
+    }
+    LockGuard guard(kernel_cache.lock);
+    ThreadBlock *block = unused_block();
+    if (block) {
+        block->in_use = true;
+        block->waits_on = nullptr;
+        block->compiling = 0;
+        if (!has_exit_key) {
+            has_exit_key = pthread_key_create(&exit_key, thread_ends) == 0;
+        }
+        if (has_exit_key) {
+            pthread_setspecific(exit_key, block);
+        }
+        mine = block;
+    }
+    return block;
+}
+
+void end_thread_tracking() {
+    LockGuard guard(kernel_cache.lock);
+    if (has_exit_key) {
+        pthread_key_delete(exit_key);
+        has_exit_key = false;
+    }
+}
+
+ThreadBlock *thread_of(uint32_t id) {
+    if (id / blocks_a_chunk >= n_chunks) {
+        return nullptr;
+    }
+    Chunk *chunk = chunks[id / blocks_a_chunk].load(std::memory_order_acquire);
+    return chunk ? chunk->blocks[id % blocks_a_chunk].load(std::memory_order_acquire) : nullptr;
+}
+
+ThreadBlock *first_thread() {
+    return blocks;
+}
+
+bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {
+    std::atomic<HoldCell *> &page = thread.pages[entry_index / ThreadBlock::cells_a_page];
+    if (page.load(std::memory_order_relaxed)) {
+        return true;
+    }
+    constexpr size_t size = ThreadBlock::cells_a_page * sizeof(HoldCell);
+    void *memory = nullptr;
+    if (posix_memalign(&memory, 64, size) != 0) {
+        return false;
+    }
+    memset(memory, 0, size);
+    page.store(static_cast<HoldCell *>(memory), std::memory_order_release);
+    return true;
+}
+
+uint64_t count_holds(uint32_t entry_index) {
+    uint64_t sum = 0;
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        if (const HoldCell *cell = b->cell(entry_index)) {
+            sum += cell->holds.load(std::memory_order_seq_cst);
+        }
+    }
+    return sum;
+}
+
+uint64_t count_hits(uint32_t entry_index) {
+    uint64_t sum = 0;
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        if (const HoldCell *cell = b->cell(entry_index)) {
+            sum += cell->hits.load(std::memory_order_relaxed);
+        }
+    }
+    return sum;
+}
+
+uint64_t last_use(uint32_t entry_index) {
+    uint64_t latest = 0;
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        if (const HoldCell *cell = b->cell(entry_index)) {
+            const uint64_t use = cell->last_use.load(std::memory_order_relaxed);
+            latest = use > latest ? use : latest;
+        }
+    }
+    return latest;
+}
+
+void clear_cells(uint32_t entry_index) {
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        if (HoldCell *cell = b->cell(entry_index)) {
+            cell->hits.store(0, std::memory_order_relaxed);
+            cell->last_use.store(0, std::memory_order_relaxed);
+        }
+    }
+}
+
+bool closes_circle(const ThreadBlock &me, const Waitable &what) {
+    const Waitable *next = &what;
+    while (next && next->owner) {
+        if (next->owner == &me) {
+            return true;
+        }
+        next = next->owner->waits_on;
+    }
+    return false;
+}
+
+void forget_other_threads() {
+    for (ThreadBlock *b = blocks; b; b = b->next) {
+        b->in_use = b == mine;
+        b->waits_on = nullptr;
+        b->compiling = 0;
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype

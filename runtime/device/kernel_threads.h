@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the kernel cache keeps for each thread: its counts of holds, what it waits for, its last
+// error.
+//
+// Counts are striped by thread: a hold adds one to a cell that belongs to (thread, entry) and
+// carries the thread's number, so that whoever gives it back subtracts from the same cell. Threads
+// thus write different cache lines, and an entry's number of holds is the sum over all threads.
+// Blocks are never freed; that of a thread that ended serves a later one, counts and all.
+#pragma once
+
+#include <atomic>
+#include <stdint.h>
+
+#include "runtime/abi/kernels.h"
+
+namespace calotype {
+namespace runtime {
+
+/** One thread's use of one entry. Padded so that an index is a shift. */
+struct alignas(32) HoldCell {
+    std::atomic<uint32_t> holds;
+    std::atomic<uint64_t> hits;      ///< written by the thread alone
+    std::atomic<uint64_t> last_use;  ///< the same; see KernelCache::epoch
+};
+
+/** Something that has an owner who will let others go on. Guarded by the cache's lock. */
+struct Waitable {
+    struct ThreadBlock *owner;
+};
+
+struct FlightError;
+
+struct ThreadBlock {
+    static constexpr uint32_t cells_a_page = 256, n_pages = 2048;
+
+    std::atomic<HoldCell *> pages[n_pages];
+    uint32_t id;
+    uint32_t sequence;   ///< of warm holds; orders uses within an epoch
+    uint32_t compiling;  ///< depth of compile steps on this thread
+    bool in_use;         ///< guarded by the cache's lock, as are these
+    const Waitable *waits_on;
+    ThreadBlock *next;
+
+    FlightError *error;  ///< last error, or null
+    calotype_error_info info;
+
+    /** Null if this thread has not used the entry's page yet. */
+    HoldCell *cell(uint32_t entry_index) const {
+        HoldCell *page = pages[entry_index / cells_a_page].load(std::memory_order_acquire);
+        return page ? page + entry_index % cells_a_page : nullptr;
+    }
+};
+constexpr uint32_t max_entries = ThreadBlock::cells_a_page * ThreadBlock::n_pages;
+
+/** The calling thread's; null if it has none yet. */
+ThreadBlock *known_thread();
+/** The calling thread's, made if need be. Null: out of memory. Takes the cache's lock. */
+ThreadBlock *this_thread();
+/** Null for a number that no thread has. */
+ThreadBlock *thread_of(uint32_t id);
+/** All blocks there have ever been. The cache's lock is held. */
+ThreadBlock *first_thread();
+
+/** Make sure that cell() is not null. The cache's lock is held. False: out of memory. */
+bool ensure_cell(ThreadBlock &thread, uint32_t entry_index);
+
+/** Sums over all threads. The cache's lock is held. */
+uint64_t count_holds(uint32_t entry_index);
+uint64_t count_hits(uint32_t entry_index);
+uint64_t last_use(uint32_t entry_index);
+/** Begin a new use of an entry that nobody holds. The cache's lock is held. */
+void clear_cells(uint32_t entry_index);
+
+/** Whether waiting for `what` would close a circle. The cache's lock is held. */
+bool closes_circle(const ThreadBlock &me, const Waitable &what);
+
+/** In a child process: only the calling thread exists. The cache's lock is held. */
+void forget_other_threads();
+/** Threads that end from now on keep their blocks: this code may be gone by then. */
+void end_thread_tracking();
+
+}  // namespace runtime
+}  // namespace calotype
