@@ -67,11 +67,16 @@ TEST(RandomSchedules, change_no_result) {
         EXPECT_TRUE(run(std::strtoull(seed, nullptr, 10)));
         return;
     }
-    int compared = 0;
-    for (uint64_t seed = 0; seed < 60; seed++) {
+#ifdef __SANITIZE_THREAD__
+    const uint64_t seeds = 6;  // its shadow of code compiled in process is never given back
+#else
+    const uint64_t seeds = 60;
+#endif
+    uint64_t compared = 0;
+    for (uint64_t seed = 0; seed < seeds; seed++) {
         compared += run(seed) ? 1 : 0;
     }
-    EXPECT_GT(compared, 25);
+    EXPECT_GT(compared, seeds * 2 / 5);
 }
 
 }  // namespace
