@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Device memory, which is memory of the host at the same address.
+#include <cstring>
+
+#include "harness/fake_cuda/state.h"
+
+using namespace fake_cuda;
+using Guard = std::lock_guard<std::mutex>;
+
+namespace {
+
+CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address) {
+    State &s = state();
+    if (bytes == 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (bytes > s.memory || s.used_bytes() > s.memory - bytes) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes)};
+    *address = reinterpret_cast<CUdeviceptr>(piece.memory.get());
+    s.allocations.emplace(*address, std::move(piece));
+    return CUDA_SUCCESS;
+}
+
+CUresult misused(CUresult code) {
+    state().misuse++;
+    return code;
+}
+
+/// One side of a strided copy.
+struct End {
+    CUmemorytype type;
+    uint8_t *memory;
+    size_t pitch, slice;
+};
+
+/// Whether all bytes of a device's end are in one allocation. With the lock held.
+bool is_inside(const End &end, size_t width, size_t rows, size_t slices) {
+    const size_t extent = (slices - 1) * end.slice + (rows - 1) * end.pitch + width;
+    return end.type == CU_MEMORYTYPE_HOST ||
+           state().find(reinterpret_cast<CUdeviceptr>(end.memory), extent);
+}
+
+CUresult copy(const End &from, const End &to, size_t width, size_t rows, size_t slices,
+              CUstream stream) {
+    {
+        Guard guard(state().lock);
+        if (!is_inside(from, width, rows, slices) || !is_inside(to, width, rows, slices)) {
+            return misused(CUDA_ERROR_INVALID_VALUE);
+        }
+    }
+    return submit(stream, [=] {
+        for (size_t z = 0; z < slices; z++) {
+            for (size_t y = 0; y < rows; y++) {
+                memmove(to.memory + z * to.slice + y * to.pitch,
+                        from.memory + z * from.slice + y * from.pitch, width);
+            }
+        }
+    });
+}
+
+template<typename Copy>
+End source_of(const Copy &c, size_t slice) {
+    const bool on_host = c.srcMemoryType == CU_MEMORYTYPE_HOST;
+    auto *memory = on_host ? static_cast<uint8_t *>(const_cast<void *>(c.srcHost))
+                           : reinterpret_cast<uint8_t *>(c.srcDevice);
+    return {c.srcMemoryType, memory + c.srcY * c.srcPitch + c.srcXInBytes, c.srcPitch, slice};
+}
+
+template<typename Copy>
+End destination_of(const Copy &c, size_t slice) {
+    const bool on_host = c.dstMemoryType == CU_MEMORYTYPE_HOST;
+    auto *memory =
+        on_host ? static_cast<uint8_t *>(c.dstHost) : reinterpret_cast<uint8_t *>(c.dstDevice);
+    return {c.dstMemoryType, memory + c.dstY * c.dstPitch + c.dstXInBytes, c.dstPitch, slice};
+}
+
+}  // namespace
+
+CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+    FAKE_CUDA_CALL("cuMemAlloc");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    if (breaks_capture(context)) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return allocate(context, bytes, address);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr address) {
+    FAKE_CUDA_CALL("cuMemFree");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    if (breaks_capture(context)) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    const auto found = state().allocations.find(address);
+    if (found == state().allocations.end() || found->second.context != context) {
+        return misused(CUDA_ERROR_INVALID_VALUE);
+    }
+    state().allocations.erase(found);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
+    FAKE_CUDA_CALL("cuMemGetInfo");
+    Guard guard(state().lock);
+    *total = state().memory;
+    *free = state().memory - state().used_bytes();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
+    FAKE_CUDA_CALL("cuMemPoolCreate");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    if (properties->alloc_type != 1 || properties->location_type != 1 ||
+        properties->location_id != context->device) {
+        return misused(CUDA_ERROR_INVALID_VALUE);
+    }
+    static uintptr_t last_pool = 0x1000;
+    *pool = reinterpret_cast<CUmemoryPool>(last_pool += 16);
+    state().pools[*pool] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    FAKE_CUDA_CALL("cuMemPoolDestroy");
+    Guard guard(state().lock);
+    return state().pools.erase(pool) ? CUDA_SUCCESS : misused(CUDA_ERROR_INVALID_HANDLE);
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute, void *) {
+    FAKE_CUDA_CALL("cuMemPoolSetAttribute");
+    Guard guard(state().lock);
+    return state().pools.count(pool) ? CUDA_SUCCESS : misused(CUDA_ERROR_INVALID_HANDLE);
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
+    FAKE_CUDA_CALL("cuMemPoolTrimTo");
+    Guard guard(state().lock);
+    return state().pools.count(pool) ? CUDA_SUCCESS : misused(CUDA_ERROR_INVALID_HANDLE);
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool,
+                                 CUstream handle) {
+    FAKE_CUDA_CALL("cuMemAllocFromPoolAsync");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    if (!state().pools.count(pool)) {
+        return misused(CUDA_ERROR_INVALID_HANDLE);
+    }
+    return allocate(stream->context, bytes, address);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
+    FAKE_CUDA_CALL("cuMemFreeAsync");
+    {
+        Guard guard(state().lock);
+        Stream *stream = nullptr;
+        if (CUresult code = find_stream(handle, &stream)) {
+            return code;
+        }
+        const auto found = state().allocations.find(address);
+        if (found == state().allocations.end() || found->second.context != stream->context) {
+            return misused(CUDA_ERROR_INVALID_VALUE);
+        }
+    }
+    return submit(handle, [address] {
+        Guard guard(state().lock);
+        state().allocations.erase(address);
+    });
+}
+
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) {
+    FAKE_CUDA_CALL("cuPointerGetAttribute");
+    Guard guard(state().lock);
+    const Allocation *piece = state().find(address, 1);
+    if (!piece) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) {
+        *static_cast<CUcontext *>(value) = piece->context;
+    } else {
+        *static_cast<unsigned *>(value) = CU_MEMORYTYPE_DEVICE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpyHtoDAsync");
+    return copy(
+        {CU_MEMORYTYPE_HOST, static_cast<uint8_t *>(const_cast<void *>(from)), bytes, bytes},
+        {CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(to), bytes, bytes}, bytes, 1, 1, stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpyDtoHAsync");
+    return copy({CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(from), bytes, bytes},
+                {CU_MEMORYTYPE_HOST, static_cast<uint8_t *>(to), bytes, bytes}, bytes, 1, 1,
+                stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpyDtoDAsync");
+    return copy({CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(from), bytes, bytes},
+                {CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(to), bytes, bytes}, bytes, 1, 1,
+                stream);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpy2DAsync");
+    if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes) {
+        Guard guard(state().lock);
+        return misused(CUDA_ERROR_INVALID_VALUE);
+    }
+    return copy(source_of(*c, 0), destination_of(*c, 0), c->WidthInBytes, c->Height, 1, stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpy3DAsync");
+    if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes ||
+        c->srcHeight < c->Height || c->dstHeight < c->Height) {
+        Guard guard(state().lock);
+        return misused(CUDA_ERROR_INVALID_VALUE);
+    }
+    return copy(source_of(*c, c->srcPitch * c->srcHeight),
+                destination_of(*c, c->dstPitch * c->dstHeight), c->WidthInBytes, c->Height,
+                c->Depth, stream);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the fake driver is made of.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "harness/fake_cuda/fake_cuda.h"
+#include "runtime/cuda/driver_types.h"
+
+namespace fake_cuda {
+
+using namespace calotype::runtime::cuda;
+
+struct Module;
+
+struct Function {
+    Module *module;
+    std::string name;
+    std::vector<size_t> arg_bytes;
+    int max_dynamic_shared = 48 * 1024;
+    int static_shared = 0;
+};
+
+struct Module {
+    CUctx_st *context;
+    std::map<std::string, std::unique_ptr<Function>> functions;
+    std::map<std::string, std::vector<uint8_t>> globals;
+};
+
+using Work = std::function<void()>;
+
+struct Graph {
+    std::vector<Work> nodes;
+    bool is_valid = true;
+};
+
+struct Stream {
+    CUctx_st *context;
+    bool is_held = false;
+    std::deque<Work> queue;
+    std::shared_ptr<Graph> capture;
+};
+
+struct Event {
+    CUctx_st *context;
+    bool is_done = true;
+};
+
+struct Allocation {
+    CUctx_st *context;
+    size_t bytes;
+    std::unique_ptr<uint8_t[]> memory;  ///< null: a variable of a module
+};
+
+struct Device {
+    int multiprocessors = 132, major = 9, minor = 0;
+    CUctx_st *primary = nullptr;
+    int retains = 0;
+};
+
+struct State {
+    std::mutex lock;
+    std::condition_variable released;  ///< a held stream was
+
+    int version = 13000;
+    bool pools_supported = true;
+    size_t memory = size_t(1) << 30;
+    std::vector<Device> devices{1};
+
+    calotype_test::FakeCalls calls;
+    std::map<std::string, std::function<void()>> hooks;
+    std::map<std::string, calotype_test::FakeKernel> kernels;
+    int misuse = 0;
+
+    std::set<CUctx_st *> contexts;          ///< alive
+    std::vector<CUctx_st *> free_contexts;  ///< addresses to use again, the last first
+    std::map<void *, std::unique_ptr<Module>> modules;
+    std::map<void *, std::unique_ptr<Stream>> streams;
+    std::map<void *, std::unique_ptr<Event>> events;
+    std::map<CUdeviceptr, Allocation> allocations;
+    std::map<void *, CUctx_st *> pools;
+    std::map<void *, std::shared_ptr<Graph>> graphs, execs;
+
+    size_t used_bytes() const;
+    /// The allocation that has all these bytes, or null.
+    Allocation *find(CUdeviceptr address, size_t bytes);
+};
+
+State &state();
+
+/// The thread's stack of contexts.
+std::vector<CUctx_st *> &stack();
+/// What is current and alive. With the lock held.
+CUresult current(CUctx_st **context);
+/// Everything of a context goes. With the lock held.
+void destroy_contents(CUctx_st *context);
+
+/// Count a call; what it is to answer instead of being done.
+CUresult enter_call(const char *name);
+/// In front of every function of the driver.
+#define FAKE_CUDA_CALL(name)                                                                       \
+    if (CUresult planned = fake_cuda::enter_call(name)) {                                          \
+        return planned;                                                                            \
+    }
+
+/// The stream of a handle in the current context. With the lock held.
+CUresult find_stream(CUstream handle, Stream **stream);
+/// Do, queue or record the work. Without the lock.
+CUresult submit(CUstream stream, Work work);
+/// Whether a stream of the context is being captured; marks the captures as broken if so, since the
+/// call is one that must not be made then. With the lock held.
+bool breaks_capture(CUctx_st *context);
+
+/// A module out of text; the result says what is wrong with it, in `log` in words.
+CUresult parse_module(const std::string &text, int sm, Module *module, std::string *log);
+/// Sizes that images have no length for: text ends in a NUL.
+std::string image_text(const void *image);
+
+}  // namespace fake_cuda
+
+struct CUctx_st {
+    uint64_t id = 0;
+    int device = 0;
+    bool is_alive = false;
+    bool is_primary = false;
+    fake_cuda::Stream default_stream;
+};
+
+extern "C" {
+#define CALOTYPE_CUDA_CALL(name, suffix, since, parameters)                                        \
+    __attribute__((visibility("default")))                                                         \
+    calotype::runtime::cuda::CUresult name##suffix parameters;
+using namespace calotype::runtime::cuda;
+#include "harness/fake_cuda/extras.def"
+#include "runtime/cuda/driver.def"
+#undef CALOTYPE_CUDA_CALL
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Streams, events, graphs: when work is done.
+#include "harness/fake_cuda/state.h"
+
+using namespace fake_cuda;
+using Guard = std::lock_guard<std::mutex>;
+
+namespace fake_cuda {
+
+CUresult find_stream(CUstream handle, Stream **stream) {
+    CUctx_st *context = nullptr;
+    CUresult code = current(&context);
+    if (!handle) {
+        *stream = code ? nullptr : &context->default_stream;
+        return code;
+    }
+    const auto found = state().streams.find(handle);
+    if (found == state().streams.end()) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    *stream = found->second.get();
+    return CUDA_SUCCESS;
+}
+
+CUresult submit(CUstream handle, Work work) {
+    {
+        Guard guard(state().lock);
+        Stream *stream = nullptr;
+        if (CUresult code = find_stream(handle, &stream)) {
+            return code;
+        }
+        if (stream->capture) {
+            stream->capture->nodes.push_back(std::move(work));
+            return CUDA_SUCCESS;
+        }
+        if (stream->is_held) {
+            stream->queue.push_back(std::move(work));
+            return CUDA_SUCCESS;
+        }
+    }
+    work();
+    return CUDA_SUCCESS;
+}
+
+bool breaks_capture(CUctx_st *context) {
+    bool any = false;
+    for (auto &[handle, stream] : state().streams) {
+        if (stream->context == context && stream->capture) {
+            stream->capture->is_valid = false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+static Stream *stream_of(void *context, void *stream) {
+    return stream ? state().streams.at(stream).get()
+                  : &static_cast<CUctx_st *>(context)->default_stream;
+}
+
+void hold_stream(void *context, void *stream) {
+    Guard guard(state().lock);
+    stream_of(context, stream)->is_held = true;
+}
+
+void release_stream(void *context, void *stream) {
+    for (;;) {
+        Work work;
+        {
+            Guard guard(state().lock);
+            Stream &released = *stream_of(context, stream);
+            if (released.queue.empty()) {
+                released.is_held = false;
+                state().released.notify_all();
+                return;
+            }
+            work = std::move(released.queue.front());
+            released.queue.pop_front();
+        }
+        work();
+    }
+}
+
+}  // namespace fake_cuda
+
+CUresult cuStreamCreate(CUstream *handle, unsigned) {
+    FAKE_CUDA_CALL("cuStreamCreate");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    auto stream = std::make_unique<Stream>();
+    stream->context = context;
+    *handle = reinterpret_cast<CUstream>(stream.get());
+    state().streams[*handle] = std::move(stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream handle) {
+    FAKE_CUDA_CALL("cuStreamDestroy");
+    Guard guard(state().lock);
+    return state().streams.erase(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuStreamSynchronize(CUstream handle) {
+    FAKE_CUDA_CALL("cuStreamSynchronize");
+    std::unique_lock<std::mutex> lock(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    if (stream->capture) {
+        stream->capture->is_valid = false;
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    state().released.wait(lock, [&] { return !stream->is_held; });
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
+    FAKE_CUDA_CALL("cuStreamIsCapturing");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    *status = CUstreamCaptureStatus(!stream->capture ? 0 : stream->capture->is_valid ? 1 : 2);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode) {
+    FAKE_CUDA_CALL("cuStreamBeginCapture");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    if (!handle || stream->capture) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    stream->capture = std::make_shared<Graph>();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
+    FAKE_CUDA_CALL("cuStreamEndCapture");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    const std::shared_ptr<Graph> captured = std::move(stream->capture);
+    stream->capture = nullptr;
+    *graph = nullptr;
+    if (!captured || !captured->is_valid) {
+        return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
+    *graph = reinterpret_cast<CUgraph>(captured.get());
+    state().graphs[*graph] = captured;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long) {
+    FAKE_CUDA_CALL("cuGraphInstantiateWithFlags");
+    Guard guard(state().lock);
+    const auto found = state().graphs.find(graph);
+    if (found == state().graphs.end()) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    const auto copy = std::make_shared<Graph>(*found->second);
+    *exec = reinterpret_cast<CUgraphExec>(copy.get());
+    state().execs[*exec] = copy;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+    FAKE_CUDA_CALL("cuGraphLaunch");
+    std::shared_ptr<Graph> graph;
+    {
+        Guard guard(state().lock);
+        const auto found = state().execs.find(exec);
+        if (found == state().execs.end()) {
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+        graph = found->second;
+    }
+    return submit(stream, [graph] {
+        for (const Work &node : graph->nodes) {
+            node();
+        }
+    });
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec exec) {
+    FAKE_CUDA_CALL("cuGraphExecDestroy");
+    Guard guard(state().lock);
+    return state().execs.erase(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+    FAKE_CUDA_CALL("cuGraphDestroy");
+    Guard guard(state().lock);
+    return state().graphs.erase(graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuEventCreate(CUevent *handle, unsigned) {
+    FAKE_CUDA_CALL("cuEventCreate");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    auto event = std::make_unique<Event>();
+    event->context = context;
+    *handle = reinterpret_cast<CUevent>(event.get());
+    state().events[*handle] = std::move(event);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent handle, CUstream stream) {
+    FAKE_CUDA_CALL("cuEventRecord");
+    {
+        Guard guard(state().lock);
+        const auto found = state().events.find(handle);
+        if (found == state().events.end()) {
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+        found->second->is_done = false;
+    }
+    return submit(stream, [handle] {
+        Guard guard(state().lock);
+        const auto found = state().events.find(handle);
+        if (found != state().events.end()) {
+            found->second->is_done = true;
+        }
+    });
+}
+
+CUresult cuEventQuery(CUevent handle) {
+    FAKE_CUDA_CALL("cuEventQuery");
+    Guard guard(state().lock);
+    const auto found = state().events.find(handle);
+    if (found == state().events.end()) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return found->second->is_done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuEventDestroy_v2(CUevent handle) {
+    FAKE_CUDA_CALL("cuEventDestroy");
+    Guard guard(state().lock);
+    if (!state().events.erase(handle)) {
+        state().misuse++;
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The runtime on the fake CUDA driver, as new for each test, with nothing left over afterwards.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "harness/fake_cuda/fake_cuda.h"
+#include "runtime/abi/device_context.h"
+#include "runtime/abi/kernels.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/capture.h"
+#include "runtime/runtime.h"
+
+extern "C" {
+int cuCtxCreate_v2(void **context, unsigned flags, int device);
+int cuCtxDestroy_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuCtxPushCurrent_v2(void *context);
+int cuDevicePrimaryCtxReset_v2(int device);
+int cuStreamCreate(void **stream, unsigned flags);
+int cuStreamDestroy_v2(void *stream);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
+int cuGraphLaunch(void *exec, void *stream);
+int cuGraphExecDestroy(void *exec);
+int cuGraphDestroy(void *graph);
+}
+
+namespace calotype_test {
+
+class FakeCuda : public ::testing::Test {
+protected:
+    CaptureErrors errors;
+
+    FakeCuda() {
+        fake_cuda::reset();
+        calotype_set_gpu_device(-1);
+        start();
+    }
+    ~FakeCuda() override {
+        calotype_device_release(nullptr, cuda());
+        EXPECT_EQ(0u, errors.count());
+        EXPECT_EQ(0, fake_cuda::live_allocations());
+        EXPECT_EQ(0, fake_cuda::live_events());
+        EXPECT_EQ(0, fake_cuda::misuse());
+        EXPECT_EQ(0, fake_cuda::current_depth());
+        fake_cuda::reset();
+    }
+    /// Find the driver anew, after the machine was changed.
+    static int start() {
+        return calotype_cuda_set_driver_library(CALOTYPE_FAKE_CUDA);
+    }
+    static const calotype_device_interface_t *cuda() {
+        return calotype_cuda_device_interface();
+    }
+    /// A context that is not current.
+    static void *make_context(int device = 0) {
+        void *context = nullptr, *popped = nullptr;
+        EXPECT_EQ(0, cuCtxCreate_v2(&context, 0, device));
+        EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
+        return context;
+    }
+    static void *make_stream(void *context) {
+        void *stream = nullptr, *popped = nullptr;
+        EXPECT_EQ(0, cuCtxPushCurrent_v2(context));
+        EXPECT_EQ(0, cuStreamCreate(&stream, 0));
+        EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
+        return stream;
+    }
+};
+
+/// A buffer of ints with memory of its own.
+struct Ints {
+    std::vector<int> data;
+    calotype_dimension_t dim[1];
+    calotype_buffer_t buf = {};
+
+    explicit Ints(int n) : data(size_t(n)), dim{{0, n, 1}} {
+        for (int i = 0; i < n; i++) {
+            data[size_t(i)] = i + 1;
+        }
+        buf.host = reinterpret_cast<uint8_t *>(data.data());
+        buf.type = calotype_type_of<int>();
+        buf.dimensions = 1;
+        buf.dim = dim;
+    }
+    int *on_device() const {
+        return reinterpret_cast<int *>(buf.device);
+    }
+};
+
+}  // namespace calotype_test
