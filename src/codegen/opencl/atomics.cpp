@@ -84,11 +84,12 @@ bool DeviceWriter::atomic_store(const Store *op) {
     update = update ? update : as_update<Min>(op);
     update = update ? update : as_update<Max>(op);
     bool always = is_trivially_true(op->predicate);
-    DeviceValue predicate = always ? DeviceValue() : emit(op->predicate);
-    DeviceValue operand = update ? emit(update->operand) : DeviceValue();
+    DeviceValue predicate = always ? DeviceValue() : atom(emit(op->predicate));
+    DeviceValue operand = update ? atom(emit(update->operand)) : DeviceValue();
     Texts indices = index_lanes(op->index);
     for (int i = 0; i < op->value.type().lanes(); i++) {
-        std::string at = pointer(b, t) + " + " + indices[size_t(i)];
+        std::string index = atom({op->index.type().element_of(), {indices[size_t(i)]}}).parts[0];
+        std::string at = pointer(b, t) + " + " + index;
         open(always ? "" : "if (" + lane(predicate, predicate.type.is_vector() ? i : 0) + ")");
         if (!update || !atomic_operation(b, at, update->kind, lane(operand, i), t)) {
             Expr scalar = Variable::make(t, ".old");

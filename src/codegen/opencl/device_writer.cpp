@@ -2,6 +2,8 @@
 // Names, types, and the filling in of forms.
 #include "codegen/opencl/device_writer.h"
 
+#include <cctype>
+
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "support/error.h"
@@ -78,13 +80,59 @@ std::string DeviceWriter::type_name(Type t) {
     return r.is_scalar() ? name : name + std::to_string(r.lanes());
 }
 
+namespace {
+
+/// A name or a number, maybe cast: it may be written several times.
+bool is_simple(const std::string &text) {
+    for (size_t i = 0; i < text.size(); i++) {
+        bool called =
+            text[i] == '(' && i > 0 && (isalnum(uint8_t(text[i - 1])) || text[i - 1] == '_');
+        if (text[i] == ' ' || called) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t uses_of_operand(const char *form, size_t i) {
+    size_t count = 0;
+    for (const char *p = form; *p; p++) {
+        count += *p == '$' && size_t(p[1] - '0') == i ? 1 : 0;
+    }
+    return count;
+}
+
+constexpr size_t longest_expression = 80;
+
+}  // namespace
+
+std::string bare(const std::string &text) {
+    int depth = 0;
+    for (size_t i = 0; i + 1 < text.size(); i++) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (depth == 0) {
+            return text;
+        }
+    }
+    return text.size() > 2 ? text.substr(1, text.size() - 2) : text;
+}
+
+DeviceValue DeviceWriter::atom(const DeviceValue &v) {
+    bool simple = true;
+    for (const std::string &part : v.parts) {
+        simple &= is_simple(part);
+    }
+    return simple ? v : define(v.type, v.parts);
+}
+
 DeviceValue DeviceWriter::define(Type t, const Texts &parts, const std::string &name) {
     DeviceValue v{t, {}};
     std::vector<int> widths = part_widths(file_.dialect, t.lanes());
     internal_assert(widths.size() == parts.size()) << "a value of another number of parts";
     for (size_t p = 0; p < parts.size(); p++) {
         std::string part = name.empty() ? temporary() : fresh(name);
-        line("const " + type_name(t.with_lanes(widths[p])) + " " + part + " = " + parts[p] + ";");
+        line("const " + type_name(t.with_lanes(widths[p])) + " " + part + " = " + bare(parts[p]) +
+             ";");
         v.parts.push_back(part);
     }
     return v;
@@ -143,9 +191,13 @@ std::string DeviceWriter::splat(Type part, const std::string &scalar) {
     return "((" + type_name(part) + ")(" + (part.is_bool() ? scalar + " ? -1 : 0" : scalar) + "))";
 }
 
-DeviceValue DeviceWriter::apply(Type t, const Form &form,
-                                const std::vector<DeviceValue> &operands) {
+// Scalars are written within the expression that they are in, as long as that is not too long.
+DeviceValue DeviceWriter::apply(Type t, const Form &form, std::vector<DeviceValue> operands) {
     Texts parts;
+    for (size_t i = 0; i < operands.size(); i++) {
+        bool once = t.is_scalar() && uses_of_operand(form.scalar, i) == 1;
+        operands[i] = once ? operands[i] : atom(operands[i]);
+    }
     int first = 0;
     std::vector<int> widths = part_widths(file_.dialect, t.lanes());
     for (size_t p = 0; p < widths.size(); first += widths[p++]) {
@@ -168,7 +220,8 @@ DeviceValue DeviceWriter::apply(Type t, const Form &form,
         }
         parts.push_back(whole ? lanes[0] : from_lanes(t.with_lanes(width), lanes).parts[0]);
     }
-    return define(t, parts);
+    bool inside = t.is_scalar() && parts[0].size() < longest_expression;
+    return inside ? DeviceValue{t, {"(" + parts[0] + ")"}} : define(t, parts);
 }
 
 // $0, $1, ... are operands, {...} tokens.
@@ -257,7 +310,7 @@ std::string DeviceWriter::word(Word w, const std::string &operand) const {
 
 std::string DeviceWriter::scalar(const Expr &e) {
     internal_assert(e.type().is_scalar()) << "not a scalar: " << e.type();
-    return emit(e).parts[0];
+    return atom(emit(e)).parts[0];
 }
 
 Expr DeviceWriter::named(const Expr &e) {
@@ -265,7 +318,7 @@ Expr DeviceWriter::named(const Expr &e) {
         return e;
     }
     std::string name = "." + std::to_string(temporaries_++);
-    symbols_.push(name, emit(e));
+    symbols_.push(name, atom(emit(e)));
     return Variable::make(e.type(), name);
 }
 

@@ -29,11 +29,15 @@ struct DeviceFile {
     bool strict = false;                         ///< some float operation must be done as written
 };
 
-/// A value: its parts' texts, each a name, a literal or in parentheses.
+/// A value: its parts' texts, each a name, a literal or, of scalars, an expression in parentheses
+/// that is written once.
 struct DeviceValue {
     Type type;
     std::vector<std::string> parts;
 };
+
+/// "(a + b)" without its parentheses.
+std::string bare(const std::string &text);
 
 class DeviceWriter {
 public:
@@ -48,7 +52,7 @@ public:
     // Used by the tables of intrinsics.
 
     DeviceValue emit(const Expr &e);
-    /// e must be scalar: its text.
+    /// e must be scalar: a name or a constant.
     std::string scalar(const Expr &e);
     void line(const std::string &text);
     void open(const std::string &head);
@@ -59,7 +63,9 @@ public:
     /// "kernel f_s0_x uses WHAT, which needs ..." and the like begin so.
     std::string where() const;
     /// The form applied to operands of as many lanes as t.
-    DeviceValue apply(Type t, const Form &form, const std::vector<DeviceValue> &operands);
+    DeviceValue apply(Type t, const Form &form, std::vector<DeviceValue> operands);
+    /// The value in variables or constants, which may be written several times.
+    DeviceValue atom(const DeviceValue &v);
     /// Parts from the texts of all lanes.
     DeviceValue from_lanes(Type t, const Texts &lanes);
     std::string lane(const DeviceValue &v, int i) const;

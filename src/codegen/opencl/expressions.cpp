@@ -119,13 +119,13 @@ DeviceValue DeviceWriter::emit_node(const Variable *op) {
 }
 
 DeviceValue DeviceWriter::emit_node(const Let *op) {
-    DeviceValue value = emit(op->value);
+    DeviceValue value = atom(emit(op->value));
     ScopedBinding<DeviceValue> binding(symbols_, op->name, value);
     return emit(op->body);
 }
 
 DeviceValue DeviceWriter::emit_node(const Broadcast *op) {
-    DeviceValue v = emit(op->value);
+    DeviceValue v = atom(emit(op->value));
     if (op->value.type().is_scalar()) {
         DeviceValue result{op->type, {}};
         for (int width : part_widths(file_.dialect, op->lanes)) {
@@ -179,7 +179,7 @@ std::string swizzle(const std::vector<std::string> &lanes) {
 DeviceValue DeviceWriter::emit_node(const Shuffle *op) {
     Texts all, lanes;
     for (const Expr &e : op->vectors) {
-        DeviceValue v = emit(e);
+        DeviceValue v = atom(emit(e));
         for (int i = 0; i < e.type().lanes(); i++) {
             all.push_back(lane(v, i));
         }
@@ -503,7 +503,7 @@ DeviceValue DeviceWriter::extern_call(const Call *op) {
         << " arguments; a function of the device has at most 10";
     file_.externs[op->name] = word(Word::prototype) + type_name(op->type.element_of()) + " " +
                               op->name + "(" + join(types, ", ") + ");";
-    return apply(op->type, {(call + ")").c_str(), nullptr}, values);
+    return atom(apply(op->type, {(call + ")").c_str(), nullptr}, values));
 }
 
 }  // namespace calotype::internal

@@ -54,6 +54,7 @@ DeviceWriter::Texts DeviceWriter::index_lanes(const Expr &index) {
         return lanes;
     }
     DeviceValue v = emit(index);
+    v = v.type.is_scalar() ? v : atom(v);
     for (int i = 0; i < index.type().lanes(); i++) {
         lanes.push_back(lane(v, i));
     }
@@ -75,11 +76,11 @@ DeviceValue DeviceWriter::emit_node(const Load *op) {
     if (dense && always) {
         return load_dense(op, b, scalar(dense->base));
     }
-    DeviceValue predicate = always ? DeviceValue() : emit(op->predicate);
+    DeviceValue predicate = always ? DeviceValue() : atom(emit(op->predicate));
     Texts indices = index_lanes(op->index), lanes;
     std::string zero = always ? "" : emit(make_zero(element)).parts[0];
     for (size_t i = 0; i < indices.size(); i++) {
-        std::string value = from_memory(t, pointer(b, element) + "[" + indices[i] + "]");
+        std::string value = from_memory(t, pointer(b, element) + "[" + bare(indices[i]) + "]");
         int at = predicate.type.is_vector() ? int(i) : 0;
         lanes.push_back(always ? value
                                : "(" + lane(predicate, at) + " ? " + value + " : " + zero + ")");
@@ -167,8 +168,9 @@ void DeviceWriter::emit_node(const Store *op) {
     const Buffer &b = buffer(op->name);
     Type element = op->value.type().element_of();
     bool always = is_trivially_true(op->predicate);
-    DeviceValue predicate = always ? DeviceValue() : emit(op->predicate);
+    DeviceValue predicate = always ? DeviceValue() : atom(emit(op->predicate));
     DeviceValue value = emit(op->value);
+    value = value.type.is_scalar() ? value : atom(value);
     const Ramp *dense = dense_ramp(op->index);
     if (dense && always) {
         store_dense(op, b, scalar(dense->base), value);
@@ -177,7 +179,7 @@ void DeviceWriter::emit_node(const Store *op) {
     Texts indices = index_lanes(op->index);
     for (size_t i = 0; i < indices.size(); i++) {
         std::string store =
-            pointer(b, element) + "[" + indices[i] + "] = " + lane(value, int(i)) + ";";
+            pointer(b, element) + "[" + bare(indices[i]) + "] = " + bare(lane(value, int(i))) + ";";
         int at = predicate.type.is_vector() ? int(i) : 0;
         line(always ? store : "if (" + lane(predicate, at) + ") { " + store + " }");
     }
