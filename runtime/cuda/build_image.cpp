@@ -180,6 +180,12 @@ calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
     if (!image) {
         return linkable.flags & CALOTYPE_LK_OPTIONAL ? CALOTYPE_OK : explain_no_code(linkable);
     }
+    if (is_cut_off(*image)) {
+        log << "linkable '" << linkable.name << "': ";
+        describe_image(*image, log);
+        log << " is damaged: it ends before what its header tells of; build it again\n";
+        return CALOTYPE_E_LINK;
+    }
     add(*image, linkable.name, false);
     const bool could_be_lto = may_use_lto(linkable) && offers_lto_ir(linkable);
     plan.lto_missed |= could_be_lto && !(kernels_are_lto && holds_lto_ir(*image));

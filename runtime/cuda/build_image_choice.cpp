@@ -141,6 +141,43 @@ bool is_complete_cubin(const calotype_image &image) {
            read_number(elf + 16, 2) == executable;
 }
 
+/** Whether a table of an ELF file, and what its entries tell of, lies beyond the end. */
+static bool is_elf_cut_off(const uint8_t *elf, uint64_t size) {
+    constexpr uint64_t header = 64, machine_cuda = 190, no_bits = 8, entry_size = 64;
+    if (size < header || memcmp(elf, "\177ELF", 4) != 0 ||
+        read_number(elf + 18, 2) != machine_cuda) {
+        return true;
+    }
+    const uint64_t sections = read_number(elf + 40, 8), count = read_number(elf + 60, 2);
+    const uint64_t segments = read_number(elf + 32, 8);
+    const uint64_t segment_bytes = read_number(elf + 54, 2) * read_number(elf + 56, 2);
+    if (read_number(elf + 58, 2) != entry_size || sections > size ||
+        count * entry_size > size - sections || segments > size ||
+        segment_bytes > size - segments) {
+        return true;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *section = elf + sections + i * entry_size;
+        const uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
+        if (read_number(section + 4, 4) != no_bits && (offset > size || bytes > size - offset)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_cut_off(const calotype_image &image) {
+    const uint8_t *bytes = static_cast<const uint8_t *>(image.data);
+    if (image.kind == CALOTYPE_CUBIN) {
+        return is_elf_cut_off(bytes, image.size);
+    }
+    if (image.kind == CALOTYPE_FATBIN) {
+        return image.size < 16 || memcmp(bytes, fatbin_magic, sizeof fatbin_magic) != 0 ||
+               read_number(bytes + 6, 2) + read_number(bytes + 8, 8) > image.size;
+    }
+    return image.size == 0;
+}
+
 const char *kind_name(calotype_kind kind) {
     switch (kind) {
     case CALOTYPE_PTX:

@@ -43,6 +43,10 @@ bool holds_lto_ir(const calotype_image &image);
 /** Whether an ELF file is fully linked, as opposed to relocatable. */
 bool is_complete_cubin(const calotype_image &image);
 
+/** Whether all that the headers of an image tell of lies within it: linkers crash where it does
+ * not. False for text, and what has no header that is known. */
+bool is_cut_off(const calotype_image &image);
+
 /** "PTX", "cubin", "LTO-IR". */
 const char *kind_name(calotype_kind kind);
 /** Append "cubin sm_90a". */

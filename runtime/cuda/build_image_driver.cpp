@@ -90,22 +90,26 @@ void run(const DriverLinker &linker, void *state, const LinkPlan &plan, LinkResu
     }
 }
 
-/** Whichever of the two logs, or both, in the first's memory. */
-void join_logs(char *errors, const char *remarks) {
-    const size_t length = strlen(errors);
-    strncpy(errors + length, remarks, 2 * log_bytes - length - 1);
+/** Both logs, each of log_bytes, in one text of malloc. */
+char *join_logs(const char *errors, const char *remarks) {
+    const size_t first = strnlen(errors, log_bytes), second = strnlen(remarks, log_bytes);
+    char *text = static_cast<char *>(calloc(first + second + 1, 1));
+    if (text) {
+        memcpy(text, errors, first);
+        memcpy(text + first, remarks, second);
+    }
+    return text;
 }
 
 }  // namespace
 
 calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
                                LinkResult *result) {
-    // Room for both logs in the first; the second's own part behind them.
-    char *errors = static_cast<char *>(calloc(3 * log_bytes, 1));
+    char *errors = static_cast<char *>(calloc(2 * log_bytes, 1));
     if (!errors) {
         return CALOTYPE_E_OOM;
     }
-    char *remarks = errors + 2 * log_bytes;
+    char *remarks = errors + log_bytes;
     const calotype_status status = linker.enter(linker.self);
     if (status != CALOTYPE_OK) {
         free(errors);
@@ -122,9 +126,8 @@ calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
         linker.destroy(state);
     }
     linker.leave(linker.self);
-    remarks[log_bytes - 1] = 0;
-    join_logs(errors, remarks);
-    result->linker_log = errors;
+    result->linker_log = join_logs(errors, remarks);
+    free(errors);
     return CALOTYPE_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/abi/hooks.h"
 #include "runtime/device/image_store_frame.h"
 #include "runtime/device/kernel_stats.h"
+#include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/text.h"
@@ -62,7 +63,10 @@ struct Stored {
     bool get(const calotype_uid &key) {
         is_custom = get_custom_store(&store);
         if (is_custom) {
-            return store.get(store.self, &key, &bytes, &size) == 0 && bytes;
+            if (store.get(store.self, &key, &bytes, &size) != 0) {
+                bytes = nullptr;
+            }
+            return bytes != nullptr;
         }
         return get_store_dir(&dir) && read_store_file(dir, key, &bytes, &size, &stamp);
     }
@@ -75,13 +79,17 @@ struct Stored {
     }
 };
 
-/** Once a process, so that a read-only home directory does not fill the log. */
+/** Once a directory, so that a read-only home does not fill the log. */
 void tell_of_failed_write(const StoreDir &dir) {
-    static std::atomic<bool> told{false};
-    if (dir.writable && !told.exchange(true)) {
+    const int error = errno;
+    static std::atomic<uint64_t> told{0};
+    const calotype_uid hash = sha256(dir.path, strlen(dir.path));
+    uint64_t which;
+    memcpy(&which, hash.b, sizeof which);
+    if (dir.writable && told.exchange(which) != which) {
         Text text;
         text << "note: device code is not kept in " << dir.path
-             << " for the next process: " << strerror(errno) << "\n";
+             << " for the next process: " << strerror(error) << "\n";
         calotype_print(nullptr, text.c_str());
     }
 }
@@ -153,7 +161,9 @@ ImageLock::ImageLock(const calotype_uid &key) : key(key) {
     if (get_custom_store(&store) || !get_store_dir(&dir)) {
         return;
     }
-    handle = lock_store_key(dir, key, lock_timeout_ms, &waited);
+    handle = lock_store_key(dir, key, lock_timeout_ms);
+    // Between the first look and the lock another process may have come and gone.
+    waited = has_store_file(dir, key);
 }
 
 ImageLock::~ImageLock() {

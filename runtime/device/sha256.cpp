@@ -131,14 +131,15 @@ __attribute__((target("sha,sse4.1"))) void add_block_with_instructions(const uin
 }  // namespace
 
 // The first 32 bits of the fractional parts of the square roots of the first eight primes.
-Sha256::Sha256()
+Sha256::Sha256(bool portable)
     : state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {
+            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
+      portable(portable) {
 }
 
 void Sha256::add_block(const uint8_t *bytes) {
 #if defined(__x86_64__)
-    if (have_instructions()) {
+    if (!portable && have_instructions()) {
         add_block_with_instructions(bytes, state);
         return;
     }

@@ -13,7 +13,8 @@ namespace runtime {
 /** The hash of bytes that come in pieces. */
 class Sha256 {
 public:
-    Sha256();
+    /** portable: without the processor's instructions for it. */
+    explicit Sha256(bool portable = false);
     Sha256 &add(const void *data, size_t size);
     /** The hash of all bytes so far; the end of the object's use. */
     calotype_uid finish();
@@ -23,6 +24,7 @@ private:
     uint64_t total = 0;
     uint8_t block[64];
     size_t filled = 0;
+    bool portable;
 
     void add_block(const uint8_t *bytes);
 };

@@ -116,6 +116,12 @@ bool read_store_file(const StoreDir &dir, const calotype_uid &key, void **bytes,
     return true;
 }
 
+bool has_store_file(const StoreDir &dir, const calotype_uid &key) {
+    const KeyName name = name_of_key(key);
+    FileHandle folder(open_key_folder(dir, name, false));
+    return folder && faccessat(folder.get(), name.image, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *bytes, size_t size,
                       uint64_t *evicted) {
     const KeyName name = name_of_key(key);
@@ -159,8 +165,7 @@ bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileS
 
 // Who holds the lock removes its file before it gives the lock up. So whoever gets a lock looks
 // whether the file still has its name, and else tries with the file that has it now.
-int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms,
-                   bool *waited) {
+int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms) {
     const KeyName name = name_of_key(key);
     FileHandle folder(dir.writable ? open_key_folder(dir, name, true) : -1);
     const uint64_t begin = milliseconds();
@@ -174,10 +179,8 @@ int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeou
             if (is_file_named(folder.get(), name.lock, file.get())) {
                 return file.release();
             }
-            *waited = true;
             continue;
         }
-        *waited = true;
         if (milliseconds() - begin >= timeout_ms) {
             return -1;
         }

@@ -39,6 +39,8 @@ struct FileStamp {
 /** Bytes of malloc, and which file had them. A hit makes the file the most recently used one. */
 bool read_store_file(const StoreDir &dir, const calotype_uid &key, void **bytes, size_t *size,
                      FileStamp *stamp);
+/** Whether there is one: nothing about what is in it. */
+bool has_store_file(const StoreDir &dir, const calotype_uid &key);
 /** Write under another name, sync, rename. *evicted counts files dropped for space. */
 bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *bytes, size_t size,
                       uint64_t *evicted);
@@ -46,9 +48,8 @@ bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *
 bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileStamp *stamp);
 
 /** One process at a time for a key. -1: not locked, because it took longer than `timeout_ms` or the
- * directory cannot be written to. *waited: another process had it. The kernel gives up the lock of
- * a process that ends. */
-int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms, bool *waited);
+ * directory cannot be written to. The kernel gives up the lock of a process that ends. */
+int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms);
 void unlock_store_key(const StoreDir &dir, const calotype_uid &key, int lock);
 
 /** Drop the least recently used files until the rest fits, and what others left behind over an hour

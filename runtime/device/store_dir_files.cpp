@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/store_dir_files.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,6 +38,7 @@ static int checked(int fd) {
     if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_uid != geteuid() ||
                     (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)) {
         close(fd);
+        errno = EPERM;
         return -1;
     }
     return fd;
