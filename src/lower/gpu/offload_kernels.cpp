@@ -14,6 +14,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/gpu/device_limits.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -120,8 +121,8 @@ private:
             return Mutator::visit(op);
         }
         const int64_t element = op->type.bytes() * op->type.lanes();
-        if (op->constant_size() > 0) {
-            const int64_t bytes = (op->constant_size() + op->padding) * element;
+        const int64_t bytes = (op->constant_size() + op->padding) * element;
+        if (op->constant_size() > 0 && bytes <= max_static_shared_bytes) {
             constant_bytes += (bytes + alignment - 1) / alignment * alignment;
             return Mutator::visit(op);
         }

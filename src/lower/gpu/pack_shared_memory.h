@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// pack_shared_memory: storage that is not needed at the same time shares its place.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Where it saves memory, or where there is more than may be declared, the shared storage of a
+/// kernel becomes one allocation, in which storage that lives at different times has one place.
+///
+///     allocate a[float32, 64] in gpu_shared         allocate shared[uint8, 512] in gpu_shared
+///     a[thread_x] = ...                             shared[thread_x] = ...
+///     barrier                                       barrier
+///     allocate b[float32, 64] in gpu_shared    ->   shared[thread_x + 64] = shared[63 - thread_x]
+///     b[thread_x] = a[63 - thread_x]                barrier
+///     barrier                                       shared[thread_x] = shared[127 - thread_x]
+///     allocate c[float32, 64] in gpu_shared
+///     c[thread_x] = b[63 - thread_x]
+///
+/// Storage may only follow other storage in its place where a barrier stands between them.
+///
+/// Requires: barriers (insert_barriers).
+/// Establishes: the shared storage of a kernel has a constant size of at most 48 KB, or is one
+///     allocation whose size the host knows.
+/// Order: after insert_barriers, which tells buffers apart by their names.
+Stmt pack_shared_memory(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
