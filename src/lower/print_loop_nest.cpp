@@ -11,7 +11,7 @@
 //             f(...) = ...
 //
 // What is stored further out than it is computed, or in a memory of the user's choice, has a line
-// "store g:".
+// "store g:"; what is allocated further out than that, a line "allocate g:".
 #include <map>
 #include <optional>
 
@@ -80,6 +80,10 @@ private:
         }
         line("store " + op->name +
              (has_place ? std::string(" in ") + to_string(op->memory_type) : "") + ":");
+        inside(op->body);
+    }
+    void visit(const HoistedStorage *op) override {
+        line("allocate " + op->name + ":");
         inside(op->body);
     }
     // Stored where it is computed.

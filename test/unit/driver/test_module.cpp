@@ -209,6 +209,24 @@ TEST(LoopNest, ShowsTheSchedule) {
                                              "              f_nest(...) = ...\n");
 }
 
+TEST(LoopNest, ShowsWhereStorageIsAllocated) {
+    Func f("f_hoist"), g("g_hoist");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + g(x, y + 1);
+    g.compute_at(f, x).hoist_storage(f, y);
+    const PipelineSource source = Pipeline(f).source("f", {});
+    EXPECT_EQ(print_loop_nest(source, host), "produce f_hoist:\n"
+                                             "  for y:\n"
+                                             "    allocate g_hoist:\n"
+                                             "      for x:\n"
+                                             "        produce g_hoist:\n"
+                                             "          for y:\n"
+                                             "            for x:\n"
+                                             "              g_hoist(...) = ...\n"
+                                             "        consume g_hoist:\n"
+                                             "          f_hoist(...) = ...\n");
+}
+
 // ---- archives ----
 
 TEST(Archives, WhatIsNone) {
