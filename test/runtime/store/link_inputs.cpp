@@ -13,7 +13,8 @@ using namespace calotype::runtime;
 
 std::string link_input(const std::string &name) {
 #ifdef CALOTYPE_LINK_INPUTS
-    std::ifstream file(std::string(CALOTYPE_LINK_INPUTS) + "/" + name, std::ios::binary);
+    const std::string path = CALOTYPE_LINK_INPUTS "/" + name;
+    std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 #else
     (void)name;
