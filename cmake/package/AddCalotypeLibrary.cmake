@@ -21,7 +21,7 @@
 # Makes the static library TARGET of generated code; to link it is to have its header, <name>.h, and
 # its runtime. An extra output is also written, and its path, or one path a target where there are
 # several, put into the variable: ASSEMBLY BITCODE CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML C_SOURCE
-# DEVICE_CODE FEATURIZATION FUNCTION_INFO_HEADER LLVM_ASSEMBLY PYTHON_EXTENSION PYTORCH_WRAPPER
+# CUBIN DEVICE_CODE DEVICE_REPORT FEATURIZATION FUNCTION_INFO_HEADER LLVM_ASSEMBLY PTX PYTHON_EXTENSION PYTORCH_WRAPPER
 # REGISTRATION SCHEDULE STMT STMT_HTML. Building <TARGET>.update generates all files and compiles
 # nothing.
 function(add_calotype_library TARGET)
@@ -85,10 +85,13 @@ function(_calotype_output_table OUTVAR)
         CONCEPTUAL_STMT:conceptual_stmt:.conceptual.stmt:each
         CONCEPTUAL_STMT_HTML:conceptual_stmt_html:.conceptual.stmt.html:each
         C_SOURCE:c_source:.calotype_generated.cpp:one
+        CUBIN:cubin:.cubin:each
         DEVICE_CODE:device_code:.device_code:each
+        DEVICE_REPORT:device_report:.device_report.txt:each
         FEATURIZATION:featurization:.featurization:each
         FUNCTION_INFO_HEADER:function_info_header:.function_info.h:one
         LLVM_ASSEMBLY:llvm_assembly:.ll:each
+        PTX:ptx:.ptx:each
         PYTHON_EXTENSION:python_extension:.py.cpp:one
         PYTORCH_WRAPPER:pytorch_wrapper:.pytorch.h:one
         REGISTRATION:registration:.registration.cpp:one

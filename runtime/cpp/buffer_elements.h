@@ -105,7 +105,8 @@ public:
 
     /** @name Element access
      * The device copy must not be newer. Coordinates left out are the lowest. With
-     * CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES defined an assertion checks the coordinates. */
+     * CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES defined an assertion checks the coordinates. An element
+     * that may be written to makes the host copy the newer one. */
     /**@{*/
     template<typename... Args>
     const not_void_T &operator()(int first, Args... rest) const {
@@ -113,18 +114,21 @@ public:
     }
     template<typename... Args>
     not_void_T &operator()(int first, Args... rest) {
+        note_host_write();
         return *address_of_element(first, int(rest)...);
     }
     const not_void_T &operator()() const {
         return *address_of_element();
     }
     not_void_T &operator()() {
+        note_host_write();
         return *address_of_element();
     }
     const not_void_T &operator()(const int *pos) const {
         return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
     }
     not_void_T &operator()(const int *pos) {
+        note_host_write();
         return *reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
     }
     /**@}*/
@@ -162,6 +166,7 @@ public:
      * memory order. The other Buffers must have the same extents; their mins do not matter. */
     template<typename Fn, typename... Others>
     Self &for_each_value(Fn &&f, Others &&...others) {
+        note_host_write();
         call_for_each_value<not_void_T>(std::forward<Fn>(f), others...);
         return self();
     }
@@ -190,6 +195,15 @@ private:
     }
     const Self &self() const {
         return static_cast<const Self &>(*this);
+    }
+
+    /** Where it is known already nothing is written, so that threads may share the buffer. */
+    void note_host_write() {
+        if constexpr (!std::is_const<T>::value) {
+            if (!this->host_dirty()) {
+                this->set_host_dirty();
+            }
+        }
     }
 
     template<typename... Args>

@@ -2,6 +2,10 @@
 // What the processor can do, and with that which of several compiled variants may run.
 #include "runtime/abi/target_features.h"
 
+#include <atomic>
+#include <stdlib.h>
+#include <string.h>
+
 #include "runtime/host/weak.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -100,11 +104,33 @@ CpuFeatures cpu_features() {
 
 }  // namespace
 
-static Hook<calotype_can_use_target_features_t>
-    can_use_hook(calotype_default_can_use_target_features);
+// Only there where the program has code for the device, which brings that part of the runtime
+// along.
+extern "C" {
+__attribute__((weak)) int calotype_cuda_can_run(int min_capability);
+__attribute__((weak)) int calotype_opencl_can_run(void);
+}
+
+namespace {
+
+constexpr int words = calotype_target_feature_end / 64;
+
+struct FeatureName {
+    const char *name;
+    int bit;
+};
+constexpr FeatureName names[] = {
+#define CALOTYPE_TARGET_FEATURE(name, bit) {#name, bit},
+#include "runtime/abi/target_features.def"
+#undef CALOTYPE_TARGET_FEATURE
+};
+
+bool is_set(int count, const uint64_t *features, int bit) {
+    return bit / 64 < count && (features[bit / 64] >> (bit % 64) & 1) != 0;
+}
 
 /** cpu_features().missing, asked once: the question is slow on virtual machines. */
-static uint64_t missing_features() {
+uint64_t missing_cpu_features() {
     static constexpr uint64_t known = uint64_t(1) << 63;
     static std::atomic<uint64_t> answer{0};
     uint64_t word = answer.load(std::memory_order_relaxed);
@@ -115,8 +141,130 @@ static uint64_t missing_features() {
     return word & ~known;
 }
 
+/** Features that the user wants to be missing. */
+struct Disabled {
+    std::atomic<bool> is_read{false};
+    std::atomic<uint64_t> bits[words] = {};
+
+    void set(int bit, bool disable) {
+        const uint64_t mask = uint64_t(1) << (bit % 64);
+        if (disable) {
+            bits[bit / 64].fetch_or(mask);
+        } else {
+            bits[bit / 64].fetch_and(~mask);
+        }
+    }
+
+    /** Several threads may do this at once, to the same end. */
+    void read_environment() {
+        if (is_read.load(std::memory_order_acquire)) {
+            return;
+        }
+        const char *text = getenv("CT_DISABLE_FEATURES");
+        while (text && *text) {
+            const size_t length = strcspn(text, ", ");
+            for (const FeatureName &f : names) {
+                if (length == strlen(f.name) && memcmp(text, f.name, length) == 0) {
+                    set(f.bit, true);
+                }
+            }
+            text += length;
+            text += strspn(text, ", ");
+        }
+        is_read.store(true, std::memory_order_release);
+    }
+
+    bool has(int bit) {
+        read_environment();
+        return (bits[bit / 64].load(std::memory_order_relaxed) >> (bit % 64) & 1) != 0;
+    }
+};
+constinit Disabled disabled;
+
+/** The capability that a feature cuda_capability_XY stands for, as 90; 0 for others. */
+constexpr int capability_of(const FeatureName &f) {
+    const char prefix[] = "cuda_capability_";
+    const char *c = f.name;
+    for (const char *p = prefix; *p; p++, c++) {
+        if (*c != *p) {
+            return 0;
+        }
+    }
+    int value = 0;
+    for (; *c; c++) {
+        value = value * 10 + (*c - '0');
+    }
+    return value;
+}
+
+/** A device of some capability has those below. */
+int wanted_capability(int count, const uint64_t *features) {
+    int wanted = 0;
+    for (const FeatureName &f : names) {
+        if (f.bit >= calotype_target_feature_cuda_capability_30 &&
+            f.bit <= calotype_target_feature_cuda_capability_120 &&
+            is_set(count, features, f.bit)) {
+            wanted = capability_of(f);
+        }
+    }
+    return wanted;
+}
+
+bool is_there(const FeatureName &f, int wanted) {
+    if (disabled.has(f.bit)) {
+        return false;
+    }
+    if (f.bit < 64) {
+        return (missing_cpu_features() >> f.bit & 1) == 0;
+    }
+    const int capability = capability_of(f);
+    if (f.bit == calotype_target_feature_cuda || (capability > 0 && capability == wanted)) {
+        return calotype_cuda_can_run && calotype_cuda_can_run(capability) != 0;
+    }
+    if (f.bit == calotype_target_feature_opencl) {
+        return calotype_opencl_can_run && calotype_opencl_can_run() != 0;
+    }
+    return f.bit != calotype_target_feature_vulkan;
+}
+
+}  // namespace
+
+static Hook<calotype_can_use_target_features_t>
+    can_use_hook(calotype_default_can_use_target_features);
+
+CALOTYPE_WEAK int calotype_missing_target_feature(int count, const uint64_t *features) {
+    if (count <= 0) {
+        return -1;
+    }
+    const int wanted = wanted_capability(count, features);
+    for (const FeatureName &f : names) {
+        if (is_set(count, features, f.bit) && !is_there(f, wanted)) {
+            return f.bit;
+        }
+    }
+    return -1;
+}
+
+CALOTYPE_WEAK const char *calotype_target_feature_name(int feature) {
+    for (const FeatureName &f : names) {
+        if (f.bit == feature) {
+            return f.name;
+        }
+    }
+    return nullptr;
+}
+
+CALOTYPE_WEAK int calotype_disable_target_feature(int feature, int disable) {
+    if (!calotype_target_feature_name(feature)) {
+        return -1;
+    }
+    disabled.read_environment();
+    disabled.set(feature, disable != 0);
+    return 0;
+}
+
 CALOTYPE_WEAK int calotype_default_can_use_target_features(int count, const uint64_t *features) {
-    return count <= 0 || (features[0] & missing_features()) == 0;
+    return calotype_missing_target_feature(count, features) < 0;
 }
 
 CALOTYPE_WEAK int calotype_can_use_target_features(int count, const uint64_t *features) {

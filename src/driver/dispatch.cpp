@@ -86,6 +86,7 @@ LoweredModule Dispatch::module(const std::string &name, const Target &target) co
     module.target = target.to_string();
     module.buffers.clear();
     module.external_code.clear();
+    module.device_modules.clear();
     LoweredFunction &f = module.functions[0];
     f.name = name;
     f.name_mangling =

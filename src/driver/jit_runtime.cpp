@@ -4,6 +4,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/abi/memory.h"
+#include "runtime/abi/runtime_cuda.h"
 #include "runtime/abi/threads.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
@@ -74,7 +75,44 @@ int32_t trace(void *uc, const calotype_trace_event_t *event) {
                                          : calotype_default_trace(uc, event);
 }
 
+// What the CUDA part of the runtime does by itself.
+struct CudaDefaults {
+    calotype_cuda_acquire_context_t acquire;
+    calotype_cuda_release_context_t release;
+    calotype_cuda_get_stream_t get_stream;
+};
+const CudaDefaults &install_cuda_hooks();
+
+int acquire_cuda_context(void *uc, CUctx_st **context, bool create) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_cuda_acquire_context
+               ? c->handlers.custom_cuda_acquire_context(c, reinterpret_cast<void **>(context),
+                                                         create)
+               : install_cuda_hooks().acquire(uc, context, create);
+}
+
+int release_cuda_context(void *uc) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_cuda_release_context ? c->handlers.custom_cuda_release_context(c)
+                                                        : install_cuda_hooks().release(uc);
+}
+
+int get_cuda_stream(void *uc, CUctx_st *context, CUstream_st **stream) {
+    JITUserContext *c = context_of(uc);
+    return c && c->handlers.custom_cuda_get_stream
+               ? c->handlers.custom_cuda_get_stream(c, context, reinterpret_cast<void **>(stream))
+               : install_cuda_hooks().get_stream(uc, context, stream);
+}
+
+const CudaDefaults &install_cuda_hooks() {
+    static const CudaDefaults defaults = {calotype_set_cuda_acquire_context(acquire_cuda_context),
+                                          calotype_set_cuda_release_context(release_cuda_context),
+                                          calotype_set_cuda_get_stream(get_cuda_stream)};
+    return defaults;
+}
+
 JitSymbols install() {
+    install_cuda_hooks();
     calotype_set_custom_print(print);
     calotype_set_error_handler(error);
     calotype_set_custom_malloc(allocate);

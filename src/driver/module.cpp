@@ -2,6 +2,7 @@
 #include "driver/module.h"
 
 #include "codegen/emit.h"
+#include "driver/link_devices.h"
 #include "driver/output_plan.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -89,9 +90,7 @@ Module Module::resolve_submodules() const {
     Module all(contents_->module, contents_->target);
     for (const Module &submodule : contents_->submodules) {
         const Module resolved = submodule.resolve_submodules();
-        for (const LoweredFunction &f : resolved.functions()) {
-            all.append(f);
-        }
+        internal::append_device_code(all.contents_->module, resolved.lowered());
         for (const LoweredBuffer &b : resolved.buffers()) {
             all.append(b);
         }

@@ -172,8 +172,31 @@ TEST(TargetFeatures, ThatCannotBeCheckedCountAsThere) {
     const uint64_t none[2] = {0, 0};
     EXPECT_EQ(1, calotype_can_use_target_features(2, none));
     EXPECT_EQ(1, calotype_can_use_target_features(0, nullptr));
-    const uint64_t devices[2] = {0, 7};
-    EXPECT_EQ(1, calotype_can_use_target_features(2, devices));
+    const uint64_t other_machine[2] = {uint64_t(1) << calotype_target_feature_sve, 0};
+    EXPECT_EQ(1, calotype_can_use_target_features(2, other_machine));
+}
+
+TEST(TargetFeatures, SayWhichIsMissing) {
+    const uint64_t vulkan[2] = {0, uint64_t(1) << (calotype_target_feature_vulkan - 64)};
+    EXPECT_EQ(0, calotype_can_use_target_features(2, vulkan));
+    EXPECT_EQ(calotype_target_feature_vulkan, calotype_missing_target_feature(2, vulkan));
+    EXPECT_STREQ("vulkan", calotype_target_feature_name(calotype_target_feature_vulkan));
+    EXPECT_STREQ("cuda_capability_90",
+                 calotype_target_feature_name(calotype_target_feature_cuda_capability_90));
+    EXPECT_EQ(nullptr, calotype_target_feature_name(63));
+    const uint64_t none[2] = {0, 0};
+    EXPECT_EQ(-1, calotype_missing_target_feature(2, none));
+}
+
+TEST(TargetFeatures, CanBeDisabled) {
+    const uint64_t words[2] = {uint64_t(1) << calotype_target_feature_sve, 0};
+    EXPECT_EQ(1, calotype_can_use_target_features(2, words));
+    EXPECT_EQ(0, calotype_disable_target_feature(calotype_target_feature_sve, 1));
+    EXPECT_EQ(0, calotype_can_use_target_features(2, words));
+    EXPECT_EQ(calotype_target_feature_sve, calotype_missing_target_feature(2, words));
+    EXPECT_EQ(0, calotype_disable_target_feature(calotype_target_feature_sve, 0));
+    EXPECT_EQ(1, calotype_can_use_target_features(2, words));
+    EXPECT_EQ(-1, calotype_disable_target_feature(63, 1));
 }
 
 TEST(TargetFeatures, CanBeReplaced) {
