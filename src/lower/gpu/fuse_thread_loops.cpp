@@ -15,6 +15,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "lower/gpu/inline_lets.h"
 #include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
@@ -235,6 +236,7 @@ public:
     Stmt fuse(const For *outermost) {
         nest_.api = outermost->device_api;
         nest_.body = peel(outermost);
+        nest_.body = inline_integer_lets(nest_.body);
         std::reverse(nest_.blocks.begin(), nest_.blocks.end());
         return nest_.to_stmt();
     }

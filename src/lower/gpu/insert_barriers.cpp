@@ -16,6 +16,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared_access.h"
+#include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 #include "support/scope.h"
 
@@ -143,25 +144,38 @@ private:
         a.buffer = buffer;
         a.is_write = is_write;
         a.is_atomic = is_write && atomic_ > 0;
-        a.index = linear(index);
+        a.index = linear(index, buffer);
         found.push_back(std::move(a));
     }
 
-    LinearIndex linear(const Expr &index) {
+    LinearIndex linear(const Expr &index, const std::string &buffer) {
+        const auto is_stride = [&](const std::string &name) {
+            return is_stride_of(buffer, name);
+        };
         const Expr e = simplify(place_.expand(index));
         if (e.type().is_scalar()) {
-            return linear_index(e, place_.names);
+            return linear_index(e, place_.names, is_stride);
         }
         const Ramp *ramp = e.as<Ramp>();
         const auto stride = ramp ? as_const_int(ramp->stride) : std::nullopt;
         LinearIndex result;
         if (ramp && ramp->base.type().is_scalar() && stride) {
-            result = linear_index(ramp->base, place_.names);
-            result.other.push_back({*stride, ConstantInterval(0, ramp->lanes - 1)});
+            result = linear_index(ramp->base, place_.names, is_stride);
+            result[""].other.push_back({*stride, ConstantInterval(0, ramp->lanes - 1)});
         } else {
-            result.other.push_back({1, place_.range_of(e)});
+            result[""].other.push_back({1, place_.range_of(e)});
         }
         return result;
+    }
+
+    static bool is_stride_of(const std::string &buffer, const std::string &name) {
+        constexpr int max_dimensions = 16;
+        for (int d = 0; d < max_dimensions; d++) {
+            if (name == names::buffer_stride(buffer, d)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void visit(const Load *op) override {
@@ -189,7 +203,7 @@ private:
         const size_t before = found.size();
         access(handle.as<Variable>()->name, first, is_write);
         if (found.size() > before) {
-            found.back().index.other.push_back({1, {0, place_.range_of(last).max}});
+            found.back().index[""].other.push_back({1, {0, place_.range_of(last).max}});
         }
     }
     template<typename T>
@@ -239,7 +253,7 @@ private:
 
 class BarrierInserter {
 public:
-    explicit BarrierInserter(const KernelNest &nest) {
+    BarrierInserter(const KernelNest &nest, const LowerContext &ctx) : ctx_(ctx) {
         for (const KernelLoop &loop : nest.threads) {
             const auto n = as_const_int(loop.extent);
             threads_[loop.name] = n.value_or(0);
@@ -267,13 +281,26 @@ private:
     bool conflicts(const Accesses &step) const {
         for (const SharedAccess &now : step) {
             for (const SharedAccess &before : pending_) {
-                if (now.buffer == before.buffer && (now.is_write || before.is_write) &&
-                    !(now.is_atomic && before.is_atomic) && may_meet(before, now, threads_)) {
+                if (now.buffer == before.buffer && order_matters(before, now) &&
+                    may_meet(before, now, threads_)) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    bool order_matters(const SharedAccess &a, const SharedAccess &b) const {
+        if (a.is_write && b.is_write) {
+            return !(a.is_atomic && b.is_atomic) && !has_one_value(a.buffer);
+        }
+        return a.is_write || b.is_write;
+    }
+
+    /// True if all stores to the same element store the same value: there are no updates.
+    bool has_one_value(const std::string &buffer) const {
+        const Function *f = ctx_.function_of_buffer(buffer);
+        return f && !f->has_update_definition() && !f->has_extern_definition();
     }
 
     Stmt barrier() {
@@ -394,6 +421,7 @@ private:
         return Block::make(first, loop);
     }
 
+    const LowerContext &ctx_;
     Place place_;
     std::map<std::string, int64_t> threads_;
     Accesses pending_;  ///< since the last barrier
@@ -412,13 +440,13 @@ bool is_alone(const KernelNest &nest) {
 
 }  // namespace
 
-Stmt insert_barriers(const Stmt &s, LowerContext &) {
-    return rewrite_kernels(s, [](const For *op) {
+Stmt insert_barriers(const Stmt &s, LowerContext &ctx) {
+    return rewrite_kernels(s, [&](const For *op) {
         KernelNest nest = match_kernel(op);
         if (is_alone(nest)) {
             return Stmt(op);
         }
-        nest.body = BarrierInserter(nest).run(nest.body);
+        nest.body = BarrierInserter(nest, ctx).run(nest.body);
         return nest.to_stmt();
     });
 }

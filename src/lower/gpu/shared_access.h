@@ -2,6 +2,7 @@
 // Can two threads of a block meet at one element? Helper of insert_barriers.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -13,7 +14,7 @@
 namespace calotype::internal {
 
 /// A sum of integer multiples: coefficient * variable, coefficient * (something else), constant.
-struct LinearIndex {
+struct LinearForm {
     struct Part {
         int64_t coefficient = 0;
         ConstantInterval range;  ///< of the variable or of the other thing
@@ -37,8 +38,14 @@ struct IndexNames {
     std::map<std::string, ConstantInterval> common;
 };
 
-/// The scalar e. Sums of anything are linear; what is not understood goes to `other`.
-LinearIndex linear_index(const Expr &e, const IndexNames &names);
+/// An index as a sum of forms times strides of the buffer, by the names of these; "" is the stride
+/// 1. Rows of a buffer do not overlap: indices are equal only where all forms are.
+using LinearIndex = std::map<std::string, LinearForm>;
+
+/// The scalar e, where `is_stride` tells which variables are strides. Sums of anything are linear;
+/// what is not understood goes to `other`.
+LinearIndex linear_index(const Expr &e, const IndexNames &names,
+                         const std::function<bool(const std::string &)> &is_stride);
 
 /// A load or store of what threads share.
 struct SharedAccess {

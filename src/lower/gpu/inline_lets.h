@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Lets of whole numbers put into their places, so that what cancels can be seen. Helper of
+// fuse_thread_loops.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// LetStmts of pure scalar integers and bools that read no memory are
+/// gone; then simplified. Shared nodes stay shared.
+Stmt inline_integer_lets(const Stmt &s);
+
+}  // namespace calotype::internal
