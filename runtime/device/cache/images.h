@@ -2,8 +2,8 @@
 // Images that were made in this process: one for each kind of device, shared by all contexts.
 #pragma once
 
-#include "runtime/device/kernel_errors.h"
-#include "runtime/device/kernel_table.h"
+#include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/table.h"
 
 namespace calotype {
 namespace runtime {

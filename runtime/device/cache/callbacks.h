@@ -2,8 +2,8 @@
 // Calling the setups and teardowns of linkables. The lock is not held here.
 #pragma once
 
-#include "runtime/device/kernel_errors.h"
-#include "runtime/device/kernel_module.h"
+#include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/module.h"
 
 namespace calotype {
 namespace runtime {

@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_images.h"
-#include "runtime/device/kernel_teardown.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/images.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/teardown.h"
+#include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/eviction.h"
+#include "runtime/device/cache/images.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/timed_wait.h"
+#include "runtime/device/cache/trace.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_eviction.h"
-#include "runtime/device/kernel_images.h"
-#include "runtime/device/kernel_trace.h"
-#include "runtime/device/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

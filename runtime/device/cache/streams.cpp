@@ -2,8 +2,8 @@
 // Holds that end with a stream: kept in a list of their context with the event that ends them.
 #include <stdlib.h>
 
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_teardown.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/teardown.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_teardown.h"
+#include "runtime/device/cache/teardown.h"
 
-#include "runtime/device/kernel_images.h"
-#include "runtime/device/kernel_trace.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/images.h"
+#include "runtime/device/cache/timed_wait.h"
+#include "runtime/device/cache/trace.h"
 
 namespace calotype {
 namespace runtime {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_threads.h"
+#include "runtime/device/cache/threads.h"
 
 #include <new>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/kernel_table.h"
+#include "runtime/device/cache/table.h"
 
 namespace calotype {
 namespace runtime {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

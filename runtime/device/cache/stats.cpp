@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_trace.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/timed_wait.h"
+#include "runtime/device/cache/trace.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

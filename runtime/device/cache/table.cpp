@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_table.h"
+#include "runtime/device/cache/table.h"
 
 #include <new>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/kernel_errors.h"
-#include "runtime/device/kernel_module.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/module.h"
+#include "runtime/device/cache/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

@@ -2,8 +2,8 @@
 // Inside the kernel cache: how its calls begin, and what its parts offer each other.
 #pragma once
 
-#include "runtime/device/kernel_errors.h"
-#include "runtime/device/kernel_table.h"
+#include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/table.h"
 
 namespace calotype {
 namespace runtime {

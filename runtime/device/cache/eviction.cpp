@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_eviction.h"
+#include "runtime/device/cache/eviction.h"
 
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_images.h"
+#include "runtime/device/cache/images.h"
+#include "runtime/device/cache/kernel_cache.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

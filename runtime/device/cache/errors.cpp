@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_errors.h"
+#include "runtime/device/cache/errors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // Taking modules out of service: first under the lock, then, without it, callbacks and the driver.
 #pragma once
 
-#include "runtime/device/kernel_callbacks.h"
+#include "runtime/device/cache/callbacks.h"
 
 namespace calotype {
 namespace runtime {

@@ -2,7 +2,7 @@
 // Which modules go when there are too many.
 #pragma once
 
-#include "runtime/device/kernel_teardown.h"
+#include "runtime/device/cache/teardown.h"
 
 namespace calotype {
 namespace runtime {

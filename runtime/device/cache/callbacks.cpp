@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/kernel_callbacks.h"
+#include "runtime/device/cache/callbacks.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/kernel_trace.h"
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/timed_wait.h"
+#include "runtime/device/cache/trace.h"
 
 namespace calotype {
 namespace runtime {

@@ -3,8 +3,8 @@
 // kept as each thread's last error.
 #pragma once
 
+#include "runtime/device/cache/threads.h"
 #include "runtime/device/error_log.h"
-#include "runtime/device/kernel_threads.h"
 
 namespace calotype {
 namespace runtime {

@@ -9,12 +9,12 @@
 //
 // All four are sequentially consistent, so at least one side sees the other. An initialize that
 // finds the entry changed takes its one back and comes again under the lock.
-#include "runtime/device/kernel_cache.h"
+#include "runtime/device/cache/kernel_cache.h"
 
 #include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/cache/eviction.h"
+#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/kernel_eviction.h"
-#include "runtime/device/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

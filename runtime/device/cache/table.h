@@ -10,9 +10,9 @@
 // when an entry moves; then it finds nothing and asks again under the lock.
 #pragma once
 
+#include "runtime/device/cache/threads.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/device/kernel_stats.h"
-#include "runtime/device/kernel_threads.h"
 #include "runtime/host/sync.h"
 
 namespace calotype {

@@ -2,14 +2,15 @@
 // The image cache. A key has one record, which is busy while one thread makes the image; others
 // wait for it and share what comes of it, the error too. Embedded images that are loaded as they
 // are do not come here: there is nothing to save, and the object may be gone tomorrow.
-#include "runtime/device/kernel_images.h"
+#include "runtime/device/cache/images.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/timed_wait.h"
+#include "runtime/device/cache/trace.h"
 #include "runtime/device/image_store.h"
-#include "runtime/device/kernel_trace.h"
-#include "runtime/device/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -357,25 +358,24 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
 
 }  // namespace
 
-/** Which hook, and by which tools. */
-static calotype_status describe_arch(Making &making, bool *is_ready) {
-    const KernelBackend &backend = *making.context.backend;
-    const calotype_status status = backend.describe(making.scope, &making.arch);
+/** For which device, by which hook or tools. */
+static calotype_status describe_arch(const KernelBackend &backend, const DeviceScope &scope,
+                                     const calotype_module_desc &desc, DeviceArch *arch,
+                                     CompileHook *used, bool *is_ready) {
+    const calotype_status status = backend.describe(scope, arch);
     if (status != CALOTYPE_OK) {
         return status;
     }
     kernel_cache.lock.lock();
-    making.hook = hook;
+    *used = hook;
     kernel_cache.lock.unlock();
-    *is_ready =
-        !making.hook.compile && backend.is_ready && backend.is_ready(making.arch, making.desc);
-    if (making.hook.compile) {
+    *is_ready = !used->compile && backend.is_ready && backend.is_ready(*arch, desc);
+    if (used->compile) {
         // What makes the image stands in its key.
-        char *to = making.arch.toolchain;
-        memcpy(to, "hook ", 5);
-        memcpy(to + 5, making.hook.version, sizeof making.hook.version);
+        memcpy(arch->toolchain, "hook ", 5);
+        memcpy(arch->toolchain + 5, used->version, sizeof used->version);
     } else if (!*is_ready && backend.describe_tools) {
-        backend.describe_tools(making.scope, &making.arch);
+        backend.describe_tools(scope, arch);
     }
     return CALOTYPE_OK;
 }
@@ -387,7 +387,8 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
     *use = ImageUse{};
     *error = nullptr;
     bool is_ready = false;
-    calotype_status status = describe_arch(making, &is_ready);
+    calotype_status status =
+        describe_arch(*context.backend, scope, desc, &making.arch, &making.hook, &is_ready);
     if (status == CALOTYPE_OK && !is_ready) {
         return share_image(making, use, error);
     }
@@ -416,6 +417,29 @@ void end_image_use(ImageUse &use) {
 
 }  // namespace runtime
 }  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_image_key(void *user_context,
+                                                 const calotype_module_desc *desc,
+                                                 calotype_uid *out) {
+    Call call;
+    calotype_status status = begin_call(user_context, desc, &call);
+    if (status != CALOTYPE_OK || !out) {
+        return status != CALOTYPE_OK
+                   ? status
+                   : fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, desc->name, "no place for the key");
+    }
+    DeviceArch arch = {};
+    CompileHook used = {};
+    bool is_ready = false;
+    status = describe_arch(*call.backend, call.scope, *desc, &arch, &used, &is_ready);
+    if (status == CALOTYPE_OK && is_ready && call.backend->describe_tools) {
+        call.backend->describe_tools(call.scope, &arch);
+    }
+    status = status == CALOTYPE_OK ? image_key(arch, *desc, out) : status;
+    return status == CALOTYPE_OK
+               ? status
+               : fail(status, CALOTYPE_ST_NONE, desc->name, "the device cannot be described");
+}
 
 CALOTYPE_WEAK calotype_status calotype_set_compile_hook(calotype_compile_fn compile, void *self,
                                                         const char *version_for_key) {

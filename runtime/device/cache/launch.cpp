@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches, and what generated code calls.
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/module.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/kernel_cache.h"
-#include "runtime/device/kernel_module.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
-#include "runtime/device/kernel_callbacks.h"
+#include "runtime/device/cache/callbacks.h"
 
 namespace {
 

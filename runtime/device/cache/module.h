@@ -6,7 +6,7 @@
 // callback cannot be copied, so the library that holds it is kept in memory until it has run.
 #pragma once
 
-#include "runtime/device/kernel_table.h"
+#include "runtime/device/cache/table.h"
 
 namespace calotype {
 namespace runtime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/timed_wait.h"
+#include "runtime/device/cache/timed_wait.h"
 
 #include <time.h>
 #include <unistd.h>
