@@ -2,7 +2,7 @@
 // Atomic updates. Without a mutex each store to the producer inside of Atomic is one
 // read-modify-write:
 //
-//     f[i] = f[i] + x     an atomic addition
+//     f[i] = f[i] + x     an atomic addition, also minimum or maximum of integers
 //     f[i] = e(f[i])      compare and swap until nobody came between
 //
 // With a mutex the one for the element is held meanwhile. Vectors go lane by lane, as two lanes may
@@ -40,18 +40,41 @@ private:
     const std::string &buffer_;
 };
 
-/// x if the value is f[i] + x for the element that is stored to, else undefined.
-Expr addend(const Store *op) {
-    const Add *sum = op->value.as<Add>();
+/// An update that is one instruction: f[i] = operation(f[i], operand).
+struct SimpleUpdate {
+    llvm::AtomicRMWInst::BinOp operation = llvm::AtomicRMWInst::BAD_BINOP;
+    Expr operand;  ///< undefined: it is none
+};
+
+/// The operand beside the old value of the element that is stored to, or undefined.
+template<typename Op>
+Expr other_operand(const Store *op, const Op *operation) {
     auto is_old = [&](const Expr &e) {
         const Load *load = e.as<Load>();
         return load && load->name == op->name && equal(load->index, op->index);
     };
-    if (!sum || is_small_float(sum->type)) {
-        return Expr();
-    }
-    Expr rest = is_old(sum->a) ? sum->b : is_old(sum->b) ? sum->a : Expr();
+    Expr rest = is_old(operation->a) ? operation->b : is_old(operation->b) ? operation->a : Expr();
     return rest.defined() && !uses_buffer(rest, op->name) ? rest : Expr();
+}
+
+SimpleUpdate simple_update(const Store *op) {
+    using Operation = llvm::AtomicRMWInst;
+    Type t = op->value.type();
+    SimpleUpdate update;
+    if (is_small_float(t) || t.is_bool()) {
+        return update;
+    }
+    if (const Add *sum = op->value.as<Add>()) {
+        update.operation = t.is_float() ? Operation::FAdd : Operation::Add;
+        update.operand = other_operand(op, sum);
+    } else if (const Min *least = op->value.as<Min>(); least && !t.is_float()) {
+        update.operation = t.is_int() ? Operation::Min : Operation::UMin;
+        update.operand = other_operand(op, least);
+    } else if (const Max *most = op->value.as<Max>(); most && !t.is_float()) {
+        update.operation = t.is_int() ? Operation::Max : Operation::UMax;
+        update.operand = other_operand(op, most);
+    }
+    return update;
 }
 
 /// One lane of a vector; a scalar as it is.
@@ -112,13 +135,12 @@ bool FunctionEmitter::emit_atomic_store(const Store *op) {
     llvm::Align align(uint64_t(t.bytes()));
     auto order = llvm::AtomicOrdering::Monotonic;
     Value *index = emit(op->index);
-    Expr x = addend(op);
-    Value *added = x.defined() ? emit(x) : nullptr;
+    SimpleUpdate update = simple_update(op);
+    Value *operand = update.operand.defined() ? emit(update.operand) : nullptr;
     for (int i = 0; i < op->value.type().lanes(); i++) {
         Value *p = element_pointer(op->name, t, lane(index, i));
-        if (added && !t.is_bool()) {
-            auto operation = t.is_float() ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-            b_.CreateAtomicRMW(operation, p, lane(added, i), align, order);
+        if (operand) {
+            b_.CreateAtomicRMW(update.operation, p, lane(operand, i), align, order);
             continue;
         }
         llvm::Type *bits_type = b_.getIntNTy(unsigned(t.bytes() * 8));

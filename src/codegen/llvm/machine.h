@@ -33,6 +33,10 @@ public:
     /// The address of storage for an allocation, at a multiple of 16 bytes.
     virtual Value *storage(FunctionEmitter &f, const Allocate *op) const;
 
+    /// True if code on it may call functions of the C library.
+    virtual bool has_c_library() const {
+        return true;
+    }
     /// True if it adds, subtracts, multiplies and compares 16-bit floats of the type itself.
     virtual bool has_arithmetic(Type) const {
         return false;

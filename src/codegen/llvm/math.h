@@ -87,6 +87,10 @@ private:
     Value *sine_kernel(Value *r);
     Value *cosine_kernel(Value *r);
     Value *unless_large(Value *x, double limit, Value *fast, const char *name);
+    /// sin, cos or tan of scalars of any size, where there is no C library.
+    Value *of_large_angle(const std::string &name, Value *x);
+    void reduce_large_angle(Value *x, Value **r, Value **quadrant);
+    Value *scaled_fraction(Value *fraction);
     Value *arc_tangent_of_ratio(Value *small, Value *large);
     Value *in_double(Value *(MathEmitter::*f)(Value *), Value *x);
     /// This value computed in float64, and back.

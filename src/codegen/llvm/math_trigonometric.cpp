@@ -52,7 +52,13 @@ Value *MathEmitter::unless_large(Value *x, double limit, Value *fast, const char
         slow->setDoesNotAccessMemory();
         llvm::IRBuilderBase::InsertPointGuard guard(b_);
         b_.SetInsertPoint(llvm::BasicBlock::Create(b_.getContext(), "entry", slow));
-        b_.CreateRet(by_libm(name, {slow->getArg(0)}));
+        std::vector<Value *> args = {slow->getArg(0)};
+        b_.CreateRet(
+            f_.machine().has_c_library()
+                ? by_libm(name, args)
+                : f_.by_lanes(args, type_.lanes(), [&](const std::vector<Value *> &lane) {
+                      return MathEmitter(f_, type_.element_of()).of_large_angle(name, lane[0]);
+                  }));
     }
     llvm::Function *function = b_.GetInsertBlock()->getParent();
     llvm::BasicBlock *from = b_.GetInsertBlock();

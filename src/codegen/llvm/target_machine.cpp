@@ -86,6 +86,9 @@ void prepare_module(llvm::Module &module, const Target &target) {
 }
 
 void add_target_attributes(llvm::Function &function, const Target &target) {
+    if (target.arch == Target::ArchUnknown) {
+        return;  // a device's: all that the module holds is for one processor
+    }
     function.addFnAttr("target-cpu", llvm_processor(target));
     function.addFnAttr("tune-cpu", llvm_tuning(target));
     std::string features = llvm_features(target);

@@ -197,6 +197,7 @@ std::string ptx_text(const DeviceModule &module, const Target &target, Capabilit
     PtxWriter writer(capability);
     writer.prepare(emitter.module());
     emitter.emit();
+    join_dot_products(emitter.module());
     if (!toolkit.libdevice.empty()) {
         link_libdevice(emitter.module(), toolkit.libdevice);
     }

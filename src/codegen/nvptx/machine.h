@@ -2,6 +2,8 @@
 // NvptxMachine: what NVIDIA's GPUs do in their own way.
 #pragma once
 
+#include <llvm/IR/Module.h>
+
 #include "codegen/llvm/machine.h"
 #include "codegen/nvptx/capability.h"
 
@@ -31,6 +33,9 @@ public:
     bool has_narrow_indices() const override {
         return true;
     }
+    bool has_c_library() const override {
+        return false;
+    }
 
 private:
     Capability capability_;
@@ -55,6 +60,8 @@ llvm::Value *dot_product_of_bytes(FunctionEmitter &f, PackedBytes a, PackedBytes
                                   bool has_instruction);
 /// Sums of products of bytes by fours.
 llvm::Value *match_dot_product(FunctionEmitter &f, const VectorReduce *op);
+/// Where such a sum is added to something, it starts from that in the place of zero.
+void join_dot_products(llvm::Module &module);
 /// @}
 
 }  // namespace calotype::internal

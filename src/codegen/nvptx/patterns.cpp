@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Indices, barriers, shuffles and dot products.
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/llvm/emitter.h"
@@ -166,6 +167,59 @@ Value *match_dot_product(FunctionEmitter &f, const VectorReduce *op) {
         result = groups == 1 ? sum : b.CreateInsertElement(result, sum, uint64_t(group));
     }
     return result;
+}
+
+namespace {
+
+/// The call if the value is a dot product that is used once.
+llvm::CallInst *dot_product_used_once(Value *v) {
+    auto *call = llvm::dyn_cast<llvm::CallInst>(v);
+    auto *code = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+    return code && code->getAsmString().compare(0, 4, "dp4a") == 0 && call->hasOneUse() ? call
+                                                                                        : nullptr;
+}
+
+/// Moves the chain that ends in `last` before the sum and lets it start from `start`. False if it
+/// does not start from zero.
+bool start_from(llvm::CallInst *last, llvm::Instruction *sum, Value *start) {
+    constexpr unsigned accumulator = 2;
+    std::vector<llvm::CallInst *> chain = {last};
+    while (llvm::CallInst *before =
+               dot_product_used_once(chain.back()->getArgOperand(accumulator))) {
+        chain.push_back(before);
+    }
+    auto *zero = llvm::dyn_cast<llvm::ConstantInt>(chain.back()->getArgOperand(accumulator));
+    if (!zero || !zero->isZero()) {
+        return false;
+    }
+    chain.back()->setArgOperand(accumulator, start);
+    for (auto call = chain.rbegin(); call != chain.rend(); ++call) {
+        (*call)->moveBefore(sum);
+    }
+    return true;
+}
+
+}  // namespace
+
+void join_dot_products(llvm::Module &module) {
+    std::vector<llvm::Instruction *> sums;
+    for (llvm::Function &function : module) {
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            if (i.getOpcode() == llvm::Instruction::Add) {
+                sums.push_back(&i);
+            }
+        }
+    }
+    for (llvm::Instruction *sum : sums) {
+        for (unsigned side : {0u, 1u}) {
+            llvm::CallInst *last = dot_product_used_once(sum->getOperand(side));
+            if (last && start_from(last, sum, sum->getOperand(1 - side))) {
+                sum->replaceAllUsesWith(last);
+                sum->eraseFromParent();
+                break;
+            }
+        }
+    }
 }
 
 }  // namespace calotype::internal

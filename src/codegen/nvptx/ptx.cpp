@@ -2,6 +2,7 @@
 #include "codegen/nvptx/ptx.h"
 
 #include <mutex>
+#include <sstream>
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -22,6 +23,20 @@ void initialize_nvptx() {
         LLVMInitializeNVPTXTargetMC();
         LLVMInitializeNVPTXAsmPrinter();
     });
+}
+
+/// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
+std::string without_comments(const std::string &text) {
+    std::istringstream lines(text);
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+        std::string kept = line.substr(0, line.find("//"));
+        kept.erase(kept.find_last_not_of(" \t") + 1);
+        if (!kept.empty()) {
+            result += kept + '\n';
+        }
+    }
+    return result;
 }
 
 }  // namespace
@@ -82,7 +97,7 @@ std::string PtxWriter::text(llvm::Module &module) const {
                                                    llvm::CodeGenFileType::AssemblyFile))
         << "LLVM cannot write PTX";
     passes.run(module);
-    return std::string(bytes.begin(), bytes.end());
+    return without_comments(std::string(bytes.begin(), bytes.end()));
 }
 
 }  // namespace calotype::internal

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The instructions that kernels become. Each kernel is also assembled for the architectures that
+// the toolkit knows, where there is one.
+#include <gtest/gtest.h>
+
+#include "codegen/nvptx/device_module.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// PTX of a kernel that must assemble.
+std::string checked_ptx(const DeviceKernel &k, const PtxOptions &options = {}) {
+    expect_assembles(k, options);
+    return ptx_of(k, options);
+}
+
+const std::vector<KernelArgument> float_to_float = {input("src", Float(32)),
+                                                    output("out", Float(32))};
+
+/// out[thread] = the expression, of which src[thread] is a part.
+DeviceKernel pointwise(const std::string &e, Type from, Type to) {
+    return kernel("let t = gpu_thread_index(0)\n out[t] = " + e,
+                  {input("src", from), output("out", to)});
+}
+
+TEST(Ptx, HasIndicesBoundsOfTheBlockAndReadOnlyLoads) {
+    std::string ptx = checked_ptx(
+        kernel(R"(
+        let i = gpu_block_index(0) * 128 + gpu_thread_index(0)
+        if (i < n) {
+            out[i] = src[i]:float32 * 3.0f
+        })",
+               {input("src", Float(32)), output("out", Float(32)), scalar("n", Int(32))}));
+    EXPECT_EQ(count(ptx, ".visible .entry k("), 1);
+    EXPECT_EQ(count(ptx, ".reqntid 128, 1, 1"), 1);
+    EXPECT_EQ(count(ptx, "ld.global.nc.f32"), 1);
+    EXPECT_EQ(count(ptx, "st.global.f32"), 1);
+    EXPECT_EQ(count(ptx, "mul.rn.f32"), 1);
+    // Addresses are one multiplication of the 32-bit index each.
+    EXPECT_EQ(count(ptx, "mul.wide"), 1);
+    EXPECT_EQ(count(ptx, "cvt.s64"), 0);
+}
+
+TEST(Ptx, IsOfTheLowestVersionThatKnowsTheArchitecture) {
+    DeviceKernel k = pointwise("src[t]:float32", Float(32), Float(32));
+    struct {
+        int sm;
+        const char *version, *target;
+    } rows[] = {{50, ".version 6.0", ".target sm_50"},  {70, ".version 6.0", ".target sm_70"},
+                {75, ".version 6.3", ".target sm_75"},  {80, ".version 7.0", ".target sm_80"},
+                {86, ".version 7.1", ".target sm_86"},  {90, ".version 7.8", ".target sm_90"},
+                {100, ".version 7.8", ".target sm_90"}, {120, ".version 7.8", ".target sm_90"}};
+    for (const auto &row : rows) {
+        PtxOptions options;
+        options.sm = row.sm;
+        std::string ptx = ptx_of(k, options);
+        EXPECT_EQ(count(ptx, row.version), 1) << row.sm;
+        EXPECT_EQ(count(ptx, row.target), 1) << row.sm;
+    }
+}
+
+TEST(Ptx, BlocksOfUnknownShapeHaveNoBound) {
+    DeviceKernel k = kernel("out[gpu_thread_index(0)] = 1.0f", {output("out", Float(32))}, 0);
+    EXPECT_EQ(count(checked_ptx(k), "ntid"), 0);
+}
+
+TEST(Ptx, WrittenBuffersAreNotReadThroughTheReadOnlyCache) {
+    std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        out[t] = out[t]:float32 + 1.0f)",
+                                         {output("out", Float(32))}));
+    EXPECT_EQ(count(ptx, "ld.global.f32"), 1);
+    EXPECT_EQ(count(ptx, ".nc"), 0);
+}
+
+TEST(Ptx, AlignedVectorsAreOneAccessOf128Bits) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        out[ramp(t * 4, 1, 4) align(4, 0)] = src[ramp(t * 4, 1, 4) align(4, 0)]:float32 * broadcast(3.0f, 4))";
+    std::string aligned =
+        checked_ptx(kernel(body, {input("src", Float(32), 16), output("out", Float(32), 16)}));
+    EXPECT_EQ(count(aligned, "ld.global.nc.v4"), 1);
+    EXPECT_EQ(count(aligned, "st.global.v4"), 1);
+    std::string unaligned = checked_ptx(kernel(body, float_to_float));
+    EXPECT_EQ(count(unaligned, "ld.global.nc.v4"), 0);
+    EXPECT_EQ(count(unaligned, "st.global.f32"), 4);
+}
+
+TEST(Ptx, VectorsOfBytesAreOneAccess) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        out[ramp(t * 16, 1, 16) align(16, 0)] = src[ramp(t * 16, 1, 16) align(16, 0)]:uint8)";
+    std::string ptx =
+        checked_ptx(kernel(body, {input("src", UInt(8), 16), output("out", UInt(8), 16)}));
+    EXPECT_EQ(count(ptx, "ld.global.nc.v4.u32") + count(ptx, "ld.global.nc.v2.u64"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "st.global.v4.u32") + count(ptx, "st.global.v2.u64"), 1) << ptx;
+}
+
+TEST(Ptx, SharedMemoryOfConstantSizeIsAVariableOfTheBlock) {
+    std::string ptx = checked_ptx(kernel(R"(
+        allocate tile[float32, 128] in gpu_shared
+        let t = gpu_thread_index(0)
+        tile[t] = src[t]:float32
+        evaluate gpu_thread_barrier(2)
+        out[t] = tile[127 - t]:float32)",
+                                         float_to_float));
+    EXPECT_EQ(count(ptx, ".shared .align 16 .b8 tile[512]"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "bar.sync"), 1);
+    EXPECT_EQ(count(ptx, "st.shared.f32"), 1);
+    EXPECT_EQ(count(ptx, "ld.shared.f32"), 1);
+    EXPECT_EQ(count(ptx, "cvta"), 0);
+}
+
+TEST(Ptx, SharedMemoryOfTheLaunchIsExternal) {
+    std::string ptx = checked_ptx(kernel(R"(
+        allocate tile[float32, shared_bytes] in gpu_shared
+        let t = gpu_thread_index(0)
+        tile[t] = src[t]:float32
+        evaluate gpu_thread_barrier(2)
+        out[t] = tile[127 - t]:float32)",
+                                         float_to_float));
+    EXPECT_EQ(count(ptx, ".extern .shared .align 16 .b8 calotype_dynamic_shared[]"), 1) << ptx;
+}
+
+TEST(Ptx, ArraysOfSmallLoopsAreRegisters) {
+    std::string ptx = checked_ptx(kernel(R"(
+        allocate sum[float32, 4] in register
+        let t = gpu_thread_index(0)
+        for (i, 0, 4) { sum[i] = 0.0f }
+        for (k, 0, 64) {
+            for (i, 0, 4) {
+                sum[i] = sum[i]:float32 + src[t * 4 + i + k * 512]:float32
+            }
+        }
+        for (i, 0, 4) { out[t * 4 + i] = sum[i]:float32 })",
+                                         float_to_float));
+    EXPECT_EQ(count(ptx, ".local"), 0) << ptx;
+}
+
+TEST(Ptx, ProductsAreContractedUnlessStrict) {
+    DeviceKernel k =
+        pointwise("src[t]:float32 * src[t + 1]:float32 + src[t + 2]:float32", Float(32), Float(32));
+    EXPECT_EQ(count(checked_ptx(k), "fma.rn.f32"), 1);
+    PtxOptions strict;
+    strict.features = {Target::StrictFloat};
+    std::string ptx = checked_ptx(k, strict);
+    EXPECT_EQ(count(ptx, "fma.rn.f32"), 0);
+    EXPECT_EQ(count(ptx, "mul.rn.f32"), 1);
+    EXPECT_EQ(count(ptx, "add.rn.f32"), 1);
+}
+
+TEST(Ptx, MinimaAreOneInstructionUnlessStrict) {
+    DeviceKernel k = pointwise("min(src[t]:float32, src[t + 1]:float32)", Float(32), Float(32));
+    EXPECT_EQ(count(checked_ptx(k), "min.f32"), 1);
+    PtxOptions strict;
+    strict.features = {Target::StrictFloat};
+    EXPECT_EQ(count(checked_ptx(k, strict), "min.f32"), 0);
+}
+
+TEST(Ptx, RoundsDivisionsAndRootsAndEstimatesWhereAsked) {
+    EXPECT_EQ(
+        count(checked_ptx(pointwise("1.0f / src[t]:float32", Float(32), Float(32))), ".rn.f32"), 1);
+    EXPECT_EQ(
+        count(checked_ptx(pointwise("sqrt(src[t]:float32)", Float(32), Float(32))), "sqrt.rn.f32"),
+        1);
+    EXPECT_EQ(count(checked_ptx(pointwise("fast_inverse(src[t]:float32)", Float(32), Float(32))),
+                    "rcp.approx.ftz.f32"),
+              1);
+    EXPECT_EQ(
+        count(checked_ptx(pointwise("fast_inverse_sqrt(src[t]:float32)", Float(32), Float(32))),
+              "rsqrt.approx.f32"),
+        1);
+}
+
+TEST(Ptx, HalfIsComputedAsHalf) {
+    DeviceKernel k =
+        pointwise("src[t]:float16 * src[t + 1]:float16 + src[t + 2]:float16", Float(16), Float(16));
+    std::string ptx = checked_ptx(k);
+    EXPECT_EQ(count(ptx, "fma.rn.f16"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "cvt"), 0) << ptx;
+    PtxOptions old;
+    old.sm = 50;
+    EXPECT_GT(count(checked_ptx(k, old), "cvt.f32.f16"), 0);
+}
+
+TEST(Ptx, PairsOfHalvesAreComputedTogether) {
+    DeviceKernel k = kernel(R"(
+        let t = gpu_thread_index(0)
+        out[ramp(t * 2, 1, 2) align(2, 0)] = src[ramp(t * 2, 1, 2) align(2, 0)]:float16 +
+            src[ramp(t * 2 + 512, 1, 2) align(2, 0)]:float16)",
+                            {input("src", Float(16), 16), output("out", Float(16), 16)});
+    std::string ptx = checked_ptx(k);
+    EXPECT_EQ(count(ptx, "add.rn.f16x2") + count(ptx, "add.f16x2"), 1) << ptx;
+}
+
+TEST(Ptx, BFloat16IsRoundedByTheMachine) {
+    DeviceKernel k = pointwise("src[t]:bfloat16 + src[t + 1]:bfloat16", BFloat(16), BFloat(16));
+    EXPECT_EQ(count(checked_ptx(k), "cvt.rn.bf16.f32"), 1);
+    PtxOptions new_one;
+    new_one.sm = 90;
+    EXPECT_EQ(count(checked_ptx(k, new_one), "add.rn.bf16"), 1) << ptx_of(k, new_one);
+    PtxOptions old;
+    old.sm = 70;
+    EXPECT_EQ(count(checked_ptx(k, old), "cvt.rn.bf16"), 0);
+}
+
+TEST(Ptx, DotProductsOfBytes) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        out[t] = dot_product_4x8(src[ramp(t * 4, 1, 4) align(4, 0)]:uint8,
+            other[ramp(t * 4, 1, 4) align(4, 0)]:int8, out[t]):int32)";
+    std::vector<KernelArgument> args = {input("src", UInt(8), 16), input("other", Int(8), 16),
+                                        output("out", Int(32))};
+    EXPECT_EQ(count(checked_ptx(kernel(body, args)), "dp4a.u32.s32"), 1);
+    PtxOptions old;
+    old.sm = 50;
+    EXPECT_EQ(count(checked_ptx(kernel(body, args), old), "dp4a"), 0);
+}
+
+TEST(Ptx, SumsOfProductsOfBytesAreDotProducts) {
+    const char *body = R"(
+        let t = gpu_thread_index(0)
+        out[t] = out[t] + vector_reduce(add, int32x8(src[ramp(t * 8, 1, 8) align(8, 0)]:uint8) *
+            int32x8(other[ramp(t * 8, 1, 8) align(8, 0)]:int8), 1))";
+    std::string ptx = checked_ptx(kernel(
+        body, {input("src", UInt(8), 16), input("other", Int(8), 16), output("out", Int(32))}));
+    EXPECT_EQ(count(ptx, "dp4a.u32.s32"), 2) << ptx;
+    // What is added to is where the first one starts.
+    EXPECT_EQ(count(ptx, "add.s32"), 0) << ptx;
+}
+
+TEST(Ptx, Shuffles) {
+    struct {
+        const char *call, *instruction;
+    } rows[] = {
+        {"warp_shuffle(src[t]:float32, 3)", "shfl.sync.idx.b32"},
+        {"warp_shuffle(src[t]:float32, 1, 1)", "shfl.sync.up.b32"},
+        {"warp_shuffle(src[t]:float32, 1, 2)", "shfl.sync.down.b32"},
+        {"warp_shuffle(src[t]:float32, 16, 3)", "shfl.sync.bfly.b32"},
+    };
+    for (const auto &row : rows) {
+        EXPECT_EQ(count(checked_ptx(pointwise(row.call, Float(32), Float(32))), row.instruction), 1)
+            << row.call;
+    }
+    EXPECT_EQ(
+        count(checked_ptx(pointwise("warp_shuffle(src[t]:float64, 16, 3)", Float(64), Float(64))),
+              "shfl.sync.bfly.b32"),
+        2);
+}
+
+TEST(Ptx, AsynchronousCopies) {
+    const char *body = R"(
+        allocate tile[float32, 512] in gpu_shared
+        let t = gpu_thread_index(0)
+        evaluate gpu_async_copy(tile:handle, t * 4, src:handle, t * 4, 4):float32
+        evaluate gpu_async_commit()
+        evaluate gpu_async_wait(0)
+        evaluate gpu_thread_barrier(2)
+        out[t] = tile[511 - t]:float32)";
+    DeviceKernel k = kernel(body, {input("src", Float(32), 16), output("out", Float(32))});
+    std::string ptx = checked_ptx(k);
+    EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "cp.async.commit_group"), 1);
+    EXPECT_EQ(count(ptx, "cp.async.wait_group 0"), 1);
+    PtxOptions old;
+    old.sm = 75;
+    std::string plain = checked_ptx(k, old);
+    EXPECT_EQ(count(plain, "cp.async"), 0);
+    EXPECT_EQ(count(plain, "ld.global.nc.v4"), 1) << plain;
+    EXPECT_EQ(count(plain, "st.shared.v4"), 1) << plain;
+}
+
+TEST(Ptx, Atomics) {
+    struct {
+        const char *update;
+        Type type;
+        const char *instruction;
+    } rows[] = {
+        {"out[0] = out[0]:float32 + 1.0f", Float(32), "atom.global.add.f32"},
+        {"out[0] = out[0]:float64 + (float64)1", Float(64), "atom.global.add.f64"},
+        {"out[0] = out[0] + 1", Int(32), "atom.global.add.u32"},
+        {"out[0] = max(out[0], t)", Int(32), "atom.global.max.s32"},
+        {"out[0] = min(out[0]:uint32, uint32(t))", UInt(32), "atom.global.min.u32"},
+        {"out[0] = out[0]:float32 * 2.0f", Float(32), "atom.global.cas.b32"},
+        {"out[0] = out[0]:uint8 + (uint8)1", UInt(8), "cas.b32"},
+    };
+    for (const auto &row : rows) {
+        DeviceKernel k =
+            kernel(std::string("let t = gpu_thread_index(0)\natomic out {") + row.update + "}",
+                   {output("out", row.type)});
+        EXPECT_GE(count(checked_ptx(k), row.instruction), 1) << row.update << ptx_of(k);
+    }
+}
+
+TEST(Ptx, RemaindersArePositive) {
+    // One shift and one conjunction: no division.
+    std::string ptx = checked_ptx(pointwise("src[t] / 8 + src[t] % 8", Int(32), Int(32)));
+    EXPECT_EQ(count(ptx, "shr.s32"), 1);
+    EXPECT_EQ(count(ptx, "and.b32"), 1);
+    EXPECT_EQ(count(ptx, "div"), 0);
+}
+
+TEST(Ptx, MathWithAndWithoutLibdevice) {
+    for (const char *name : {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+                             "asinh", "acosh", "atanh", "exp", "log", "erf"}) {
+        for (Type t : {Float(32), Float(64), Float(16)}) {
+            std::string load = "src[t]:float" + std::to_string(t.bits());
+            DeviceKernel k = pointwise(std::string(name) + "(" + load + ")", t, t);
+            PtxOptions options;
+            options.sm = 120;  // assembled once
+            expect_assembles(k, options);
+            options.libdevice = true;
+            expect_assembles(k, options);
+        }
+    }
+    for (const char *name : {"pow", "atan2"}) {
+        DeviceKernel k = pointwise(std::string(name) + "(src[t]:float32, src[t + 1]:float32)",
+                                   Float(32), Float(32));
+        PtxOptions options;
+        options.sm = 120;
+        expect_assembles(k, options);
+        options.libdevice = true;
+        expect_assembles(k, options);
+    }
+}
+
+TEST(Ptx, IsTheSameEachTime) {
+    DeviceKernel k = pointwise("sin(src[t]:float32)", Float(32), Float(32));
+    EXPECT_EQ(ptx_of(k), ptx_of(k));
+}
+
+}  // namespace
+
+}  // namespace calotype::internal
