@@ -6,6 +6,7 @@
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/copy_stage.h"
 
 namespace calotype {
 
@@ -73,6 +74,14 @@ Expr touched_boxes(const Function &f) {
     }
     add(f, 0, min);
     add(f, 0, max);
+    if (const Call *source = is_copy_stage(f) ? f->extern_proxy_expr.as<Call>() : nullptr) {
+        if (source->call_kind == CallKind::Image) {
+            for (const std::vector<Expr> &corner : {min, max}) {
+                corners.push_back(Call::make(source->type, source->name, corner, source->call_kind,
+                                             source->value_index, source->symbol));
+            }
+        }
+    }
     return Call::make(Int(32), Intrinsic::declare_box_touched, corners);
 }
 
@@ -127,7 +136,27 @@ Stmt make_extern_stage(const Function &f, LowerContext &) {
     return Block::make(Evaluate::make(touched_boxes(f)), s);
 }
 
+namespace {
+
+/// A copy needs of its source what is required of itself; there is no need to ask.
+std::vector<QueryStep> query_copy_stage(const Function &f) {
+    std::vector<QueryStep> steps;
+    for (const auto &input : extern_inputs(f)) {
+        for (int d = 0; d < f.dimensions(); d++) {
+            steps.push_back({query_min(f, input.second, d), stage_min(f, d), Stmt()});
+            steps.push_back(
+                {query_max(f, input.second, d), stage_min(f, d) + stage_extent(f, d) - 1, Stmt()});
+        }
+    }
+    return steps;
+}
+
+}  // namespace
+
 std::vector<QueryStep> query_extern_stage(const Function &f) {
+    if (is_copy_stage(f)) {
+        return query_copy_stage(f);
+    }
     std::vector<QueryStep> steps;
     for (const auto &input : extern_inputs(f)) {
         const Function &g = input.first;

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "lower/bounds/func_value_bounds.h"
+#include "lower/nest/copy_stage.h"
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
 
@@ -210,6 +211,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     lock_levels(ctx->env);
     apply_wrappers(ctx->env);
     resolve_language(*ctx);
+    make_copy_stages(*ctx);
     Order order(ctx->env);
     for (const Function &f : ctx->outputs) {
         order.visit(f);
