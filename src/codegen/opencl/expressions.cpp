@@ -327,9 +327,14 @@ DeviceValue DeviceWriter::emit_node(const Not *op) {
     return apply(op->type, {"!$0", "~$0"}, {emit(op->a)});
 }
 
+// In C the choice between two narrow integers is an int.
 DeviceValue DeviceWriter::emit_node(const Select *op) {
     DeviceValue c = emit(op->condition), t = emit(op->true_value), f = emit(op->false_value);
-    return apply(op->type, {"$0 ? $1 : $2", "select($2, $1, convert_{S}($0))"}, {c, t, f});
+    bool narrow = !op->type.is_bool() && op->type.bits() < 32;
+    return apply(
+        op->type,
+        {narrow ? "({T})($0 ? $1 : $2)" : "$0 ? $1 : $2", "select($2, $1, convert_{S}($0))"},
+        {c, t, f});
 }
 
 DeviceValue DeviceWriter::emit_node(const Cast *op) {

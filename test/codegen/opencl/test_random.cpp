@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Random expressions of all node kinds and types: kernels on an OpenCL device against the
+// interpreter. All values are in one buffer of bytes, all results in another.
+#include <gtest/gtest.h>
+
+#include "codegen/opencl/kernel_text.h"
+#include "codegen/opencl/raw_opencl.h"
+#include "harness/random_exprs.h"
+#include "ir/constants.h"
+#include "ir/printer.h"
+
+namespace calotype::internal {
+namespace {
+
+constexpr int slot = 256;  // bytes for one value
+
+/// The lanes at the slot, in elements of the type.
+Expr slot_index(Type t, int number) {
+    Expr first = make_const(Int(32), number * slot / t.bytes());
+    return t.is_scalar() ? first : Ramp::make(first, make_one(Int(32)), t.lanes());
+}
+
+DeviceModule kernel_of(const test::RandomExprs &batch) {
+    Stmt body;
+    for (size_t i = batch.exprs.size(); i-- > 0;) {
+        Type t = batch.exprs[i].type();
+        Stmt store = Store::make("out", batch.exprs[i], slot_index(t, int(i)),
+                                 const_true(t.lanes()), Alignment());
+        body = Block::make(store, body);
+    }
+    int n = 0;
+    for (const auto &[name, value] : batch.values) {
+        Type t = value.type;
+        Expr load = Load::make(t, "values", slot_index(t, n++), const_true(t.lanes()), Alignment());
+        body = LetStmt::make(name, load, body);
+    }
+    return one_kernel({in_buffer("values", UInt(8)), out_buffer("out", UInt(8))}, body);
+}
+
+void check(uint32_t seed, int &compared) {
+    test::RandomExprs batch = test::random_exprs(seed, 40);
+    std::vector<uint8_t> values(batch.values.size() * slot), out(batch.exprs.size() * slot);
+    size_t n = 0;
+    for (const auto &[name, value] : batch.values) {
+        test::write_value(value, &values[slot * n++]);
+    }
+    std::string text = opencl_text(kernel_of(batch), "x86-64-linux-opencl-cl_doubles-strict_float");
+    ASSERT_EQ(test::run_opencl(text, "k",
+                               {test::RawArgument::bytes(values), test::RawArgument::bytes(out)}),
+              "")
+        << text;
+    for (size_t i = 0; i < batch.exprs.size(); i++) {
+        test::Value expected;
+        if (!test::defined_value(batch.exprs[i], batch.values, &expected)) {
+            continue;
+        }
+        compared++;
+        test::Value got = test::read_value(batch.exprs[i].type(), &out[slot * i]);
+        EXPECT_TRUE(got == expected)
+            << "seed " << seed << ": " << batch.exprs[i] << "\ngives " << test::to_string(got)
+            << ", not " << test::to_string(expected);
+    }
+}
+
+TEST(RandomKernels, EqualInterpreted) {
+    if (!test::have_opencl() || !test::opencl_has("cl_khr_fp64")) {
+        GTEST_SKIP() << "no OpenCL device with float64 on this machine";
+    }
+    int compared = 0;
+    for (uint32_t seed = 301; seed <= 306; seed++) {
+        check(seed, compared);
+    }
+    EXPECT_GT(compared, 100);
+}
+
+}  // namespace
+}  // namespace calotype::internal
