@@ -12,9 +12,6 @@
 #include "runtime/device/host_allocation.h"
 #include "runtime/host/weak.h"
 
-// Until the cache offers it.
-#pragma weak calotype_release_context
-
 namespace calotype {
 namespace runtime {
 namespace cuda {
@@ -194,9 +191,7 @@ int device_release(void *user_context) {
     }
     constexpr uint32_t patience_ms = 10000;
     const calotype_status released =
-        calotype_release_context
-            ? calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms)
-            : CALOTYPE_OK;
+        calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms);
     if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
         return code_of(released);
     }

@@ -16,9 +16,6 @@
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/device/failure.h"
 
-// Until the cache offers it.
-#pragma weak calotype_trim
-
 namespace calotype {
 namespace runtime {
 namespace cuda {
@@ -199,9 +196,7 @@ CUresult give_back_kept(const Call &call, bool all) {
 /** Idle memory and idle modules of the context go, and pending frees are done. */
 void make_room(const Call &call) {
     uint64_t freed = 0;
-    if (calotype_trim) {
-        calotype_trim(call.scope().user_context, 0, &freed);
-    }
+    calotype_trim(call.scope().user_context, 0, &freed);
     driver().cuCtxSynchronize();
     release_unused(call);
 }
