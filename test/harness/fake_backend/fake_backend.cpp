@@ -44,6 +44,7 @@ struct State {
     FakeCalls calls;
     std::atomic<uint64_t> next_uid{1};
     std::atomic<int> misuse{0};
+    std::atomic<int> one_in{0}, loads{0};
     std::atomic<int> building{0}, most_building{0};
 
     State() {
@@ -164,6 +165,10 @@ calotype_status build(const DeviceScope &, const DeviceArch &arch, const calotyp
 calotype_status load(const DeviceScope &scope, const calotype_module_desc &,
                      const LoadableImage &image, void **module, ErrorLog &log) {
     expect_current(scope);
+    const int one_in = state().one_in;
+    if (one_in && ++state().loads % one_in == 0) {
+        return CALOTYPE_E_LOAD;
+    }
     if (int planned = state().calls.enter("load")) {
         log << "a planned failure";
         log.driver_result = planned;
@@ -377,6 +382,10 @@ void destroy_fake_context(FakeContext *context) {
 void replace_fake_context(FakeContext *context) {
     drop_modules_of(context->uid);
     context->uid = state().next_uid++;
+}
+
+void fail_fake_loads(int one_in) {
+    state().one_in = one_in;
 }
 
 int fake_modules() {

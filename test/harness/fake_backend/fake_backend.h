@@ -41,6 +41,9 @@ void destroy_fake_context(FakeContext *context);
 /** The same, and a new one at its address. */
 void replace_fake_context(FakeContext *context);
 
+/** Let every nth load fail; 0: none. */
+void fail_fake_loads(int one_in);
+
 /** Modules that are loaded now. */
 int fake_modules();
 /** Unloads of what is not loaded, calls with no context current, calls on dead contexts. */

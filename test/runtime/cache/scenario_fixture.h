@@ -9,9 +9,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/linkables.h"
@@ -56,6 +61,10 @@ public:
         return true;
     }
     virtual void fail_loads(int times, bool out_of_memory) = 0;
+    /** Let about one load in so many fail; 0: none. */
+    virtual void fail_some_loads(int one_in) {
+        (void)one_in;
+    }
     virtual void delay_builds(int ms) = 0;
     virtual void delay_unloads(int ms) = 0;
     virtual bool has_globals() {
@@ -79,12 +88,76 @@ public:
 
 using MakeScenarioDriver = std::unique_ptr<ScenarioDriver> (*)();
 
-/** The suite: scenarios*.cpp, part of every executable that instantiates it. */
+/** A linkable that writes down its calls. */
+struct TestLinkable {
+    using Callback = std::function<int(const calotype_callback_args &args)>;
+
+    std::string name;
+    calotype_linkable_desc desc = {};
+    Callback on_setup, on_teardown;  ///< after the call is written down; null: success
+
+    /// With callbacks or without.
+    explicit TestLinkable(const std::string &name, bool setup = true, bool teardown = true);
+    TestLinkable(const TestLinkable &) = delete;
+};
+
+/** What callbacks have been called, as "s:a t:a". */
+class CallLog {
+    std::mutex lock;
+    std::vector<std::string> calls;
+    std::set<const void *> modules[2];
+
+public:
+    void add(const calotype_callback_args &args);
+    void clear();
+    std::string text();
+    /** Different modules in calls of setups, and of teardowns. */
+    size_t distinct_modules(calotype_event event);
+};
+CallLog &call_log();
+
+/** A descriptor and all that it points at. */
+struct TestModule {
+    std::string name;
+    ScenarioImage data;
+    calotype_image image;
+    std::vector<calotype_kernel_desc> kernels;
+    std::vector<const calotype_linkable_desc *> linkables;
+    calotype_module_desc desc = {};
+};
+
+/** The suite: scenarios/, part of every executable that instantiates it. */
 class Scenario : public ::testing::TestWithParam<MakeScenarioDriver> {
 protected:
     std::unique_ptr<ScenarioDriver> driver;
+    std::vector<std::unique_ptr<TestModule>> modules;
+    std::atomic<uint64_t> calls{0};    ///< of initialize
+    std::atomic<uint64_t> refused{0};  ///< of them by REENTRANT, DEADLOCK, CLOSING and the like
+    uint64_t lost_modules = 0;         ///< that went with their contexts
+    bool has_teardown_for_each_setup = true;
+
     void SetUp() override;
+    /** Shut the cache down and compare its counters with each other and with the driver's. */
     void TearDown() override;
+
+    calotype_module_desc *module(const std::string &name,
+                                 std::vector<const TestLinkable *> linkables = {},
+                                 ScenarioCode code = {});
+
+    /// @name Calls that are counted and, but for the `try_` ones, must succeed
+    /// @{
+    calotype_status try_hold(void *context, const calotype_module_desc *desc, calotype_hold *hold);
+    calotype_hold hold(void *context, const calotype_module_desc *desc);
+    void give_back(void *context, calotype_hold &hold);
+    /** Hold, launch, give back. */
+    void run(void *context, const calotype_module_desc *desc);
+    /// @}
+
+    static calotype_stats stats(uint64_t context_uid = 0);
+    /** "C L S T U" of the table. */
+    static std::string counts();
+    uint64_t uid_of(void *context);
+    static void in_threads(int n, const std::function<void(int)> &body);
 };
 
 }  // namespace calotype_test

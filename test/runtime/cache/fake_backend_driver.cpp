@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The scenarios on the fake back end.
+#include "harness/fake_backend/fake_backend.h"
+#include "runtime/cache/scenario_fixture.h"
+
+namespace calotype_test {
+
+namespace {
+
+class FakeBackendDriver : public ScenarioDriver {
+    int misuse_before = fake_misuse();
+
+public:
+    FakeBackendDriver() {
+        fake_backend_calls().reset();
+    }
+    const calotype_device_interface_t *(*device_interface())() override {
+        return fake_backend_interface;
+    }
+    void *make_context() override {
+        return make_fake_context();
+    }
+    void destroy_context(void *context) override {
+        destroy_fake_context(static_cast<FakeContext *>(context));
+    }
+    bool replace_context(void *context) override {
+        replace_fake_context(static_cast<FakeContext *>(context));
+        return true;
+    }
+    ScenarioImage image(const ScenarioCode &code) override {
+        return {CALOTYPE_PTX, 0,
+                "name " + code.name + " kernel k0 " +
+                    (code.reads_global ? "kernel read global value 4 " : "") +
+                    (code.is_broken ? "error" : "")};
+    }
+    void fail_loads(int times, bool out_of_memory) override {
+        fake_backend_calls().fail("load", out_of_memory ? CALOTYPE_E_OOM : CALOTYPE_E_LOAD, 1,
+                                  times);
+    }
+    void fail_some_loads(int one_in) override {
+        fail_fake_loads(one_in);
+    }
+    void delay_builds(int ms) override {
+        fake_backend_calls().delay("build", ms);
+    }
+    void delay_unloads(int ms) override {
+        fake_backend_calls().delay("unload", ms);
+    }
+    int read_global(void *context, const calotype_hold &hold, uint32_t kernel) override {
+        int32_t value = 0;
+        void *to = &value, *args[] = {&to};
+        const uint32_t one[3] = {1, 1, 1};
+        EXPECT_EQ(CALOTYPE_OK, calotype_launch(context, hold, kernel, one, one, 0, nullptr, args));
+        return value;
+    }
+    bool hold_stream(void *context, bool hold) override {
+        static_cast<FakeContext *>(context)->stream.is_held = hold;
+        return true;
+    }
+    void *stream_of(void *context) override {
+        return &static_cast<FakeContext *>(context)->stream;
+    }
+    int live_modules() override {
+        return fake_modules();
+    }
+    int misuse() override {
+        return fake_misuse() - misuse_before;
+    }
+};
+
+std::unique_ptr<ScenarioDriver> make_fake_backend_driver() {
+    return std::make_unique<FakeBackendDriver>();
+}
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(FakeBackend, Scenario, ::testing::Values(make_fake_backend_driver));
+
+}  // namespace calotype_test
