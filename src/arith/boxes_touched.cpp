@@ -160,12 +160,13 @@ private:
         add(name, box);
     }
 
-    /// declare_box_touched(f(corner), f(other corner), ...): what lies between the corners may be
-    /// both read and written.
+    /// declare_box_touched(f(corner), f(other corner), ...) of Funcs or images: what lies between
+    /// the corners may be both read and written.
     void declared(const Call *op) {
         for (const Expr &arg : op->args) {
             const Call *corner = arg.as<Call>();
-            internal_assert(corner && corner->call_kind == CallKind::Func)
+            internal_assert(corner && (corner->call_kind == CallKind::Func ||
+                                       corner->call_kind == CallKind::Image))
                 << "declare_box_touched of " << arg << ", which is not a call of a Func";
             for (const Expr &coordinate : corner->args) {
                 (*this)(coordinate);

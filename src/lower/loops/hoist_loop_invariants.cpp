@@ -116,6 +116,7 @@ private:
         case Intrinsic::buffer_get_min:
         case Intrinsic::buffer_get_extent:
         case Intrinsic::buffer_get_stride:
+        case Intrinsic::size_of_buffer:  // alloca takes it as a constant
         case Intrinsic::undef:
         case Intrinsic::signed_integer_overflow:
         case Intrinsic::load_struct_member:

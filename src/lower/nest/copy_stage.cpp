@@ -26,9 +26,9 @@ DeviceAPI destination(const Function &f, const LowerContext &ctx) {
 }
 
 /// What the copied call is of.
-ExternFuncArgument source_of(const Function &f, const Call *call) {
+ExternFuncArgument source_of(const Function &f, const Call *call, const LowerContext &ctx) {
     if (call->call_kind == CallKind::Func) {
-        const Function source(call->symbol);
+        const Function &source = ctx.env.at(call->name);
         user_assert(source.outputs() == 1)
             << "func " << f.name() << " is to be copied from func " << source.name()
             << ", which has " << source.outputs() << " values, must have 1";
@@ -40,24 +40,50 @@ ExternFuncArgument source_of(const Function &f, const Call *call) {
     return ExternFuncArgument(Image(static_cast<ImageContents *>(call->symbol.get())));
 }
 
+/// A Func that is inlined and is itself a call at the same coordinates, as the Func that stands for
+/// an input: that call, with the arguments of `e`.
+Expr through_inlined(Expr e, const LowerContext &ctx) {
+    for (;;) {
+        const Call *call = e.as<Call>();
+        internal_assert(call) << "what is to be copied is no call";
+        const auto callee = ctx.env.find(call->name);
+        if (call->call_kind != CallKind::Func || callee == ctx.env.end() ||
+            !ctx.is_inlined(callee->second) || callee->second.outputs() != 1) {
+            return e;
+        }
+        const Function &g = callee->second;
+        const Call *inner = g->init->values[0].as<Call>();
+        bool plain = inner && inner->args.size() == call->args.size() &&
+                     (inner->call_kind == CallKind::Func || inner->call_kind == CallKind::Image);
+        for (size_t i = 0; plain && i < inner->args.size(); i++) {
+            const Variable *v = inner->args[i].as<Variable>();
+            plain = v && v->name == g.args()[i];
+        }
+        user_assert(plain) << "func " << g.name() << " is to be copied to or from a device, but is "
+                           << "computed inline: give it storage with compute_root or compute_at";
+        e = Call::make(inner->type, inner->name, call->args, inner->call_kind, inner->value_index,
+                       inner->symbol);
+    }
+}
+
 void make_copy_stage(Function f, const LowerContext &ctx) {
     const DeviceAPI api = destination(f, ctx);
     const std::vector<Expr> values = f->init->values;
     user_assert(values.size() == 1) << "func " << f.name() << " has " << values.size()
                                     << " values: copy_to_device and copy_to_host copy one";
-    const Call *call = values[0].as<Call>();
-    internal_assert(call) << "func " << f.name() << " copies no call";
+    const Expr copied = through_inlined(values[0], ctx);
+    const Call *call = copied.as<Call>();
     const Expr interface = api == DeviceAPI::Host ? Call::make(Handle(), Intrinsic::make_struct, {})
                                                   : device_interface(api);
     FunctionContents &contents = *f.contents();
     const auto storage = f.schedule().storage_dims;
     const auto output_buffers = contents.output_buffers;
     contents.init = DefinitionPtr();
-    f.define_extern(
-        "calotype_buffer_copy",
-        {ExternFuncArgument(user_context()), source_of(f, call), ExternFuncArgument(interface)},
-        f.output_types(), f.args(), NameMangling::C, api);
-    contents.extern_proxy_expr = values[0];
+    f.define_extern("calotype_buffer_copy",
+                    {ExternFuncArgument(user_context()), source_of(f, call, ctx),
+                     ExternFuncArgument(interface)},
+                    f.output_types(), f.args(), NameMangling::C, api);
+    contents.extern_proxy_expr = copied;
     f.schedule().storage_dims = storage;
     contents.output_buffers = output_buffers;
 }
