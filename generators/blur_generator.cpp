@@ -36,6 +36,13 @@ public:
         if (how == Schedule::Simple) {
             return;
         }
+        if (get_target().has_gpu_feature()) {
+            // A block reads its lines once and sums the rows where all of its threads find them.
+            calotype::Var xi("xi"), yi("yi");
+            output.gpu_tile(x, y, xi, yi, 32, 8);
+            rows.compute_at(output, x).gpu_threads(x, y);
+            return;
+        }
         const int lanes = natural_vector_size<uint16_t>();
         calotype::Var yi("yi");
         output.split(y, y, yi, 32).vectorize(x, lanes).parallel(y);
