@@ -278,7 +278,7 @@ private:
     }
 
     Stmt threads(const Stmt &s) {
-        const ThreadShape shape = find_thread_shape(s, ranges_);
+        const ThreadShape shape = find_thread_shape(s, ranges_, nest_.blocks[0].name);
         ThreadFuser fuser(shape, ctx_);
         const Stmt body = fuser.mutate(s);
         for (int d = 0; d < shape.dims; d++) {

@@ -112,7 +112,8 @@ private:
             << ", which each thread has its own of, but it stands outside of the thread loops "
             << "that use it; compute it inside of them, or store it in GPUShared";
         MemoryType where = op->memory_type;
-        if (where == MemoryType::Auto && is_shared) {
+        // Lanes exchange values through shared memory, too.
+        if (is_shared && (own || where == MemoryType::Auto)) {
             where = MemoryType::GPUShared;
         } else if (where == MemoryType::Heap || (where == MemoryType::Auto && in_threads_ > 0)) {
             where = MemoryType::Stack;

@@ -9,7 +9,8 @@ namespace calotype {
 
 /// Storage inside of block loops is of one of three kinds:
 ///
-/// - around thread loops: what the block's threads share. MemoryType::Auto becomes GPUShared;
+/// - around thread loops: what the block's threads share. MemoryType::Auto becomes GPUShared, and
+///   so do Stack and Register where only lanes share it;
 /// - of one thread: Auto and Heap become Stack;
 /// - Heap around thread loops: one piece of device memory for all blocks, made by the host:
 ///

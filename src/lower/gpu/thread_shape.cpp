@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arith/simplify.h"
+#include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -58,10 +59,18 @@ private:
         user_assert(extent.has_upper_bound())
             << "the extent of thread loop " << op->name << ", " << op->extent
             << ", has no bound outside of the kernel";
+        check_lanes(op, extent);
         shape.dim[op] = dim;
         shape.dims = std::max(shape.dims, dim + 1);
         Expr &size = shape.size[size_t(dim)];
         size = simplify(size.defined() ? max(size, extent.max) : extent.max);
+    }
+
+    static void check_lanes(const For *op, const Interval &extent) {
+        const auto lanes = as_const_int(extent.max);
+        user_assert(op->for_type != ForType::GPULane || (lanes && *lanes <= warp_size))
+            << "lane loop " << op->name << " has extent " << extent.max
+            << ", must be a constant of at most " << warp_size;
     }
 
     InnerRanges ranges_;
@@ -71,12 +80,19 @@ private:
 
 }  // namespace
 
-ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside) {
+ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
+                              const std::string &kernel) {
     ShapeFinder finder(outside);
     finder(body);
-    for (Expr &size : finder.shape.size) {
+    ThreadShape &shape = finder.shape;
+    int64_t threads = 1;
+    for (Expr &size : shape.size) {
         size = size.defined() ? size : Expr(1);
+        threads *= std::clamp<int64_t>(as_const_int(size).value_or(1), 1, max_block_threads + 1);
     }
+    user_assert(threads <= max_block_threads)
+        << "the kernel of " << kernel << " has blocks of " << shape.size[0] << " x "
+        << shape.size[1] << " x " << shape.size[2] << " threads, more than " << max_block_threads;
     return std::move(finder.shape);
 }
 

@@ -25,6 +25,7 @@ struct ThreadShape {
 
 /// Of the body of the innermost block loop; `outside` knows the variables of the block loops.
 /// CompileError if a size has no bound, or there are more than three dimensions.
-ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside);
+ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
+                              const std::string &kernel);
 
 }  // namespace calotype::internal

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/check_gpu_loops.h"
+
+#include "ir/visitor.h"
+#include "lower/gpu/kernel_nest.h"
+#include "pipeline/schedule.h"
+#include "support/error.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+class GpuLoopChecker : public Visitor {
+public:
+    explicit GpuLoopChecker(const LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
+    using Visitor::visit;
+
+    std::string func_of(const For *loop) const {
+        const auto it = ctx_.loops.find(loop->name);
+        return it == ctx_.loops.end() ? loop->name : it->second.func;
+    }
+
+    void visit(const For *op) override {
+        switch (op->for_type) {
+        case ForType::GPUBlock:
+            check_block(op);
+            break;
+        case ForType::GPUThread:
+        case ForType::GPULane:
+            check_thread(op);
+            break;
+        case ForType::Serial:
+        case ForType::Unrolled:
+        case ForType::Vectorized:
+            break;
+        case ForType::Parallel:
+        case ForType::Extern:
+            user_assert(blocks_.empty()) << to_string(op->for_type) << " loop " << op->name
+                                         << " stands inside of block loop " << blocks_[0]->name
+                                         << ": a kernel has serial, unrolled, vectorized and "
+                                         << "thread loops only";
+            break;
+        }
+        std::vector<const For *> &around = op->for_type == ForType::GPUBlock ? blocks_
+                                           : is_gpu(op->for_type)            ? threads_
+                                                                             : others_;
+        around.push_back(op);
+        Visitor::visit(op);
+        around.pop_back();
+    }
+
+    void check_block(const For *op) const {
+        user_assert(threads_.empty())
+            << "block loop " << op->name << " stands inside of thread loop " << threads_[0]->name
+            << ": blocks must be outside of threads";
+        user_assert(blocks_.size() < max_gpu_dims)
+            << "block loop " << op->name << " stands inside of three others: a kernel has at most "
+            << "three dimensions of blocks";
+        user_assert(blocks_.empty() || func_of(blocks_[0]) == func_of(op))
+            << "func " << func_of(op) << " has block loop " << op->name
+            << ", but is computed inside of a kernel, that of " << func_of(blocks_[0])
+            << ": give it threads only, or compute it outside of block loop " << blocks_[0]->name;
+        for (const For *loop : others_) {
+            user_assert(loop->for_type != ForType::Vectorized)
+                << "block loop " << op->name << " stands inside of vectorized loop " << loop->name;
+        }
+    }
+
+    void check_thread(const For *op) const {
+        const char *const what = op->for_type == ForType::GPULane ? "lane" : "thread";
+        user_assert(!blocks_.empty()) << what << " loop " << op->name
+                                      << " stands inside of no block loop: use gpu_blocks too";
+        user_assert(threads_.size() < max_gpu_dims)
+            << what << " loop " << op->name << " stands inside of three others: a block has at "
+            << "most three dimensions of threads";
+        user_assert(threads_.empty() || threads_.back()->for_type != ForType::GPULane)
+            << what << " loop " << op->name << " stands inside of lane loop "
+            << threads_.back()->name << ": lanes must be innermost";
+        for (const For *loop : others_) {
+            user_assert(loop->for_type != ForType::Vectorized)
+                << what << " loop " << op->name << " stands inside of vectorized loop "
+                << loop->name;
+        }
+    }
+
+    void visit(const ProducerConsumer *op) override {
+        const auto f = ctx_.env.find(op->name);
+        if (op->is_producer && !blocks_.empty() && f != ctx_.env.end()) {
+            check_computed_in_kernel(f->second);
+        }
+        Visitor::visit(op);
+    }
+
+    void check_computed_in_kernel(const Function &f) const {
+        const FuncSchedule &schedule = f.schedule();
+        auto refuse = [&](bool is_so, const char *what) {
+            user_assert(!is_so) << "func " << f.name() << " is " << what
+                                << ", but computed inside of block loop " << blocks_[0]->name
+                                << ": kernels cannot do that";
+        };
+        refuse(f.has_extern_definition(), "an extern stage");
+        refuse(schedule.async, "async");
+        refuse(schedule.memoized, "memoized");
+        refuse(schedule.trace_loads || schedule.trace_stores || schedule.trace_realizations,
+               "traced");
+    }
+
+    void visit(const Realize *op) override {
+        user_assert(!is_gpu_shared(op->memory_type) || !blocks_.empty())
+            << "func " << op->name << " is stored in " << to_string(op->memory_type)
+            << ", but outside of all block loops: what is shared is shared by the threads of a "
+            << "block";
+        Visitor::visit(op);
+    }
+
+    void visit(const Call *op) override {
+        if (!blocks_.empty()) {
+            const bool prints =
+                op->is_intrinsic(Intrinsic::print) || op->is_intrinsic(Intrinsic::print_when);
+            const bool is_host_function =
+                op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
+            user_assert(!prints) << "print is used inside of block loop " << blocks_[0]->name
+                                 << ": kernels cannot print";
+            user_assert(!is_host_function || op->is_pure())
+                << "function " << op->name << " of the host is called inside of block loop "
+                << blocks_[0]->name;
+            user_assert(!op->is_intrinsic(Intrinsic::require))
+                << "require is used inside of block loop " << blocks_[0]->name
+                << ": kernels cannot report errors";
+        }
+        Visitor::visit(op);
+    }
+
+    const LowerContext &ctx_;
+    // The loops around this place, outermost first.
+    std::vector<const For *> blocks_, threads_, others_;
+};
+
+}  // namespace
+
+Stmt check_gpu_loops(const Stmt &s, LowerContext &ctx) {
+    GpuLoopChecker checker(ctx);
+    checker(s);
+    return s;
+}
+
+}  // namespace calotype

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// check_gpu_loops: is the schedule one that a GPU can run?
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// The statement as it is, or a CompileError that names the Func or loop:
+///
+/// - blocks stand inside of nothing but serial, unrolled and parallel loops, threads inside of
+///   blocks, lanes innermost; at most three of blocks, and of threads and lanes, inside of each
+///   other; the blocks of a kernel are those of one Func;
+/// - a kernel has no loops of other kinds than serial, unrolled and vectorized;
+/// - what is computed in a kernel is neither async, memoized, traced nor extern, and prints nothing
+///   and calls no function of the host;
+/// - storage in GPUShared is inside of a kernel.
+///
+/// Requires: loops, multi-dimensional storage.
+/// Establishes: the above, for the passes that make kernels.
+/// Order: as soon as there are loops, so that errors come early.
+Stmt check_gpu_loops(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
