@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What compile_cuda_module gives: images, facts and notes, with a toolkit and without.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "codegen/nvptx/assemble.h"
+#include "codegen/nvptx/cubin.h"
+#include "codegen/nvptx/device_module.h"
+#include "codegen/nvptx/occupancy.h"
+#include "harness/expect_error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// CUDA_HOME for the time of a test.
+class CudaHome {
+public:
+    explicit CudaHome(const char *folder) {
+        const char *before = std::getenv("CUDA_HOME");
+        had_ = before != nullptr;
+        before_ = before ? before : "";
+        setenv("CUDA_HOME", folder, 1);
+    }
+    ~CudaHome() {
+        had_ ? setenv("CUDA_HOME", before_.c_str(), 1) : unsetenv("CUDA_HOME");
+    }
+
+private:
+    bool had_;
+    std::string before_;
+};
+
+DeviceKernel tile_kernel() {
+    return kernel(R"(
+        allocate tile[float32, 256] in gpu_shared
+        let t = gpu_thread_index(0)
+        tile[t] = src[t]:float32
+        evaluate gpu_thread_barrier(2)
+        out[t] = tile[255 - t]:float32)",
+                  {input("src", Float(32)), output("out", Float(32))}, 256);
+}
+
+DeviceCode compile(const DeviceModule &module, const char *target) {
+    return compile_cuda_module(module, Target(target).with_implied_features());
+}
+
+TEST(CompileCuda, GivesPtxAloneWithoutAToolkit) {
+    CudaHome none("/nowhere");
+    DeviceCode code = compile(module_of({tile_kernel()}), "x86-64-linux-cuda-cuda_capability_80");
+    ASSERT_EQ(code.images.size(), 1u);
+    EXPECT_EQ(code.images[0].kind, CALOTYPE_PTX);
+    EXPECT_EQ(code.images[0].sm, 80u);
+    ASSERT_EQ(code.kernels.size(), 1u);
+    EXPECT_EQ(code.kernels[0].symbol, "k");
+    EXPECT_EQ(code.kernels[0].max_threads, 256u);
+    EXPECT_TRUE(code.facts.empty());
+    ASSERT_EQ(code.notes.size(), 1u);
+    EXPECT_EQ(code.notes[0],
+              "no CUDA toolkit was found ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, ptxas on "
+              "$PATH): kernels are embedded as PTX alone, which the driver compiles when they are "
+              "first used");
+}
+
+TEST(CompileCuda, GivesCubinsAndFactsWithOne) {
+    if (assembled_architectures().empty()) {
+        GTEST_SKIP() << "no CUDA toolkit on this machine";
+    }
+    DeviceModule module = module_of({tile_kernel()});
+    DeviceCode code = compile(module, "x86-64-linux-cuda");
+    ASSERT_EQ(code.images.size(), 3u);
+    EXPECT_EQ(code.images[0].kind, CALOTYPE_PTX);
+    EXPECT_EQ(code.images[0].sm, 50u);
+    EXPECT_EQ(code.images[1].kind, CALOTYPE_CUBIN);
+    EXPECT_EQ(code.images[1].sm, 80u);
+    EXPECT_EQ(code.images[2].sm, 90u);
+    EXPECT_EQ(code.images[2].bytes.substr(1, 3), "ELF");
+    EXPECT_TRUE(code.notes.empty());
+    ASSERT_EQ(code.facts.size(), 2u);
+    for (const KernelFacts &f : code.facts) {
+        EXPECT_EQ(f.kernel, "k");
+        EXPECT_GT(f.registers, 3);
+        EXPECT_EQ(f.spill_store_bytes, 0);
+        EXPECT_EQ(f.spill_load_bytes, 0);
+        EXPECT_EQ(f.stack_bytes, 0);
+        EXPECT_EQ(f.threads, 256);
+        EXPECT_EQ(f.blocks_per_sm, 8);
+        EXPECT_EQ(f.occupancy_percent, 100);
+        EXPECT_EQ(f.limited_by, "threads");
+    }
+    EXPECT_EQ(code.facts[0].static_shared_bytes, 1024);
+    // The same bytes again.
+    DeviceCode again = compile(module, "x86-64-linux-cuda");
+    for (size_t i = 0; i < code.images.size(); i++) {
+        EXPECT_EQ(code.images[i].bytes, again.images[i].bytes) << i;
+    }
+}
+
+TEST(CompileCuda, SaysThatAKernelSpills) {
+    if (assembled_architectures().empty()) {
+        GTEST_SKIP() << "no CUDA toolkit on this machine";
+    }
+    // 1024 threads have 64 registers each; 96 values are alive at the barrier.
+    std::string body = "let t = gpu_thread_index(0)\n";
+    for (int i = 0; i < 96; i++) {
+        std::string n = std::to_string(i);
+        body += "let v" + n + " = out[t + " + std::to_string(i * 1024) + "]:float32\n";
+    }
+    body += "evaluate gpu_thread_barrier(1)\n";
+    for (int i = 0; i < 96; i++) {
+        body += "out[t + " + std::to_string((95 - i) * 1024) + "] = v" + std::to_string(i) +
+                ":float32\n";
+    }
+    DeviceCode code = compile(module_of({kernel(body, {output("out", Float(32))}, 1024)}),
+                              "x86-64-linux-cuda-cuda_capability_90");
+    ASSERT_EQ(code.notes.size(), 1u);
+    EXPECT_EQ(code.notes[0].compare(0, 33, "kernel k spills registers on sm_9"), 0)
+        << code.notes[0];
+    EXPECT_GT(code.facts[0].spill_store_bytes, 0);
+    EXPECT_EQ(code.facts[0].registers, 64);
+}
+
+TEST(CompileCuda, KernelsOfEqualIdentifiersGetDifferentSymbols) {
+    CudaHome none("/nowhere");
+    DeviceKernel a = tile_kernel(), b = tile_kernel();
+    a.name = "f.x";
+    b.name = "f$x";
+    DeviceCode code = compile(module_of({a, b}), "x86-64-linux-cuda");
+    EXPECT_EQ(code.kernels[0].symbol, "f_x");
+    EXPECT_EQ(code.kernels[1].symbol, "f_x_2");
+}
+
+TEST(CompileCuda, RefusesWhatNoBlockHas) {
+    CudaHome none("/nowhere");
+    DeviceKernel k = tile_kernel();
+    k.shared_bytes = 49153;
+    DeviceModule module = module_of({k});
+    EXPECT_COMPILE_ERROR(compile(module, "x86-64-linux-cuda"),
+                         "kernel k has 49153 bytes of shared memory of constant size, at most 49152 "
+                         "are possible");
+}
+
+TEST(Cubin, DamagedFilesGiveNothing) {
+    std::vector<KernelFacts> facts(1);
+    facts[0].kernel = "k";
+    read_cubin_facts("", facts);
+    read_cubin_facts("\x7f"
+                     "ELF\2 and then something else",
+                     facts);
+    read_cubin_facts(std::string("\x7f") + "ELF\2" + std::string(200, '\xff'), facts);
+    EXPECT_EQ(facts[0].registers, -1);
+    EXPECT_EQ(facts[0].static_shared_bytes, -1);
+}
+
+TEST(Cubin, SpillsAreReadFromTheLog) {
+    std::vector<KernelFacts> facts(2);
+    facts[0].kernel = "k";
+    facts[1].kernel = "m";
+    read_log_facts("ptxas info    : Compiling entry function 'm' for 'sm_90'\n"
+                   "ptxas info    : Function properties for m\n"
+                   "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n",
+                   facts);
+    EXPECT_EQ(facts[0].spill_store_bytes, -1);
+    EXPECT_EQ(facts[1].spill_store_bytes, 12);
+    EXPECT_EQ(facts[1].spill_load_bytes, 16);
+}
+
+TEST(Occupancy, IsLimitedByWhatRunsOutFirst) {
+    struct {
+        uint32_t sm;
+        int registers, shared, threads, blocks, percent;
+        const char *by;
+    } rows[] = {
+        {90, 32, 0, 256, 8, 100, "threads"},   {90, 128, 0, 256, 2, 25, "registers"},
+        {90, 16, 0, 32, 32, 50, "blocks"},     {80, 32, 32768, 128, 4, 25, "shared memory"},
+        {86, 40, 0, 256, 6, 100, "threads"},   {75, 64, 0, 1024, 1, 100, "threads"},
+        {90, 255, 0, 256, 1, 12, "registers"},
+    };
+    for (const auto &row : rows) {
+        KernelFacts f;
+        f.sm = row.sm;
+        f.registers = row.registers;
+        f.static_shared_bytes = row.shared;
+        f.threads = row.threads;
+        fill_occupancy(f);
+        EXPECT_EQ(f.blocks_per_sm, row.blocks) << row.sm << " " << row.by;
+        EXPECT_EQ(f.occupancy_percent, row.percent) << row.sm << " " << row.by;
+        EXPECT_EQ(f.limited_by, row.by);
+    }
+}
+
+}  // namespace
+
+}  // namespace calotype::internal
