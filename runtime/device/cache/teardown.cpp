@@ -99,12 +99,14 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     if (has_driver) {
         backend.leave(scope);
     }
+    // Described before the modules go, since it names them.
+    const calotype_status status = failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure, log);
     while (calotype_entry *e = victims.first) {
         victims.first = e->next_victim;
         end_entry(*e);
     }
     victims = Victims();
-    return failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure, log);
+    return status;
 }
 
 }  // namespace runtime

@@ -98,6 +98,7 @@ struct TestLinkable {
 
     /// With callbacks or without.
     explicit TestLinkable(const std::string &name, bool setup = true, bool teardown = true);
+    ~TestLinkable();
     TestLinkable(const TestLinkable &) = delete;
 };
 

@@ -23,16 +23,31 @@ calotype_uid uid_of_text(const std::string &text) {
     return uid;
 }
 
+/// Linkables live in the bodies of tests, modules until the cache is shut down.
+struct Living {
+    std::mutex lock;
+    std::set<const void *> linkables;
+};
+Living &living() {
+    static Living &living = *new Living;
+    return living;
+}
+
+const TestLinkable *find_linkable(const void *user) {
+    std::lock_guard<std::mutex> guard(living().lock);
+    return living().linkables.count(user) ? static_cast<const TestLinkable *>(user) : nullptr;
+}
+
 int setup_called(const calotype_callback_args *args) {
     call_log().add(*args);
-    const auto &linkable = *static_cast<const TestLinkable *>(args->user);
-    return linkable.on_setup ? linkable.on_setup(*args) : 0;
+    const TestLinkable *linkable = find_linkable(args->user);
+    return linkable && linkable->on_setup ? linkable->on_setup(*args) : 0;
 }
 
 int teardown_called(const calotype_callback_args *args) {
     call_log().add(*args);
-    const auto &linkable = *static_cast<const TestLinkable *>(args->user);
-    return linkable.on_teardown ? linkable.on_teardown(*args) : 0;
+    const TestLinkable *linkable = find_linkable(args->user);
+    return linkable && linkable->on_teardown ? linkable->on_teardown(*args) : 0;
 }
 
 }  // namespace
@@ -43,7 +58,14 @@ TestLinkable::TestLinkable(const std::string &name, bool setup, bool teardown) :
     desc.content = uid_of_text(name);
     desc.setup = setup ? setup_called : nullptr;
     desc.teardown = teardown ? teardown_called : nullptr;
-    desc.user = this;  // which the callbacks only read
+    desc.user = this;
+    std::lock_guard<std::mutex> guard(living().lock);
+    living().linkables.insert(this);
+}
+
+TestLinkable::~TestLinkable() {
+    std::lock_guard<std::mutex> guard(living().lock);
+    living().linkables.erase(this);
 }
 
 void CallLog::add(const calotype_callback_args &args) {
