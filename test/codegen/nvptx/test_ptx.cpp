@@ -325,6 +325,17 @@ TEST(Ptx, MathWithAndWithoutLibdevice) {
     }
 }
 
+// The assembler of CUDA 13.0 drops neg.s16 in front of two maxima: measured on sm_90.
+TEST(Ptx, HasNoNegationOf16Bits) {
+    std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        out[t] = max(max((int16)0 - src[t]:int16, src[t + 512]:int16),
+            max((int16)0 - src[t + 1]:int16, src[t + 512]:int16)))",
+                                         {input("src", Int(16)), output("out", Int(16))}));
+    EXPECT_EQ(count(ptx, "neg.s16"), 0) << ptx;
+    EXPECT_EQ(count(ptx, "not.b16"), 2) << ptx;
+}
+
 TEST(Ptx, IsTheSameEachTime) {
     DeviceKernel k = pointwise("sin(src[t]:float32)", Float(32), Float(32));
     EXPECT_EQ(ptx_of(k), ptx_of(k));
