@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The driver checks launches anyway, so nothing is checked before; when it refuses one, the limits
-// are asked for and compared to say what is wrong.
+// are asked for and compared to say what is wrong. The cache's message begins with kernel and
+// shape.
 #include "runtime/cuda/launch.h"
 
 namespace calotype {
@@ -20,12 +21,6 @@ int ask(CUfunction function, CUfunction_attribute attribute) {
     int value = 0;
     driver().cuFuncGetAttribute(&value, attribute, function);
     return value;
-}
-
-void append_shape(ErrorLog &log, const Launch &launch) {
-    const uint32_t *g = launch.grid, *b = launch.block;
-    log << "; grid " << g[0] << 'x' << g[1] << 'x' << g[2] << ", block " << b[0] << 'x' << b[1]
-        << 'x' << b[2] << ", " << launch.dynamic_shared_bytes << " bytes of dynamic shared memory";
 }
 
 void explain_axes(ErrorLog &log, const char *of, const uint32_t extent[3], const int limit[3]) {
@@ -65,14 +60,12 @@ bool is_about_the_launch(CUresult code) {
 
 }  // namespace
 
-__attribute__((noinline)) static calotype_status
-explain(const Launch &launch, const calotype_kernel_desc &kernel, CUresult code, ErrorLog &log) {
+__attribute__((noinline)) static calotype_status explain(const Launch &launch, CUresult code,
+                                                         ErrorLog &log) {
     Text text;
     append_result(text, code);
-    log << "kernel " << kernel.name << " on " << launch.device.name
-        << ": cuLaunchKernel: " << text.c_str();
+    log << "cuLaunchKernel on " << launch.device.name << ": " << text.c_str();
     log.driver_result = code;
-    append_shape(log, launch);
     if (is_about_the_launch(code)) {
         explain_axes(log, "grid", launch.grid, launch.device.max_grid);
         explain_axes(log, "block", launch.block, launch.device.max_block);
@@ -83,18 +76,24 @@ explain(const Launch &launch, const calotype_kernel_desc &kernel, CUresult code,
     return status_of(code);
 }
 
-calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
+calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
     const CUfunction launched = static_cast<CUfunction>(function);
+    // The default stream is that of the current context. This asks alone where it is current.
+    if (const calotype_status status = enter(scope)) {
+        return status;
+    }
     const CUresult code = driver().cuLaunchKernel(
         launched, grid[0], grid[1], grid[2], block[0], block[1], block[2], dynamic_shared_bytes,
         static_cast<CUstream>(stream ? stream : scope.stream), args, nullptr);
-    if (code == CUDA_SUCCESS) {
-        return CALOTYPE_OK;
+    calotype_status status = CALOTYPE_OK;
+    if (code != CUDA_SUCCESS) {
+        const DeviceInfo &device = *known_context(scope).device;
+        status = explain({device, launched, grid, block, dynamic_shared_bytes}, code, log);
     }
-    return explain({*known_context(scope).device, launched, grid, block, dynamic_shared_bytes},
-                   kernel, code, log);
+    leave(scope);
+    return status;
 }
 
 }  // namespace cuda

@@ -211,9 +211,9 @@ void register_once() {
     }
 }
 
-void note_allocation_failure(size_t bytes, CUresult code) {
+void note_allocation_failure(const char *call, size_t bytes, CUresult code) {
     Text text;
-    text << "allocating " << uint64_t(bytes) << " bytes: ";
+    text << call << " of " << uint64_t(bytes) << " bytes: ";
     append_result(text, code);
     size_t available = 0, total = 0;
     if (code == CUDA_ERROR_OUT_OF_MEMORY &&
@@ -267,7 +267,7 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
     }
     if (code != CUDA_SUCCESS) {
         free(piece);
-        note_allocation_failure(bytes, code);
+        note_allocation_failure(from_pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc", bytes, code);
         return status_of(code);
     }
     piece->handle = *handle = piece->base + uint64_t(offset);

@@ -33,8 +33,13 @@ CUresult current(CUctx_st **context) {
 
 CUresult enter_call(const char *name) {
     std::function<void()> hook;
+    int random_failure = 0;
     {
         Guard guard(state().lock);
+        const auto some = state().some_fail.find(name);
+        if (some != state().some_fail.end() && ++some->second.count % some->second.one_in == 0) {
+            random_failure = some->second.code;
+        }
         const auto found = state().hooks.find(name);
         if (found != state().hooks.end()) {
             hook = found->second;
@@ -43,7 +48,8 @@ CUresult enter_call(const char *name) {
     if (hook) {
         hook();
     }
-    return CUresult(state().calls.enter(name));
+    const int planned = state().calls.enter(name);
+    return CUresult(planned ? planned : random_failure);
 }
 
 CUctx_st *make_context(int device, CUctx_st *at) {
@@ -124,6 +130,7 @@ void reset() {
     s.memory = size_t(1) << 30;
     s.calls.reset();
     s.hooks.clear();
+    s.some_fail.clear();
     s.kernels.clear();
     s.misuse = 0;
     stack().clear();
@@ -168,6 +175,14 @@ void delay(const std::string &name, int milliseconds) {
 
 void fail(const std::string &name, int code, int nth, int times) {
     state().calls.fail(name.c_str(), code, nth, times);
+}
+
+void fail_some(const std::string &name, int code, int one_in) {
+    Guard guard(state().lock);
+    state().some_fail.erase(name);
+    if (one_in > 0) {
+        state().some_fail[name] = {code, one_in, 0};
+    }
 }
 
 void before(const std::string &name, std::function<void()> hook) {

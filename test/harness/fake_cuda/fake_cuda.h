@@ -40,6 +40,8 @@ long calls(const std::string &name);
 void delay(const std::string &name, int milliseconds);
 /// The nth call from now (1: the next), and `times` in all, answer with `code` and do nothing.
 void fail(const std::string &name, int code, int nth = 1, int times = 1);
+/// About one call in so many answers with `code`; 0: none.
+void fail_some(const std::string &name, int code, int one_in);
 /// Called on the calling thread before the call does anything; null: nothing.
 void before(const std::string &name, std::function<void()> hook);
 /// @}

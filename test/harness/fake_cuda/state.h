@@ -74,6 +74,10 @@ struct State {
 
     calotype_test::FakeCalls calls;
     std::map<std::string, std::function<void()>> hooks;
+    struct Some {
+        int code, one_in, count;
+    };
+    std::map<std::string, Some> some_fail;
     std::map<std::string, calotype_test::FakeKernel> kernels;
     int misuse = 0;
 
