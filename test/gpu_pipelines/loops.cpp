@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loops mapped to blocks and threads in all ways compute what plain loops do.
+#include "gpu.h"
+
+namespace calotype::test {
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi"), xo("xo"), yo("yo"), xv("xv");
+
+template<typename Schedule>
+void check_tile(int width, int height, Schedule schedule) {
+    Func f("f");
+    f(x, y) = x * 5 - y * 3 + (x ^ y);
+    schedule(f);
+    expect_values<int>(f, width, height, [](int i, int j) { return i * 5 - j * 3 + (i ^ j); });
+}
+
+TEST(GpuLoops, tiles_and_tails) {
+    REQUIRE_GPU();
+    for (TailStrategy tail : {TailStrategy::Auto, TailStrategy::GuardWithIf,
+                              TailStrategy::ShiftInwards, TailStrategy::Predicate}) {
+        check_tile(77, 33, [&](Func f) { f.gpu_tile(x, y, xi, yi, 16, 8, tail); });
+    }
+    check_tile(64, 32, [](Func f) { f.gpu_tile(x, y, xi, yi, 16, 8, TailStrategy::RoundUp); });
+}
+
+TEST(GpuLoops, blocks_and_threads_of_one_dimension) {
+    REQUIRE_GPU();
+    check_tile(70, 9, [](Func f) { f.gpu_blocks(y).gpu_threads(x); });
+    check_tile(70, 9, [](Func f) { f.gpu_blocks(x, y); });
+    check_tile(70, 9, [](Func f) { f.gpu_tile(x, xi, 32, TailStrategy::GuardWithIf); });
+    check_tile(9, 7, [](Func f) { f.gpu_single_thread(); });
+}
+
+TEST(GpuLoops, vectors_in_threads) {
+    REQUIRE_GPU();
+    check_tile(130, 20, [](Func f) { f.gpu_tile(x, y, xi, yi, 32, 8).vectorize(xi, 4); });
+    check_tile(130, 20,
+               [](Func f) { f.gpu_tile(x, y, xi, yi, 32, 8).unroll(yi, 2).vectorize(xi, 2); });
+}
+
+TEST(GpuLoops, updates_are_kernels_of_their_own) {
+    REQUIRE_GPU();
+    Func f("f");
+    RDom r(0, 10);
+    f(x, y) = x + y;
+    f(x, y) += x * r;
+    f(x, 0) = 7;
+    f.gpu_tile(x, y, xi, yi, 8, 8);
+    f.update(0).gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+    f.update(1).gpu_tile(x, xi, 16, TailStrategy::GuardWithIf);
+    expect_values<int>(f, 30, 21, [](int i, int j) { return j == 0 ? 7 : i + j + i * 45; });
+}
+
+TEST(GpuLoops, update_stages_inside_of_a_block) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    RDom r(0, 4);
+    f(x, y) = x - y;
+    f(x, y) += f(x, y) * r;
+    g(x, y) = f(x, y) + f(x + 1, y + 1);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).gpu_threads(x, y);
+    f.update().gpu_threads(x);
+    const auto value = [](int i, int j) {
+        int v = i - j;
+        for (int k = 0; k < 4; k++) {
+            v += v * k;
+        }
+        return v;
+    };
+    expect_values<int>(g, 30, 21, [&](int i, int j) { return value(i, j) + value(i + 1, j + 1); });
+}
+
+TEST(GpuLoops, a_sum_in_parts) {
+    REQUIRE_GPU();
+    Func f("f"), sum("sum"), out("out");
+    RDom r(0, 256);
+    RVar ro("ro"), ri("ri");
+    Var u("u");
+    f(x, y) = (x * 7 + y) & 63;
+    sum(y) = 0;
+    sum(y) += f(r, y);
+    out(x, y) = sum(y) + x;
+    Func part = sum.update().split(r, ri, ro, 32).rfactor(ro, u);
+    out.gpu_tile(x, y, xi, yi, 4, 4);
+    sum.compute_root().gpu_blocks(y);
+    sum.update().gpu_blocks(y);
+    part.compute_at(sum, y).gpu_threads(u);
+    part.update().gpu_threads(u);
+    expect_values<int>(out, 8, 12, [](int i, int j) {
+        int total = 0;
+        for (int k = 0; k < 256; k++) {
+            total += (k * 7 + j) & 63;
+        }
+        return total + i;
+    });
+}
+
+TEST(GpuLoops, tuples) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    f(x, y) = Tuple(x + y, x - y);
+    g(x, y) = f(x, y)[0] * f(x + 1, y)[1];
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).gpu_threads(x, y);
+    expect_values<int>(g, 20, 20, [](int i, int j) { return (i + j) * (i + 1 - j); });
+}
+
+TEST(GpuLoops, specialised) {
+    REQUIRE_GPU();
+    for (bool wide : {false, true}) {
+        Func f("f");
+        Param<bool> p("p");
+        f(x, y) = x * 2 + y;
+        f.specialize(p).gpu_tile(x, y, xi, yi, 32, 4);
+        f.gpu_tile(x, y, xi, yi, 8, 8);
+        p.set(wide);
+        expect_values<int>(f, 40, 40, [](int i, int j) { return i * 2 + j; });
+    }
+}
+
+TEST(GpuLoops, computed_with) {
+    REQUIRE_GPU();
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x + y;
+    g(x, y) = x * y;
+    h(x, y) = f(x, y) - g(x, y);
+    f.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+    g.compute_root().gpu_tile(x, y, xi, yi, 8, 8).compute_with(f, x);
+    h.gpu_tile(x, y, xi, yi, 16, 4);
+    expect_values<int>(h, 33, 17, [](int i, int j) { return i + j - i * j; });
+}
+
+TEST(GpuLoops, lanes) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    f(x, y) = x * 3 + y;
+    g(x, y) = f(x, y) + f(x + 1, y);
+    g.split(x, xo, xi, 32, TailStrategy::GuardWithIf).gpu_blocks(xo, y).gpu_lanes(xi);
+    f.compute_at(g, xo).store_in(MemoryType::Register).gpu_lanes(x);
+    f.bound_extent(x, 32);
+    g.bound(x, 0, 31);
+    expect_values<int>(g, 31, 13, [](int i, int j) { return i * 6 + 3 + j * 2; });
+}
+
+template<typename T>
+void check_type() {
+    Func f("f"), g("g");
+    f(x, y) = cast<T>(x * 3 + y);
+    g(x, y) = f(x, y) + f(x + 1, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).gpu_threads(x, y);
+    expect_values<T>(g, 19, 13, [](int i, int j) { return T(T(i * 3 + j) + T(i * 3 + 3 + j)); });
+}
+
+TEST(GpuLoops, all_types) {
+    REQUIRE_GPU();
+    check_type<int8_t>();
+    check_type<uint8_t>();
+    check_type<int16_t>();
+    check_type<uint16_t>();
+    check_type<int32_t>();
+    check_type<uint32_t>();
+    check_type<int64_t>();
+    check_type<uint64_t>();
+    check_type<float>();
+    if (gpu_target().supports_type(Float(64))) {
+        check_type<double>();
+    }
+}
+
+TEST(GpuLoops, atomic_histogram) {
+    REQUIRE_GPU();
+    Func f("f"), hist("hist"), out("out");
+    RDom r(0, 512);
+    f(x) = (x * 37) % 16;
+    hist(x) = 0;
+    hist(f(r)) += 1;
+    out(x, y) = hist(x) + y;
+    RVar ro("ro"), ri("ri");
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    hist.compute_root().gpu_tile(x, xi, 8);
+    hist.update().atomic().split(r, ro, ri, 64).gpu_blocks(ro).gpu_threads(ri);
+    expect_values<int>(out, 16, 8, [](int i, int j) {
+        int n = 0;
+        for (int k = 0; k < 512; k++) {
+            n += (k * 37) % 16 == i;
+        }
+        return n + j;
+    });
+}
+
+}  // namespace
+}  // namespace calotype::test

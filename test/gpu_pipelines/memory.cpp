@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the storage of kernels is changes no value.
+#include "gpu.h"
+
+namespace calotype::test {
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi"), xo("xo"), yo("yo");
+
+int plain(int i, int j) {
+    return i * 3 + j * 7 + ((i * j) & 15);
+}
+
+Func source(const std::string &name) {
+    Func f(name);
+    f(x, y) = x * 3 + y * 7 + ((x * y) & 15);
+    return f;
+}
+
+/// g(x, y) = f(x, y) + f(x + 1, y) + f(x, y + 2) in tiles, with f scheduled by `schedule`.
+template<typename Schedule>
+void check_stencil(Schedule schedule, int width = 101, int height = 37) {
+    REQUIRE_GPU();
+    Func f = source("f"), g("g");
+    g(x, y) = f(x, y) + f(x + 1, y) + f(x, y + 2);
+    g.gpu_tile(x, y, xi, yi, 16, 8);
+    schedule(f, g);
+    expect_values<int>(g, width, height, [](int i, int j) {
+        return plain(i, j) + plain(i + 1, j) + plain(i, j + 2);
+    });
+}
+
+TEST(GpuMemory, shared_by_the_threads_of_a_block) {
+    check_stencil([](Func f, Func g) { f.compute_at(g, x).gpu_threads(x, y); });
+    check_stencil([](Func f, Func g) { f.compute_at(g, x).gpu_threads(x); });
+    check_stencil([](Func f, Func g) { f.compute_at(g, x).gpu_threads(y); });
+    check_stencil([](Func f, Func g) {
+        f.compute_at(g, x).store_in(MemoryType::GPUShared).gpu_threads(x, y);
+    });
+}
+
+TEST(GpuMemory, made_by_one_thread_for_all) {
+    check_stencil([](Func f, Func g) { f.compute_at(g, x); });
+}
+
+TEST(GpuMemory, of_a_row_of_threads) {
+    check_stencil([](Func f, Func g) { f.compute_at(g, yi).gpu_threads(x); });
+    check_stencil([](Func f, Func g) { f.compute_at(g, yi); });
+}
+
+TEST(GpuMemory, of_a_thread) {
+    check_stencil([](Func f, Func g) { f.compute_at(g, xi); });
+    check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::Register); });
+    check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::GPUShared); });
+}
+
+TEST(GpuMemory, of_the_device) {
+    check_stencil([](Func f, Func) { f.compute_root().gpu_tile(x, y, xi, yi, 8, 8); });
+    check_stencil([](Func f, Func) { f.compute_root(); });
+    check_stencil(
+        [](Func f, Func g) { f.compute_at(g, x).store_in(MemoryType::Heap).gpu_threads(x, y); });
+}
+
+TEST(GpuMemory, chains_share_places) {
+    REQUIRE_GPU();
+    Func a = source("a"), b("b"), c("c"), d("d");
+    b(x, y) = a(x, y) + a(x + 1, y);
+    c(x, y) = b(x, y) - b(x, y + 1);
+    d(x, y) = c(x, y) + c(x + 1, y + 1);
+    d.gpu_tile(x, y, xi, yi, 8, 8);
+    for (Func f : {a, b, c}) {
+        f.compute_at(d, x).gpu_threads(x, y);
+    }
+    const auto pb = [](int i, int j) {
+        return plain(i, j) + plain(i + 1, j);
+    };
+    const auto pc = [&](int i, int j) {
+        return pb(i, j) - pb(i, j + 1);
+    };
+    expect_values<int>(d, 77, 40, [&](int i, int j) { return pc(i, j) + pc(i + 1, j + 1); });
+}
+
+TEST(GpuMemory, of_a_size_that_only_the_launch_knows) {
+    REQUIRE_GPU();
+    Func f = source("f"), g("g");
+    Param<int> n("n");
+    RDom r(0, n);
+    g(x, y) = 0;
+    g(x, y) += f(x + r, y);
+    Func h("h");
+    h(x, y) = g(x, y);
+    h.gpu_tile(x, y, xi, yi, 16, 4);
+    f.compute_at(h, x).gpu_threads(x, y);
+    g.compute_at(h, xi);
+    n.set(9);
+    expect_values<int>(h, 48, 8, [](int i, int j) {
+        int sum = 0;
+        for (int k = 0; k < 9; k++) {
+            sum += plain(i + k, j);
+        }
+        return sum;
+    });
+}
+
+TEST(GpuMemory, a_loop_over_slices_of_shared_memory) {
+    REQUIRE_GPU();
+    Func a = source("a"), b = source("b"), product("product"), out("out");
+    RDom k(0, 32);
+    RVar ko("ko"), ki("ki");
+    product(x, y) = 0;
+    product(x, y) += a(k, y) * b(x, k);
+    out(x, y) = product(x, y);
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    product.compute_at(out, x).gpu_threads(x, y);
+    product.update().split(k, ko, ki, 8).reorder(ki, x, y, ko).gpu_threads(x, y);
+    a.compute_at(product, ko).gpu_threads(x, y);
+    b.compute_at(product, ko).gpu_threads(x, y);
+    expect_values<int>(out, 24, 40, [](int i, int j) {
+        int sum = 0;
+        for (int n = 0; n < 32; n++) {
+            sum += plain(n, j) * plain(i, n);
+        }
+        return sum;
+    });
+}
+
+}  // namespace
+}  // namespace calotype::test
