@@ -19,16 +19,19 @@ using namespace calotype::runtime;
 
 namespace {
 
+struct FakeModule;
+
+struct FakeFunction {
+    FakeModule *module;
+    std::string name;
+};
+
 struct FakeModule {
     FakeContext *context;
     uint64_t context_uid;
     std::set<std::string> kernels;
     std::map<std::string, std::vector<uint8_t>> globals;
-};
-
-struct FakeFunction {
-    FakeModule *module;
-    std::string name;
+    std::vector<std::unique_ptr<FakeFunction>> functions;
 };
 
 struct FakeEvent {
@@ -38,7 +41,6 @@ struct FakeEvent {
 struct State {
     std::mutex lock;
     std::set<FakeModule *> modules;
-    std::vector<std::unique_ptr<FakeFunction>> functions;
     std::set<uint64_t> dead_contexts;
     FakeContext default_context;
     FakeCalls calls;
@@ -174,7 +176,7 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &,
         log.driver_result = planned;
         return calotype_status(planned);
     }
-    auto *loaded = new FakeModule{context_of(scope), scope.context_uid, {}, {}};
+    auto *loaded = new FakeModule{context_of(scope), scope.context_uid, {}, {}, {}};
     std::istringstream words(std::string(static_cast<const char *>(image.bytes), image.size));
     for (std::string word, name; words >> word;) {
         if (word == "kernel") {
@@ -223,13 +225,14 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     if (!loaded || !loaded->kernels.count(name)) {
         return CALOTYPE_E_LOAD;
     }
-    *function = new FakeFunction{loaded, name};
+    loaded->functions.push_back(std::make_unique<FakeFunction>(FakeFunction{loaded, name}));
+    *function = loaded->functions.back().get();
     return CALOTYPE_OK;
 }
 
 void free_function(void *function) {
     state().calls.enter("free_function");
-    delete static_cast<FakeFunction *>(function);
+    (void)function;  // goes with its module
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
