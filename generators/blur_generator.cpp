@@ -37,10 +37,11 @@ public:
             return;
         }
         if (get_target().has_gpu_feature()) {
-            // A block reads its lines once and sums the rows where all of its threads find them.
+            // A block sums its rows once, where all of its threads find them. There are more rows
+            // than lines of threads, so that each thread has some.
             calotype::Var xi("xi"), yi("yi");
             output.gpu_tile(x, y, xi, yi, 32, 8);
-            rows.compute_at(output, x).gpu_threads(x, y);
+            rows.compute_at(output, x).split(y, y, yi, 8).gpu_threads(x, yi);
             return;
         }
         const int lanes = natural_vector_size<uint16_t>();
