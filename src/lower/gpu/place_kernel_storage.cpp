@@ -7,9 +7,11 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "lower/buffer_header.h"
 #include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/shift_accesses.h"
 #include "lower/gpu/thread_shape.h"
+#include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
@@ -84,11 +86,22 @@ private:
         return blocks_.empty() ? with_scratch(s) : s;
     }
 
+    static Stmt with_header(const Scratch &f, const Stmt &s) {
+        std::vector<HeaderDimension> shape;
+        Expr stride = 1;
+        for (const Expr &extent : f.extents) {
+            shape.push_back({0, extent, simplify(stride)});
+            stride = stride * extent;
+        }
+        const Expr host = Variable::make(Handle(), f.name);
+        return LetStmt::make(names::buffer(f.name), make_buffer_header(host, f.type, shape), s);
+    }
+
     Stmt with_scratch(Stmt s) {
         for (size_t i = scratch_.size(); i-- > 0;) {
             const Scratch &f = scratch_[i];
-            s = Allocate::make(f.name, f.type, MemoryType::Heap, f.extents, const_true(), s, Expr(),
-                               "", f.padding);
+            s = Allocate::make(f.name, f.type, MemoryType::Heap, f.extents, const_true(),
+                               with_header(f, s), Expr(), "", f.padding);
         }
         scratch_.clear();
         return s;
