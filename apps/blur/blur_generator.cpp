@@ -17,6 +17,10 @@ public:
     }
 
     void schedule() {
+        if (get_target().has_gpu_feature()) {
+            schedule_for_gpu();
+            return;
+        }
         // Each task keeps the rows of blur_x that it still needs, so that every value is computed
         // once and read from cache.
         const int lanes = natural_vector_size<uint16_t>();
@@ -25,6 +29,20 @@ public:
     }
 
 private:
+    void schedule_for_gpu() {
+        // A thread makes four pixels below each other and keeps the six rows of blur_x that they
+        // need in registers; neighbours share what they read by way of the cache.
+        Var xi{"xi"}, yt{"yt"};
+        output.split(y, y, yi, 4)
+            .split(y, y, yt, 4)
+            .split(x, x, xi, 64)
+            .reorder(yi, xi, yt, x, y, c)
+            .unroll(yi)
+            .gpu_blocks(x, y, c)
+            .gpu_threads(xi, yt);
+        blur_x.compute_at(output, xi).unroll(y);
+    }
+
     Var x{"x"}, y{"y"}, c{"c"}, yi{"yi"};
     Func blur_x{"blur_x"};
 };

@@ -74,6 +74,10 @@ public:
     }
 
     void schedule() {
+        if (get_target().has_gpu_feature()) {
+            schedule_for_gpu();
+            return;
+        }
         const int lanes = natural_vector_size<float>();
         remap.compute_root();
         output.reorder(c, x, y).split(y, yo, yi, 64).parallel(yo).vectorize(x, lanes);
@@ -98,6 +102,26 @@ public:
     }
 
 private:
+    /// Every level of every pyramid is a kernel; what stands between the levels is computed where
+    /// it is used.
+    void schedule_for_gpu() {
+        Var xi{"xi"};
+        remap.compute_root().gpu_tile(v, xi, 256);
+        gray.compute_root().gpu_tile(x, y, xi, yi, 32, 8);
+        for (int j = 1; j < pyramid_levels; j++) {
+            const int width = j < 5 ? 32 : 8, height = j < 5 ? 8 : 4;
+            guide[j].compute_root().gpu_tile(x, y, xi, yi, width, height);
+            remapped[j]
+                .compute_root()
+                .tile(x, y, xi, yi, width, height)
+                .gpu_blocks(x, y, k)
+                .gpu_threads(xi, yi);
+            collapsed[j].compute_root().gpu_tile(x, y, xi, yi, width, height);
+        }
+        collapsed[0].compute_root().gpu_tile(x, y, xi, yi, 32, 8);
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).gpu_tile(x, y, xi, yi, 32, 8);
+    }
+
     static Func named(const std::string &name, int level) {
         return Func(name + "_" + std::to_string(level));
     }

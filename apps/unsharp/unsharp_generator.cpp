@@ -22,6 +22,10 @@ public:
     }
 
     void schedule() {
+        if (get_target().has_gpu_feature()) {
+            schedule_for_gpu();
+            return;
+        }
         const int lanes = natural_vector_size<float>();
         output.bound(c, 0, 3)
             .reorder(c, x, y)
@@ -35,6 +39,16 @@ public:
     }
 
 private:
+    void schedule_for_gpu() {
+        // A block makes the grey values that it needs once and keeps them, and the blurred columns,
+        // in memory that its threads share.
+        Var xi{"xi"}, gy{"gy"};
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).gpu_tile(x, y, xi, yi, 32, 8);
+        ratio.compute_at(output, xi);
+        blur_y.compute_at(output, x).gpu_threads(x, y);
+        gray.compute_at(output, x).split(y, y, gy, 8).gpu_threads(x, gy);
+    }
+
     /// The weighted sum of seven samples.
     template<typename Sample>
     Expr gaussian(Sample sample) {

@@ -129,6 +129,9 @@ TEST(AotGpu, ABoundsQueryUsesNoDevice) {
 }
 
 TEST(AotGpu, OutputsShowTheKernels) {
+    if (!std::ifstream(OPENCL_CODE)) {
+        GTEST_SKIP() << "this program was built on another machine";
+    }
     EXPECT_NE(read(OPENCL_CODE).find(" output_s0("), std::string::npos);
     EXPECT_NE(read(OPENCL_STMT).find("kernel<opencl> output_s0("), std::string::npos);
     const std::string report = read(OPENCL_REPORT);
