@@ -187,7 +187,7 @@ calotype_status set_up(Flight &flight) {
     const CallbackSite site{flight.context, flight.call.scope, CALOTYPE_R_LOAD, *flight.call.me,
                             true};
     calotype_status status = run_setups(site, *flight.module, &flight.failure, flight.log);
-    if (status == CALOTYPE_OK) {
+    if (status == CALOTYPE_OK && !flight.is_lost()) {
         status = await_stream(flight);
     }
     return status;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The scenarios on the fake back end.
+#include "runtime/cache/fake_backend_driver.h"
+
 #include "harness/fake_backend/fake_backend.h"
-#include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
 
@@ -68,11 +69,11 @@ public:
     }
 };
 
+}  // namespace
+
 std::unique_ptr<ScenarioDriver> make_fake_backend_driver() {
     return std::make_unique<FakeBackendDriver>();
 }
-
-}  // namespace
 
 INSTANTIATE_TEST_SUITE_P(FakeBackend, Scenario, ::testing::Values(make_fake_backend_driver));
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the cache does where only the fake back end can bring it: capture, launches beyond limits,
+// child processes, libraries that are closed.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+
+#include "harness/fake_backend/fake_backend.h"
+#include "runtime/abi/errors.h"
+#include "runtime/abi/hooks.h"
+#include "runtime/cache/fake_backend_driver.h"
+
+namespace calotype_test {
+
+class FakeCache : public Scenario {};
+
+static std::string reported;
+
+TEST_P(FakeCache, ColdWhileCaptured) {
+    auto *context = static_cast<FakeContext *>(driver->make_context());
+    const auto *m = module("m");
+    context->stream.is_capturing = true;
+    calotype_hold held;
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, try_hold(context, m, &held));
+    EXPECT_STREQ("m", calotype_last_error()->module_name);
+    context->stream.is_capturing = false;
+    run(context, m);
+    context->stream.is_capturing = true;
+    held = hold(context, m);  // warm
+    EXPECT_EQ(CALOTYPE_E_CAPTURE,
+              calotype_finalize_kernels_after(context, &held, &context->stream));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_evict(context, m, CALOTYPE_EVICT_DEFER));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_trim(context, 0, nullptr));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    context->stream.is_capturing = false;
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_DEFER));
+    context->stream.is_capturing = true;
+    give_back(context, held);  // and stays, until nothing is captured
+    EXPECT_EQ("1 1 0 0 0", counts());
+    context->stream.is_capturing = false;
+    run(context, m);
+    EXPECT_EQ("1 1 0 0 1", counts());
+}
+
+TEST_P(FakeCache, LaunchesBeyondLimits) {
+    void *context = driver->make_context();
+    auto *m = module("m");
+    modules.back()->kernels[0].max_threads = 256;
+    calotype_hold held = hold(context, m);
+    const uint32_t one[3] = {1, 1, 1}, large[3] = {32, 16, 1}, empty[3] = {1, 0, 1};
+    EXPECT_EQ(CALOTYPE_E_LAUNCH,
+              calotype_launch(context, held, 0, one, large, 64, nullptr, nullptr));
+    EXPECT_STREQ("kernel k0, grid 1 x 1 x 1, block 32 x 16 x 1, 64 bytes of dynamic shared memory: "
+                 "512 threads a block, the kernel was compiled for at most 256",
+                 calotype_last_error()->log);
+    EXPECT_EQ(CALOTYPE_E_LAUNCH,
+              calotype_launch(context, held, 0, empty, one, 0, nullptr, nullptr));
+    EXPECT_EQ(CALOTYPE_E_INVALID, calotype_launch(context, held, 1, one, one, 0, nullptr, nullptr));
+    EXPECT_STREQ("kernel number 1, there are 1", calotype_last_error()->log);
+    EXPECT_EQ(CALOTYPE_E_INVALID,
+              calotype_launch(context, calotype_hold{}, 0, one, one, 0, nullptr, nullptr));
+    give_back(context, held);
+}
+
+TEST_P(FakeCache, WhatGeneratedCodeCalls) {
+    void *context = driver->make_context();
+    const auto *m = module("m"), *broken = module("broken", {}, {"", false, true});
+    const auto before =
+        calotype_set_error_handler([](void *, const char *message) { reported = message; });
+    calotype_hold held;
+    calls += 2;
+    EXPECT_EQ(calotype_error_code_gpu_device_error, calotype_begin_kernels(context, broken, &held));
+    EXPECT_EQ("device code of broken: compiling failed: device code does not compile: line 1: "
+              "syntax error",
+              reported);
+    EXPECT_EQ(0, calotype_begin_kernels(context, m, &held));
+    const int32_t good[7] = {1, 1, 1, 32, 1, 1, 0}, none[7] = {1, 0, 1, 32, 1, 1, 0},
+                  negative[7] = {1, 1, -3, 32, 1, 1, 0}, large[7] = {1, 1, 1, 32, 32, 2, 0};
+    EXPECT_EQ(0, calotype_run_kernel(context, &held, 0, good, nullptr));
+    EXPECT_EQ(0, calotype_run_kernel(context, &held, 0, none, nullptr));
+    EXPECT_EQ(1u, fake_backend_calls().count("launch"));
+    EXPECT_EQ(calotype_error_code_device_run_failed,
+              calotype_run_kernel(context, &held, 0, negative, nullptr));
+    EXPECT_EQ("launching failed: the kernel cannot be launched: kernel number 0: grid z is -3, "
+              "must not be negative",
+              reported);
+    EXPECT_EQ(calotype_error_code_device_run_failed,
+              calotype_run_kernel(context, &held, 0, large, nullptr));
+    EXPECT_EQ("device code of m: launching failed: the kernel cannot be launched: kernel k0, grid "
+              "1 x 1 x 1, block 32 x 32 x 2, 0 bytes of dynamic shared memory: the device has at "
+              "most 1024 threads a block",
+              reported);
+    calotype_end_kernels(context, &held);
+    calotype_end_kernels(context, &held);  // as after a begin that failed
+    EXPECT_EQ(0u, stats().misuse);
+    calotype_set_error_handler(before);
+}
+
+TEST_P(FakeCache, ErrorsOfDescriptors) {
+    void *context = driver->make_context();
+    calotype_module_desc old = *module("m");
+    old.abi = 7;
+    calotype_hold held;
+    EXPECT_EQ(CALOTYPE_E_ABI, calotype_initialize_kernels(context, &old, nullptr, &held));
+    EXPECT_STREQ("version 7 of the descriptor, must be 1", calotype_last_error()->log);
+    EXPECT_EQ(CALOTYPE_E_INVALID, calotype_initialize_kernels(context, nullptr, nullptr, &held));
+    TestLinkable a("a"), b("b");
+    const uint16_t one = 1, zero = 0;
+    a.desc.after = &one;
+    b.desc.after = &zero;
+    a.desc.n_after = b.desc.n_after = 1;
+    EXPECT_EQ(CALOTYPE_E_INVALID, try_hold(context, module("circle", {&a, &b}), &held));
+    EXPECT_STREQ("linkables are to be set up after each other in a circle; one of them is b",
+                 calotype_last_error()->log);
+}
+
+TEST_P(FakeCache, CompileHook) {
+    void *context = driver->make_context();
+    const calotype_compile_fn hook = [](void *self, const calotype_module_desc *, uint32_t sm, char,
+                                        void **image, size_t *size, char **) {
+        *static_cast<uint32_t *>(self) = sm;
+        *image = strdup("kernel k0");
+        *size = 9;
+        return CALOTYPE_OK;
+    };
+    uint32_t sm = 0;
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(hook, &sm, "mine 1"));
+    run(context, module("m", {}, {"", false, true}));
+    EXPECT_EQ(90u, sm);
+    EXPECT_EQ("1 1 0 0 0", counts());
+    EXPECT_EQ(0u, fake_backend_calls().count("build"));
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(nullptr, nullptr, nullptr));
+    calotype_release_context(context, CALOTYPE_REL_BUSY, 0);
+    calotype_hold held;
+    EXPECT_EQ(CALOTYPE_E_COMPILE, try_hold(context, &modules.back()->desc, &held));
+}
+
+TEST_P(FakeCache, LostWhileLoading) {
+    TestLinkable a("a");
+    void *context = driver->make_context();
+    const uint64_t uid = uid_of(context);
+    a.on_setup = [&](const calotype_callback_args &) {
+        std::thread([&] {
+            driver->destroy_context(context);
+            EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+        }).join();
+        return 0;
+    };
+    const calotype_module_desc *m = module("m", {&a});
+    calotype_hold held;
+    EXPECT_EQ(CALOTYPE_E_CONTEXT_LOST, try_hold(context, m, &held));
+    lost_modules = 1;
+    EXPECT_EQ("1 1 1 1 0", counts());
+    EXPECT_EQ("s:a t:a", call_log().text());
+}
+
+/// A child knows nothing of its parent's modules, and leaves them alone.
+TEST_P(FakeCache, Fork) {
+    const TestLinkable a("a");
+    void *context = driver->make_context();
+    const auto *m = module("m", {&a});
+    calotype_hold held = hold(context, m);
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        call_log().clear();
+        bool good = calotype_finalize_kernels(context, &held) == CALOTYPE_OK;  // an orphan
+        good &= calotype_shutdown(1000) == CALOTYPE_OK && call_log().text().empty();
+        void *own = driver->make_context();
+        calotype_hold mine;
+        good &= calotype_initialize_kernels(own, m, nullptr, &mine) == CALOTYPE_OK;
+        good &= calotype_finalize_kernels(own, &mine) == CALOTYPE_OK;
+        good &= calotype_shutdown(1000) == CALOTYPE_OK && call_log().text() == "s:a t:a";
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    give_back(context, held);
+    run(context, m);
+    EXPECT_EQ("1 1 1 0 0", counts());
+}
+
+/// A library whose teardown callback is due stays in memory until it has run.
+TEST_P(FakeCache, LibraryClosedWhileLoaded) {
+    has_teardown_for_each_setup = false;
+    void *library = dlopen(CACHE_PLUGIN, RTLD_NOW);
+    ASSERT_NE(nullptr, library) << dlerror();
+    int teardowns = 0;
+    TestLinkable a("a", false, false);
+    a.desc.teardown = reinterpret_cast<calotype_module_callback>(dlsym(library, "plugin_teardown"));
+    a.desc.user = &teardowns;
+    ASSERT_NE(nullptr, a.desc.teardown);
+    void *context = driver->make_context();
+    run(context, module("m", {&a}));
+    modules.clear();  // the descriptor goes as well
+    dlclose(library);
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(1, teardowns);
+    EXPECT_EQ(nullptr, dlopen(CACHE_PLUGIN, RTLD_NOW | RTLD_NOLOAD));
+}
+
+/// The cheapest to make again goes first.
+TEST_P(FakeCache, EvictionByCost) {
+    void *context = driver->make_context();
+    const calotype_limits limits = {sizeof limits, CALOTYPE_POLICY_COST, 0, 2, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&limits));
+    const auto *dear = module("A"), *cheap = module("B"), *third = module("C");
+    driver->delay_builds(20);
+    run(context, dear);
+    driver->delay_builds(0);
+    run(context, cheap);
+    driver->delay_builds(5);
+    run(context, third);
+    driver->delay_builds(0);
+    run(context, dear);
+    run(context, third);
+    EXPECT_EQ(2u, stats().hits);
+    EXPECT_EQ("3 3 0 0 1", counts());
+}
+
+TEST_P(FakeCache, Trace) {
+    void *context = driver->make_context();
+    static std::vector<calotype_stage> stages;
+    stages.clear();
+    calotype_set_trace(
+        [](void *, const calotype_trace_event *event) {
+            EXPECT_LE(event->begin_ns, event->end_ns);
+            stages.push_back(event->stage);
+        },
+        nullptr);
+    const TestLinkable a("a");
+    run(context, module("m", {&a}));
+    calotype_release_context(context, CALOTYPE_REL_BUSY, 0);
+    calotype_set_trace(nullptr, nullptr);
+    const std::vector<calotype_stage> expected = {CALOTYPE_ST_LINK, CALOTYPE_ST_LOAD,
+                                                  CALOTYPE_ST_SETUP, CALOTYPE_ST_TEARDOWN,
+                                                  CALOTYPE_ST_UNLOAD};
+    EXPECT_EQ(expected, stages);
+}
+
+/// Two kinds of devices in one cache; contexts have their own identities.
+TEST_P(FakeCache, TwoBackEnds) {
+    void *one = driver->make_context(), *two = driver->make_context();
+    calotype_module_desc other = *module("m");
+    run(one, &modules.back()->desc);
+    other.device_interface = other_fake_backend_interface;
+    run(two, &other);
+    EXPECT_EQ(2u, stats().loads);
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(one, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(1u, stats().live_modules);
+}
+
+INSTANTIATE_TEST_SUITE_P(FakeBackend, FakeCache, ::testing::Values(make_fake_backend_driver));
+
+}  // namespace calotype_test
