@@ -96,5 +96,111 @@ TEST(DeviceRun, GridOfBlocks) {
     }
 }
 
+// Reverses each block by way of shared memory, of constant size or of the launch's.
+void check_shared(bool dynamic) {
+    Stmt body = parse_stmt(std::string(R"(
+        let t = gpu_thread_index(0)
+        let first = gpu_block_index(0) * 8
+        allocate s[int32, )") +
+                           (dynamic ? "`.shared_bytes`" : "8") + R"(] in gpu_shared
+        s[t] = g[first + t]
+        evaluate gpu_thread_barrier(2):int32
+        f[first + t] = s[7 - t]
+    )");
+    DeviceModule m = one_kernel({in_buffer("g", Int(32)), out_buffer("f", Int(32))}, body);
+    m.kernels[0].dynamic_shared = dynamic;
+    DeviceSource source = device_source(m, Target("x86-64-linux-opencl"), Dialect::OpenCL);
+    EXPECT_EQ(source.kernels[0].flags, dynamic ? CALOTYPE_KERNEL_DYNAMIC_SHARED : 0u);
+    std::vector<int32_t> in(16);
+    std::iota(in.begin(), in.end(), 0);
+    std::vector<uint8_t> a = as_bytes(in), b(64);
+    RawLaunch launch;
+    launch.blocks[0] = 2;
+    launch.threads[0] = 8;
+    launch.shared_bytes = dynamic ? 32 : 0;
+    ASSERT_EQ(
+        test::run_opencl(source.text, "k", {RawArgument::bytes(a), RawArgument::bytes(b)}, launch),
+        "")
+        << source.text;
+    EXPECT_EQ(as_elements<int32_t>(b),
+              (std::vector<int32_t>{7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8}));
+}
+
+TEST(DeviceRun, SharedMemory) {
+    NEEDS_OPENCL();
+    check_shared(false);
+    check_shared(true);
+}
+
+// 64 threads update four counters of each type.
+TEST(DeviceRun, Atomics) {
+    NEEDS_OPENCL();
+    Stmt body = parse_stmt(R"(
+        let i = gpu_thread_index(0) % 4
+        atomic a { a[i] = a[i] + 1 }
+        atomic b { b[i] = b[i]:uint8 + (uint8)1 }
+        atomic c { c[i] = c[i]:float32 + 0.5f }
+        atomic d { d[i] = max(d[i], gpu_thread_index(0)) }
+        atomic e { e[i] = e[i]:uint16 * (uint16)3 }
+    )");
+    std::string text = opencl_text(
+        one_kernel({out_buffer("a", Int(32)), out_buffer("b", UInt(8)), out_buffer("c", Float(32)),
+                    out_buffer("d", Int(32)), out_buffer("e", UInt(16))},
+                   body));
+    std::vector<uint8_t> a(16), b(4), c(16), d(16), e = as_bytes(std::vector<uint16_t>(4, 1));
+    RawLaunch launch;
+    launch.blocks[0] = 2;
+    launch.threads[0] = 32;
+    ASSERT_EQ(test::run_opencl(text, "k",
+                               {RawArgument::bytes(a), RawArgument::bytes(b), RawArgument::bytes(c),
+                                RawArgument::bytes(d), RawArgument::bytes(e)},
+                               launch),
+              "")
+        << text;
+    EXPECT_EQ(as_elements<int32_t>(a), std::vector<int32_t>(4, 16));
+    EXPECT_EQ(b, std::vector<uint8_t>(4, 16));
+    EXPECT_EQ(as_elements<float>(c), std::vector<float>(4, 8.0f));
+    EXPECT_EQ(as_elements<int32_t>(d), (std::vector<int32_t>{28, 29, 30, 31}));
+    EXPECT_EQ(as_elements<uint16_t>(e), std::vector<uint16_t>(4, uint16_t(43046721)));
+}
+
+TEST(DeviceRun, PredicatesAndOddNames) {
+    NEEDS_OPENCL();
+    Stmt body = parse_stmt(R"(
+        let int$x.y = 3
+        let kernel = 1
+        for (`for`, 0, 2) {
+            f[ramp(`for` * 4, 1, 4) if ramp(`for` * 4, 1, 4) != broadcast(5, 4)] =
+                g[ramp(6, -2, 4) if ramp(0, 1, 4) < broadcast(int$x.y, 4)] + broadcast(kernel, 4)
+        }
+    )");
+    std::string text =
+        opencl_text(one_kernel({in_buffer("g", Int(32)), out_buffer("f", Int(32))}, body));
+    std::vector<uint8_t> a = as_bytes(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7}), b(32);
+    ASSERT_EQ(test::run_opencl(text, "k", {RawArgument::bytes(a), RawArgument::bytes(b)}), "")
+        << text;
+    std::vector<int32_t> out = as_elements<int32_t>(b);
+    EXPECT_EQ(std::vector<int32_t>(out.begin(), out.begin() + 3), (std::vector<int32_t>{7, 5, 3}));
+    EXPECT_EQ(out[4], 7);
+    EXPECT_EQ(out[5], 0);
+    EXPECT_EQ(out[6], 3);
+}
+
+TEST(DeviceErrors, FeaturesAndLimits) {
+    auto text_of = [](const char *body, Type t) {
+        return opencl_text(one_kernel({out_buffer("f", t)}, parse_stmt(body)),
+                           "x86-64-linux-opencl");
+    };
+    EXPECT_COMPILE_ERROR(text_of("f[0] = (float64)1.5", Float(64)),
+                         "kernel k uses float64, which OpenCL devices need not have: add the "
+                         "target feature cl_doubles, or compute in float32");
+    EXPECT_COMPILE_ERROR(text_of("atomic f { f[0] = f[0]:int64 + (int64)1 }", Int(64)),
+                         "kernel k updates int64 atomically, which OpenCL devices need not be able "
+                         "to: add the target feature cl_atomics64");
+    EXPECT_COMPILE_ERROR(text_of("f[0] = warp_shuffle(f[0], 1)", Int(32)),
+                         "kernel k exchanges values within a warp, which OpenCL C cannot; use "
+                         "gpu_threads in the place of gpu_lanes");
+}
+
 }  // namespace
 }  // namespace calotype::internal
