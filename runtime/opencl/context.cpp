@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "runtime/abi/runtime_opencl.h"
-#include "runtime/host/sync.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -42,6 +41,10 @@ constexpr uint64_t id_of_opencl = uint64_t(1) << 63;
 /** With the lock held. */
 void end_record(ContextRecord *record) {
     record->id.store(0, std::memory_order_release);
+    for (auto &queue : record->queues) {
+        queue.store(nullptr, std::memory_order_relaxed);
+    }
+    record->modules.store(0, std::memory_order_relaxed);
     registry_version.fetch_add(1, std::memory_order_acq_rel);
 }
 

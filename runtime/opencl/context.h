@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "runtime/device/kernel_backend.h"
+#include "runtime/host/sync.h"
 #include "runtime/opencl/types.h"
 
 namespace calotype {
@@ -26,6 +27,15 @@ struct ContextRecord {
     uint64_t local_bytes;
     uint64_t max_allocation;
     char tools[768];  ///< platform, device and version of the driver
+    /** @name Where kernels were launched
+     * OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
+     * module is loaded. */
+    /**@{*/
+    static constexpr int max_queues = 8;
+    std::atomic<cl_command_queue> queues[max_queues];
+    std::atomic<uint32_t> modules;  ///< loaded
+    Mutex queues_lock;
+    /**@}*/
     ContextRecord *next;
 };
 
@@ -34,8 +44,8 @@ struct ContextRecord {
 calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scope);
 void release_scope(const DeviceScope &scope);
 
-inline const ContextRecord &record_of(const DeviceScope &scope) {
-    return *static_cast<const ContextRecord *>(scope.extra);
+inline ContextRecord &record_of(const DeviceScope &scope) {
+    return *static_cast<ContextRecord *>(scope.extra);
 }
 inline cl_context context_of(const DeviceScope &scope) {
     return static_cast<cl_context>(scope.context);
@@ -43,6 +53,13 @@ inline cl_context context_of(const DeviceScope &scope) {
 inline cl_command_queue queue_of(const DeviceScope &scope) {
     return static_cast<cl_command_queue>(scope.stream);
 }
+
+/** A kernel is about to be launched on the queue. */
+void note_queue(ContextRecord &record, cl_command_queue queue);
+/** Wait for all queues that were noted. */
+calotype_status finish_queues(ContextRecord &record);
+void note_load(ContextRecord &record);
+void note_unload(ContextRecord &record);
 
 /** Whether the context with that identity still exists. */
 bool is_context_alive(uint64_t id);

@@ -63,7 +63,11 @@ calotype_status copy_to_address(const DeviceScope &scope, uint64_t address, cons
     return CALOTYPE_E_INVALID;
 }
 
+/** Without a queue, as the cache asks when no call is running: all that launched kernels. */
 calotype_status synchronize(const DeviceScope &scope) {
+    if (!scope.stream) {
+        return finish_queues(record_of(scope));
+    }
     const cl_int error = cl().clFinish(queue_of(scope));
     return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clFinish");
 }
@@ -92,10 +96,20 @@ int device_sync(void *user_context, calotype_buffer_t *buf) {
                : 0;
 }
 
+/** For how long the end of calls of pipelines is waited for. */
+constexpr uint32_t patience_ms = 10000;
+
 int device_release(void *user_context) {
     Scope scope(user_context, false);
     if (!scope.is_open()) {
         return scope.has_failed() ? calotype_error_code_gpu_device_error : 0;
+    }
+    // Of the modules: those that are held for longer than that stay, and the context with them.
+    const calotype_status released =
+        calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms);
+    if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
+        set_failure(calotype_last_error()->log);
+        return calotype_error_code_gpu_device_error;
     }
     int code = release_kept_memory(scope.get().context_uid);
     if (end_default_context(scope.get()) != CALOTYPE_OK) {

@@ -298,6 +298,7 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
         return status;
     }
     auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
+    note_queue(record_of(scope), queue);
     return enqueue(queue, use.get(), kernel, grid, block, log);
 }
 

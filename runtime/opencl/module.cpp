@@ -283,9 +283,8 @@ calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
     return CALOTYPE_OK;
 }
 
-calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
-                     const LoadableImage &image, void **module, ErrorLog &log) {
-    *module = nullptr;
+static calotype_status load_program(const DeviceScope &scope, const calotype_module_desc &desc,
+                                    const LoadableImage &image, void **module, ErrorLog &log) {
     if (image.kind == CALOTYPE_OPENCL_C) {
         return load_source(scope, desc, module, log);
     }
@@ -310,8 +309,18 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
                                        : fail(log, error, "clBuildProgram", CALOTYPE_E_LOAD);
 }
 
+calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
+                     const LoadableImage &image, void **module, ErrorLog &log) {
+    *module = nullptr;
+    const calotype_status status = load_program(scope, desc, image, module, log);
+    if (status == CALOTYPE_OK) {
+        note_load(record_of(scope));
+    }
+    return status;
+}
+
 calotype_status unload(const DeviceScope &scope, void *module) {
-    (void)scope;
+    note_unload(record_of(scope));
     const cl_int error = cl().clReleaseProgram(static_cast<cl_program>(module));
     return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clReleaseProgram");
 }

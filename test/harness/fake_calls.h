@@ -34,6 +34,7 @@ class FakeCalls {
         uint64_t fail_from = 0, fail_until = 0;  ///< by count, the latter exclusive
         int result = 0;
         int delay_ms = 0;
+        uint64_t one_in = 0;  ///< how often it fails
     };
     std::mutex lock;
     std::map<std::string, Plan> plans;
@@ -47,7 +48,9 @@ public:
             Plan &plan = plans[function];
             plan.count++;
             delay = plan.delay_ms;
-            result = plan.count >= plan.fail_from && plan.count < plan.fail_until ? plan.result : 0;
+            const bool is_planned = plan.count >= plan.fail_from && plan.count < plan.fail_until;
+            const bool is_turn = plan.one_in != 0 && plan.count % plan.one_in == 0;
+            result = is_planned || is_turn ? plan.result : 0;
         }
         if (delay > 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(delay));
@@ -65,6 +68,13 @@ public:
         plan.result = result;
         plan.fail_from = plan.count + uint64_t(nth);
         plan.fail_until = plan.fail_from + uint64_t(times);
+    }
+    /** Let one call in so many answer `result`; 0: none. */
+    void fail_every(const char *function, int result, int one_in) {
+        std::lock_guard<std::mutex> guard(lock);
+        Plan &plan = plans[function];
+        plan.result = result;
+        plan.one_in = uint64_t(one_in);
     }
     void delay(const char *function, int ms) {
         std::lock_guard<std::mutex> guard(lock);

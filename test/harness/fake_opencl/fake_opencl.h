@@ -21,6 +21,7 @@ struct FakeOpenClControl {
     void (*reset)();
     uint64_t (*calls)(const char *function);
     void (*fail)(const char *function, int result, int nth, int times);
+    void (*fail_every)(const char *function, int result, int one_in);
     void (*delay)(const char *function, int ms);
     void (*add_kernel)(const char *name, FakeKernel kernel);
 

@@ -267,6 +267,9 @@ const FakeOpenClControl fake_opencl_control = {
     [](const char *function, int result, int nth, int times) {
         fake_state().calls.fail(function, result, nth, times);
     },
+    [](const char *function, int result, int one_in) {
+        fake_state().calls.fail_every(function, result, one_in);
+    },
     [](const char *function, int ms) { fake_state().calls.delay(function, ms); },
     [](const char *name, FakeKernel kernel) {
         std::lock_guard<std::mutex> guard(fake_state().lock);
