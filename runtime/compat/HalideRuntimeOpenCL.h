@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * runtime_opencl.h under the names that Halide gives it.
+ */
+#pragma once
+
+#include "../abi/runtime_opencl.h"
+#include "HalideRuntime.h"
+
+#define halide_acquire_cl_context calotype_acquire_cl_context
+#define halide_acquire_cl_context_t calotype_acquire_cl_context_t
+#define halide_opencl_detach_cl_mem calotype_opencl_detach_cl_mem
+#define halide_opencl_device_interface calotype_opencl_device_interface
+#define halide_opencl_get_build_options calotype_opencl_get_build_options
+#define halide_opencl_get_cl_mem calotype_opencl_get_cl_mem
+#define halide_opencl_get_crop_offset calotype_opencl_get_crop_offset
+#define halide_opencl_get_device_type calotype_opencl_get_device_type
+#define halide_opencl_get_platform_name calotype_opencl_get_platform_name
+#define halide_opencl_set_build_options calotype_opencl_set_build_options
+#define halide_opencl_set_device_type calotype_opencl_set_device_type
+#define halide_opencl_set_platform_name calotype_opencl_set_platform_name
+#define halide_opencl_wrap_cl_mem calotype_opencl_wrap_cl_mem
+#define halide_release_cl_context calotype_release_cl_context
+#define halide_release_cl_context_t calotype_release_cl_context_t
+#define halide_set_acquire_cl_context calotype_set_acquire_cl_context
+#define halide_set_release_cl_context calotype_set_release_cl_context
