@@ -36,7 +36,7 @@ struct Place {
     Scope<Expr> values;             ///< of lets
     Scope<> private_memory;         ///< storage of a thread
     Scope<> shared_memory;          ///< storage of a block
-    std::set<std::string> written;  ///< all buffers that the kernel stores to
+    std::set<std::string> written;  ///< buffers that the order of stores matters for
 
     /// e in terms of threads, loops and what is outside of the kernel.
     Expr expand(const Expr &e) const {
@@ -105,13 +105,17 @@ private:
     const Place &place_;
 };
 
-/// The buffers that are stored to.
+/// The buffers that are stored to, and those that are loaded from.
 class Written : public GraphVisitor {
 public:
-    std::set<std::string> names;
+    std::set<std::string> names, read;
 
 private:
     using GraphVisitor::visit;
+    void visit(const Load *op) override {
+        read.insert(op->name);
+        GraphVisitor::visit(op);
+    }
     void visit(const Store *op) override {
         names.insert(op->name);
         GraphVisitor::visit(op);
@@ -119,8 +123,10 @@ private:
     void visit(const Call *op) override {
         const Variable *to =
             op->is_intrinsic(Intrinsic::gpu_async_copy) ? op->args[0].as<Variable>() : nullptr;
-        if (to) {
+        const Variable *from = to ? op->args[2].as<Variable>() : nullptr;
+        if (to && from) {
             names.insert(to->name);
+            read.insert(from->name);
         }
         GraphVisitor::visit(op);
     }
@@ -143,7 +149,7 @@ private:
         SharedAccess a;
         a.buffer = buffer;
         a.is_write = is_write;
-        a.is_atomic = is_write && atomic_ > 0;
+        a.is_atomic = atomic_.count(buffer) > 0;
         a.index = linear(index, buffer);
         found.push_back(std::move(a));
     }
@@ -187,9 +193,11 @@ private:
         Visitor::visit(op);
     }
     void visit(const Atomic *op) override {
-        atomic_++;
+        Written updated;
+        updated(op->body);
+        const std::set<std::string> around = std::exchange(atomic_, std::move(updated.names));
         Visitor::visit(op);
-        atomic_--;
+        atomic_ = around;
     }
     void visit(const Call *op) override {
         if (op->is_intrinsic(Intrinsic::gpu_async_copy)) {
@@ -248,7 +256,7 @@ private:
     }
 
     Place place_;
-    int atomic_ = 0;
+    std::set<std::string> atomic_;  ///< what is updated atomically here
 };
 
 class BarrierInserter {
@@ -268,7 +276,11 @@ public:
     Stmt run(const Stmt &s) {
         Written written;
         written(s);
-        place_.written = std::move(written.names);
+        for (const std::string &name : written.names) {
+            if (written.read.count(name) || !has_one_value(name)) {
+                place_.written.insert(name);
+            }
+        }
         return walk(s);
     }
 
@@ -291,10 +303,10 @@ private:
     }
 
     bool order_matters(const SharedAccess &a, const SharedAccess &b) const {
-        if (a.is_write && b.is_write) {
-            return !(a.is_atomic && b.is_atomic) && !has_one_value(a.buffer);
+        if (a.is_atomic && b.is_atomic) {
+            return false;
         }
-        return a.is_write || b.is_write;
+        return a.is_write && b.is_write ? !has_one_value(a.buffer) : a.is_write || b.is_write;
     }
 
     /// True if all stores to the same element store the same value: there are no updates.
@@ -306,9 +318,7 @@ private:
     Stmt barrier() {
         int fence = 0;
         for (const SharedAccess &a : pending_) {
-            if (a.is_write) {
-                fence |= place_.shared_memory.contains(a.buffer) ? fence_shared : fence_device;
-            }
+            fence |= place_.shared_memory.contains(a.buffer) ? fence_shared : fence_device;
         }
         pending_.clear();
         barriers_++;

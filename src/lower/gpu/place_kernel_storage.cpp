@@ -124,7 +124,7 @@ private:
             << "storage of " << op->name << " is in " << to_string(op->memory_type)
             << ", which each thread has its own of, but it stands outside of the thread loops "
             << "that use it; compute it inside of them, or store it in GPUShared";
-        MemoryType where = op->memory_type;
+        MemoryType where = is_gpu_shared(op->memory_type) ? MemoryType::GPUShared : op->memory_type;
         // Lanes exchange values through shared memory, too.
         if (is_shared && (own || where == MemoryType::Auto)) {
             where = MemoryType::GPUShared;

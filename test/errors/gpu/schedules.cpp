@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// GPU schedules that no GPU can run.
+#include <calotype/calotype.h>
+
+#include "harness/expect_error.h"
+
+#include <gtest/gtest.h>
+
+namespace calotype {
+namespace {
+
+Var x("x"), y("y"), z("z"), w("w"), xi("xi"), yi("yi");
+
+void lower_for_cuda(Func f) {
+    f.compile_to_module({}, "p", Target("x86-64-linux-cuda"));
+}
+
+Func two_dimensional(const std::string &name) {
+    Func f(name);
+    f(x, y) = x + y;
+    return f;
+}
+
+TEST(GpuSchedules, threads_without_blocks) {
+    Func f = two_dimensional("threads_only");
+    f.gpu_threads(x);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f), "thread loop threads_only.s0.x stands inside of no "
+                                            "block loop: use gpu_blocks too");
+}
+
+TEST(GpuSchedules, blocks_inside_of_threads) {
+    Func f = two_dimensional("inside_out");
+    f.gpu_blocks(y).gpu_threads(x);
+    Func g = two_dimensional("wrong_order");
+    g.gpu_threads(y).gpu_blocks(x);
+    lower_for_cuda(f);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g),
+                         "thread loop wrong_order.s0.y stands inside of no block loop: use "
+                         "gpu_blocks too");
+}
+
+TEST(GpuSchedules, too_many_dimensions) {
+    Func f("four");
+    f(x, y, z, w) = x;
+    f.gpu_blocks(x, y, z).gpu_blocks(w);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f),
+                         "block loop four.s0.x stands inside of three others: a kernel has at "
+                         "most three dimensions of blocks");
+    Func g("four_threads");
+    Var b("b");
+    g(x, y, z, w, b) = x;
+    g.gpu_blocks(b).gpu_threads(x, y, z).gpu_threads(w);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g),
+                         "thread loop four_threads.s0.x stands inside of three others: a block "
+                         "has at most three dimensions of threads");
+}
+
+TEST(GpuSchedules, too_many_threads) {
+    Func f = two_dimensional("crowded");
+    f.gpu_tile(x, y, xi, yi, 64, 32);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f),
+                         "the kernel of crowded.s0.y.1 has blocks of 64 x 32 x 1 "
+                         "threads, more than 1024");
+}
+
+TEST(GpuSchedules, lanes) {
+    Func f = two_dimensional("wide_lanes");
+    f.split(x, x, xi, 64).gpu_blocks(y).gpu_lanes(xi);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f), "lane loop wide_lanes.s0.xi has extent 64, must be a "
+                                            "constant of at most 32");
+    Func g = two_dimensional("outer_lanes");
+    g.split(x, x, xi, 32).gpu_blocks(y).gpu_lanes(x).gpu_threads(xi);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g), "thread loop outer_lanes.s0.xi stands inside of lane "
+                                            "loop outer_lanes.s0.x.1: lanes must be innermost");
+}
+
+TEST(GpuSchedules, host_loops_in_kernels) {
+    Func f = two_dimensional("host_loop");
+    f.gpu_blocks(y).parallel(x);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(f),
+                         "parallel loop host_loop.s0.x stands inside of block loop host_loop.s0.y: "
+                         "a kernel has serial, unrolled, vectorized and thread loops only");
+}
+
+TEST(GpuSchedules, blocks_of_another_func) {
+    Func f = two_dimensional("producer"), g("consumer");
+    g(x, y) = f(x, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).gpu_tile(x, y, xi, yi, 4, 4);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(g),
+        "func producer has block loop producer.s0.y.1, but is computed inside of a kernel, that of "
+        "consumer: give it threads only, or compute it outside of block loop consumer.s0.y.1");
+}
+
+TEST(GpuSchedules, what_kernels_cannot_do) {
+    Func f = two_dimensional("async_producer"), g("async_consumer");
+    g(x, y) = f(x, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).async();
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g),
+                         "func async_producer is async, but computed inside of block loop "
+                         "async_consumer.s0.y.1: kernels cannot do that");
+    Func h("printer");
+    h(x, y) = print(x);
+    h.gpu_tile(x, y, xi, yi, 8, 8);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(h), "print is used inside of block loop printer.s0.y.1: "
+                                            "kernels cannot print");
+}
+
+TEST(GpuSchedules, shared_memory) {
+    Func f = two_dimensional("shared_root"), g("shared_consumer");
+    g(x, y) = f(x, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_root().store_in(MemoryType::GPUShared);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(g),
+                         "func shared_root is stored in gpu_shared, but outside of all block "
+                         "loops: what is shared is shared by the threads of a block");
+    Func big = two_dimensional("big"), h("big_consumer");
+    h(x, y) = big(x, y) + big(x + 300, y + 300);
+    h.gpu_tile(x, y, xi, yi, 8, 1);
+    big.compute_at(h, x).gpu_threads(y);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(h),
+                         "kernel big_consumer.s0.y.1 needs 370832 bytes of shared memory a block; "
+                         "devices have at most 232448");
+}
+
+TEST(GpuSchedules, storage_of_a_thread) {
+    Func f = two_dimensional("own_stack"), g("stack_consumer");
+    g(x, y) = f(x, y) + f(x + 1, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, x).gpu_threads(x).store_in(MemoryType::Stack);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(g),
+        "storage of own_stack is in stack, which each thread has its own of, but it stands "
+        "outside of the thread loops that use it; compute it inside of them, or store it in "
+        "GPUShared");
+    Func s = two_dimensional("unbounded"), h("unbounded_consumer");
+    Param<int> n("n");
+    RDom r(0, n);
+    h(x, y) = 0;
+    h(x, y) += s(x + r, y);
+    Func out("out");
+    out(x, y) = h(x, y);
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    h.compute_at(out, xi);
+    s.compute_at(out, xi);
+    EXPECT_COMPILE_ERROR(out.compile_to_module({n}, "p", Target("x86-64-linux-cuda")),
+                         "storage of unbounded is a thread's own, and its size has no constant "
+                         "bound; compute it outside of the thread loops, or store it in "
+                         "GPUShared");
+}
+
+}  // namespace
+}  // namespace calotype
