@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/nvptx/ptx.h"
 
+#include <cstdlib>
 #include <mutex>
 #include <sstream>
 
@@ -25,18 +26,43 @@ void initialize_nvptx() {
     });
 }
 
-/// ptxas of CUDA 13.0 loses a 16-bit negation whose results go to two maxima (max.s16) on sm_90.
-/// -x is ~x + 1 as well, which it leaves alone.
-std::string without_short_negation(const std::string &line) {
-    const std::string negation = "neg.s16";
-    size_t at = line.find(negation), comma = line.find(','), end = line.find(';');
-    if (at == std::string::npos || comma == std::string::npos || end == std::string::npos) {
-        return line;
+/// The operand of a minimum or maximum of 16 bits as one of 32: what has to be done for that in
+/// *before, and how it is then called.
+std::string widened(const std::string &operand, char sign, const char *name, std::string *before) {
+    if (operand[0] == '%') {
+        *before += std::string("cvt.") + sign + "32." + sign + "16 " + name + ", " + operand + "; ";
+        return name;
     }
-    std::string to = line.substr(at + negation.size(), comma - at - negation.size());
-    to.erase(0, to.find_first_not_of(" \t"));
-    std::string from = line.substr(comma, end - comma);
-    return line.substr(0, at) + "not.b16 " + to + from + "; add.s16 " + to + ", " + to + ", 1;";
+    long value = std::strtol(operand.c_str(), nullptr, 0);
+    return std::to_string(sign == 'u' ? long(uint16_t(value)) : long(int16_t(value)));
+}
+
+/// ptxas of CUDA 13.0 makes wrong code for sm_90 of some sequences with min.s16, max.s16, min.u16
+/// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
+/// known). Done in 32 bits they are right.
+std::string without_short_minimum(const std::string &line) {
+    static const char *const instructions[] = {"min.s16", "max.s16", "min.u16", "max.u16"};
+    for (const char *instruction : instructions) {
+        size_t at = line.find(instruction);
+        if (at == std::string::npos) {
+            continue;
+        }
+        std::string operands = line.substr(at + 7);
+        for (char &c : operands) {
+            c = c == ',' || c == ';' ? ' ' : c;
+        }
+        std::istringstream words(operands);
+        std::string result, a, b, before;
+        words >> result >> a >> b;
+        internal_assert(!b.empty()) << "PTX that is not understood: " << line;
+        const char sign = instruction[4];
+        a = widened(a, sign, "wide_a", &before);
+        b = widened(b, sign, "wide_b", &before);
+        return line.substr(0, at) + "{ .reg .b32 wide_a, wide_b; " + before +
+               std::string(instruction, 5) + "32 wide_a, " + a + ", " + b + "; cvt.u16.u32 " +
+               result + ", wide_a; }";
+    }
+    return line;
 }
 
 /// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
@@ -47,7 +73,7 @@ std::string clean(const std::string &text) {
         std::string kept = line.substr(0, line.find("//"));
         kept.erase(kept.find_last_not_of(" \t") + 1);
         if (!kept.empty()) {
-            result += without_short_negation(kept) + '\n';
+            result += without_short_minimum(kept) + '\n';
         }
     }
     return result;

@@ -325,15 +325,16 @@ TEST(Ptx, MathWithAndWithoutLibdevice) {
     }
 }
 
-// The assembler of CUDA 13.0 drops neg.s16 in front of two maxima: measured on sm_90.
-TEST(Ptx, HasNoNegationOf16Bits) {
-    std::string ptx = checked_ptx(kernel(R"(
-        let t = gpu_thread_index(0)
-        out[t] = max(max((int16)0 - src[t]:int16, src[t + 512]:int16),
-            max((int16)0 - src[t + 1]:int16, src[t + 512]:int16)))",
-                                         {input("src", Int(16)), output("out", Int(16))}));
-    EXPECT_EQ(count(ptx, "neg.s16"), 0) << ptx;
-    EXPECT_EQ(count(ptx, "not.b16"), 2) << ptx;
+// The assembler of CUDA 13.0 makes wrong code of some of those of 16 bits: seen on sm_90.
+TEST(Ptx, MinimaOf16BitsAreDoneIn32) {
+    std::string ptx = checked_ptx(
+        pointwise("max(min(src[t]:int16, src[t + 1]:int16), (int16)-3)", Int(16), Int(16)));
+    EXPECT_EQ(count(ptx, "min.s16") + count(ptx, "max.s16"), 0) << ptx;
+    EXPECT_EQ(count(ptx, "min.s32"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "max.s32 wide_a, wide_a, -3;"), 1) << ptx;
+    ptx = checked_ptx(pointwise("max(src[t]:uint16, (uint16)65000)", UInt(16), UInt(16)));
+    EXPECT_EQ(count(ptx, "max.u16"), 0) << ptx;
+    EXPECT_EQ(count(ptx, "max.u32 wide_a, wide_a, 65000;"), 1) << ptx;
 }
 
 TEST(Ptx, IsTheSameEachTime) {
