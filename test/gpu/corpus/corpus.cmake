@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# function : generator : parameters. Each is compiled for CUDA and for OpenCL; corpus/*_test.cpp checks
+# it, on whichever device there is.
+set(CALOTYPE_GPU_CORPUS
+    tile_1d:tile_1d:
+    tile_2d:tile_2d:
+    tile_3d:tile_3d:
+    chain:chain:
+    to_and_fro:to_and_fro:
+    specialised:specialised:
+    shared_blur:shared_blur:
+    registers:registers:
+    dynamic_shared:dynamic_shared:
+    much_shared:much_shared:
+    histogram:histogram:
+    updates:updates:
+    tuples:tuples:
+    gemm:gemm:
+    functions:functions:
+    vectors:vectors:
+    arithmetic_u8:arithmetic:type=uint8
+    arithmetic_i8:arithmetic:type=int8
+    arithmetic_u16:arithmetic:type=uint16
+    arithmetic_i16:arithmetic:type=int16
+    arithmetic_u32:arithmetic:type=uint32
+    arithmetic_i32:arithmetic:type=int32
+    arithmetic_u64:arithmetic:type=uint64
+    arithmetic_i64:arithmetic:type=int64
+    arithmetic_f32:arithmetic:type=float32
+    arithmetic_f64:arithmetic:type=float64)

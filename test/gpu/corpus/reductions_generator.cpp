@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Updates: sums over threads, atomics, tuples, matrix products.
+#include <calotype/calotype.h>
+
+using namespace calotype;
+
+namespace {
+
+class Histogram : public Generator<Histogram> {
+public:
+    Input<Buffer<uint8_t, 2>> input{"input"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void generate() {
+        Var i("i"), ii("ii");
+        RDom r(0, input.dim(0).extent(), 0, input.dim(1).extent(), "r");
+        output(i) = 0;
+        output(cast<int32_t>(input(r.x, r.y))) += 1;
+        RVar xo("xo"), xi("xi");
+        output.gpu_tile(i, ii, 64);
+        output.update().atomic().split(r.x, xo, xi, 16).gpu_blocks(xo, r.y).gpu_threads(xi);
+    }
+};
+
+/** Stages of updates, each of them kernels. */
+class Updates : public Generator<Updates> {
+public:
+    Input<Buffer<int32_t, 2>> input{"input"};
+    Output<Buffer<int32_t, 2>> output{"output"};
+
+    void generate() {
+        Var x("x"), y("y"), xi("xi"), yi("yi");
+        RDom r(0, 4, "r");
+        output(x, y) = input(x, y);
+        output(x, y) += input(x + r, y) * (r + 1);
+        output(x, y) = max(output(x, y), 100);
+        output.gpu_tile(x, y, xi, yi, 8, 8);
+        output.update(0).gpu_tile(x, y, xi, yi, 8, 8);
+        output.update(1).gpu_tile(x, y, xi, yi, 16, 4);
+    }
+};
+
+class Tuples : public Generator<Tuples> {
+public:
+    Input<Buffer<float, 2>> input{"input"};
+    Output<Buffer<float, 1>> output{"output"};
+
+    void generate() {
+        Var y("y"), yi("yi");
+        RDom r(0, input.dim(0).extent(), "r");
+        Func extremes("extremes");
+        extremes(y) = Tuple(input(0, y), input(0, y));
+        extremes(y) = Tuple(min(extremes(y)[0], input(r, y)), max(extremes(y)[1], input(r, y)));
+        output(y) = extremes(y)[1] - extremes(y)[0];
+        output.gpu_tile(y, yi, 32);
+        extremes.compute_root().gpu_tile(y, yi, 32).update().gpu_tile(y, yi, 32);
+    }
+};
+
+/** Sixteen sums in the registers of each thread. */
+class Gemm : public Generator<Gemm> {
+public:
+    Input<Buffer<float, 2>> a{"a"}, b{"b"};
+    Output<Buffer<float, 2>> output{"output"};
+
+    void generate() {
+        Var x("x"), y("y"), xi("xi"), yi("yi"), xo("xo"), yo("yo"), tx("tx"), ty("ty");
+        RDom r(0, a.dim(0).extent(), "r");
+        Func product("product");
+        product(x, y) += a(r, y) * b(x, r);
+        output(x, y) = product(x, y);
+        output.tile(x, y, xo, yo, xi, yi, 4, 4)
+            .gpu_tile(xo, yo, tx, ty, 8, 8)
+            .unroll(xi)
+            .unroll(yi);
+        product.compute_at(output, tx).unroll(x).unroll(y);
+        product.update().reorder(x, y, r).unroll(x).unroll(y);
+    }
+};
+
+}  // namespace
+
+CALOTYPE_REGISTER_GENERATOR(Histogram, histogram)
+CALOTYPE_REGISTER_GENERATOR(Updates, updates)
+CALOTYPE_REGISTER_GENERATOR(Tuples, tuples)
+CALOTYPE_REGISTER_GENERATOR(Gemm, gemm)
