@@ -100,8 +100,13 @@ TEST(Compat, HasEveryFunctionErrorAndFeature) {
         aliases += contents(file.path());
     }
     aliases = std::regex_replace(aliases, std::regex(" *\\\\\n *"), " ");
+    // The kernel cache has no counterpart there.
+    const std::set<std::string> ours_alone = {"device_context.h", "kernel_cache.h", "kernels.h",
+                                              "linkables.h"};
     for (const auto &file : std::filesystem::directory_iterator(runtime / "abi")) {
-        declared += contents(file.path());
+        if (!ours_alone.count(file.path().filename())) {
+            declared += contents(file.path());
+        }
     }
     std::set<std::string> expected =
         find_all(declared, "\nextern [^;(]*\\bcalotype_([a-z0-9_]+)\\(");
