@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
@@ -161,6 +162,10 @@ bool in_preamble(const std::string &name) {
 }  // namespace
 
 std::string c_source_text(const LoweredModule &module, const Target &target) {
+    user_assert(module.device_modules.empty())
+        << "pipeline " << module.name << " has kernels for "
+        << to_string(module.device_modules[0].api)
+        << ", which C++ source cannot hold: compile it to an object or a static library";
     CFile file{module, target, {}, {}, 0};
     std::ostringstream functions, out;
     std::map<std::string, std::string> embedded;

@@ -31,6 +31,10 @@ protected:
         names.insert(op->name);
         Visitor::visit(op);
     }
+    void visit(const Atomic *op) override {
+        names.insert(op->mutex_name);
+        Visitor::visit(op);
+    }
 };
 
 }  // namespace
@@ -154,6 +158,9 @@ void CWriter::emit_node(const Store *op) {
     std::string element = type_name(t.element_of());
     const Name *buffer = symbols_.find(op->name);
     internal_assert(buffer) << "buffer not in scope: " << op->name;
+    if (!atomic_producer_.empty() && atomic_store(op)) {
+        return;
+    }
     std::string predicate = is_trivially_true(op->predicate) ? "" : emit(op->predicate);
     std::string value = emit(op->value);
     const Ramp *ramp = op->index.as<Ramp>();
@@ -255,10 +262,6 @@ void CWriter::emit_node(const Fork *) {
 
 void CWriter::emit_node(const Acquire *) {
     not_in_c("an async stage");
-}
-
-void CWriter::emit_node(const Atomic *op) {
-    not_in_c("the atomic update of " + op->producer_name);
 }
 
 void CWriter::emit_node(const Provide *op) {

@@ -78,13 +78,15 @@ private:
     std::string extern_call(const Call *op);
     void parallel_loop(const For *op);
     void heap_allocation(const Allocate *op);
+    bool atomic_store(const Store *op);
     void body_with(const std::string &name, const std::string &text, Type type, const Stmt &body);
 
     CFile &file_;
     std::ostringstream out_;
     int indent_;
     Scope<Name> symbols_;
-    Scope<std::string> guards_;  ///< of allocations: the object that frees them
+    Scope<std::string> guards_;    ///< of allocations: the object that frees them
+    std::string atomic_producer_;  ///< not empty: stores are atomic updates
 };
 
 /// The helpers that every file begins with.

@@ -8,6 +8,7 @@
 
 #include "codegen/emit.h"
 #include "harness/random_exprs.h"
+#include "ir/constants.h"
 #include "ir/printer.h"
 #include "support/file.h"
 #include "unit/codegen/kernel.h"
