@@ -6,6 +6,7 @@
 
 #include "codegen/device_code.h"
 #include "codegen/emit.h"
+#include "harness/expect_error.h"
 #include "ir/constants.h"
 #include "support/error.h"
 #include "unit/codegen/kernel.h"
@@ -228,6 +229,41 @@ TEST(Device, ObjectsAreTheSameEachTime) {
     const Target target("x86-64-linux-cuda");
     EXPECT_EQ(CompiledModule(m, target, {code_of_two_kernels()}).object(),
               CompiledModule(m, target, {code_of_two_kernels()}).object());
+}
+
+TEST(Device, CppSourceHasNoKernels) {
+    LoweredModule m = one_function({}, Stmt());
+    m.device_modules = {two_kernels()};
+    EXPECT_COMPILE_ERROR(c_source_text(m, Target("x86-64-linux-cuda")),
+                         "pipeline test has kernels for cuda, which C++ source cannot hold: "
+                         "compile it to an object or a static library");
+}
+
+TEST(Device, TextsOfOutputs) {
+    LoweredModule m = one_function({}, Stmt());
+    m.device_modules = {two_kernels()};
+    DeviceCode code = code_of_two_kernels();
+    code.facts.push_back({"first_s0", 90, 'a', 32, 0, 8, 16, 128, 256, 8, 100, "registers"});
+    code.notes = {"kernel first_s0 spills"};
+    EXPECT_EQ(ptx_text(m, {code}), "text of ptx\n");
+    EXPECT_EQ(cubin_bytes(m, {code}), std::string("\x7f\0ELF", 5));
+    EXPECT_EQ(device_code_text(m, {code}), "// pipeline: PTX sm_80\ntext of ptx\n");
+    const std::string report = device_report_text(m, Target("x86-64-linux-cuda"), {code});
+    EXPECT_NE(report.find("image: cubin sm_90a, 5 bytes\n"), std::string::npos) << report;
+    EXPECT_NE(
+        report.find("\nfirst_s0                 sm_90a   32          0          8          16 "
+                    "     128      256       8           100%        registers\n"),
+        std::string::npos)
+        << report;
+    EXPECT_NE(report.find("\nnote: kernel first_s0 spills\n"), std::string::npos) << report;
+
+    code.images.pop_back();
+    EXPECT_COMPILE_ERROR(cubin_bytes(m, {code}),
+                         "pipeline test has no cubin: it was compiled to PTX alone; making cubins "
+                         "takes a CUDA toolkit");
+    m.device_modules.clear();
+    EXPECT_EQ(ptx_text(m, {}), "// test has no CUDA kernels\n");
+    EXPECT_EQ(cubin_bytes(m, {}), "");
 }
 
 }  // namespace
