@@ -118,6 +118,20 @@ int device_release(void *user_context) {
     return code;
 }
 
+/** The version of OpenCL that the device has. */
+int compute_capability(void *user_context, int *major, int *minor) {
+    Scope scope(user_context);
+    char version[128] = {};
+    *major = *minor = 0;
+    if (!scope.is_open() ||
+        cl().clGetDeviceInfo(record_of(scope.get()).device, CL_DEVICE_VERSION, sizeof version - 1,
+                             version, nullptr) != CL_SUCCESS ||
+        sscanf(version, "OpenCL %d.%d", major, minor) != 2) {
+        return calotype_error_code_gpu_device_error;
+    }
+    return 0;
+}
+
 void nothing() {
 }
 
@@ -155,7 +169,7 @@ const calotype_device_interface_t interface = {calotype_device_malloc,
                                                calotype_device_release_crop,
                                                calotype_device_wrap_native,
                                                calotype_device_detach_native,
-                                               nullptr,
+                                               compute_capability,
                                                &impl};
 
 bool is_on_opencl(const calotype_buffer_t *buf) {

@@ -122,6 +122,9 @@ FAKE_CL cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, v
                            room, out, needed);
     case CL_DRIVER_VERSION:
         return answer_text("1.0", room, out, needed);
+    case CL_DEVICE_VERSION:
+        return answer_text(fake_state().version >= 3 ? "OpenCL 3.0 Fake" : "OpenCL 1.2 Fake", room,
+                           out, needed);
     case CL_DEVICE_PLATFORM:
         return answer_value(platform_handle());
     default:
