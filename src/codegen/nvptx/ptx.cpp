@@ -65,6 +65,23 @@ std::string without_short_minimum(const std::string &line) {
     return line;
 }
 
+/// The same ptxas loses a negation whose result goes to minima or maxima of three values, of 16 and
+/// of 32 bits. -x is ~x + 1 as well, which it leaves alone.
+std::string without_negation(const std::string &line) {
+    for (const char *bits : {"16", "32"}) {
+        const std::string negation = std::string("neg.s") + bits;
+        size_t at = line.find(negation), comma = line.find(','), end = line.find(';');
+        if (at == std::string::npos || comma == std::string::npos || end == std::string::npos) {
+            continue;
+        }
+        std::string to = line.substr(at + negation.size(), comma - at - negation.size());
+        to.erase(0, to.find_first_not_of(" \t"));
+        return line.substr(0, at) + "not.b" + bits + " " + to + line.substr(comma, end - comma) +
+               "; add.s" + bits + " " + to + ", " + to + ", 1;";
+    }
+    return line;
+}
+
 /// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
 std::string clean(const std::string &text) {
     std::istringstream lines(text);
@@ -73,7 +90,7 @@ std::string clean(const std::string &text) {
         std::string kept = line.substr(0, line.find("//"));
         kept.erase(kept.find_last_not_of(" \t") + 1);
         if (!kept.empty()) {
-            result += without_short_minimum(kept) + '\n';
+            result += without_negation(without_short_minimum(kept)) + '\n';
         }
     }
     return result;
