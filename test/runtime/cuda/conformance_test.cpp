@@ -13,6 +13,7 @@ class FakeCudaDevice : public CudaDevice {
 public:
     FakeCudaDevice() : CudaDevice(CALOTYPE_FAKE_CUDA) {
         setenv("CT_NVJITLINK", "off", 1);
+        EXPECT_EQ("", why_not());
         for (const ConformanceKernel &kernel : conformance_kernels()) {
             fake_cuda::define_kernel(kernel.name, kernel.function);
         }

@@ -46,6 +46,7 @@ protected:
         EXPECT_EQ(0, fake_cuda::misuse());
         EXPECT_EQ(0, fake_cuda::current_depth());
         fake_cuda::reset();
+        calotype_set_gpu_device(-1);
     }
     /// Find the driver anew, after the machine was changed.
     static int start() {
