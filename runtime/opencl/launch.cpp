@@ -30,6 +30,8 @@ struct alignas(64) Slot {
 struct Function {
     static constexpr uint32_t n_slots = 16;
 
+    FunctionLink link;  ///< first
+    ContextRecord *record;
     Slot slots[n_slots];
     cl_program program;
     size_t max_group;      ///< work-items of a group that this kernel can have
@@ -261,16 +263,19 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     }
     memset(memory, 0, size);
     auto *made = static_cast<Function *>(memory);
+    made->record = &record_of(scope);
     made->program = program;
     memcpy(made->name, name, strlen(name) + 1);
     describe_kernel(scope, kernel, made);
     slot_of_thread(*made).kernel.store(kernel, std::memory_order_release);
+    note_function(*made->record, made->link);
     *function = made;
     return CALOTYPE_OK;
 }
 
 void free_function(void *function) {
     auto *made = static_cast<Function *>(function);
+    forget_function(*made->record, made->link);
     for (Slot &slot : made->slots) {
         if (cl_kernel kernel = slot.kernel.exchange(nullptr, std::memory_order_acquire)) {
             cl().clReleaseKernel(kernel);

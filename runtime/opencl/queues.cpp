@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The queues of a context on which kernels were launched, kept so that they can be waited for.
+// What a context has of ours: queues on which kernels were launched, kept so that they can be
+// waited for, and functions.
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -53,6 +54,24 @@ calotype_status finish_queues(ContextRecord &record) {
         }
     }
     return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
+}
+
+void note_function(ContextRecord &record, FunctionLink &function) {
+    LockGuard lock(record.queues_lock);
+    function.previous = nullptr;
+    function.next = record.functions;
+    if (function.next) {
+        function.next->previous = &function;
+    }
+    record.functions = &function;
+}
+
+void forget_function(ContextRecord &record, FunctionLink &function) {
+    LockGuard lock(record.queues_lock);
+    (function.previous ? function.previous->next : record.functions) = function.next;
+    if (function.next) {
+        function.next->previous = function.previous;
+    }
 }
 
 void note_load(ContextRecord &record) {
