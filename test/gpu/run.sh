@@ -15,7 +15,7 @@ mkdir -p "$logs"
 failed=0
 
 # The system's OpenCL loader finds NVIDIA's library by this file.
-if [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && [ -w /etc ]; then
+if [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && [ -w /etc ] && ldconfig -p | grep -q libnvidia-opencl; then
     mkdir -p /etc/OpenCL/vendors && echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd
 fi
 # Nothing that an earlier run left behind, and nothing left behind.
