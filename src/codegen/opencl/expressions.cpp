@@ -202,6 +202,19 @@ DeviceValue DeviceWriter::emit_node(const Shuffle *op) {
     return define(op->type, parts);
 }
 
+namespace {
+
+/// CUDA C++ contracts a * b + c unless it is written with functions.
+std::string uncontracted(Type t, const std::string &symbol) {
+    return std::string(t.bits() == 64 ? "__d" : "__f") +
+           (symbol == "+"   ? "add"
+            : symbol == "-" ? "sub"
+                            : "mul") +
+           "_rn($0, $1)";
+}
+
+}  // namespace
+
 // Narrow integers wrap: in C their operations are those of int, and vectors' their own.
 template<typename Op>
 DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
@@ -212,7 +225,8 @@ DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
     if (t.is_bool()) {
         return emit(*symbol == '*' ? And::make(op->a, op->b) : NE::make(op->a, op->b));
     }
-    std::string plain = "$0 " + std::string(symbol) + " $1";
+    bool by_function = t.is_float() && file_.strict && file_.dialect == Dialect::CUDA;
+    std::string plain = by_function ? uncontracted(t, symbol) : "$0 " + std::string(symbol) + " $1";
     std::string narrow = "({T})((unsigned int)$0 " + std::string(symbol) + " (unsigned int)$1)";
     bool promotes = !t.is_float() && t.bits() < 32;
     Form form{promotes ? narrow.c_str() : plain.c_str(),

@@ -109,5 +109,13 @@ TEST(CudaSource, WhatOnlyKernelsDo) {
     EXPECT_NE(text.find("atomicCAS("), std::string::npos);
 }
 
+TEST(CudaSource, StrictFloatsAreNotContracted) {
+    Stmt body = parse_stmt("f[0] = strict_add(f[0]:float32 * 3.0f, f[1]:float32)");
+    std::string text = cuda_text(one_kernel({out_buffer("f", Float(32))}, body, DeviceAPI::CUDA));
+    EXPECT_NE(text.find("__fadd_rn("), std::string::npos) << text;
+    NEEDS_NVRTC();
+    EXPECT_EQ(compile(text), "");
+}
+
 }  // namespace
 }  // namespace calotype::internal
