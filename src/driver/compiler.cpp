@@ -8,6 +8,7 @@
 #include "driver/compiler_stack.h"
 #include "driver/disk_cache.h"
 #include "driver/jit_runtime.h"
+#include "driver/pipeline_state.h"
 #include "ir/printer.h"
 #include "lower/lower.h"
 #include "support/error.h"
@@ -129,6 +130,19 @@ std::shared_ptr<const JitCode> load(const std::string &object, const CompileJob 
     return code;
 }
 
+// The feature user_context asks for an argument in front of all others that goes to the runtime.
+bool lacks_user_context(const CompileJob &job) {
+    if (!job.target.has_feature(Target::UserContext)) {
+        return false;
+    }
+    for (const Argument &a : job.source.args) {
+        if (a.name == user_context_name) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 Compiler::Compiler() : lowered_(lowered_capacity), jit_(jit_capacity) {
@@ -140,6 +154,13 @@ Compiler &Compiler::of_process() {
 }
 
 LoweredModule Compiler::lower(const CompileJob &job) {
+    if (lacks_user_context(job)) {
+        CompileJob with_context = job;
+        with_context.source.args.insert(with_context.source.args.begin(),
+                                        Argument(user_context_name, Argument::InputScalar,
+                                                 type_of<void *>(), 0, ArgumentEstimates()));
+        return lower(with_context);
+    }
     // A pass that is to be shown must run.
     if (!job.options.print_after.empty() || job.options.print_pass_times) {
         return lower_on_compiler_stack(job);

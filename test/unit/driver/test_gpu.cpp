@@ -257,6 +257,19 @@ TEST_F(Gpu, ManyThreads) {
     EXPECT_EQ(wrong, 0);
 }
 
+TEST(UserContext, IsAnArgumentWhereTheTargetAsksForIt) {
+    Func f("f_context");
+    Param<int> n("n");
+    f(x) = x + n;
+    const Module with =
+        Pipeline(f).compile_to_module({n}, "f", Target("x86-64-linux-user_context"));
+    ASSERT_EQ(with.functions()[0].args.size(), 3u);
+    EXPECT_EQ(with.functions()[0].args[0].name, "__user_context");
+    EXPECT_TRUE(with.functions()[0].args[0].type.is_handle());
+    const Module without = Pipeline(f).compile_to_module({n}, "f", Target("x86-64-linux"));
+    EXPECT_EQ(without.functions()[0].args.size(), 2u);
+}
+
 TEST(GpuErrors, NoGpuInTheTarget) {
     Func f("f_none");
     f(x) = x;
