@@ -144,6 +144,24 @@ TEST(GpuLoops, lanes) {
     expect_values<int>(g, 31, 13, [](int i, int j) { return i * 6 + 3 + j * 2; });
 }
 
+TEST(GpuLoops, of_no_iterations) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    Param<int> n("n");
+    RDom r(0, n);
+    RVar ro("ro"), ri("ri");
+    f(x, y) = x;
+    f(r, y) += 1;
+    g(x, y) = f(x, y);
+    f.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+    f.update().split(r, ro, ri, 8).gpu_blocks(ro).gpu_threads(ri);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    for (int count : {0, 5}) {
+        n.set(count);
+        expect_values<int>(g, 16, 16, [&](int i, int) { return i + (i < count); });
+    }
+}
+
 template<typename T>
 void check_type() {
     Func f("f"), g("g");

@@ -230,7 +230,22 @@ private:
         }
         const std::string result = kernel.name + ".result";
         module_of(api).kernels.push_back(std::move(kernel));
-        return check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
+        return where_not_empty(
+            nest, check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt()));
+    }
+
+    /// A loop of no iterations launches nothing.
+    static Stmt where_not_empty(const KernelNest &nest, const Stmt &launch) {
+        Expr condition;
+        for (const std::vector<KernelLoop> *loops : {&nest.blocks, &nest.threads}) {
+            for (const KernelLoop &loop : *loops) {
+                const Expr some = loop.extent > 0;
+                if (!can_prove(some)) {
+                    condition = condition.defined() ? condition && some : some;
+                }
+            }
+        }
+        return condition.defined() ? IfThenElse::make(condition, launch) : launch;
     }
 
     static Expr argument_value(const KernelArgument &a) {

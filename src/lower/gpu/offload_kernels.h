@@ -16,6 +16,7 @@ namespace calotype {
 ///     }                                       kernel f_s0(f, w): f[gpu_block_index(0)*16 +
 ///                                                                  gpu_thread_index(0)] = w
 ///
+/// Where the number of blocks or threads may be none, the launch stands under a condition.
 /// A kernel is named by the Func and the stage whose loop is the outermost. All launches for one
 /// API stand inside of one hold of the object's kernels:
 ///
