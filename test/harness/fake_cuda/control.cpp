@@ -18,6 +18,34 @@ State &state() {
     return *only;
 }
 
+FunctionIndex &function_index() {
+    static FunctionIndex *only = new FunctionIndex;
+    return *only;
+}
+
+void FunctionIndex::add(const Function *function) {
+    Guard guard(lock);
+    all.insert(function);
+}
+
+void FunctionIndex::remove(const Function *function) {
+    Guard guard(lock);
+    all.erase(function);
+}
+
+bool FunctionIndex::has(const void *handle) {
+    Guard guard(lock);
+    return all.count(handle) != 0;
+}
+
+Function::Function(Module *module) : module(module) {
+    function_index().add(this);
+}
+
+Function::~Function() {
+    function_index().remove(this);
+}
+
 std::vector<CUctx_st *> &stack() {
     static thread_local std::vector<CUctx_st *> contexts;
     return contexts;

@@ -61,8 +61,7 @@ size_t bytes_of(const std::string &type) {
 
 /// After ".entry": its name, and ".param .u64 name, ..." in parentheses.
 void parse_entry(Scanner &scanner, Module *module, std::string *token) {
-    auto function = std::make_unique<Function>();
-    function->module = module;
+    auto function = std::make_unique<Function>(module);
     function->name = scanner.next();
     *token = scanner.next();
     size_t bytes = 0;
@@ -154,8 +153,7 @@ CUresult parse_elf(const std::string &bytes, Module *module) {
         const uint64_t section = sections + i * section_bytes;
         const std::string name = bytes.c_str() + name_table + read<uint32_t>(bytes, section);
         if (name.rfind(".text.", 0) == 0) {
-            auto function = std::make_unique<Function>();
-            function->module = module;
+            auto function = std::make_unique<Function>(module);
             function->name = name.substr(6);
             module->functions[function->name] = std::move(function);
         }

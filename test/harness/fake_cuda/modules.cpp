@@ -12,14 +12,7 @@ namespace {
 thread_local Module *running = nullptr;
 
 Function *find_function(CUfunction handle) {
-    for (const auto &[address, module] : state().modules) {
-        for (const auto &[name, function] : module->functions) {
-            if (reinterpret_cast<CUfunction>(function.get()) == handle) {
-                return function.get();
-            }
-        }
-    }
-    return nullptr;
+    return function_index().has(handle) ? reinterpret_cast<Function *>(handle) : nullptr;
 }
 
 void write_log(unsigned count, CUjit_option *options, void **values, const std::string &log) {

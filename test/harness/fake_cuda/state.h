@@ -19,6 +19,10 @@ using namespace calotype::runtime::cuda;
 struct Module;
 
 struct Function {
+    explicit Function(Module *module);
+    ~Function();
+    Function(const Function &) = delete;
+
     Module *module;
     std::string name;
     std::vector<size_t> arg_bytes;
@@ -96,6 +100,18 @@ struct State {
 };
 
 State &state();
+
+/// All that are alive, with a lock of their own.
+class FunctionIndex {
+    std::mutex lock;
+    std::set<const void *> all;
+
+public:
+    void add(const Function *function);
+    void remove(const Function *function);
+    bool has(const void *handle);
+};
+FunctionIndex &function_index();
 
 /// The thread's stack of contexts.
 std::vector<CUctx_st *> &stack();
