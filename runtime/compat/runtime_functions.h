@@ -13,6 +13,9 @@
 #define halide_cond_wait calotype_cond_wait
 #define halide_copy_to_device calotype_copy_to_device
 #define halide_copy_to_host calotype_copy_to_host
+#define halide_cuda_can_run calotype_cuda_can_run
+#define halide_cuda_explain calotype_cuda_explain
+#define halide_cuda_set_driver_library calotype_cuda_set_driver_library
 #define halide_current_thread_id calotype_current_thread_id
 #define halide_debug_to_file calotype_debug_to_file
 #define halide_default_can_use_target_features calotype_default_can_use_target_features
@@ -46,6 +49,7 @@
 #define halide_device_sync calotype_device_sync
 #define halide_device_sync_global calotype_device_sync_global
 #define halide_device_wrap_native calotype_device_wrap_native
+#define halide_disable_target_feature calotype_disable_target_feature
 #define halide_do_loop_task calotype_do_loop_task
 #define halide_do_par_for calotype_do_par_for
 #define halide_do_parallel_tasks calotype_do_parallel_tasks
@@ -67,6 +71,7 @@
 #define halide_memoization_cache_release calotype_memoization_cache_release
 #define halide_memoization_cache_set_size calotype_memoization_cache_set_size
 #define halide_memoization_cache_store calotype_memoization_cache_store
+#define halide_missing_target_feature calotype_missing_target_feature
 #define halide_msan_annotate_buffer_is_initialized calotype_msan_annotate_buffer_is_initialized
 #define halide_msan_annotate_buffer_is_initialized_as_destructor                                   \
     calotype_msan_annotate_buffer_is_initialized_as_destructor
@@ -79,6 +84,9 @@
 #define halide_mutex_array_unlock calotype_mutex_array_unlock
 #define halide_mutex_lock calotype_mutex_lock
 #define halide_mutex_unlock calotype_mutex_unlock
+#define halide_opencl_can_run calotype_opencl_can_run
+#define halide_opencl_explain calotype_opencl_explain
+#define halide_opencl_set_driver_library calotype_opencl_set_driver_library
 #define halide_print calotype_print
 #define halide_profiler_decr_active_threads calotype_profiler_decr_active_threads
 #define halide_profiler_get_pipeline_state calotype_profiler_get_pipeline_state
@@ -123,3 +131,4 @@
 #define halide_spawn_thread calotype_spawn_thread
 #define halide_target_feature_end calotype_target_feature_end
 #define halide_trace calotype_trace
+#define halide_target_feature_name calotype_target_feature_name
