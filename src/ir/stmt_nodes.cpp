@@ -182,6 +182,17 @@ Stmt HoistedStorage::make(const std::string &name, Stmt body) {
     return node;
 }
 
+Block::~Block() {
+    Stmt next = std::move(rest);
+    while (const Block *block = next.as<Block>()) {
+        if (!block->is_unique()) {
+            break;
+        }
+        Stmt after = std::move(const_cast<Block *>(block)->rest);
+        next = std::move(after);
+    }
+}
+
 Stmt Block::make(Stmt first, Stmt rest) {
     if (!first.defined()) {
         return rest;

@@ -159,6 +159,8 @@ struct HoistedStorage : internal::StmtBase<NodeKind::HoistedStorage> {
 /// first, then rest. Chains lean to the right.
 struct Block : internal::StmtBase<NodeKind::Block> {
     Stmt first, rest;
+    /// A chain of any length ends without a call of the stack for each link.
+    ~Block() override;
     static Stmt make(Stmt first,
                      Stmt rest);  ///< either may be undefined; then the other is the result
     static Stmt make(const std::vector<Stmt> &stmts);

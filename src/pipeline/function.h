@@ -11,6 +11,7 @@
 #include "pipeline/definition.h"
 #include "pipeline/extern_argument.h"
 #include "pipeline/parameter.h"
+#include "support/copyable_atomic.h"
 
 namespace calotype {
 
@@ -29,8 +30,9 @@ public:
     std::vector<Parameter> output_buffers;  ///< constraints on the buffer if it is a pipeline
                                             ///< output; one a tuple element
     std::string debug_file;
-    bool frozen =
-        false;  ///< called by others or output of a pipeline: may get no further definitions
+    /// Called by others or output of a pipeline: may get no further definitions. Threads that make
+    /// pipelines of one Func each set it.
+    CopyableAtomic<bool> frozen{false};
 
     std::string extern_name;  ///< of the C function, for define_extern
     std::vector<ExternFuncArgument> extern_args;
