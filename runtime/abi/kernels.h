@@ -107,7 +107,7 @@ typedef struct calotype_kernel_arg {
 
 /** Bits of calotype_kernel_desc::flags. */
 enum {
-    /** OpenCL: the last parameter, not among `args`, is `__local uchar *`, the dynamic shared
+    /** OpenCL: the last parameter, not among `args`, is `__local ulong16 *`, the dynamic shared
      * memory. Every buffer parameter is `__global uchar *` followed by `ulong`, the offset in bytes
      * of the element at the mins. */
     CALOTYPE_KERNEL_DYNAMIC_SHARED = 1u

@@ -35,6 +35,7 @@ struct Function {
     Slot slots[n_slots];
     cl_program program;
     size_t max_group;      ///< work-items of a group that this kernel can have
+    size_t fixed_group;    ///< of the only group that it is compiled for; 0: no such
     uint64_t local_bytes;  ///< local memory that it uses already
     cl_uint n_parameters;
     char name[1];  ///< the rest follows
@@ -109,7 +110,8 @@ calotype_status check_limits(const DeviceScope &scope, const Function &function,
         return refuse(log, function.name, "the number of threads in a block", items, "the device",
                       record.max_group);
     }
-    if (function.max_group != 0 && items > function.max_group) {
+    // Some drivers state a general limit also of a kernel that is compiled for one larger group.
+    if (function.max_group != 0 && items > function.max_group && items != function.fixed_group) {
         return refuse(log, function.name, "the number of threads in a block", items,
                       "the compiled kernel", function.max_group);
     }
@@ -238,6 +240,10 @@ void describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *funct
                          &function->n_parameters, nullptr);
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE,
                                   sizeof function->max_group, &function->max_group, nullptr);
+    size_t group[3] = {0, 0, 0};
+    cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
+                                  group, nullptr);
+    function->fixed_group = group[0] * group[1] * group[2];
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE,
                                   sizeof function->local_bytes, &function->local_bytes, nullptr);
 }

@@ -56,7 +56,8 @@ std::string DeviceWriter::parameters() {
         }
     }
     if (kernel_.dynamic_shared && file_.dialect == Dialect::OpenCL) {
-        list.push_back("__local uchar *" + parameter("shared_bytes"));
+        // A driver aligns the memory as the type asks for: this is the widest.
+        list.push_back("__local ulong16 *" + parameter("shared_bytes"));
     }
     return join(list, ", ");
 }
