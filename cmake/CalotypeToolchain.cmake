@@ -22,8 +22,6 @@ add_library(calotype_flags INTERFACE)
 target_compile_options(calotype_flags INTERFACE
     -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
     -Werror=return-type -Werror=uninitialized
-    # GCC 12 guesses wrong about <regex> under sanitizers.
-    $<$<BOOL:${CALOTYPE_SANITIZER}>:-Wno-maybe-uninitialized>
     $<$<BOOL:${CALOTYPE_WERROR}>:-Werror>
     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
     # Messages name files by their path in the project, wherever it was built.
@@ -42,6 +40,8 @@ if(CALOTYPE_SANITIZER)
     add_compile_options(-fsanitize=${CALOTYPE_SANITIZER} -fno-sanitize=vptr
                         -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${CALOTYPE_SANITIZER})
+    # GCC 12 guesses wrong about <regex> under sanitizers.
+    target_compile_options(calotype_flags INTERFACE -Wno-maybe-uninitialized)
 endif()
 
 if(CALOTYPE_USE_CCACHE AND PROJECT_IS_TOP_LEVEL)
