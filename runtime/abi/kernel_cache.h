@@ -84,7 +84,8 @@ extern calotype_status calotype_image_key(void *user_context, const calotype_mod
 /**@}*/
 
 /** Replace the compile step: from a module to bytes that the driver loads (malloc'ed, as is *log,
- * which may stay null). `version_for_key` becomes part of the image key. Null: the built-in step. */
+ * which may stay null). `version_for_key` becomes part of the image key. Null: the
+ * built-in step. */
 typedef calotype_status (*calotype_compile_fn)(void *self, const calotype_module_desc *desc,
                                                uint32_t sm, char suffix, void **image, size_t *n,
                                                char **log);

@@ -91,8 +91,8 @@ struct KernelArgument {
 
 /// A function that one thread of a device runs. In its body:
 /// - gpu_block_index(d) and gpu_thread_index(d) say which thread it is; there are no GPU loops;
-/// - `allocate f in GPUShared` is shared by the block: of constant size, or, for at most one, of the
-///   size that the launch gives (its extents then are the Variable `.shared_bytes`);
+/// - `allocate f in GPUShared` is shared by the block: of constant size, or, for at most one,
+///   of the size that the launch gives (its extents then are the Variable `.shared_bytes`);
 /// - other allocations are of the thread and of constant size;
 /// - there are no asserts, no parallel loops, no calls of host functions.
 struct DeviceKernel {

@@ -7,7 +7,8 @@
 
 namespace calotype {
 
-/// Arithmetic that does not depend on the loop moves in front of it; equal expressions share a name.
+/// Arithmetic that does not depend on the loop moves in front of it; equal expressions share
+/// a name.
 ///
 ///     for x in [0, n) {                        let x.invariant = y*stride + offset
 ///       f[x] = g[y*stride + offset + x]   ->   for x in [0, n) {
@@ -16,8 +17,8 @@ namespace calotype {
 ///
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
 /// Loads stay: the loop may write what they read. So do
-/// vectors that are broadcasts or ramps of scalars, whose scalars move. Values that leave a GPU loop
-/// are computed on the host and become arguments of the kernel.
+/// vectors that are broadcasts or ramps of scalars, whose scalars move. Values that leave a GPU
+/// loop are computed on the host and become arguments of the kernel.
 ///
 /// Requires: flat storage, no likely().
 /// Establishes: nothing that other passes rely on.

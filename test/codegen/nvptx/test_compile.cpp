@@ -137,8 +137,8 @@ TEST(CompileCuda, RefusesWhatNoBlockHas) {
     k.shared_bytes = 49153;
     DeviceModule module = module_of({k});
     EXPECT_COMPILE_ERROR(compile(module, "x86-64-linux-cuda"),
-                         "kernel k has 49153 bytes of shared memory of constant size, at most 49152 "
-                         "are possible");
+                         "kernel k has 49153 bytes of shared memory of constant size, "
+                         "at most 49152 are possible");
 }
 
 TEST(Cubin, DamagedFilesGiveNothing) {
