@@ -16,15 +16,16 @@ double time_once(F &&f) {
         .count();
 }
 
-/// Rounds of one call each, alternating, after a warm-up; medians and minima.
+/// Rounds of one run each, alternating, after a warm-up; medians and minima of a call, of which a
+/// run makes `calls`.
 template<typename A, typename B>
-void side_by_side(const char *name, A &&calotype, B &&halide, int rounds = 40) {
+void side_by_side(const char *name, A &&calotype, B &&halide, int rounds = 40, int calls = 1) {
     std::vector<double> a, b;
     for (int i = 0; i < rounds + 3; i++) {
         double ta = time_once(calotype), tb = time_once(halide);
         if (i >= 3) {
-            a.push_back(ta);
-            b.push_back(tb);
+            a.push_back(ta / calls);
+            b.push_back(tb / calls);
         }
     }
     std::sort(a.begin(), a.end());
