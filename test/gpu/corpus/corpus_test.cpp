@@ -2,6 +2,7 @@
 #include "corpus_test.h"
 
 #include <cmath>
+#include <cstring>
 
 #include "all_cuda.h"
 #include "all_opencl.h"
@@ -138,7 +139,12 @@ template<typename F>
 void check_much_shared(F run) {
     Image<float, 2> in(128 + 64, 128 + 64), out(128, 128);
     fill(in);
-    expect_success(run(in, out), out);
+    const int code = run(in, out);
+    if (code == calotype_error_code_device_run_failed &&
+        strstr(calotype_last_error()->log, "shared memory of a block in bytes is 65536")) {
+        GTEST_SKIP() << "this device has less shared memory: " << calotype_last_error()->log;
+    }
+    expect_success(code, out);
     out.for_each_element([&](int x, int y) {
         ASSERT_EQ(out(x, y), in(x, y) * 3 + in(x + 64, y) * 3 + in(x, y + 64) * 3);
     });
