@@ -43,6 +43,7 @@ struct architecture_names : Names {};
 struct benchmarks_names : Names {};
 struct development_names : Names {};
 struct generators_names : Names {};
+struct gpu_names : Names {};
 struct ir_names : Names {};
 struct jit_names : Names {};
 struct kernel_cache_names : Names {};
