@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Run as a script: writes to OUTPUT a C++ file with the address of every C function and variable that
 # the static library ARCHIVE defines (found with NM), for pipelines compiled in process.
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND "${NM}" -g --defined-only -f posix "${ARCHIVE}"
                 OUTPUT_VARIABLE listing RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

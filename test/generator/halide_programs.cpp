@@ -152,7 +152,7 @@ TEST(HalidePrograms, CustomPass) {
     delete counter;
 }
 
-int my_abs(int v) {
+[[maybe_unused]] int my_abs(int v) {
     return v < 0 ? -v : v;
 }
 

@@ -110,7 +110,7 @@ void check_shared(bool dynamic) {
     DeviceModule m = one_kernel({in_buffer("g", Int(32)), out_buffer("f", Int(32))}, body);
     m.kernels[0].dynamic_shared = dynamic;
     DeviceSource source = device_source(m, Target("x86-64-linux-opencl"), Dialect::OpenCL);
-    EXPECT_EQ(source.kernels[0].flags, dynamic ? CALOTYPE_KERNEL_DYNAMIC_SHARED : 0u);
+    EXPECT_EQ(source.kernels[0].flags, dynamic ? unsigned(CALOTYPE_KERNEL_DYNAMIC_SHARED) : 0u);
     std::vector<int32_t> in(16);
     std::iota(in.begin(), in.end(), 0);
     std::vector<uint8_t> a = as_bytes(in), b(64);
