@@ -11,10 +11,14 @@ public:
     Output<Buffer<uint8_t, 2>> output{"output"};
 
     void generate() {
-        calotype::Var x("x"), y("y");
+        calotype::Var x("x"), y("y"), xi("xi"), yi("yi");
         output(x, y) = calotype::cast<uint8_t>(
             calotype::min(calotype::cast<int32_t>(input(x, y)) * factor + int(offset), 255));
-        output.vectorize(x, 16).parallel(y);
+        if (get_target().has_gpu_feature()) {
+            output.gpu_tile(x, y, xi, yi, 16, 4);
+        } else {
+            output.vectorize(x, 16).parallel(y);
+        }
     }
 };
 

@@ -6,6 +6,7 @@
 #include "brighten.h"
 #ifndef WITHOUT_MULTITARGET
 #include "brighten_any.h"
+#include "brighten_device.h"
 #endif
 
 namespace {
@@ -16,7 +17,7 @@ template<typename F>
 bool check(const char *name, int offset, F function) {
     Image in(50, 20), out(50, 20);
     in.for_each_element([&](int x, int y) { in(x, y) = uint8_t(3 * x + y); });
-    if (function(in, 2, out) != 0) {
+    if (function(in, 2, out) != 0 || out.copy_to_host() != 0) {
         return false;
     }
     bool good = true;
@@ -39,6 +40,14 @@ int main() {
     good = check("brighten_any", 1,
                  [](Image &in, int factor, Image &out) {
                      return test::inner::brighten_any(in, factor, out);
+                 }) &&
+           good;
+    // On an OpenCL device, or on the processor where there is none.
+    good = check("brighten_device", 1,
+                 [](Image &in, int factor, Image &out) {
+                     const int code = brighten_device(in, factor, out);
+                     std::puts(out.device_dirty() ? "on a device" : "on the processor");
+                     return code;
                  }) &&
            good;
 #endif
