@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The scenarios of the kernel cache on the CUDA driver of this machine. What needs a driver that
+// fails on request is skipped.
+#include <atomic>
+#include <cstdlib>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "runtime/abi/device_context.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/cache/scenario_fixture.h"
+
+namespace calotype_test {
+
+namespace {
+
+/// The functions of the driver that the scenarios call themselves.
+struct Driver {
+    int (*init)(unsigned);
+    int (*ctx_create)(void **, unsigned, int);
+    int (*ctx_destroy)(void *);
+    int (*ctx_push)(void *);
+    int (*ctx_pop)(void **);
+    int (*stream_create)(void **, unsigned);
+    int (*stream_sync)(void *);
+    int (*call_host)(void *, void (*)(void *), void *);
+    int (*alloc)(uint64_t *, size_t);
+    int (*free)(uint64_t);
+    int (*to_host)(void *, uint64_t, size_t);
+    bool is_there;
+
+    Driver() {
+        void *library = dlopen("libcuda.so.1", RTLD_NOW);
+        const auto find = [&](auto &to, const char *name) {
+            void *found = library ? dlsym(library, name) : nullptr;
+            to = reinterpret_cast<std::decay_t<decltype(to)>>(found);
+            return found != nullptr;
+        };
+        is_there = find(init, "cuInit") && find(ctx_create, "cuCtxCreate_v2") &&
+                   find(ctx_destroy, "cuCtxDestroy_v2") && find(ctx_push, "cuCtxPushCurrent_v2") &&
+                   find(ctx_pop, "cuCtxPopCurrent_v2") && find(stream_create, "cuStreamCreate") &&
+                   find(stream_sync, "cuStreamSynchronize") &&
+                   find(call_host, "cuLaunchHostFunc") && find(alloc, "cuMemAlloc_v2") &&
+                   find(free, "cuMemFree_v2") && find(to_host, "cuMemcpyDtoH_v2") && init(0) == 0;
+    }
+};
+const Driver &driver_functions() {
+    static const Driver driver;
+    return driver;
+}
+
+/// Keeps a stream waiting, though not for ever if a scenario is stuck.
+void wait_for_go(void *go) {
+    const auto &flag = *static_cast<std::atomic<bool> *>(go);
+    for (int ms = 0; !flag && ms < 10000; ms++) {
+        usleep(1000);
+    }
+}
+
+class CudaDriver : public ScenarioDriver {
+    const Driver &cuda = driver_functions();
+    std::vector<std::unique_ptr<calotype_device_context>> contexts;
+    std::atomic<bool> go{false};
+
+    static calotype_device_context &at(void *user_context) {
+        return *static_cast<calotype_device_context *>(user_context);
+    }
+    void open(calotype_device_context &made) const {
+        void *popped = nullptr;
+        EXPECT_EQ(0, cuda.ctx_create(&made.context, 0, 0));
+        EXPECT_EQ(0, cuda.stream_create(&made.stream, 0));
+        EXPECT_EQ(0, cuda.ctx_pop(&popped));
+    }
+
+public:
+    CudaDriver() {
+        setenv("CT_NVJITLINK", "off", 1);
+    }
+    ~CudaDriver() override {
+        for (const auto &context : contexts) {
+            if (context->context) {
+                destroy_context(context.get());
+            }
+        }
+        unsetenv("CT_NVJITLINK");
+    }
+    const calotype_device_interface_t *(*device_interface())() override {
+        return calotype_cuda_device_interface;
+    }
+    void *make_context() override {
+        contexts.push_back(
+            std::make_unique<calotype_device_context>(CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr)));
+        open(*contexts.back());
+        return contexts.back().get();
+    }
+    void destroy_context(void *user_context) override {
+        EXPECT_EQ(0, cuda.ctx_destroy(at(user_context).context));
+        at(user_context).context = nullptr;
+    }
+    bool replace_context(void *user_context) override {
+        void *const address = at(user_context).context;
+        destroy_context(user_context);
+        std::vector<calotype_device_context> others;
+        for (int i = 0; i < 16; i++) {
+            calotype_device_context made = CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr);
+            open(made);
+            if (made.context == address) {
+                at(user_context) = made;
+                break;
+            }
+            others.push_back(made);
+        }
+        for (calotype_device_context &other : others) {
+            destroy_context(&other);
+        }
+        EXPECT_EQ(address, at(user_context).context) << "the driver does not use addresses again";
+        return true;
+    }
+    ScenarioImage image(const ScenarioCode &code) override {
+        std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n// " + code.name +
+                           "\n.visible .entry k0() { ret; }\n";
+        if (code.reads_global) {
+            text += R"(.visible .global .align 4 .b32 value;
+.visible .entry read(.param .u64 out) {
+    .reg .b64 %address<2>;
+    .reg .b32 %value;
+    ld.param.u64 %address0, [out];
+    cvta.to.global.u64 %address1, %address0;
+    ld.global.u32 %value, [value];
+    st.global.u32 [%address1], %value;
+    ret;
+}
+)";
+        }
+        return {CALOTYPE_PTX, 70, text + (code.is_broken ? "syntax error\n" : "")};
+    }
+    bool can_fail() override {
+        return false;
+    }
+    void fail_loads(int, bool) override {
+    }
+    void delay_builds(int) override {
+    }
+    void delay_unloads(int) override {
+    }
+    int read_global(void *user_context, const calotype_hold &hold, uint32_t kernel) override {
+        void *popped = nullptr;
+        uint64_t memory = 0;
+        int32_t value = -1;
+        EXPECT_EQ(0, cuda.ctx_push(at(user_context).context));
+        EXPECT_EQ(0, cuda.alloc(&memory, sizeof value));
+        void *args[] = {&memory};
+        const uint32_t one[3] = {1, 1, 1};
+        EXPECT_EQ(CALOTYPE_OK,
+                  calotype_launch(user_context, hold, kernel, one, one, 0, nullptr, args));
+        EXPECT_EQ(0, cuda.stream_sync(at(user_context).stream));
+        EXPECT_EQ(0, cuda.to_host(&value, memory, sizeof value));
+        EXPECT_EQ(0, cuda.free(memory));
+        EXPECT_EQ(0, cuda.ctx_pop(&popped));
+        return value;
+    }
+    bool hold_stream(void *user_context, bool hold) override {
+        void *const stream = at(user_context).stream;
+        go = !hold;
+        EXPECT_EQ(0, hold ? cuda.call_host(stream, wait_for_go, &go) : cuda.stream_sync(stream));
+        return true;
+    }
+    void *stream_of(void *user_context) override {
+        return at(user_context).stream;
+    }
+    int live_modules() override {
+        return -1;
+    }
+};
+
+std::unique_ptr<ScenarioDriver> make_cuda_driver() {
+    return std::make_unique<CudaDriver>();
+}
+
+/// None on a machine without a driver.
+std::vector<MakeScenarioDriver> drivers() {
+    return std::vector<MakeScenarioDriver>(driver_functions().is_there ? 1 : 0, make_cuda_driver);
+}
+
+}  // namespace
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Scenario);
+INSTANTIATE_TEST_SUITE_P(Cuda, Scenario, ::testing::ValuesIn(drivers()));
+
+}  // namespace calotype_test
