@@ -76,22 +76,39 @@ __attribute__((noinline)) static calotype_status explain(const Launch &launch, C
     return status_of(code);
 }
 
+static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
+    return driver().cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                   launch.block[0], launch.block[1], launch.block[2],
+                                   launch.dynamic_shared_bytes, stream, args, nullptr);
+}
+
+/** The default streams, 0 to 2, are those of the current context. */
+static bool names_its_context(CUstream stream) {
+    return reinterpret_cast<uintptr_t>(stream) > 2;
+}
+
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
-    const CUfunction launched = static_cast<CUfunction>(function);
-    // The default stream is that of the current context. This asks alone where it is current.
+    const Launch wanted = {*known_context(scope).device, static_cast<CUfunction>(function), grid,
+                           block, dynamic_shared_bytes};
+    CUstream on = static_cast<CUstream>(stream ? stream : scope.stream);
+    // Pushing and popping a context takes a lock of the driver, 2 us with 16 threads. Where the
+    // stream says which context is meant, only older drivers want it current all the same.
+    CUresult code = CUDA_ERROR_INVALID_CONTEXT;
+    if (names_its_context(on)) {
+        code = launch_on(on, wanted, args);
+    }
+    if (code == CUDA_SUCCESS) {
+        return CALOTYPE_OK;
+    }
     if (const calotype_status status = enter(scope)) {
         return status;
     }
-    const CUresult code = driver().cuLaunchKernel(
-        launched, grid[0], grid[1], grid[2], block[0], block[1], block[2], dynamic_shared_bytes,
-        static_cast<CUstream>(stream ? stream : scope.stream), args, nullptr);
-    calotype_status status = CALOTYPE_OK;
-    if (code != CUDA_SUCCESS) {
-        const DeviceInfo &device = *known_context(scope).device;
-        status = explain({device, launched, grid, block, dynamic_shared_bytes}, code, log);
+    if (code == CUDA_ERROR_INVALID_CONTEXT) {
+        code = launch_on(on, wanted, args);
     }
+    const calotype_status status = code == CUDA_SUCCESS ? CALOTYPE_OK : explain(wanted, code, log);
     leave(scope);
     return status;
 }

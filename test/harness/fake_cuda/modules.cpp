@@ -225,8 +225,10 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned grid_x, unsigned grid_y, uns
                         {}, stream};
     {
         Guard guard(state().lock);
-        CUctx_st *context = nullptr;
-        if (CUresult code = current(&context)) {
+        // A stream's context need not be current.
+        const auto named = state().streams.find(stream);
+        CUctx_st *context = named == state().streams.end() ? nullptr : named->second->context;
+        if (CUresult code = context ? CUDA_SUCCESS : current(&context)) {
             return code;
         }
         const Function *function = find_function(handle);
