@@ -11,6 +11,7 @@
 
 #include <set>
 
+#include "arith/bounds.h"
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -67,6 +68,46 @@ private:
 
 /// What a stage reads, by name of Func, in terms of its own stage_min/max.
 using Reads = std::map<std::string, Box>;
+
+/// The values that a loop or let inside of a statement gives a variable.
+class RangeOfVariable : public Visitor {
+public:
+    explicit RangeOfVariable(const std::string &name) : name_(name) {
+    }
+    Interval range = Interval::nothing();
+    bool conditional = false;  ///< of these only some are used
+    using Visitor::operator();
+    void operator()(const Expr &) override {
+    }
+
+private:
+    using Visitor::visit;
+    void visit(const LetStmt *op) override {
+        const bool integer = op->value.type() == Int(32);
+        const Interval values =
+            integer ? bounds_of_expr(op->value, loops_) : Interval::everything();
+        const ScopedBinding<Interval> bind(integer, loops_, op->name, values);
+        take(op->name, values);
+        Visitor::visit(op);
+    }
+    void visit(const For *op) override {
+        const Interval values(op->min, simplify(op->min + op->extent - 1));
+        const ScopedBinding<Interval> bind(loops_, op->name, values);
+        take(op->name, values);
+        Visitor::visit(op);
+    }
+    void visit(const IfThenElse *op) override {
+        conditional = true;
+        Visitor::visit(op);
+    }
+    void take(const std::string &name, const Interval &values) {
+        if (name == name_) {
+            range.include(values);
+        }
+    }
+    const std::string name_;
+    Scope<Interval> loops_;
+};
 
 class InferBounds : public Mutator {
 public:
@@ -142,9 +183,9 @@ private:
                                names::var(names::stage_max(f.name(), stage, v.name))));
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {
-            Expr min = qualify(rv.min, f, stage), extent = qualify(rv.extent, f, stage);
             vars.push(names::loop(f.name(), stage, rv.var),
-                      Interval(min, simplify(min + extent - 1)));
+                      Interval(names::var(names::stage_min(f.name(), stage, rv.var)),
+                               names::var(names::stage_max(f.name(), stage, rv.var))));
         }
         return vars;
     }
@@ -249,6 +290,34 @@ private:
             add_let(names::stage_min(f.name(), stage, v.name), range.min, why, items);
             add_let(names::stage_max(f.name(), stage, v.name), range.max, why, items);
         }
+        reduction_in_progress(f, stage, body, items);
+    }
+
+    /// Loops inside of which a reduction variable takes only some of its values.
+    void reduction_in_progress(const Function &f, int stage, const Stmt &body,
+                               std::vector<Item> *items) {
+        if (!f.stage(stage)) {
+            return;
+        }
+        for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
+            RangeOfVariable found(names::loop(f.name(), stage, rv.var));
+            found(body);
+            Interval range = found.range;
+            if (!range.is_bounded() || !depends_on_iteration({f.name(), stage}, range)) {
+                continue;
+            }
+            if (found.conditional) {
+                const Interval all = domain_of(f, stage, rv);
+                range = Interval(max(range.min, all.min), min(range.max, all.max));
+            }
+            add_let(names::stage_min(f.name(), stage, rv.var), range.min, "", items);
+            add_let(names::stage_max(f.name(), stage, rv.var), range.max, "", items);
+        }
+    }
+
+    static Interval domain_of(const Function &f, int stage, const ReductionVariable &rv) {
+        const Expr min = qualify(rv.min, f, stage), extent = qualify(rv.extent, f, stage);
+        return Interval(min, simplify(min + extent - 1));
     }
 
     /// Does the range vary with the stage's loops that are open here?
@@ -286,6 +355,13 @@ private:
 
     void region_required(const Function &f, int stage, const std::set<StageKey> &active,
                          std::vector<Item> *items) {
+        if (f.stage(stage)) {
+            for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
+                const Interval all = domain_of(f, stage, rv);
+                add_let(names::stage_min(f.name(), stage, rv.var), all.min, "", items);
+                add_let(names::stage_max(f.name(), stage, rv.var), all.max, "", items);
+            }
+        }
         Box box = required_box(f, stage, active);
         if (box.empty() && f.dimensions() > 0) {
             return;

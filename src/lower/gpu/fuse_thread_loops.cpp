@@ -20,6 +20,7 @@
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
 #include "lower/gpu/thread_shape.h"
+#include "lower/gpu/thread_storage.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
@@ -48,6 +49,7 @@ public:
     KernelLoop loop(int d) const {
         return {names_[size_t(d)], shape_.size[size_t(d)]};
     }
+    SplitStorage split_storage;  ///< a thread's own, but around thread loops
 
 private:
     using Mutator::visit;
@@ -179,12 +181,25 @@ private:
             return with_extents(op, MemoryType::GPUShared, op->extents, mutate(op->body));
         }
         if (!is_gpu_shared(op->memory_type)) {
+            if (!in_leaf_ && shape_.with_threads.count(op->body.get())) {
+                note_split_storage(op);
+                return Mutator::visit(op);
+            }
             user_assert(op->constant_size() > 0)
                 << "storage of " << op->name << " is a thread's own, and its size has no constant "
                 << "bound; compute it outside of the thread loops, or store it in GPUShared";
             return Mutator::visit(op);
         }
         return around ? with_copies(op) : Mutator::visit(op);
+    }
+
+    void note_split_storage(const Allocate *op) {
+        std::vector<KernelLoop> &loops = split_storage[op->name];
+        for (int d = 0; d < shape_.dims; d++) {
+            if (!inside_[size_t(d)]) {
+                loops.push_back(loop(d));
+            }
+        }
     }
 
     static Stmt with_extents(const Allocate *op, MemoryType where, const std::vector<Expr> &extents,
@@ -236,7 +251,14 @@ public:
     Stmt fuse(const For *outermost) {
         nest_.api = outermost->device_api;
         nest_.body = peel(outermost);
-        nest_.body = inline_integer_lets(nest_.body);
+        SimplifyContext context;
+        for (const KernelLoop &loop : nest_.threads) {
+            if (const auto size = as_const_int(loop.extent)) {
+                context.bound(loop.name, 0, *size - 1);
+            }
+        }
+        nest_.body = inline_integer_lets(nest_.body, context);
+        nest_.body = keep_parts_of_threads(nest_.body, split_storage_);
         std::reverse(nest_.blocks.begin(), nest_.blocks.end());
         return nest_.to_stmt();
     }
@@ -284,11 +306,13 @@ private:
         for (int d = 0; d < shape.dims; d++) {
             nest_.threads.push_back(fuser.loop(d));
         }
+        split_storage_ = std::move(fuser.split_storage);
         return body;
     }
 
     LowerContext &ctx_;
     KernelNest nest_;
+    SplitStorage split_storage_;
     InnerRanges ranges_;
 };
 

@@ -52,8 +52,8 @@ class LetInliner : public Mutator {
 
 }  // namespace
 
-Stmt inline_integer_lets(const Stmt &s) {
-    return simplify(LetInliner().mutate(s));
+Stmt inline_integer_lets(const Stmt &s, const SimplifyContext &context) {
+    return simplify(LetInliner().mutate(remove_likelies(s)), context);
 }
 
 }  // namespace calotype::internal

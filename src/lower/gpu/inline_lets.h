@@ -3,12 +3,13 @@
 // fuse_thread_loops.
 #pragma once
 
+#include "arith/simplify.h"
 #include "ir/stmt_nodes.h"
 
 namespace calotype::internal {
 
-/// LetStmts of pure scalar integers and bools that read no memory are
-/// gone; then simplified. Shared nodes stay shared.
-Stmt inline_integer_lets(const Stmt &s);
+/// LetStmts of pure scalar integers and bools that read no memory are gone, and so are marks of
+/// what is likely; then simplified, with what is known of free variables. Shared nodes stay shared.
+Stmt inline_integer_lets(const Stmt &s, const SimplifyContext &context);
 
 }  // namespace calotype::internal

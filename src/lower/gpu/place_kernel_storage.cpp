@@ -120,13 +120,10 @@ private:
         }
         const bool own =
             op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register;
-        user_assert(!own || !inside.threads)
-            << "storage of " << op->name << " is in " << to_string(op->memory_type)
-            << ", which each thread has its own of, but it stands outside of the thread loops "
-            << "that use it; compute it inside of them, or store it in GPUShared";
         MemoryType where = is_gpu_shared(op->memory_type) ? MemoryType::GPUShared : op->memory_type;
-        // Lanes exchange values through shared memory, too.
-        if (is_shared && (own || where == MemoryType::Auto)) {
+        // Lanes exchange values through shared memory, too. Of a thread's own storage around thread
+        // loops each keeps its part (fuse_thread_loops).
+        if (is_shared && ((own && !inside.threads) || where == MemoryType::Auto)) {
             where = MemoryType::GPUShared;
         } else if (where == MemoryType::Heap || (where == MemoryType::Auto && in_threads_ > 0)) {
             where = MemoryType::Stack;

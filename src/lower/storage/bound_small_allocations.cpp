@@ -44,7 +44,11 @@ private:
         const ConstantInterval last = constant_bounds(op->min + op->extent - 1, ranges_);
         ScopedBinding<Interval> bind(ranges_, op->name,
                                      make_interval(ConstantInterval(first.min, last.max), t));
-        return Mutator::visit(op);
+        const bool is_block = op->for_type == ForType::GPUBlock;
+        in_blocks_ += is_block;
+        const Stmt s = Mutator::visit(op);
+        in_blocks_ -= is_block;
+        return s;
     }
 
     Stmt visit(const Allocate *op) override {
@@ -70,8 +74,16 @@ private:
         }
         const MemoryType where =
             op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
-        return Allocate::make(op->name, op->type, where, {Expr(int(*elements))}, op->condition,
-                              op->body, Expr(), op->free_function, op->padding);
+        // In a kernel rows and columns still matter: threads may share them out.
+        std::vector<Expr> extents = {Expr(int(*elements))};
+        if (in_blocks_ > 0 && op->extents.size() > 1) {
+            extents.clear();
+            for (const Expr &extent : op->extents) {
+                extents.emplace_back(int(*bound_of(extent)));
+            }
+        }
+        return Allocate::make(op->name, op->type, where, extents, op->condition, op->body, Expr(),
+                              op->free_function, op->padding);
     }
 
     static bool is_constant_size(const Allocate *op) {
@@ -124,6 +136,7 @@ private:
     }
 
     Scope<Interval> ranges_;
+    int in_blocks_ = 0;  ///< GPU block loops around
     Scope<Expr> values_;
 };
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Values that threads keep in registers from one stage to the next, with barriers between.
+#include "gpu.h"
+
+namespace calotype::test {
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi"), xt("xt"), yt("yt"), xr("xr"), yr("yr");
+
+TEST(GpuRegisters, a_stage_of_its_own_for_each_thread) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    f(x, y) = x * 3 + y;
+    f(x, y) += 5;
+    g(x, y) = f(x, y) * 2;
+    g.gpu_tile(x, y, xi, yi, 16, 8);
+    f.compute_at(g, x).store_in(MemoryType::Register).gpu_threads(x, y);
+    f.update().gpu_threads(x, y);
+    expect_values<int>(g, 40, 21, [](int i, int j) { return (i * 3 + j + 5) * 2; });
+}
+
+/// The product of matrices, with the inputs of a block's step in shared memory.
+void check_product(int m, int n, int size_k, TailStrategy tail) {
+    constexpr int block = 32, thread = 4, step = 8;
+    ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
+    Func c("c"), sum("sum");
+    RDom k(0, size_k, "k");
+    sum(x, y) += a(k, y) * b(x, k);
+    c(x, y) = sum(x, y);
+
+    c.tile(x, y, xi, yi, block, block, tail)
+        .tile(xi, yi, xt, yt, xr, yr, thread, thread)
+        .gpu_blocks(x, y)
+        .gpu_threads(xt, yt)
+        .unroll(yr)
+        .unroll(xr);
+    sum.compute_at(c, x).store_in(MemoryType::Register);
+    sum.tile(x, y, xt, yt, xr, yr, thread, thread).gpu_threads(xt, yt).unroll(yr).unroll(xr);
+    RVar r_out("r_out"), r_in("r_in");
+    sum.update()
+        .split(k, r_out, r_in, step)
+        .tile(x, y, xt, yt, xr, yr, thread, thread)
+        .reorder(xr, yr, r_in, xt, yt, r_out)
+        .gpu_threads(xt, yt)
+        .unroll(yr)
+        .unroll(xr);
+    Func as = a.in(), bs = b.in();
+    as.compute_at(sum, r_out).store_in(MemoryType::GPUShared);
+    as.split(_1, yt, yi, thread).gpu_threads(_0, yt);
+    bs.compute_at(sum, r_out).store_in(MemoryType::GPUShared);
+    bs.split(_0, xt, xi, thread).gpu_threads(xt, _1);
+
+    Buffer<float> in_a(size_k, m), in_b(n, size_k);
+    in_a.for_each_element([&](int i, int j) { in_a(i, j) = float((i * 7 + j * 3) % 11 - 5); });
+    in_b.for_each_element([&](int i, int j) { in_b(i, j) = float((i * 5 + j) % 13 - 6); });
+    a.set(in_a);
+    b.set(in_b);
+    expect_values<float>(c, n, m, [&](int i, int j) {
+        float want = 0;
+        for (int l = 0; l < size_k; l++) {
+            want += in_a(l, j) * in_b(i, l);
+        }
+        return want;
+    });
+}
+
+TEST(GpuRegisters, product_of_matrices) {
+    REQUIRE_GPU();
+    check_product(64, 96, 40, TailStrategy::RoundUp);
+}
+
+TEST(GpuRegisters, product_of_matrices_of_any_size) {
+    REQUIRE_GPU();
+    check_product(70, 45, 40, TailStrategy::ShiftInwards);
+}
+
+}  // namespace
+}  // namespace calotype::test
