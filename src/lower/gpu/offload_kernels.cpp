@@ -173,6 +173,31 @@ private:
         return op->for_type == ForType::GPUBlock ? launch(op) : Mutator::visit(op);
     }
 
+    Stmt visit(const Allocate *op) override {
+        const ScopedBinding<> bind(!op->new_expr.defined(), made_here_, op->name);
+        return Mutator::visit(op);
+    }
+
+    /// Of the address of a buffer on the device.
+    Alignment alignment_of(const KernelArgument &a) const {
+        constexpr int device_alignment = 128;  // of memory that the runtime makes
+        if (made_here_.contains(a.name)) {
+            return {device_alignment, 0};
+        }
+        const auto input = ctx_.used.parameters.find(a.name);
+        if (input != ctx_.used.parameters.end()) {
+            return {input->second.host_alignment(), 0};
+        }
+        for (const Function &f : ctx_.outputs) {
+            for (int i = 0; i < f.outputs(); i++) {
+                if (f.buffer_name(i) == a.name) {
+                    return {f->output_buffers.at(size_t(i)).host_alignment(), 0};
+                }
+            }
+        }
+        return {a.type.bytes(), 0};
+    }
+
     std::string kernel_name(const For *op) {
         const auto it = ctx_.loops.find(op->name);
         const std::string stage = it == ctx_.loops.end()
@@ -212,6 +237,9 @@ private:
         kernel.dynamic_shared = shared.dynamic;
         for (const auto &entry : Closure(kernel.body).args) {
             kernel.args.push_back(entry.second);
+            if (entry.second.is_buffer) {
+                kernel.args.back().alignment = alignment_of(entry.second);
+            }
         }
         for (int d = 0; d < max_gpu_dims; d++) {
             kernel.block_size[d] = as_const_int(nest.block_size(d)).value_or(0);
@@ -280,6 +308,7 @@ public:
 
 private:
     LowerContext &ctx_;
+    Scope<> made_here_;  ///< buffers that the pipeline allocates
     std::set<std::string> kernel_names_;
 };
 

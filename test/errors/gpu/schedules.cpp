@@ -133,8 +133,8 @@ TEST(GpuSchedules, storage_of_a_thread) {
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(g),
         "storage of own_stack is in stack, which each thread has its own of, but it stands "
-        "outside of the thread loops that use it; compute it inside of them, or store it in "
-        "GPUShared");
+        "outside of the thread loops that use it, and it cannot be shown that each uses a part of "
+        "its own, of constant size; compute it inside of them, or store it in GPUShared");
     Func s = two_dimensional("unbounded"), h("unbounded_consumer");
     Param<int> n("n");
     RDom r(0, n);
