@@ -103,7 +103,7 @@ protected:
         this->buf.host = static_cast<uint8_t *>(const_cast<void *>(data));
     }
     void set_type(calotype_type_t t) {
-        using Elem = std::remove_const_t<typename Self::not_void_T>;
+        using Elem [[maybe_unused]] = std::remove_const_t<typename Self::not_void_T>;
         assert((std::is_void<T>::value || t == calotype_type_of<Elem>()) &&
                "the element type differs");
         this->buf.type = t;

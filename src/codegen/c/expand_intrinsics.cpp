@@ -172,7 +172,7 @@ Expr expand_widening(const Call *op, const Args &a) {
 
 // A sum of one sign with operands of the other has overflowed, to the side of the operands.
 Expr expand_saturating(const Call *op, const Args &a) {
-    Type t = op->type, u = unsigned_of(t);
+    Type t = op->type;
     if (t.is_float()) {
         return Expr();
     }
