@@ -16,6 +16,7 @@ set(CALOTYPE_GPU_CORPUS
     updates:updates:
     tuples:tuples:
     gemm:gemm:
+    gemm_tiled:gemm_tiled:
     functions:functions:
     vectors:vectors:
     arithmetic_u8:arithmetic:type=uint8

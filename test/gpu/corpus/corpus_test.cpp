@@ -214,6 +214,22 @@ void check_gemm(F run) {
 GPU_TEST(gemm, check_gemm)
 
 template<typename F>
+void check_gemm_tiled(F run) {
+    Image<float, 2> a(40, 128), b(256, 40), out(256, 128);
+    fill(a, 1);
+    fill(b, 2);
+    expect_success(run(a, b, out), out);
+    out.for_each_element([&](int x, int y) {
+        double sum = 0;
+        for (int k = 0; k < 40; k++) {
+            sum += double(a(k, y)) * double(b(x, k));
+        }
+        ASSERT_NEAR(out(x, y), sum, 1e-5 * sum);
+    });
+}
+GPU_TEST(gemm_tiled, check_gemm_tiled)
+
+template<typename F>
 void check_functions(F run) {
     Image<float, 1> in(100);
     Image<float, 2> out(100, 10);

@@ -78,9 +78,74 @@ public:
     }
 };
 
+/** Sums in registers of threads, over tiles of both inputs that a block stages in shared memory.
+ * Width and height are multiples of 128, the depth is one of 8. */
+class GemmTiled : public Generator<GemmTiled> {
+public:
+    GeneratorParam<int> depth{"depth", 40};
+    Input<Buffer<float, 2>> a{"a"}, b{"b"};
+    Output<Buffer<float, 2>> output{"output"};
+
+    void generate() {
+        constexpr int block = 128, own = 8, step = 8, lanes = 4, threads = block / own;
+        Var x("x"), y("y"), xi("xi"), yi("yi"), tx("tx"), ty("ty"), v("v");
+        RDom k(0, depth, "k");
+        RVar ko("ko"), ki("ki");
+        Func sum("sum");
+        sum(x, y) += a(k, y) * b(x, k);
+        output(x, y) = sum(x, y);
+
+        Var bx("bx"), by("by");
+        output.tile(x, y, bx, by, xi, yi, block, block, TailStrategy::RoundUp)
+            .tile(xi, yi, tx, ty, xi, yi, own, own)
+            .gpu_blocks(bx, by)
+            .gpu_threads(tx, ty)
+            .unroll(xi)
+            .unroll(yi);
+        sum.compute_at(output, bx).store_in(MemoryType::Register);
+        sum.tile(x, y, tx, ty, xi, yi, own, own).gpu_threads(tx, ty).unroll(xi).unroll(yi);
+        sum.update()
+            .split(k, ko, ki, step)
+            .tile(x, y, tx, ty, xi, yi, own, own)
+            .reorder(xi, yi, ki, tx, ty, ko)
+            .gpu_threads(tx, ty)
+            .unroll(xi)
+            .unroll(yi)
+            .unroll(ki);
+        stage(a.in(), sum, ko)
+            .split(_1, ty, tx, threads)
+            .split(_0, _0, v, lanes)
+            .reorder(v, _0, tx, ty)
+            .vectorize(v)
+            .gpu_threads(tx, ty);
+        stage(b.in(), sum, ko)
+            .split(_0, _0, v, lanes)
+            .split(_0, xi, tx, threads)
+            .reorder(v, xi, tx, _1)
+            .vectorize(v)
+            .gpu_threads(tx, _1);
+        align(a);
+        align(b);
+        align(output);
+    }
+
+private:
+    static Func stage(Func f, Func consumer, const RVar &at) {
+        return f.compute_at(consumer, at).store_in(MemoryType::GPUShared);
+    }
+    /// So that vectors of four may be loaded.
+    template<typename B>
+    static void align(B &buffer) {
+        buffer.set_host_alignment(16);
+        buffer.dim(0).set_min(0);
+        buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 4 * 4);
+    }
+};
+
 }  // namespace
 
 CALOTYPE_REGISTER_GENERATOR(Histogram, histogram)
 CALOTYPE_REGISTER_GENERATOR(Updates, updates)
 CALOTYPE_REGISTER_GENERATOR(Tuples, tuples)
 CALOTYPE_REGISTER_GENERATOR(Gemm, gemm)
+CALOTYPE_REGISTER_GENERATOR(GemmTiled, gemm_tiled)
