@@ -82,7 +82,7 @@ public:
  * Width and height are multiples of 128, the depth is one of 8. */
 class GemmTiled : public Generator<GemmTiled> {
 public:
-    GeneratorParam<int> depth{"depth", 40};
+    GeneratorParam<int> width{"width", 256}, depth{"depth", 40};
     Input<Buffer<float, 2>> a{"a"}, b{"b"};
     Output<Buffer<float, 2>> output{"output"};
 
@@ -124,9 +124,9 @@ public:
             .reorder(v, xi, tx, _1)
             .vectorize(v)
             .gpu_threads(tx, _1);
-        align(a);
-        align(b);
-        align(output);
+        align(a, depth);
+        align(b, width);
+        align(output, width);
     }
 
 private:
@@ -135,10 +135,10 @@ private:
     }
     /// So that vectors of four may be loaded.
     template<typename B>
-    static void align(B &buffer) {
+    static void align(B &buffer, int row) {
         buffer.set_host_alignment(16);
         buffer.dim(0).set_min(0);
-        buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 4 * 4);
+        buffer.dim(1).set_min(0).set_stride(row);
     }
 };
 
