@@ -12,6 +12,12 @@
 
 #include "runtime/device/cache/callbacks.h"
 
+// Not there without a C++ library; one that was linked statically is found by these alone.
+extern "C" {
+__attribute__((weak)) void *__cxa_begin_catch(void *);
+__attribute__((weak)) void __cxa_end_catch();
+}
+
 namespace {
 
 // As the Itanium C++ ABI defines them.
@@ -32,9 +38,12 @@ thread_local Catcher *catcher = nullptr;
 
 /** As `catch (...) {}` would. */
 void discard(UnwindException *exception) {
-    const auto begin =
-        reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "__cxa_begin_catch"));
-    const auto end = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__cxa_end_catch"));
+    auto begin = __cxa_begin_catch;
+    auto end = __cxa_end_catch;
+    if (!begin || !end) {
+        begin = reinterpret_cast<void *(*)(void *)>(dlsym(RTLD_DEFAULT, "__cxa_begin_catch"));
+        end = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "__cxa_end_catch"));
+    }
     if (begin && end) {
         begin(exception);
         end();

@@ -1,10 +1,48 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py bench_gpu.json: the figures as the tables of docs/benchmarks.md."""
+"""tables.py [--write-docs PAGE] bench_gpu.json: the figures as the tables of docs/benchmarks.md.
+
+Each figure stands beside the gate that it is held to. With --write-docs they are put between the page's markers, or at
+its end if there are none yet.
+"""
+import argparse
 import json
-import sys
+import pathlib
 
 THREADS = (1, 4, 8, 16)
+BEGIN, END = "<!-- begin: kernel cache on CUDA -->", "<!-- end: kernel cache on CUDA -->"
+TITLE = """
+## The kernel cache on CUDA
+
+`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_gpu.json`, with the figures of `bench_gpu`, which is
+part of the folder that the target `calotype_gpu_bundle` makes. Raw launches are calls of the driver in the same run.
+
+"""
+
+
+def gates(f):
+    """What, figure, gate, whether it holds."""
+    yield "initialize + finalize on a hit, 1 thread, ns", f["hold_and_release_ns_1"], "< 30", f["hold_and_release_ns_1"] < 30
+    scaling = f["hold_and_release_M_per_s_16"] / f["hold_and_release_M_per_s_1"]
+    yield "the same, 16 threads against 1", scaling, "16", scaling >= 15
+    added = 1e3 / f["call_M_per_s_stream_each_1"] - 1e3 / f["raw_launch_M_per_s_stream_each_1"]
+    yield "one-kernel call, added to a raw launch, ns", added, "< 300", added < 300
+    for n in THREADS:
+        part = f[f"call_M_per_s_stream_each_{n}"] / f[f"raw_launch_M_per_s_stream_each_{n}"]
+        yield f"one-kernel calls, a stream a thread, {n} threads, of raw", part, ">= 0.95", part >= 0.95
+    ratio = f["P1_eight_by_eight_ms"] / f["P1_one_compile_ms"]
+    yield "P1: 8 threads x 8 kernels, against one compile", ratio, "< 2", ratio < 2
+    yield "P2: 32 modules from a warm disk, ms", f["P2_disk_32_ms"], "< 25", f["P2_disk_32_ms"] < 25
+    yield "P3: launch while another context compiles, p99.9, us", f["P3_p999_us"], "< 20", f["P3_p999_us"] < 20
+    yield "P5: first launch after prefetch beside a kernel of 300 ms, ms", f["P5_first_launch_ms"], "< 1", \
+        f["P5_first_launch_ms"] < 1
+    for name, title in (("copy_GB_per_s", "copy kernel, GB/s read and written"),
+                        ("pipeline_51_first_us", "pipeline of 51 kernels, first call, us"),
+                        ("pipeline_51_warm_us", "pipeline of 51 kernels, warm, us"),
+                        ("P1_one_compile_ms", "one compile of P1, ms"),
+                        ("P3_median_us", "median launch of P3, us"),
+                        ("P3_max_us", "slowest launch of P3, us")):
+        yield title, f[name], "", None
 
 
 def row(figures, title, prefix):
@@ -12,15 +50,36 @@ def row(figures, title, prefix):
     return f"| {title} | {cells} |"
 
 
-def main():
-    with open(sys.argv[1]) as file:
-        figures = json.load(file)
-    print("| | 1 thread | 4 | 8 | 16 |\n|---|---|---|---|---|")
-    print(row(figures, "initialize + finalize on a hit, ns a call", "hold_and_release_ns"))
-    print(row(figures, "the same, million a second", "hold_and_release_M_per_s"))
+def text(figures):
+    lines = ["| | measured | gate | |", "|---|---|---|---|"]
+    for what, figure, gate, holds in gates(figures):
+        lines.append(f"| {what} | {figure:.3g} | {gate} | {'' if holds is None else 'holds' if holds else 'missed'} |")
+    lines += ["", "| | 1 thread | 4 | 8 | 16 |", "|---|---|---|---|---|",
+              row(figures, "initialize + finalize on a hit, ns a call", "hold_and_release_ns"),
+              row(figures, "the same, million a second", "hold_and_release_M_per_s")]
     for title, name in (("one stream", "one_stream"), ("a stream a thread", "stream_each")):
-        print(row(figures, f"raw cuLaunchKernel, {title}, million a second", f"raw_launch_M_per_s_{name}"))
-        print(row(figures, f"one-kernel call, {title}, million a second", f"call_M_per_s_{name}"))
+        lines.append(row(figures, f"raw cuLaunchKernel, {title}, million a second", f"raw_launch_M_per_s_{name}"))
+        lines.append(row(figures, f"one-kernel call, {title}, million a second", f"call_M_per_s_{name}"))
+    return "\n".join(lines)
+
+
+def write_page(page, tables):
+    old = page.read_text()
+    if BEGIN not in old:
+        old = f"{old.rstrip()}\n{TITLE}{BEGIN}\n{END}\n"
+    head, rest = old.split(BEGIN)
+    page.write_text(f"{head}{BEGIN}\n{tables}\n{END}{rest.split(END)[1]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("figures", type=pathlib.Path, help="what bench_gpu wrote")
+    parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE", help="put the tables into this page")
+    args = parser.parse_args()
+    tables = text(json.loads(args.figures.read_text()))
+    print(tables)
+    if args.write_docs:
+        write_page(args.write_docs, tables)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the parts of bench_gpu share: the driver, a kernel that does nothing, the figures.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "runtime/abi/device_context.h"
+#include "runtime/abi/kernel_cache.h"
+#include "runtime/abi/runtime_cuda.h"
+
+namespace calotype_bench {
+
+inline const char ptx[] = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry nothing() { ret; }
+)";
+
+inline double now_ns() {
+    using namespace std::chrono;
+    return double(duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+/** The functions of the driver that raw launches need. */
+struct Driver {
+    int (*init)(unsigned);
+    int (*retain)(void **, int);
+    int (*set_current)(void *);
+    int (*load)(void **, const void *);
+    int (*function)(void **, void *, const char *);
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                  void *, void **, void **);
+    int (*stream_create)(void **, unsigned);
+    int (*stream_sync)(void *);
+    int (*alloc)(uint64_t *, size_t);
+    int (*free)(uint64_t);
+    int (*ctx_create)(void **, unsigned, int);
+    int (*ctx_pop)(void **);
+    int (*ctx_destroy)(void *);
+
+    bool open() {
+        void *library = dlopen("libcuda.so.1", RTLD_NOW);
+        const auto get = [&](auto &to, const char *name) {
+            to = reinterpret_cast<std::decay_t<decltype(to)>>(library ? dlsym(library, name)
+                                                                      : nullptr);
+            return to != nullptr;
+        };
+        return get(init, "cuInit") && get(retain, "cuDevicePrimaryCtxRetain") &&
+               get(set_current, "cuCtxSetCurrent") && get(load, "cuModuleLoadData") &&
+               get(function, "cuModuleGetFunction") && get(launch, "cuLaunchKernel") &&
+               get(stream_create, "cuStreamCreate") && get(stream_sync, "cuStreamSynchronize") &&
+               get(alloc, "cuMemAlloc_v2") && get(free, "cuMemFree_v2") &&
+               get(ctx_create, "cuCtxCreate_v2") && get(ctx_pop, "cuCtxPopCurrent_v2") &&
+               get(ctx_destroy, "cuCtxDestroy_v2");
+    }
+};
+
+/** Module of one kernel that does nothing. */
+struct Nothing {
+    calotype_image image = {CALOTYPE_PTX, 70, 0, ptx, sizeof ptx - 1};
+    calotype_kernel_desc kernel = {"nothing", nullptr, 0, 0, 0, 0};
+    calotype_module_desc desc = {};
+    Nothing() {
+        desc.size = sizeof desc;
+        desc.abi = CALOTYPE_ABI_VERSION;
+        desc.name = "nothing";
+        desc.uid.b[0] = 0x6e;
+        desc.device_interface = calotype_cuda_device_interface;
+        desc.images = &image;
+        desc.n_images = 1;
+        desc.kernels = &kernel;
+        desc.n_kernels = 1;
+        desc.opt_level = 3;
+    }
+};
+
+class Json {
+    std::string text;
+
+public:
+    void add(const std::string &name, double value) {
+        char number[64];
+        snprintf(number, sizeof number, "%.6g", value);
+        text += (text.empty() ? "{\n  \"" : ",\n  \"") + name + "\": " + number;
+    }
+    void write(const char *path) {
+        text += "\n}\n";
+        fputs(text.c_str(), stdout);
+        if (FILE *file = path ? fopen(path, "w") : nullptr) {
+            fputs(text.c_str(), file);
+            fclose(file);
+        }
+    }
+};
+
+struct Bench {
+    Driver driver;
+    Nothing module;
+    void *context = nullptr, *function = nullptr;
+    std::vector<void *> streams;
+    Json json;
+    std::atomic<int> failures{0};
+
+    bool start();
+    /** Without a write to what other threads write to, unless something fails. */
+    void expect_ok(int code) {
+        if (code != 0) {
+            failures++;
+        }
+    }
+    void hold_and_release(int threads);
+    void raw(int threads, bool own_stream);
+    void call(int threads, bool own_stream);
+    void copy_bandwidth();
+    void pipeline();
+    void compiles_overlap();
+    void warm_disk();
+    void launch_beside_compile();
+    void launch_after_prefetch();
+};
+
+}  // namespace calotype_bench
