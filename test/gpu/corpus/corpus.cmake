@@ -17,6 +17,7 @@ set(CALOTYPE_GPU_CORPUS
     tuples:tuples:
     gemm:gemm:
     gemm_tiled:gemm_tiled:
+    "gemm_4096:gemm_tiled:width=4096 depth=4096"
     functions:functions:
     vectors:vectors:
     arithmetic_u8:arithmetic:type=uint8
