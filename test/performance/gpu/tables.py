@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py [--write-docs PAGE] bench_gpu.json: the figures as the tables of docs/benchmarks.md.
+"""tables.py [--write-docs PAGE] bench_gpu.json bench_gemm.json: the figures as the tables of docs/benchmarks.md.
 
 Each figure stands beside the gate that it is held to. With --write-docs they are put between the page's markers, or at
 its end if there are none yet.
@@ -14,8 +14,9 @@ BEGIN, END = "<!-- begin: kernel cache on CUDA -->", "<!-- end: kernel cache on 
 TITLE = """
 ## The kernel cache on CUDA
 
-`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_gpu.json`, with the figures of `bench_gpu`, which is
-part of the folder that the target `calotype_gpu_bundle` makes. Raw launches are calls of the driver in the same run.
+`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_gpu.json bench_gemm.json`, with the figures of
+`bench_gpu` and `bench_gemm`, which are part of the folder that the target `calotype_gpu_bundle` makes. Raw launches are calls of
+the driver in the same run, cuBLAS is timed in turns with the kernel.
 
 """
 
@@ -36,8 +37,11 @@ def gates(f):
     yield "P3: launch while another context compiles, p99.9, us", f["P3_p999_us"], "< 20", f["P3_p999_us"] < 20
     yield "P5: first launch after prefetch beside a kernel of 300 ms, ms", f["P5_first_launch_ms"], "< 1", \
         f["P5_first_launch_ms"] < 1
+    yield "float32 matrix product of 4096, of cuBLAS without TF32", f["ratio"], ">= 0.75", f["ratio"] >= 0.75
     for name, title in (("copy_GB_per_s", "copy kernel, GB/s read and written"),
-                        ("pipeline_51_first_us", "pipeline of 51 kernels, first call, us"),
+                        ("gemm_tflops", "float32 matrix product of 4096, TFLOP/s"),
+                        ("cublas_tflops", "cuBLAS, TFLOP/s"),
+                        ("pipeline_51_first_us", "pipeline of 51 kernels in PTX, first call, us"),
                         ("pipeline_51_warm_us", "pipeline of 51 kernels, warm, us"),
                         ("P1_one_compile_ms", "one compile of P1, ms"),
                         ("P3_median_us", "median launch of P3, us"),
@@ -73,10 +77,14 @@ def write_page(page, tables):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("figures", type=pathlib.Path, help="what bench_gpu wrote")
+    parser.add_argument("figures", type=pathlib.Path, nargs="+", help="what bench_gpu and bench_gemm wrote")
+    parser.add_argument("--machine", default="", help="what to say of the machine")
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE", help="put the tables into this page")
     args = parser.parse_args()
-    tables = text(json.loads(args.figures.read_text()))
+    figures = {}
+    for file in args.figures:
+        figures.update(json.loads(file.read_text()))
+    tables = (f"Machine: {args.machine}.\n\n" if args.machine else "") + text(figures)
     print(tables)
     if args.write_docs:
         write_page(args.write_docs, tables)
