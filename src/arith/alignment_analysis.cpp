@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "arith/alignment_analysis.h"
 
-#include <numeric>
 #include <unordered_map>
 
 #include "arith/constant_interval.h"
+#include "arith/simplify/const_range.h"
 #include "ir/constants.h"
 #include "ir/field_walk.h"
 
@@ -16,7 +16,7 @@ const Alignment unknown;
 
 /// The alignment that all of r, r + d, r + 2d, ... and what else is congruent modulo m share.
 Alignment coarsened(const Alignment &a, int64_t d) {
-    const int64_t m = std::gcd(a.modulus, d);
+    const int64_t m = greatest_common_divisor(a.modulus, d);
     return m == 0 ? a : m < 0 ? unknown : Alignment{m, euclidean_mod(a.remainder, m)};
 }
 
@@ -70,7 +70,7 @@ private:
     Alignment visit(const Ramp *op) {
         const Alignment base = find(op->base), stride = find(op->stride);
         // All lanes: the base, plus any number of strides.
-        const int64_t step = std::gcd(stride.modulus, stride.remainder);
+        const int64_t step = greatest_common_divisor(stride.modulus, stride.remainder);
         return step == INT64_MIN || step < 0 ? unknown : coarsened(base, step);
     }
     Alignment visit(const Add *op) {

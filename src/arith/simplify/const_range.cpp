@@ -81,8 +81,12 @@ int64_t euclidean_div(int64_t a, int64_t b) {
     return div_imp(a, b);
 }
 
+// Of magnitudes, which the smallest number has too. Its own does not fit: it stays what it is.
 int64_t greatest_common_divisor(int64_t a, int64_t b) {
-    return std::gcd(a, b);
+    const auto magnitude = [](int64_t v) {
+        return v < 0 ? 0 - uint64_t(v) : uint64_t(v);
+    };
+    return int64_t(std::gcd(magnitude(a), magnitude(b)));
 }
 
 ConstRange ConstRange::of_type(Type t) {
@@ -260,11 +264,13 @@ Alignment normalised(Wide modulus, Wide remainder) {
 }  // namespace
 
 Alignment operator+(const Alignment &a, const Alignment &b) {
-    return normalised(std::gcd(a.modulus, b.modulus), Wide(a.remainder) + b.remainder);
+    return normalised(greatest_common_divisor(a.modulus, b.modulus),
+                      Wide(a.remainder) + b.remainder);
 }
 
 Alignment operator-(const Alignment &a, const Alignment &b) {
-    return normalised(std::gcd(a.modulus, b.modulus), Wide(a.remainder) - b.remainder);
+    return normalised(greatest_common_divisor(a.modulus, b.modulus),
+                      Wide(a.remainder) - b.remainder);
 }
 
 // (m a + r)(n b + s) = m n ab + m s a + n r b + r s
@@ -275,7 +281,8 @@ Alignment operator*(const Alignment &a, const Alignment &b) {
     if (!ms || !nr || !mn) {
         return {};
     }
-    return normalised(std::gcd(std::gcd(*ms, *nr), *mn), Wide(a.remainder) * b.remainder);
+    return normalised(greatest_common_divisor(greatest_common_divisor(*ms, *nr), *mn),
+                      Wide(a.remainder) * b.remainder);
 }
 
 Alignment union_of(const Alignment &a, const Alignment &b) {
@@ -283,7 +290,9 @@ Alignment union_of(const Alignment &a, const Alignment &b) {
     if (!difference) {
         return {};
     }
-    return normalised(std::gcd(std::gcd(a.modulus, b.modulus), *difference), a.remainder);
+    return normalised(
+        greatest_common_divisor(greatest_common_divisor(a.modulus, b.modulus), *difference),
+        a.remainder);
 }
 
 Alignment intersection(const Alignment &a, const Alignment &b) {
@@ -294,7 +303,7 @@ Alignment intersection(const Alignment &a, const Alignment &b) {
         return a;
     }
     // The combined modulus is the least common multiple; search its remainder where that is small.
-    const Wide common = Wide(a.modulus / std::gcd(a.modulus, b.modulus)) * b.modulus;
+    const Wide common = Wide(a.modulus / greatest_common_divisor(a.modulus, b.modulus)) * b.modulus;
     if (common > 4096) {
         return a.modulus > b.modulus ? a : b;
     }

@@ -7,8 +7,8 @@
 // and equal terms are merged wherever they stand. An expression is rebuilt only if a term
 // disappears or a coefficient shrinks, which is what makes this end. For int32 and int64 alone,
 // which do not wrap.
-#include <numeric>
 
+#include "arith/simplify/const_range.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -410,7 +410,7 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     }
     int64_t g = *divisor;
     for (const Term &term : numerator.terms) {
-        g = std::gcd(g, term.coefficient);
+        g = greatest_common_divisor(g, term.coefficient);
     }
     if (g <= 1 || numerator.terms.empty()) {
         return Expr();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds and alignment of expressions, from the leaves up, under the facts in force; and the
 // decisions of comparisons, min, max, / and % that follow from them.
-#include <numeric>
 
+#include "arith/simplify/const_range.h"
 #include "arith/simplify/fold.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
@@ -15,10 +15,10 @@ namespace {
 Alignment wrapped(const Alignment &a, Type t) {
     if (t.bits() >= 63) {
         // Only factors of two survive; 2^32 is enough of them.
-        const int64_t m = std::gcd(a.modulus, int64_t(1) << 32);
+        const int64_t m = greatest_common_divisor(a.modulus, int64_t(1) << 32);
         return a.modulus == 0 ? a : Alignment{m, euclidean_mod(a.remainder, m)};
     }
-    const int64_t m = std::gcd(a.modulus, int64_t(1) << t.bits());
+    const int64_t m = greatest_common_divisor(a.modulus, int64_t(1) << t.bits());
     return Alignment{m, euclidean_mod(a.remainder, m)};
 }
 
@@ -59,7 +59,7 @@ Alignment alignment_of_remainder(const Alignment &a, const ConstRange &divisor) 
         return {};
     }
     // x % d differs from x by a multiple of d.
-    const int64_t m = std::gcd(a.modulus, *divisor.min);
+    const int64_t m = greatest_common_divisor(a.modulus, *divisor.min);
     return {m, euclidean_mod(a.remainder, m)};
 }
 
