@@ -35,7 +35,7 @@ std::vector<Operation> arithmetic() {
          }},
         {"mul", [](Expr a, Expr b) { return a * b; },
          [](Wide a, Wide b) {
-             return a * b;
+             return Wide((unsigned __int128)a * (unsigned __int128)b);
          }},
         {"div", [](Expr a, Expr b) { return a / b; }, euclidean_div},
         {"mod", [](Expr a, Expr b) { return a % b; }, euclidean_mod},
