@@ -168,7 +168,7 @@ struct Call : internal::ExprBase<NodeKind::Call> {
     CallKind call_kind;
     Intrinsic intrinsic = Intrinsic::none;
     int value_index = 0;
-    SymbolPtr symbol;  ///< Func and Image: the declaration
+    SymbolPtr symbol;  ///< Func and Image: the declaration; Extern: the linkable that supplies it
 
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      int value_index = 0, SymbolPtr symbol = nullptr);

@@ -21,6 +21,7 @@
 
 #include "ir/argument.h"
 #include "ir/enums.h"
+#include "ir/linkable.h"
 #include "ir/stmt_nodes.h"
 
 namespace calotype {
@@ -110,6 +111,7 @@ struct DeviceModule {
     DeviceAPI api = DeviceAPI::None;
     std::string name;
     std::vector<DeviceKernel> kernels;
+    LinkedCode linked;  ///< what kernels call, and what is pinned
 };
 
 /// All that one object file is made of.
@@ -120,6 +122,7 @@ struct LoweredModule {
     std::vector<LoweredBuffer> buffers;
     std::vector<ExternalCode> external_code;
     std::vector<DeviceModule> device_modules;
+    LinkedCode linked;  ///< what functions of the host call
     MetadataNameMap metadata_names;
     bool any_strict_float = false;  ///< some part asked for strict floating point everywhere
 
