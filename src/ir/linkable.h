@@ -48,14 +48,14 @@ struct LinkableData {
 
 /// A function that a linkable supplies. Its calls are Extern or PureExtern Calls of that name with
 /// scalar arguments alone (before vectorization).
-struct ExternSignature {
+struct LinkedFunction {
     /// Of several lanes: a vector, of which a Call picks component `value_index`.
     Type result;
     /// One of several lanes is a vector passed as one value, made of that many arguments of the
     /// Call, one after another.
     std::vector<Type> parameters;
 
-    bool operator==(const ExternSignature &other) const {
+    bool operator==(const LinkedFunction &other) const {
         return result == other.result && parameters == other.parameters;
     }
 };
@@ -65,7 +65,7 @@ struct LinkedCode {
     /// In order of set-up: that of declaration.
     std::vector<LinkableData> linkables;
     /// By name, those that are called here.
-    std::map<std::string, ExternSignature> functions;
+    std::map<std::string, LinkedFunction> functions;
     /// Kernels allocate device memory on their own: the code generator's own use of the device
     /// runtime.
     bool needs_device_runtime = false;
