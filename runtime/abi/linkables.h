@@ -67,8 +67,15 @@ enum {
     CALOTYPE_LK_OPTIONAL = 8u,
     CALOTYPE_LK_THREADSAFE = 16u,
     CALOTYPE_LK_SESSION_DEPENDENT = 32u, /**< never written to the persistent store */
-    CALOTYPE_LK_NO_TEARDOWN_AFTER_LOSS = 64u
+    CALOTYPE_LK_NO_TEARDOWN_AFTER_LOSS = 64u,
+    CALOTYPE_LK_BY_PATH = 128u /**< images' data point at calotype_file_image */
 };
+
+/** An image that stays in its file, which is read when it is needed and must not have changed. */
+typedef struct calotype_file_image {
+    const char *path;
+    calotype_uid digest; /**< SHA-256 of the file */
+} calotype_file_image;
 
 typedef struct calotype_linkable_desc {
     uint32_t size;
