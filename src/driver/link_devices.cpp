@@ -20,8 +20,9 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        const StringImm *kernel =
-            op->is_intrinsic(Intrinsic::gpu_launch) ? op->args[1].as<StringImm>() : nullptr;
+        const bool launches =
+            op->is_intrinsic(Intrinsic::gpu_launch) || op->is_intrinsic(Intrinsic::gpu_record);
+        const StringImm *kernel = launches ? op->args[1].as<StringImm>() : nullptr;
         const auto renamed = kernel ? names_.find(kernel->value) : names_.end();
         if (renamed == names_.end()) {
             return GraphMutator::visit(op);

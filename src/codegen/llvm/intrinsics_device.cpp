@@ -53,7 +53,8 @@ Value *emit_gpu_module_descriptor(FunctionEmitter &f, const Call *op) {
 }
 
 // gpu_launch(hold, "kernel", 3 x grid, 3 x block, shared bytes, arguments...): an error code. The
-// runtime takes an array of the addresses of the arguments' values.
+// runtime takes an array of the addresses of the arguments' values. gpu_record() has a recording in
+// place of the hold.
 Value *emit_gpu_launch(FunctionEmitter &f, const Call *op) {
     const KernelReference launched = f.module().device_modules().kernel(text_argument(op, 1));
     internal_assert(op->args.size() >= args_begin) << "gpu_launch without a shape";
@@ -74,7 +75,9 @@ Value *emit_gpu_launch(FunctionEmitter &f, const Call *op) {
     }
     Value *args = addresses.empty() ? llvm::ConstantPointerNull::get(b.getPtrTy())
                                     : frame_array(f, b.getPtrTy(), addresses, "arguments");
-    return f.call_runtime("calotype_run_kernel", b.getInt32Ty(),
+    const bool recorded = op->is_intrinsic(Intrinsic::gpu_record);
+    return f.call_runtime(recorded ? "calotype_record_kernel" : "calotype_run_kernel",
+                          b.getInt32Ty(),
                           {f.user_context(), hold, b.getInt32(launched.index),
                            frame_array(f, b.getInt32Ty(), shape, "shape"), args});
 }
