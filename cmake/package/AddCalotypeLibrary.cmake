@@ -14,6 +14,8 @@
 #     [FEATURES <feature>...]      added to every target
 #     [FEATURES[<triple>] <feature>...]   added to the targets of that triple
 #     [PARAMS <name>=<value>...]   of the generator
+#     [LINKABLES <name>=<target>,<target>...]   targets of add_calotype_linkable, for parameters that
+#                                  are linkables; what links TARGET also gets their host parts
 #     [DEPENDS <file or target>...] [PLUGINS <target>...] [AUTOSCHEDULER <target or name>]
 #     [C_BACKEND] [GRADIENT_DESCENT] [NO_THREADS] [NO_DL_LIBS]
 #     [HEADER <outvar>] [<EXTRA OUTPUT> <outvar>]...)
@@ -36,9 +38,10 @@ function(add_calotype_library TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS"
         "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;${outvars}"
-        "TARGETS;FEATURES;PARAMS;DEPENDS;PLUGINS;${arch_features}")
+        "TARGETS;FEATURES;PARAMS;LINKABLES;DEPENDS;PLUGINS;${arch_features}")
     _calotype_library_defaults()
     _calotype_library_targets(targets)
+    _calotype_library_linkables(linkables)
     list(LENGTH targets count)
 
     # What is compiled or linked in the end: an object, an archive that holds several, or C++.
@@ -146,6 +149,36 @@ macro(_calotype_library_targets OUTVAR)
     endforeach()
 endmacro()
 
+# LINKABLES become PARAMS and DEPENDS; the variable holds their targets.
+macro(_calotype_library_linkables OUTVAR)
+    set(${OUTVAR} "")
+    foreach(_item ${ARG_LINKABLES})
+        if(NOT _item MATCHES "^([^=]+)=([^=]+)$")
+            message(FATAL_ERROR "add_calotype_library(${TARGET}): LINKABLES has ${_item}, must be "
+                "like PARAMETER=TARGET,TARGET")
+        endif()
+        set(_parameter "${CMAKE_MATCH_1}")
+        string(REPLACE "," ";" _names "${CMAKE_MATCH_2}")
+        set(_values "")
+        foreach(_name ${_names})
+            if(TARGET "${_name}")
+                get_target_property(_manifest "${_name}" CALOTYPE_LINKABLE)
+            endif()
+            if(NOT TARGET "${_name}" OR NOT _manifest)
+                message(FATAL_ERROR "add_calotype_library(${TARGET}): LINKABLES ${_item}: ${_name} "
+                    "is no target of add_calotype_linkable")
+            endif()
+            get_target_property(_files "${_name}" CALOTYPE_LINKABLE_FILES)
+            list(APPEND ARG_DEPENDS "${_name}.update" "${_manifest}" ${_files})
+            list(APPEND _values "@${_manifest}")
+            list(APPEND ${OUTVAR} "${_name}")
+        endforeach()
+        list(JOIN _values "," _values)
+        list(APPEND ARG_PARAMS "${_parameter}=${_values}")
+    endforeach()
+    list(REMOVE_DUPLICATES ${OUTVAR})
+endmacro()
+
 # The paths of an extra output.
 macro(_calotype_extra_output OUTVAR KEYWORD TYPE EXTENSION HOW)
     set(${OUTVAR} "")
@@ -207,7 +240,7 @@ macro(_calotype_library_of_code CODE HEADER COUNT)
         # it in front of the runtime when it links.
         add_library(${TARGET}.archive STATIC IMPORTED GLOBAL)
         set_target_properties(${TARGET}.archive PROPERTIES
-            IMPORTED_LOCATION "${CODE}" INTERFACE_LINK_LIBRARIES "${ARG_USE_RUNTIME}")
+            IMPORTED_LOCATION "${CODE}" INTERFACE_LINK_LIBRARIES "${linkables};${ARG_USE_RUNTIME}")
         add_dependencies(${TARGET}.archive ${TARGET}.update)
         add_library(${TARGET} INTERFACE)
         add_dependencies(${TARGET} ${TARGET}.update)
@@ -222,5 +255,5 @@ macro(_calotype_library_of_code CODE HEADER COUNT)
     endif()
     target_sources(${TARGET} ${_scope}
         FILE_SET HEADERS BASE_DIRS "${ARG_OUTPUT_DIR}" FILES "${HEADER}")
-    target_link_libraries(${TARGET} ${_scope} "${ARG_USE_RUNTIME}")
+    target_link_libraries(${TARGET} ${_scope} ${linkables} "${ARG_USE_RUNTIME}")
 endmacro()
