@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/eviction.h"
 
+#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/host/weak.h"
@@ -74,9 +75,6 @@ void watch_all(ContextState &context) {
 }
 
 void set_over_limit(ContextState &context, bool over) {
-    if (over) {
-        count_in(&context, Counter::over_limit);
-    }
     if (over != context.over_limit) {
         context.over_limit = over;
         watch_all(context);
@@ -100,12 +98,15 @@ void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
     take_deferred(context, me, victims);
     for (Load load; !is_within(context, &load);) {
         calotype_entry *victim = least_worthy(context);
-        if (!victim) {
-            set_over_limit(context, true);
-            return;
-        }
-        if (take_if_idle(*victim, me, victims)) {
+        if (victim && take_if_idle(*victim, me, victims)) {
             count_in(&context, Counter::evictions);
+        } else if (!victim && !context.over_limit) {
+            // Watch all finalizes from now on, and see what was given back before that.
+            set_over_limit(context, true);
+            barrier_to_gather();
+        } else if (!victim) {
+            count_in(&context, Counter::over_limit);
+            return;
         }
     }
     set_over_limit(context, false);
@@ -134,6 +135,8 @@ namespace {
 calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &me,
                             Victims &victims) {
     const bool defer = flags & CALOTYPE_EVICT_DEFER;
+    // Said before holds are counted, so that a finalize beside this either is counted or evicts.
+    entry.evict_when_idle |= defer;
     if (entry.phase() == Phase::ready && take_if_idle(entry, me, victims)) {
         entry.drop_image_too = flags & CALOTYPE_EVICT_IMAGE_TOO;
         count_in(entry.context, Counter::evictions);
@@ -148,7 +151,6 @@ calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &
     if (!defer) {
         return CALOTYPE_E_BUSY;
     }
-    entry.evict_when_idle = true;
     entry.drop_image_too |= bool(flags & CALOTYPE_EVICT_IMAGE_TOO);
     set_watched(entry, true);
     return CALOTYPE_OK;

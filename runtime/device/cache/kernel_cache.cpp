@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Holding and giving back. The warm path takes no lock and writes nothing but a cell of its own
-// thread:
+// thread, with plain stores:
 //
 //     initialize               tear down (under the lock)
 //     ----------               ----------
 //     add one to my cell       mark the entry as watched
+//     barrier to pass          barrier to gather
 //     look at the entry again  sum the cells
 //
-// All four are sequentially consistent, so at least one side sees the other. An initialize that
-// finds the entry changed takes its one back and comes again under the lock.
+// So at least one side sees the other (barriers.h). An initialize that finds the entry changed
+// takes its one back and comes again under the lock; a finalize does the same steps with one less,
+// and looks after the entry if it finds it watched.
 #include "runtime/device/cache/kernel_cache.h"
 
 #include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/eviction.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
@@ -32,14 +35,9 @@ const KernelBackend *backend_of(const calotype_device_interface_t *device_interf
 
 namespace {
 
-/** Take one back that this thread has just added. */
-void take_back(HoldCell &cell) {
-    cell.holds.fetch_sub(1, std::memory_order_seq_cst);
-}
-
 /** A hold of a module that is there; false: ask under the lock. */
 inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_hold *out) {
-    ThreadBlock *me = known_thread();
+    ThreadBlock *me = known_thread;
     const KernelKey key(context_uid, uid);
     const Table *table = kernel_cache.table.load(std::memory_order_acquire);
     if (!me || !table) {
@@ -53,15 +51,14 @@ inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_ho
             if (!cell || !is_plainly_ready(word)) {
                 return false;
             }
-            cell->holds.fetch_add(1, std::memory_order_seq_cst);
-            if (e->word.load(std::memory_order_seq_cst) != word) {
-                take_back(*cell);
+            cell->take();
+            barrier_to_pass();
+            if (e->word.load(std::memory_order_acquire) != word || cell->balance() <= 0) {
+                cell->taken.store(cell->taken.load(std::memory_order_relaxed) - 1,
+                                  std::memory_order_release);
                 return false;
             }
-            cell->hits.store(cell->hits.load(std::memory_order_relaxed) + 1,
-                             std::memory_order_relaxed);
-            const uint64_t epoch = kernel_cache.epoch.load(std::memory_order_relaxed);
-            cell->last_use.store(epoch + ++me->sequence, std::memory_order_relaxed);
+            cell->count_hit(kernel_cache.epoch.load(std::memory_order_relaxed) + ++me->sequence);
             out->entry = e;
             out->generation = hold_ticket(generation_of(word), me->id);
             return true;
@@ -159,8 +156,19 @@ calotype_status for_each_backend(void *user_context,
 
 // ---- asking under the lock -------------------------------------------------------------------
 
+/** The same hold was given back twice, by its thread and another, at the same time, so that neither
+ * found it missing. It is here that it shows. */
+static void settle_overdraft(ContextState *context, HoldCell &cell) {
+    while (cell.balance() < 0) {
+        cell.given_elsewhere.fetch_sub(1, std::memory_order_acq_rel);
+        count_in(context, Counter::misuse);
+    }
+}
+
 calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread) {
-    thread.cell(entry.index)->holds.fetch_add(1, std::memory_order_seq_cst);
+    HoldCell &cell = *thread.cell(entry.index);
+    settle_overdraft(entry.context, cell);
+    cell.take();
     const uint64_t word = entry.word.load(std::memory_order_relaxed);
     return calotype_hold{&entry, hold_ticket(generation_of(word), thread.id)};
 }
@@ -192,13 +200,11 @@ Answer hold_ready(Request &request) {
     if (!ensure_cell(*request.call.me, entry.index)) {
         return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
     }
+    HoldCell &cell = *request.call.me->cell(entry.index);
     set_watched(entry, is_to_be_watched(entry));
     *request.out = grant_hold(entry, *request.call.me);
-    HoldCell &cell = *request.call.me->cell(entry.index);
-    cell.hits.store(cell.hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    cell.last_use.store(kernel_cache.epoch.load(std::memory_order_relaxed) +
-                            ++request.call.me->sequence,
-                        std::memory_order_relaxed);
+    cell.count_hit(kernel_cache.epoch.load(std::memory_order_relaxed) +
+                   ++request.call.me->sequence);
     return Answer::held;
 }
 
@@ -403,17 +409,15 @@ calotype_status give_back(const calotype_hold &hold, const Giver &giver) {
         return count_misuse(entry);
     }
     const uint32_t id = uint32_t(hold.generation) & ((1u << thread_bits) - 1);
-    const ThreadBlock *me = known_thread();
-    const ThreadBlock *counter = me && me->id == id ? me : thread_of(id);
+    ThreadBlock *me = known_thread;
+    const bool is_mine = me && me->id == id;
+    const ThreadBlock *counter = is_mine ? me : thread_of(id);
     HoldCell *cell = counter ? counter->cell(entry->index) : nullptr;
-    uint32_t holds = cell ? cell->holds.load(std::memory_order_relaxed) : 0;
-    do {
-        if (holds == 0) {
-            return count_misuse(entry);
-        }
-    } while (!cell->holds.compare_exchange_weak(holds, holds - 1, std::memory_order_seq_cst,
-                                                std::memory_order_relaxed));
-    return is_plainly_ready(entry->word.load(std::memory_order_seq_cst))
+    if (!cell || !(is_mine ? cell->give_back() : cell->give_back_elsewhere())) {
+        return count_misuse(entry);
+    }
+    barrier_to_pass();
+    return is_plainly_ready(entry->word.load(std::memory_order_acquire))
                ? CALOTYPE_OK
                : look_after(*entry, giver);
 }

@@ -41,7 +41,7 @@ void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
     if (status == CALOTYPE_OK) {
         calotype_finalize_kernels(prefetch.user_context, &hold);
     } else {
-        const ThreadBlock *me = known_thread();
+        const ThreadBlock *me = known_thread;
         LockGuard guard(kernel_cache.lock);
         if (prefetch.status == CALOTYPE_OK) {
             prefetch.status = status;

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
@@ -70,6 +71,9 @@ void watch_for_release(ContextState &context, bool awaited) {
             e->awaited = awaited;
             set_watched(*e, awaited || is_to_be_watched(*e));
         }
+    }
+    if (awaited) {
+        barrier_to_gather();
     }
 }
 

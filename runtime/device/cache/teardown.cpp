@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/teardown.h"
 
+#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
@@ -24,6 +25,7 @@ bool is_held(calotype_entry &entry) {
     // A warm initialize adds its hold and then looks at the word; here it is the other way round.
     // So either the sum has its hold, or it sees the bit and takes the hold back.
     set_watched(entry, true);
+    barrier_to_gather();
     return count_holds(entry.index) != 0;
 }
 
@@ -45,6 +47,9 @@ bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
 void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                    bool has_driver) {
     const KernelBackend &backend = *context.backend;
+    if (void *graphs = module.graphs.exchange(nullptr)) {
+        backend.drop_graphs(graphs, has_driver);
+    }
     for (uint32_t i = 0; i < module.n_functions; i++) {
         if (module.functions[i] && backend.free_function && has_driver) {
             backend.free_function(module.functions[i]);
@@ -89,6 +94,8 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     if (has_driver) {
         backend.synchronize(scope);
     }
+    // Where holds were not asked for, those that were just taken are seen when the entries end.
+    barrier_to_gather();
     Failure failure;
     ErrorLog log;
     const CallbackSite site{context, scope, reason, me, has_driver};

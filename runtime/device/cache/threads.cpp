@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/table.h"
 
 namespace calotype {
 namespace runtime {
+
+constinit thread_local ThreadBlock *known_thread = nullptr;
 
 namespace {
 
@@ -22,7 +25,6 @@ struct Chunk {
 constinit std::atomic<Chunk *> chunks[n_chunks] = {};
 ThreadBlock *blocks = nullptr;
 uint32_t n_blocks = 0;
-thread_local ThreadBlock *mine = nullptr;
 
 /** Tells when a thread ends. */
 pthread_key_t exit_key;
@@ -31,7 +33,14 @@ bool has_exit_key = false;
 void thread_ends(void *block) {
     LockGuard guard(kernel_cache.lock);
     static_cast<ThreadBlock *>(block)->in_use = false;
-    mine = nullptr;
+    known_thread = nullptr;
+}
+
+/** Memory of zeros that shares no pair of cache lines with any other. */
+void *zeroed_apart(size_t size) {
+    void *memory = nullptr;
+    size = (size + apart - 1) / apart * apart;
+    return posix_memalign(&memory, apart, size) == 0 ? memset(memory, 0, size) : nullptr;
 }
 
 bool enter_into_directory(ThreadBlock &block) {
@@ -53,9 +62,12 @@ bool enter_into_directory(ThreadBlock &block) {
 }
 
 ThreadBlock *new_block() {
-    ThreadBlock *block = static_cast<ThreadBlock *>(calloc(1, sizeof(ThreadBlock)));
+    ThreadBlock *block = static_cast<ThreadBlock *>(zeroed_apart(sizeof(ThreadBlock)));
     if (!block) {
         return nullptr;
+    }
+    if (n_blocks == 0) {
+        choose_barriers(true);
     }
     block->id = n_blocks;
     if (!enter_into_directory(*block)) {
@@ -79,13 +91,9 @@ ThreadBlock *unused_block() {
 
 }  // namespace
 
-ThreadBlock *known_thread() {
-    return mine;
-}
-
 ThreadBlock *this_thread() {
-    if (mine) {
-        return mine;
+    if (known_thread) {
+        return known_thread;
     }
     LockGuard guard(kernel_cache.lock);
     ThreadBlock *block = unused_block();
@@ -99,7 +107,7 @@ ThreadBlock *this_thread() {
         if (has_exit_key) {
             pthread_setspecific(exit_key, block);
         }
-        mine = block;
+        known_thread = block;
     }
     return block;
 }
@@ -129,12 +137,10 @@ bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {
     if (page.load(std::memory_order_relaxed)) {
         return true;
     }
-    constexpr size_t size = ThreadBlock::cells_a_page * sizeof(HoldCell);
-    void *memory = nullptr;
-    if (posix_memalign(&memory, 64, size) != 0) {
+    void *memory = zeroed_apart(ThreadBlock::cells_a_page * sizeof(HoldCell));
+    if (!memory) {
         return false;
     }
-    memset(memory, 0, size);
     page.store(static_cast<HoldCell *>(memory), std::memory_order_release);
     return true;
 }
@@ -143,7 +149,8 @@ uint64_t count_holds(uint32_t entry_index) {
     uint64_t sum = 0;
     for (ThreadBlock *b = blocks; b; b = b->next) {
         if (const HoldCell *cell = b->cell(entry_index)) {
-            sum += cell->holds.load(std::memory_order_seq_cst);
+            const int32_t balance = cell->balance();
+            sum += balance > 0 ? uint64_t(balance) : 0;
         }
     }
     return sum;
@@ -192,7 +199,7 @@ bool closes_circle(const ThreadBlock &me, const Waitable &what) {
 
 void forget_other_threads() {
     for (ThreadBlock *b = blocks; b; b = b->next) {
-        b->in_use = b == mine;
+        b->in_use = b == known_thread;
         b->waits_on = nullptr;
         b->compiling = 0;
     }

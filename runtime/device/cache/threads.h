@@ -2,13 +2,15 @@
 // What the kernel cache keeps for each thread: its counts of holds, what it waits for, its last
 // error.
 //
-// Counts are striped by thread: a hold adds one to a cell that belongs to (thread, entry) and
-// carries the thread's number, so that whoever gives it back subtracts from the same cell. Threads
+// Counts are striped by thread: a hold is counted in a cell that belongs to (thread, entry) and
+// carries the thread's number, so that whoever gives it back counts in the same cell. Threads
 // thus write different cache lines, and an entry's number of holds is the sum over all threads.
+// The thread itself writes its counts with plain stores; others have a count of their own there.
 // Blocks are never freed; that of a thread that ended serves a later one, counts and all.
 #pragma once
 
 #include <atomic>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/abi/kernels.h"
@@ -16,11 +18,50 @@
 namespace calotype {
 namespace runtime {
 
+/** Processors fetch cache lines in pairs. */
+constexpr size_t apart = 128;
+
 /** One thread's use of one entry. Padded so that an index is a shift. */
 struct alignas(32) HoldCell {
-    std::atomic<uint32_t> holds;
-    std::atomic<uint64_t> hits;      ///< written by the thread alone
-    std::atomic<uint64_t> last_use;  ///< the same; see KernelCache::epoch
+    /** Holds less those that the thread gave back itself. Written by the thread alone, or on its
+     * behalf while it waits. */
+    std::atomic<uint32_t> taken;
+    std::atomic<uint32_t> given_elsewhere;  ///< back by other threads
+    std::atomic<uint64_t> hits;             ///< written by the thread alone
+    std::atomic<uint64_t> last_use;         ///< the same; see KernelCache::epoch
+
+    /** Below zero only after two threads have given the same hold back at the same time. */
+    int32_t balance() const {
+        // Read in this order a hold may be counted that has gone, but none that is there is missed.
+        const uint32_t given = given_elsewhere.load(std::memory_order_acquire);
+        return int32_t(taken.load(std::memory_order_acquire) - given);
+    }
+    void take() {
+        taken.store(taken.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    /** False: there is none. By the thread itself. */
+    bool give_back() {
+        if (balance() <= 0) {
+            return false;
+        }
+        taken.store(taken.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+        return true;
+    }
+    /** The same by another thread. */
+    bool give_back_elsewhere() {
+        uint32_t given = given_elsewhere.load(std::memory_order_acquire);
+        do {
+            if (int32_t(taken.load(std::memory_order_acquire) - given) <= 0) {
+                return false;
+            }
+        } while (!given_elsewhere.compare_exchange_weak(given, given + 1, std::memory_order_seq_cst,
+                                                        std::memory_order_acquire));
+        return true;
+    }
+    void count_hit(uint64_t use) {
+        hits.store(hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        last_use.store(use, std::memory_order_relaxed);
+    }
 };
 
 /** Something that has an owner who will let others go on. Guarded by the cache's lock. */
@@ -30,7 +71,7 @@ struct Waitable {
 
 struct FlightError;
 
-struct ThreadBlock {
+struct alignas(apart) ThreadBlock {
     static constexpr uint32_t cells_a_page = 256, n_pages = 2048;
 
     std::atomic<HoldCell *> pages[n_pages];
@@ -53,7 +94,7 @@ struct ThreadBlock {
 constexpr uint32_t max_entries = ThreadBlock::cells_a_page * ThreadBlock::n_pages;
 
 /** The calling thread's; null if it has none yet. */
-ThreadBlock *known_thread();
+extern constinit thread_local ThreadBlock *known_thread;
 /** The calling thread's, made if need be. Null: out of memory. Takes the cache's lock. */
 ThreadBlock *this_thread();
 /** Null for a number that no thread has. */

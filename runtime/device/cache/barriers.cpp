@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/cache/barriers.h"
+
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+// It knows no fences, but needs none either to know what happens before what.
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
+namespace calotype {
+namespace runtime {
+
+constinit std::atomic<bool> barriers_are_uneven{false};
+
+#if defined(__linux__)
+static bool ask_system(int command) {
+    return syscall(SYS_membarrier, command, 0u, 0) == 0;
+}
+static bool register_process() {
+    return ask_system(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+static bool drain_all() {
+    return ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+           (register_process() && ask_system(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+#else
+static bool register_process() {
+    return false;
+}
+static bool drain_all() {
+    return false;
+}
+#endif
+
+void barrier_to_gather() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (barriers_are_uneven.load(std::memory_order_relaxed) && !drain_all()) {
+        // The system took back what it allowed, as when a sandbox closes: those who pass pay from
+        // now on, and what others have stored until now has long left their processors afterwards.
+        barriers_are_uneven.store(false, std::memory_order_seq_cst);
+#if defined(__linux__)
+        usleep(1000);
+#endif
+    }
+}
+
+void choose_barriers(bool may_be_uneven) {
+    barriers_are_uneven.store(may_be_uneven && register_process(), std::memory_order_seq_cst);
+}
+
+}  // namespace runtime
+}  // namespace calotype
