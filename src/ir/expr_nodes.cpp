@@ -227,7 +227,7 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
     return node;
 }
 
-Expr Call::make(Type t, Intrinsic intrinsic, std::vector<Expr> args) {
+Expr Call::make(Type t, Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
     const IntrinsicInfo &info = intrinsic_info(intrinsic);
     node_assert(info.arity < 0 || size_t(info.arity) == args.size())
         << info.name << " takes " << info.arity << " arguments, not " << args.size();
@@ -239,6 +239,7 @@ Expr Call::make(Type t, Intrinsic intrinsic, std::vector<Expr> args) {
     node->args = std::move(args);
     node->call_kind = CallKind::Intrinsic;
     node->intrinsic = intrinsic;
+    node->symbol = std::move(symbol);
     return node;
 }
 

@@ -168,11 +168,13 @@ struct Call : internal::ExprBase<NodeKind::Call> {
     CallKind call_kind;
     Intrinsic intrinsic = Intrinsic::none;
     int value_index = 0;
-    SymbolPtr symbol;  ///< Func and Image: the declaration; Extern: the linkable that supplies it
+    SymbolPtr symbol;  ///< Func and Image: the declaration; Extern and linked_symbol: the linkable
+                       ///< that supplies it
 
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      int value_index = 0, SymbolPtr symbol = nullptr);
-    static Expr make(Type t, Intrinsic intrinsic, std::vector<Expr> args);
+    static Expr make(Type t, Intrinsic intrinsic, std::vector<Expr> args,
+                     SymbolPtr symbol = nullptr);
     bool is_intrinsic() const {
         return call_kind == CallKind::Intrinsic;
     }

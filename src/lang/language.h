@@ -8,6 +8,7 @@
 #include "lang/boundary_conditions.h"
 #include "lang/evaluate.h"
 #include "lang/extern.h"
+#include "lang/extern_device.h"
 #include "lang/func.h"
 #include "lang/inline_reductions.h"
 #include "lang/param.h"

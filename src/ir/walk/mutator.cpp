@@ -88,7 +88,7 @@ Expr rebuild(const Load *op, std::string name, Expr index, Expr predicate, Align
 Expr rebuild(const Call *op, std::string name, std::vector<Expr> args, CallKind kind,
              Intrinsic intrinsic, int value_index) {
     return kind == CallKind::Intrinsic
-               ? Call::make(op->type, intrinsic, std::move(args))
+               ? Call::make(op->type, intrinsic, std::move(args), op->symbol)
                : Call::make(op->type, name, std::move(args), kind, value_index, op->symbol);
 }
 Expr rebuild(const VectorReduce *op, VectorReduce::Operator reduction, Expr value) {
