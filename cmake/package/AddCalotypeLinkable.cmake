@@ -13,6 +13,7 @@
 #     [SETUP <function>] [TEARDOWN <function>] [USER <symbol>]   extern "C" names of the host part
 #     [NAME <name>]                default TARGET; what AFTER of others names
 #     [AFTER <name>...] [LTO allow|require|never] [NRT] [OPTIONAL] [THREADSAFE] [SESSION] [PIN]
+#     [NO_TEARDOWN_AFTER_LOSS] [NO_EMBED]
 #     [HOST_SOURCES <file>...] [HOST_LIBRARIES <library>...]
 #     [INCLUDES <folder>...] [DEFINES <definition>...] [OPTIONS <flag>...]   to compile SOURCE with)
 #
@@ -49,8 +50,8 @@ endfunction()
 _calotype_find_clang()
 
 function(add_calotype_linkable TARGET)
-    set(flags NRT OPTIONAL THREADSAFE SESSION PIN)
-    cmake_parse_arguments(PARSE_ARGV 1 ARG "${flags}" "SETUP;TEARDOWN;USER;NAME;LTO"
+    set(switches NRT OPTIONAL THREADSAFE SESSION PIN NO_TEARDOWN_AFTER_LOSS)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "${switches};NO_EMBED" "SETUP;TEARDOWN;USER;NAME;LTO"
         "SOURCE;FILE;KIND;ARCHS;AFTER;HOST_SOURCES;HOST_LIBRARIES;INCLUDES;DEFINES;OPTIONS")
     _calotype_linkable_check()
     set(files "")
@@ -312,7 +313,9 @@ macro(_calotype_linkable_manifest)
     endforeach()
     string(REGEX REPLACE "^," "" items "${items}")
     _calotype_json_string(json name "${ARG_NAME}")
-    string(APPEND json ",\n    \"files\": [${items}]")
+    if(files)
+        string(APPEND json ",\n    \"images\": [${items}]")
+    endif()
     foreach(key SETUP TEARDOWN USER LTO)
         if(ARG_${key})
             string(TOLOWER "${key}" field)
@@ -320,12 +323,15 @@ macro(_calotype_linkable_manifest)
             string(APPEND json ",\n    ${field}")
         endif()
     endforeach()
-    foreach(key NRT OPTIONAL THREADSAFE SESSION PIN)
+    foreach(key ${switches})
         if(ARG_${key})
             string(TOLOWER "${key}" field)
             string(APPEND json ",\n    \"${field}\": true")
         endif()
     endforeach()
+    if(ARG_NO_EMBED)
+        string(APPEND json ",\n    \"embed\": false")
+    endif()
     if(ARG_AFTER)
         list(JOIN ARG_AFTER "\", \"" names)
         string(APPEND json ",\n    \"after\": [\"${names}\"]")
