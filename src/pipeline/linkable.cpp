@@ -2,6 +2,7 @@
 #include "pipeline/linkable.h"
 
 #include <cctype>
+#include <sstream>
 
 #include "pipeline/linkable_image.h"
 #include "pipeline/linkable_text.h"
@@ -112,6 +113,14 @@ std::vector<Linkable> Linkable::list_from_text(const std::string &text) {
     return linkables_from_text(text);
 }
 
+std::string Linkable::list_to_text(const std::vector<Linkable> &list) {
+    std::vector<std::string> items;
+    for (const Linkable &l : list) {
+        items.push_back(linkable_to_text(l));
+    }
+    return join(items, ",");
+}
+
 Linkable Linkable::add_path(const std::string &path) const {
     return with_image(load_image(path, std::nullopt));
 }
@@ -212,6 +221,16 @@ bool Linkable::same_as(const Linkable &other) const {
 
 std::string Linkable::description() const {
     return linkable_description(data());
+}
+
+std::string to_string(const LinkedFunction &signature) {
+    std::ostringstream text;
+    text << signature.result << '(';
+    for (size_t i = 0; i < signature.parameters.size(); i++) {
+        text << (i > 0 ? ", " : "") << signature.parameters[i];
+    }
+    text << ')';
+    return text.str();
 }
 
 std::string linkable_description(const LinkableData &data) {

@@ -43,6 +43,8 @@ public:
     static Linkable from_text(const std::string &text);
     /// A list of any length in that form, with commas.
     static std::vector<Linkable> list_from_text(const std::string &text);
+    /// A list in that form. What was made from bytes is called by its name there.
+    static std::string list_to_text(const std::vector<Linkable> &list);
 
     /// The same code in one more form: another architecture, PTX beside cubins, host bitcode.
     [[nodiscard]] Linkable add_path(const std::string &path) const;
@@ -107,6 +109,9 @@ private:
 /// As Linkable::same_as and Linkable::description.
 bool same_linkable(const LinkableData &a, const LinkableData &b);
 std::string linkable_description(const LinkableData &data);
+
+/// "int32(int32, float32x4)".
+std::string to_string(const LinkedFunction &signature);
 
 /// The Symbol of a function or variable that a linkable supplies; it is named as the linkable.
 struct LinkedDeclaration : Symbol {

@@ -258,9 +258,9 @@ uint64_t archive_size(const std::string &bytes) {
     while (at < bytes.size()) {
         const std::string size = at + header <= bytes.size() ? bytes.substr(at + 48, 10) : "";
         at = end_of(at, header + std::strtoull(size.c_str(), nullptr, 10));
-        at += at % 2;
+        at += at < bytes.size() ? at % 2 : 0;
     }
-    return at - (at == bytes.size() + 1 ? 1 : 0);
+    return at;
 }
 
 /// How long the bytes say they are; 0 if they do not.
@@ -347,9 +347,10 @@ Expected expected_kind(const std::string &path, std::optional<calotype_kind> giv
 
 LinkableImage checked(const KindRow &expected, std::string bytes, const std::string &what,
                       const std::string &reason, const std::string &origin) {
-    const bool is_text_kind = expected.content == Content::Ptx || expected.content == Content::Text;
-    while (is_text_kind && !bytes.empty() && bytes.back() == '\0') {
-        bytes.pop_back();
+    // A NUL at the end of a text is not part of it.
+    const size_t text_size = bytes.find_last_not_of('\0') + 1;
+    if (is_text(std::string_view(bytes).substr(0, text_size))) {
+        bytes.resize(text_size);
     }
     user_assert(!bytes.empty()) << what << " is empty";
     const Content found = content_of(bytes);

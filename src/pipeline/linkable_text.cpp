@@ -123,18 +123,18 @@ std::string value_of(const std::vector<LinkableProperty> &properties, const std:
     return "";
 }
 
-/// The linkable without its properties.
+/// The linkable without its properties, but for its name.
 Linkable of_images(const std::string &what, const std::vector<ImageText> &images,
                    const std::vector<LinkableProperty> &properties) {
-    if (images.empty()) {
-        std::string name;
-        for (const char *key : {"name", "setup", "teardown"}) {
-            name = name.empty() ? value_of(properties, key) : name;
-        }
-        user_assert(!name.empty()) << "linkable '" << what << "' has neither a file nor a callback";
-        return Linkable::host_only(name);
+    std::string name = value_of(properties, "name");
+    if (name.empty() && !images.empty()) {
+        name = linkable_name_of(images[0].path);
     }
-    Linkable linkable = Linkable::host_only(linkable_name_of(images[0].path));
+    for (const char *callback : {"setup", "teardown"}) {
+        name = name.empty() ? value_of(properties, callback) : name;
+    }
+    user_assert(!name.empty()) << "linkable '" << what << "' has neither a file nor a callback";
+    Linkable linkable = Linkable::host_only(name);
     for (const ImageText &image : images) {
         linkable = with_file(linkable, image);
     }
@@ -206,6 +206,37 @@ std::vector<Linkable> linkables_from_text(const std::string &text) {
         }
     }
     return result;
+}
+
+std::string linkable_to_text(const Linkable &linkable) {
+    const LinkableData &d = linkable.data();
+    std::vector<std::string> paths;
+    for (const LinkableImage &image : d.images) {
+        paths.push_back(image.origin);
+    }
+    std::string text = join(paths, "+");
+    const auto add = [&](const std::string &key, const std::string &value) {
+        text += value.empty() ? "" : ";" + key + "=" + value;
+    };
+    const bool says_name = paths.empty() || linkable_name_of(paths[0]) != d.name;
+    add("name", says_name ? d.name : "");
+    add("setup", d.setup);
+    add("teardown", d.teardown);
+    add("user", d.user);
+    add("lto", d.lto == LtoMode::Allow ? "" : d.lto == LtoMode::Never ? "never" : "require");
+    add("after", join(d.after, "+"));
+    const std::pair<const char *, bool> switches[] = {
+        {"nrt", d.nrt},
+        {"optional", d.is_optional},
+        {"threadsafe", d.is_threadsafe},
+        {"session", d.is_session_dependent},
+        {"no_teardown_after_loss", d.no_teardown_after_loss},
+        {"pin", d.is_pinned},
+    };
+    for (const auto &[key, is_on] : switches) {
+        text += is_on ? std::string(";") + key : "";
+    }
+    return text + (d.is_embedded ? "" : ";embed=0");
 }
 
 Linkable linkable_from_text(const std::string &text) {

@@ -22,6 +22,8 @@ std::string linkable_name_of(const std::string &path);
 /// Exactly one.
 Linkable linkable_from_text(const std::string &text);
 std::vector<Linkable> linkables_from_text(const std::string &text);
+/// An item that says the same, as far as files have what it holds.
+std::string linkable_to_text(const Linkable &linkable);
 
 /// A file of a linkable with what is said of it; empty: nothing is.
 struct ImageText {

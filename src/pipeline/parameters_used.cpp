@@ -44,6 +44,14 @@ public:
         }
     }
 
+    void check_functions() const {
+        for (const auto &[name, declaration] : used.linked_functions) {
+            user_assert(!c_functions_.count(name))
+                << "function '" << name << "' is called of linkable "
+                << declaration->linkable.description() << " and also as a C function";
+        }
+    }
+
     void include_constraints(const Parameter &p) {
         for (const BufferConstraint &c : p->constraints) {
             for (const Expr *e : {&c.min, &c.extent, &c.stride}) {
@@ -59,10 +67,39 @@ protected:
     void visit(const Call *op) override {
         GraphVisitor::visit(op);
         include_symbol(op->symbol);
+        const bool is_c_function =
+            op->call_kind == CallKind::Extern || op->call_kind == CallKind::PureExtern;
+        if (op->symbol && op->symbol->kind == SymbolKind::Linkable) {
+            include_linked(op);
+        } else if (is_c_function) {
+            c_functions_.insert(op->name);
+        }
     }
 
 private:
     std::set<Parameter> own_buffers_;
+    std::set<std::string> c_functions_;  ///< that no linkable supplies
+
+    void include_linked(const Call *op) {
+        const IntrusivePtr<const LinkedDeclaration> declaration(
+            static_cast<const LinkedDeclaration *>(op->symbol.get()));
+        const Linkable &linkable = declaration->linkable;
+        const bool is_symbol = op->is_intrinsic(Intrinsic::linked_symbol);
+        const std::string &name = is_symbol ? op->args[0].as<StringImm>()->value : op->name;
+        for (const auto *known : {&used.linked_functions, &used.linked_symbols}) {
+            const auto it = known->find(name);
+            user_assert(it == known->end() || it->second->linkable.same_as(linkable))
+                << "'" << name << "' is taken from two linkables, "
+                << it->second->linkable.description() << " and " << linkable.description();
+        }
+        auto &declarations = is_symbol ? used.linked_symbols : used.linked_functions;
+        const auto &first = declarations.emplace(name, declaration).first->second;
+        user_assert(first->signature == declaration->signature)
+            << "function '" << name << "' of linkable " << linkable.description()
+            << " is called with two signatures, " << to_string(first->signature) << " and "
+            << to_string(declaration->signature);
+    }
+
     void include_symbol(const SymbolPtr &symbol) {
         if (symbol && symbol->kind == SymbolKind::Parameter) {
             include(Parameter(symbol));
@@ -115,6 +152,7 @@ UsedParameters parameters_used(const Environment &env,
             collect(e);
         }
     }
+    collect.check_functions();
     return std::move(collect.used);
 }
 

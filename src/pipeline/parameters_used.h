@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which parameters and constant images a pipeline uses.
+// Which parameters, constant images and linkables a pipeline uses.
 #pragma once
 
 #include <map>
 #include <string>
 
+#include "pipeline/linkable.h"
 #include "pipeline/source.h"
 
 namespace calotype {
@@ -12,11 +13,14 @@ namespace calotype {
 struct UsedParameters {
     std::map<std::string, Parameter> parameters;  ///< scalars and buffers, by name
     std::map<std::string, Image> images;          ///< by name
+    /// By name: functions of linkables that are called, variables and functions whose address is
+    /// taken.
+    std::map<std::string, IntrusivePtr<const LinkedDeclaration>> linked_functions, linked_symbols;
 };
 
 /// Everything that definitions, schedules, extern arguments, requirements and constraints of
 /// parameters refer to; the outputs' own buffers are not included. CompileError if two different
-/// parameters share a name.
+/// parameters share a name, or functions that are called do.
 UsedParameters parameters_used(const Environment &env,
                                const std::vector<Requirement> &requirements);
 

@@ -9,6 +9,7 @@
 
 #include "ir/module.h"
 #include "pipeline/function.h"
+#include "pipeline/linkable.h"
 
 namespace calotype {
 
@@ -31,7 +32,8 @@ struct PipelineSource {
     std::vector<CustomPass> custom_passes;
     LinkageType linkage = LinkageType::ExternalPlusMetadata;
     bool trace_pipeline = false;
-    MetadataNameMap metadata_names;  ///< names of arguments that metadata shows under others
+    std::vector<Linkable> linkables;  ///< declared, in order of set-up; others may be used
+    MetadataNameMap metadata_names;   ///< names of arguments that metadata shows under others
 };
 
 }  // namespace calotype
