@@ -18,6 +18,7 @@
 #include "abi/memoization.h"
 #include "abi/memory.h"
 #include "abi/metadata.h"
+#include "abi/nrt.h"
 #include "abi/profiler.h"
 #include "abi/symbols.h"
 #include "abi/target_features.h"

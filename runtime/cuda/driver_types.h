@@ -117,6 +117,7 @@ enum CUpointer_attribute : int {
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 };
 
+enum CUlimit : int { CU_LIMIT_MALLOC_HEAP_SIZE = 2 };
 enum CUmemPool_attribute : int { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
 enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_GLOBAL = 0 };

@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/build_image.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/device/failure.h"
 
@@ -240,6 +241,7 @@ const KernelBackend kernel_backend = {
     describe,     is_image_ready, describe_tools, build,          load,           unload,
     get_function, nullptr,        get_global,     copy_to_device, synchronize,    launch,
     record_event, query_event,    destroy_event,  is_capturing,   forget_context,
+    &device_heap,
 };
 
 }  // namespace cuda

@@ -44,6 +44,17 @@ struct LoadableImage {
     bool lto_missed;   ///< a linkable has LTO-IR, but kernels were not inlined into: counted
 };
 
+/** What the device runtime (cache/nrt.h) needs where kernels can allocate memory. Called between
+ * enter and leave; a failure is told to set_failure(). */
+struct DeviceHeap {
+    calotype_status (*allocate)(const DeviceScope &scope, size_t bytes, uint64_t *address);
+    calotype_status (*deallocate)(const DeviceScope &scope, uint64_t address);
+    calotype_status (*copy_to_host)(const DeviceScope &scope, void *destination, uint64_t address,
+                                    size_t bytes);
+    /** How much memory kernels of the context can allocate. CALOTYPE_E_BUSY: it is too late. */
+    calotype_status (*set_size)(const DeviceScope &scope, uint64_t bytes);
+};
+
 /** Statuses are all that is needed of a failure; where there is an ErrorLog, what is written there
  * reaches the user, and where there is none, what set_failure() was told (failure.h).
  *
@@ -107,6 +118,9 @@ struct KernelBackend {
     /** calotype_context_lost() was called: acquire must not answer this identity again, also where
      * a new context has the address of the old one. Null: the driver tells them apart. */
     void (*forget_context)(uint64_t context_uid);
+
+    /** Null: kernels cannot allocate memory. */
+    const DeviceHeap *heap = nullptr;
 };
 
 }  // namespace runtime

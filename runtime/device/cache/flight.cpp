@@ -102,6 +102,25 @@ calotype_status load_once(Flight &flight) {
     return status;
 }
 
+/** The device runtime's part before the module is loaded, and after. */
+calotype_status prepare_heap(Flight &flight) {
+    if (!uses_nrt(flight.desc)) {
+        return CALOTYPE_OK;
+    }
+    const calotype_status status = prepare_nrt(flight.context, flight.call.scope, flight.log);
+    return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_NRT, status);
+}
+calotype_status attach_memsys(Flight &flight) {
+    if (!uses_nrt(flight.desc)) {
+        return CALOTYPE_OK;
+    }
+    const uint64_t begin = now_ns();
+    const calotype_status status =
+        attach_nrt(flight.context, flight.call.scope, *flight.module, flight.log);
+    trace(CALOTYPE_ST_NRT, flight.context.uid, flight.desc.uid, begin, status);
+    return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_NRT, status);
+}
+
 calotype_status load(Flight &flight) {
     install_exit_handler();
     calotype_status status = load_once(flight);
@@ -212,8 +231,7 @@ calotype_status load_and_set_up(Flight &flight) {
         clear_failure();
         return flight.fail_at(CALOTYPE_ST_LOAD, status);
     }
-    status = load(flight);
-    for (auto step : {relocate, resolve, set_up}) {
+    for (auto step : {prepare_heap, load, relocate, resolve, attach_memsys, set_up}) {
         status = status == CALOTYPE_OK ? step(flight) : status;
     }
     const bool is_lost = flight.is_lost();

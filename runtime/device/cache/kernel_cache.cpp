@@ -306,7 +306,8 @@ uint64_t predecessor_of(const Call &call) {
     return 0;
 }
 
-/** The context's record, made when it is first met. Null: out of memory. */
+}  // namespace
+
 ContextState *meet_context(const Call &call) {
     kernel_cache.lock.lock();
     ContextState *context = find_context(call.scope.context_uid);
@@ -323,8 +324,6 @@ ContextState *meet_context(const Call &call) {
     context = find_context(call.scope.context_uid);
     return context ? context : add_context(*call.backend, call.scope);
 }
-
-}  // namespace
 
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
                             calotype_hold *out) {

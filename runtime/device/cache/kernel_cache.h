@@ -37,6 +37,8 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
 calotype_status for_each_backend(void *user_context,
                                  calotype_status (*body)(const Call &call, void *data), void *data);
 
+/** The record of the call's context, made when it is first met. Null: out of memory. */
+ContextState *meet_context(const Call &call);
 /** A hold of the module in the call's context, loading it if need be. */
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out);
 /** The flight of a busy entry that is ours, to its end: a hold, or an error described. */

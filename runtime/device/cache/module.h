@@ -39,6 +39,7 @@ struct LoadedModule {
     LoadedLinkable *linkables;
     uint32_t *setup_order;  ///< of all linkables
     uint64_t bytes;         ///< of the image
+    NrtModule *nrt;         ///< counters of its own; null: none
     void *allocations;      ///< all of the above
 };
 

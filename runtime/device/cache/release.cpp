@@ -159,6 +159,11 @@ calotype_status release_closed(Release &release) {
         tear_down(context, victims, release.reason, release.user_context, release.me);
     kernel_cache.lock.lock();
     status = await_others(release);
+    if (status == CALOTYPE_OK) {
+        kernel_cache.lock.unlock();
+        end_nrt(context, release.user_context, release.has_driver);
+        kernel_cache.lock.lock();
+    }
     drop_failed(context);
     return torn != CALOTYPE_OK ? torn : status;
 }
@@ -313,7 +318,10 @@ calotype_status lose_context(uint64_t uid) {
     if (context->backend->forget_context) {
         context->backend->forget_context(uid);
     }
-    return tear_down(*context, victims, CALOTYPE_R_CONTEXT_LOST, nullptr, *me);
+    const calotype_status torn =
+        tear_down(*context, victims, CALOTYPE_R_CONTEXT_LOST, nullptr, *me);
+    end_nrt(*context, nullptr, false);
+    return torn;
 }
 
 }  // namespace runtime

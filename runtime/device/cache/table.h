@@ -10,6 +10,7 @@
 // when an entry moves; then it finds nothing and asks again under the lock.
 #pragma once
 
+#include "runtime/device/cache/nrt.h"
 #include "runtime/device/cache/threads.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/device/kernel_stats.h"
@@ -131,6 +132,7 @@ struct ContextState {
 
     calotype_entry *newest;  ///< entries, all phases but free and orphaned
     StreamHold *stream_holds;
+    NrtState nrt;
     bool closing;     ///< one release at a time
     bool lost;        ///< no call of the driver any more
     bool over_limit;  ///< finalizes are to look for victims

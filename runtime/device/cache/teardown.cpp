@@ -56,6 +56,7 @@ void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule
         }
         module.functions[i] = nullptr;
     }
+    detach_nrt(context, scope, module, has_driver);
     if (module.module && has_driver) {
         const uint64_t begin = now_ns();
         const calotype_status status = backend.unload(scope, module.module);

@@ -51,7 +51,20 @@ bool is_device(CUdevice device) {
 
 namespace fake_cuda {
 CUctx_st *make_context(int device, CUctx_st *at);
+
+void use_heap() {
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (current(&context) == CUDA_SUCCESS) {
+        context->is_heap_used = true;
+    }
 }
+
+size_t heap_bytes(void *context) {
+    Guard guard(state().lock);
+    return static_cast<CUctx_st *>(context)->heap_bytes;
+}
+}  // namespace fake_cuda
 
 CUresult cuInit(unsigned) {
     FAKE_CUDA_CALL("cuInit");
@@ -266,6 +279,20 @@ CUresult cuCtxSynchronize(void) {
         return true;
     };
     state().released.wait(lock, is_idle);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+    FAKE_CUDA_CALL("cuCtxSetLimit");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    if (limit != CU_LIMIT_MALLOC_HEAP_SIZE || context->is_heap_used) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    context->heap_bytes = value;
     return CUDA_SUCCESS;
 }
 

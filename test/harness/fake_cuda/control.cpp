@@ -91,6 +91,8 @@ CUctx_st *make_context(int device, CUctx_st *at) {
     at->device = device;
     at->default_stream = {};
     at->default_stream.context = at;
+    at->heap_bytes = 0;
+    at->is_heap_used = false;
     s.contexts.insert(at);
     return at;
 }

@@ -52,6 +52,11 @@ void define_kernel(const std::string &name, calotype_test::FakeKernel kernel);
 /// In a kernel that runs: the memory of a variable of its module, null if there is none.
 void *global(const std::string &name);
 
+/// As in a kernel that allocates: from now on the heap of the current context keeps its size.
+void use_heap();
+/// What cuCtxSetLimit gave the context's heap; 0: nothing.
+size_t heap_bytes(void *context);
+
 /// @name What is alive now
 /// What went with its context or was reset is not.
 /// @{

@@ -148,6 +148,8 @@ struct CUctx_st {
     int device = 0;
     bool is_alive = false;
     bool is_primary = false;
+    size_t heap_bytes = 0;
+    bool is_heap_used = false;
     fake_cuda::Stream default_stream;
 };
 

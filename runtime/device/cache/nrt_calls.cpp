@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The public functions of the device runtime. A source of its own, because it names the one kind of
+// device that has heaps, for contexts in which nothing has been loaded yet.
+#include "runtime/abi/nrt.h"
+
+#include "runtime/abi/device_context.h"
+#include "runtime/abi/runtime_cuda.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace {
+
+/** What is to be done in the context of the call, and whether there was one with a heap. */
+struct Wish {
+    calotype_status (*act)(ContextState &context, const DeviceScope &scope, void *data);
+    void *data;
+    bool is_done = false;
+    const char *without_heap = nullptr;  ///< the back end of such a context
+};
+
+calotype_status describe(calotype_status status) {
+    if (status == CALOTYPE_OK) {
+        return CALOTYPE_OK;
+    }
+    ErrorLog log;
+    log << failure_text();
+    clear_failure();
+    return fail(status, CALOTYPE_ST_NRT, nullptr, log.c_str());
+}
+
+calotype_status act_in(const Call &call, void *data) {
+    Wish &wish = *static_cast<Wish *>(data);
+    if (!call.backend->heap) {
+        wish.without_heap = call.backend->name;
+        return CALOTYPE_OK;
+    }
+    wish.is_done = true;
+    ContextState *context = meet_context(call);
+    if (!context) {
+        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NRT, nullptr, "no memory for one more context");
+    }
+    calotype_status status = call.backend->enter(call.scope);
+    if (status == CALOTYPE_OK) {
+        status = wish.act(*context, call.scope, wish.data);
+        call.backend->leave(call.scope);
+    }
+    return describe(status);
+}
+
+calotype_status act(void *user_context, Wish wish) {
+    const calotype_status status = for_each_backend(user_context, act_in, &wish);
+    if (wish.is_done) {
+        return status;
+    }
+    const calotype_device_context *given = calotype_get_device_context(user_context);
+    if (wish.without_heap && given && given->context) {
+        ErrorLog log;
+        log << "kernels of " << wish.without_heap << " cannot allocate memory";
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr, log.c_str());
+    }
+    Call call;
+    const KernelBackend &cuda = *backend_of(calotype_cuda_device_interface());
+    const calotype_status found = begin_call(user_context, cuda, nullptr, &call);
+    return found == CALOTYPE_OK ? act_in(call, &wish) : found;
+}
+
+}  // namespace
+
+CALOTYPE_WEAK calotype_status calotype_nrt_set_heap(void *user_context, uint64_t bytes) {
+    return act(user_context, {[](ContextState &context, const DeviceScope &, void *data) {
+                                  return set_nrt_heap(context, *static_cast<uint64_t *>(data));
+                              },
+                              &bytes});
+}
+
+CALOTYPE_WEAK calotype_status calotype_nrt_enable_stats(void *user_context, int on) {
+    return act(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
+                                  return enable_nrt_stats(context, scope,
+                                                          *static_cast<int *>(data) != 0);
+                              },
+                              &on});
+}
+
+CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt_stats *stats) {
+    if (!stats || stats->size < sizeof *stats) {
+        ErrorLog log;
+        log << "the size of the statistics is " << (stats ? stats->size : 0) << ", must be "
+            << uint32_t(sizeof *stats);
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr, log.c_str());
+    }
+    calotype_nrt_memsys sum = {};
+    const calotype_status status =
+        act(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
+                               return read_nrt_stats(context, scope,
+                                                     static_cast<calotype_nrt_memsys *>(data));
+                           },
+                           &sum});
+    if (status == CALOTYPE_OK) {
+        *stats = {uint32_t(sizeof *stats),
+                  1,
+                  sum.alloc,
+                  sum.free_,
+                  sum.mi_alloc,
+                  sum.mi_free,
+                  sum.alloc_bytes,
+                  sum.free_bytes,
+                  sum.failed};
+    }
+    return status;
+}
+
+CALOTYPE_WEAK calotype_status calotype_nrt_reset(void *user_context) {
+    return act(user_context, {[](ContextState &context, const DeviceScope &scope, void *) {
+                                  return reset_nrt_stats(context, scope);
+                              },
+                              nullptr});
+}

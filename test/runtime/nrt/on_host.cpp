@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/nrt/on_host.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "runtime/nrt/nrt.cu"
+
+namespace {
+
+std::atomic<int> until_failure{0};
+std::atomic<long> live{0}, trapped{0};
+#ifdef CALOTYPE_NRT_DEBUG
+// A block that is freed is looked at again, to find out that it was.
+std::mutex kept_lock;
+std::vector<void *> kept;
+#endif
+
+}  // namespace
+
+extern "C" void *nrt_test_allocate(size_t size) {
+    if (until_failure > 0 && --until_failure == 0) {
+        return nullptr;
+    }
+    live++;
+    return malloc(size);
+}
+
+extern "C" void nrt_test_free(void *ptr) {
+    live--;
+#ifdef CALOTYPE_NRT_DEBUG
+    std::lock_guard<std::mutex> guard(kept_lock);
+    kept.push_back(ptr);
+#else
+    free(ptr);
+#endif
+}
+
+extern "C" void nrt_test_trap() {
+    trapped++;
+}
+
+namespace nrt_on_host {
+
+void reset_heap() {
+    until_failure = 0;
+    live = trapped = 0;
+#ifdef CALOTYPE_NRT_DEBUG
+    for (void *ptr : kept) {
+        free(ptr);
+    }
+    kept.clear();
+#endif
+}
+
+void fail_allocation(int nth) {
+    until_failure = nth;
+}
+
+long live_blocks() {
+    return live;
+}
+
+long traps() {
+    return trapped;
+}
+
+}  // namespace nrt_on_host
