@@ -109,6 +109,7 @@ void Scenario::SetUp() {
 
 void Scenario::TearDown() {
     EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(5000)) << calotype_last_error()->log;
+    RecordProperty("counts", counts());  // for tables: --gtest_output=json
     const calotype_stats s = stats();
     EXPECT_EQ(0u, s.live_modules);
     EXPECT_EQ(0u, s.live_bytes);
