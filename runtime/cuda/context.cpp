@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The address of a context may be that of one that is gone, so a context is known by an identity:
-// the driver's own number from 12.0 on, before that a number that we count up whenever we are told
-// of a loss. A warm acquire costs one call of the driver, which is that for the identity.
+// A warm acquire costs one call of the driver, for the identity of the context: only the driver
+// knows whether one was destroyed or reset, and says so to nobody. A launch of what is held costs
+// none, since the hold says that the context is there.
 #include "runtime/cuda/context.h"
-
-#include <new>
-#include <stdlib.h>
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/known_contexts.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -20,8 +18,6 @@ namespace cuda {
 namespace {
 
 constexpr int max_devices = 64;
-/** Marks identities that are not the driver's. */
-constexpr uint64_t our_own = uint64_t(1) << 63;
 
 struct Primary {
     std::atomic<CUcontext> context{nullptr};
@@ -30,132 +26,47 @@ struct Primary {
 constinit Primary primaries[max_devices];
 constinit Mutex primaries_lock;
 
-constexpr int n_buckets = 64;
-constinit std::atomic<KnownContext *> buckets[n_buckets];
-constinit Mutex known_lock;   ///< for inserting
-uint64_t own_identities = 0;  ///< counts up, with the lock held
-
 /** What a thread met last, so that the next acquire need not search. */
-thread_local KnownContext *recent;
-/** The identity that the default acquire has just asked for, so that it is not asked for twice. */
-struct Verified {
+struct Recent {
+    KnownContext *known;
     CUcontext context;
     uint64_t uid;
 };
-thread_local Verified verified;
+constinit thread_local Recent recent = {nullptr, nullptr, 0};
 /** One bit for each enter() that has not ended: whether it pushed the context. */
 thread_local uint64_t pushed;
 
-std::atomic<KnownContext *> &bucket_of(uint64_t uid) {
-    return buckets[uid % n_buckets];
-}
-
-KnownContext *find_by_uid(uint64_t uid) {
-    KnownContext *known = bucket_of(uid).load(std::memory_order_acquire);
-    while (known && (known->uid != uid || known->is_lost.load(std::memory_order_relaxed))) {
-        known = known->next;
-    }
-    return known;
-}
-
-/** For drivers that give no identities. */
-KnownContext *find_by_address(CUcontext context) {
-    for (std::atomic<KnownContext *> &bucket : buckets) {
-        for (KnownContext *known = bucket.load(std::memory_order_acquire); known;
-             known = known->next) {
-            if (known->context == context && !known->is_lost.load(std::memory_order_relaxed)) {
-                return known;
-            }
-        }
-    }
-    return nullptr;
-}
-
-/** The driver's identity of a context; CUDA_ERROR_NOT_SUPPORTED if it gives none. */
-CUresult driver_identity(CUcontext context, uint64_t *uid) {
-    if (!driver().cuCtxGetId) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    unsigned long long id = 0;
-    const CUresult code = driver().cuCtxGetId(context, &id);
-    *uid = id ? id : our_own;
-    return code;
-}
-
-CUresult device_of(CUcontext context, CUdevice *device) {
-    CUresult code = note_failure("cuCtxPushCurrent", driver().cuCtxPushCurrent(context));
-    if (code == CUDA_SUCCESS) {
-        code = note_failure("cuCtxGetDevice", driver().cuCtxGetDevice(device));
-        driver().cuCtxPopCurrent(&context);
-    }
-    return code;
-}
-
-/** With known_lock held. A uid of 0 stands for one of ours. */
-calotype_status insert(CUcontext context, uint64_t uid, KnownContext **result) {
-    CUdevice device = -1;
-    if (CUresult code = device_of(context, &device)) {
-        return status_of(code);
-    }
-    const DeviceInfo *info = device >= 0 && device < max_devices ? device_info(device) : nullptr;
-    if (!info) {
-        set_failure("the device of the context is not known");
-        return CALOTYPE_E_DEVICE;
-    }
-    void *memory = malloc(sizeof(KnownContext));
-    if (!memory) {
-        set_failure("out of host memory");
-        return CALOTYPE_E_OOM;
-    }
-    KnownContext *known = new (memory) KnownContext();
-    known->context = context;
-    known->uid = uid ? uid : our_own | ++own_identities;
-    known->device = info;
-    known->next = bucket_of(known->uid).load(std::memory_order_relaxed);
-    bucket_of(known->uid).store(known, std::memory_order_release);
-    *result = known;
-    return CALOTYPE_OK;
-}
-
-/** uid 0: the driver gives no identities. */
-calotype_status find_or_insert(CUcontext context, uint64_t uid, KnownContext **known) {
-    *known = uid ? find_by_uid(uid) : find_by_address(context);
-    if (*known) {
-        return CALOTYPE_OK;
-    }
-    LockGuard lock(known_lock);
-    *known = uid ? find_by_uid(uid) : find_by_address(context);
-    return *known ? CALOTYPE_OK : insert(context, uid, known);
+/** Whether the record still is that of what the thread met last. */
+bool is_current(const Recent &recent) {
+    return recent.known && recent.known->uid.load(std::memory_order_acquire) == recent.uid &&
+           !recent.known->is_lost.load(std::memory_order_relaxed);
 }
 
 calotype_status know(CUcontext context, KnownContext **known) {
     uint64_t uid = 0;
-    if (verified.context == context) {
-        uid = verified.uid;
-        verified = {};
-    } else if (CUresult code = driver_identity(context, &uid)) {
+    if (CUresult code = driver_identity(context, &uid)) {
         if (code != CUDA_ERROR_NOT_SUPPORTED) {
             note_failure("cuCtxGetId", code);
             return status_of(code);
         }
         uid = 0;
     }
-    if (recent && uid && recent->uid == uid && !recent->is_lost.load(std::memory_order_relaxed)) {
-        *known = recent;
+    if (uid && recent.uid == uid && is_current(recent)) {
+        *known = recent.known;
         return CALOTYPE_OK;
     }
-    const calotype_status status = find_or_insert(context, uid, known);
-    recent = status == CALOTYPE_OK ? *known : nullptr;
+    const calotype_status status = find_or_add(context, uid, known);
+    recent = {};
+    if (status == CALOTYPE_OK) {
+        recent = {*known, context, (*known)->uid.load(std::memory_order_relaxed)};
+    }
     return status;
 }
 
-/** Whether a primary context is still what was retained. Remembers the identity. */
+/** Whether a primary context is still what was retained. */
 bool is_still_there(CUcontext context) {
     uint64_t uid = 0;
     const CUresult code = driver_identity(context, &uid);
-    if (code == CUDA_SUCCESS) {
-        verified = {context, uid};
-    }
     return code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -211,16 +122,72 @@ int default_release_context(void *user_context) {
     return 0;
 }
 
+CUstream stream_asked_for(const calotype_device_context *given) {
+    return given ? static_cast<CUstream>(given->stream) : nullptr;
+}
+
 int default_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream) {
     (void)context;
-    const calotype_device_context *given = calotype_get_device_context(user_context);
-    *stream = given ? static_cast<CUstream>(given->stream) : nullptr;
+    *stream = stream_asked_for(calotype_get_device_context(user_context));
     return 0;
 }
 
 constinit Hook<calotype_cuda_acquire_context_t> acquire_hook(default_acquire_context);
 constinit Hook<calotype_cuda_release_context_t> release_hook(default_release_context);
 constinit Hook<calotype_cuda_get_stream_t> stream_hook(default_get_stream);
+
+}  // namespace
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
+
+// The public functions, of which an application may have its own: these are what they are if not.
+extern "C" {
+static int acquire_through_hook(void *user_context, CUctx_st **context, bool create) {
+    return calotype::runtime::cuda::acquire_hook.get()(user_context, context, create);
+}
+static int release_through_hook(void *user_context) {
+    return calotype::runtime::cuda::release_hook.get()(user_context);
+}
+static int stream_through_hook(void *user_context, CUctx_st *context, CUstream_st **stream) {
+    return calotype::runtime::cuda::stream_hook.get()(user_context, context, stream);
+}
+__attribute__((weak, alias("acquire_through_hook"))) int
+calotype_cuda_acquire_context(void *user_context, CUctx_st **context, bool create);
+__attribute__((weak, alias("release_through_hook"))) int
+calotype_cuda_release_context(void *user_context);
+__attribute__((weak, alias("stream_through_hook"))) int
+calotype_cuda_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream);
+}
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+enum class Hooks { not_known, standard, replaced };
+constinit std::atomic<Hooks> hooks{Hooks::not_known};
+
+Hooks look_at_hooks() {
+    const bool are_standard = acquire_hook.get() == default_acquire_context &&
+                              release_hook.get() == default_release_context &&
+                              stream_hook.get() == default_get_stream &&
+                              calotype_cuda_acquire_context == acquire_through_hook &&
+                              calotype_cuda_release_context == release_through_hook &&
+                              calotype_cuda_get_stream == stream_through_hook;
+    const Hooks found = are_standard ? Hooks::standard : Hooks::replaced;
+    hooks.store(found, std::memory_order_release);
+    return found;
+}
+
+/** Whether nobody has replaced anything, so that nothing need be called to find context and stream.
+ */
+inline bool are_hooks_standard() {
+    const Hooks known = hooks.load(std::memory_order_acquire);
+    return (known == Hooks::not_known ? look_at_hooks() : known) == Hooks::standard;
+}
 
 calotype_status note_hook_failure(const char *hook, int code) {
     Text text;
@@ -229,11 +196,45 @@ calotype_status note_hook_failure(const char *hook, int code) {
     return CALOTYPE_E_DEVICE;
 }
 
-/** Whether the user context names a context of another kind of device. */
-bool is_of_another_api(void *user_context) {
-    const calotype_device_context *given = calotype_get_device_context(user_context);
+/** Whether what the user context names is of another kind of device. */
+bool is_of_another_api(const calotype_device_context *given) {
     return given && given->device_interface &&
            given->device_interface != calotype_cuda_device_interface();
+}
+
+const calotype_device_context *given_context(const void *user_context) {
+    return user_context ? calotype_get_device_context(user_context) : nullptr;
+}
+
+/** With the standard hooks: the context that a call asks for, if it is made already. */
+inline CUcontext context_asked_for(void *user_context, const calotype_device_context *given) {
+    if (is_of_another_api(given)) {
+        return nullptr;
+    }
+    if (given && given->context) {
+        return static_cast<CUcontext>(given->context);
+    }
+    const int ordinal = chosen_device(user_context);
+    return ordinal < 0 ? nullptr : primaries[ordinal].context.load(std::memory_order_acquire);
+}
+
+/** The context that this thread met last, if it is asked for once more and is the same still. */
+inline bool acquire_again(const Driver &driver, void *user_context, DeviceScope *scope) {
+    const calotype_device_context *given = given_context(user_context);
+    const CUcontext context = context_asked_for(user_context, given);
+    const Recent &last = recent;
+    unsigned long long uid = 0;
+    if (!context || context != last.context || !driver.cuCtxGetId ||
+        driver.cuCtxGetId(context, &uid) != CUDA_SUCCESS || uid != last.uid || !is_current(last)) {
+        return false;
+    }
+    scope->user_context = user_context;
+    scope->context = context;
+    scope->context_uid = uid;
+    scope->stream = stream_asked_for(given);
+    scope->device = last.known->device->device;
+    scope->extra = last.known;
+    return true;
 }
 
 /** After the context was acquired. */
@@ -245,19 +246,16 @@ calotype_status fill_scope(void *user_context, CUcontext context, DeviceScope *s
     KnownContext *known = nullptr;
     const calotype_status status = know(context, &known);
     if (status == CALOTYPE_OK) {
-        *scope = {user_context, context, known->uid, stream, known->device->device, known};
+        *scope = {user_context, context, recent.uid, stream, known->device->device, known};
     }
     return status;
 }
 
 }  // namespace
 
-calotype_status acquire(void *user_context, DeviceScope *scope) {
-    verified = {};
-    if (!find_driver()) {
-        return CALOTYPE_E_DEVICE;
-    }
-    if (is_of_another_api(user_context)) {
+__attribute__((noinline)) static calotype_status acquire_anew(void *user_context,
+                                                              DeviceScope *scope) {
+    if (is_of_another_api(calotype_get_device_context(user_context))) {
         set_failure("the context of the call is not one of CUDA");
         return CALOTYPE_E_INVALID;
     }
@@ -273,8 +271,33 @@ calotype_status acquire(void *user_context, DeviceScope *scope) {
     return status;
 }
 
+calotype_status acquire(void *user_context, DeviceScope *scope) {
+    const Driver *driver = find_driver();
+    if (!driver) {
+        return CALOTYPE_E_DEVICE;
+    }
+    return are_hooks_standard() && acquire_again(*driver, user_context, scope)
+               ? CALOTYPE_OK
+               : acquire_anew(user_context, scope);
+}
+
+calotype_status acquire_held(void *user_context, const DeviceScope &held, DeviceScope *scope) {
+    if (are_hooks_standard()) {
+        const calotype_device_context *given = given_context(user_context);
+        if (context_asked_for(user_context, given) == held.context) {
+            *scope = held;
+            scope->user_context = user_context;
+            scope->stream = stream_asked_for(given);
+            return CALOTYPE_OK;
+        }
+    }
+    return acquire(user_context, scope);
+}
+
 void release(const DeviceScope &scope) {
-    calotype_cuda_release_context(scope.user_context);
+    if (!are_hooks_standard()) {
+        calotype_cuda_release_context(scope.user_context);
+    }
 }
 
 calotype_status enter(const DeviceScope &scope) {
@@ -357,11 +380,7 @@ void forget_devices() {
             primary.retains = 0;
         }
     }
-    for (std::atomic<KnownContext *> &bucket : buckets) {
-        for (KnownContext *known = bucket.load(); known; known = known->next) {
-            known->is_lost.store(true);
-        }
-    }
+    lose_all_contexts();
     forget_device_infos();
 }
 
@@ -391,31 +410,23 @@ Call::~Call() {
 
 using namespace calotype::runtime;
 
-CALOTYPE_WEAK int calotype_cuda_acquire_context(void *user_context, CUctx_st **context,
-                                                bool create) {
-    return cuda::acquire_hook.get()(user_context, context, create);
-}
-
-CALOTYPE_WEAK int calotype_cuda_release_context(void *user_context) {
-    return cuda::release_hook.get()(user_context);
-}
-
-CALOTYPE_WEAK int calotype_cuda_get_stream(void *user_context, CUctx_st *context,
-                                           CUstream_st **stream) {
-    return cuda::stream_hook.get()(user_context, context, stream);
-}
-
 CALOTYPE_WEAK calotype_cuda_acquire_context_t
 calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t acquire) {
-    return cuda::acquire_hook.set(acquire);
+    const auto before = cuda::acquire_hook.set(acquire);
+    cuda::look_at_hooks();
+    return before;
 }
 
 CALOTYPE_WEAK calotype_cuda_release_context_t
 calotype_set_cuda_release_context(calotype_cuda_release_context_t release) {
-    return cuda::release_hook.set(release);
+    const auto before = cuda::release_hook.set(release);
+    cuda::look_at_hooks();
+    return before;
 }
 
 CALOTYPE_WEAK calotype_cuda_get_stream_t
 calotype_set_cuda_get_stream(calotype_cuda_get_stream_t get) {
-    return cuda::stream_hook.set(get);
+    const auto before = cuda::stream_hook.set(get);
+    cuda::look_at_hooks();
+    return before;
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "runtime/abi/device_interface.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/host/sync.h"
@@ -26,26 +27,32 @@ struct DeviceInfo {
     char name[128];
 };
 
-/** A context that was met. Never given back, since scopes point at it; its identity is not used
- * again either. */
+/** A context that was met (known_contexts.h). */
 struct KnownContext {
-    CUcontext context;
-    uint64_t uid;
-    const DeviceInfo *device;
+    std::atomic<uint64_t> uid{0};  ///< 0: that of none at present
+    std::atomic<CUcontext> context{nullptr};
+    const DeviceInfo *device = nullptr;
     Mutex pool_lock;                          ///< for making it
     std::atomic<CUmemoryPool> pool{nullptr};  ///< made when it is first needed
     std::atomic<uint64_t> pool_keeps{0};      ///< its release threshold
+    std::atomic<int> pieces{0};               ///< of memory that are the context's
     std::atomic<bool> is_lost{false};
-    KnownContext *next;
+    std::atomic<KnownContext *> next{nullptr};
+    KnownContext *next_free = nullptr;
 };
 
 /** Number `ordinal`, or null with the failure kept. */
 const DeviceInfo *device_info(int ordinal);
 /** The number of the device that the settings say, or -1 with the failure kept. Needs a driver. */
 int chosen_device(void *user_context);
+/** A device of that number, or the one that seems fastest for a negative one. */
+int device_of_number(int wanted);
+/** The one that seems fastest, once that is known; negative before. */
+extern std::atomic<int> largest_device;
 
 /** KernelBackend's functions of these names. */
 calotype_status acquire(void *user_context, DeviceScope *scope);
+calotype_status acquire_held(void *user_context, const DeviceScope &held, DeviceScope *scope);
 void release(const DeviceScope &scope);
 calotype_status enter(const DeviceScope &scope);
 void leave(const DeviceScope &scope);
@@ -63,6 +70,12 @@ void release_primary_context(const DeviceInfo &device);
 void forget_devices();
 /** The part of that in devices.cpp. */
 void forget_device_infos();
+
+inline int chosen_device(void *user_context) {
+    const int wanted = calotype_get_gpu_device(user_context);
+    const int largest = largest_device.load(std::memory_order_relaxed);
+    return wanted < 0 && largest >= 0 ? largest : device_of_number(wanted);
+}
 
 /** A call works in its context while this lives, if status() is CALOTYPE_OK. Starts with a clean
  * failure text. */

@@ -19,7 +19,6 @@ constinit Mutex devices_lock;
 DeviceInfo infos[max_devices];
 std::atomic<bool> is_filled[max_devices];
 constexpr int not_known = -1;
-std::atomic<int> largest{not_known};
 
 bool ask(CUdevice device, CUdevice_attribute attribute, int *value) {
     return note_failure("cuDeviceGetAttribute",
@@ -87,6 +86,8 @@ int find_largest() {
 
 }  // namespace
 
+constinit std::atomic<int> largest_device{not_known};
+
 const DeviceInfo *device_info(int ordinal) {
     if (is_filled[ordinal].load(std::memory_order_acquire)) {
         return &infos[ordinal];
@@ -101,8 +102,7 @@ const DeviceInfo *device_info(int ordinal) {
     return &infos[ordinal];
 }
 
-int chosen_device(void *user_context) {
-    const int wanted = calotype_get_gpu_device(user_context);
+int device_of_number(int wanted) {
     const int count = driver().devices < max_devices ? driver().devices : max_devices;
     if (wanted >= count) {
         Text text;
@@ -118,10 +118,10 @@ int chosen_device(void *user_context) {
     if (wanted >= 0) {
         return wanted;
     }
-    int ordinal = largest.load(std::memory_order_relaxed);
+    int ordinal = largest_device.load(std::memory_order_relaxed);
     if (ordinal == not_known) {
         ordinal = find_largest();
-        largest.store(ordinal, std::memory_order_relaxed);
+        largest_device.store(ordinal, std::memory_order_relaxed);
     }
     return ordinal;
 }
@@ -131,7 +131,7 @@ void forget_device_infos() {
     for (std::atomic<bool> &filled : is_filled) {
         filled.store(false);
     }
-    largest.store(not_known);
+    largest_device.store(not_known);
 }
 
 /** Whether the device will do; if not, why is kept as the failure. */

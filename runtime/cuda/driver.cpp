@@ -98,6 +98,9 @@ bool find_functions(void *library, Search &search) {
     }
     search.driver.has_pools = d.cuMemPoolCreate && d.cuMemPoolDestroy && d.cuMemPoolSetAttribute &&
                               d.cuMemPoolTrimTo && d.cuMemAllocFromPoolAsync && d.cuMemFreeAsync;
+    search.driver.has_graphs = d.cuGraphCreate && d.cuGraphAddKernelNode &&
+                               d.cuGraphInstantiateWithFlags && d.cuGraphExecKernelNodeSetParams &&
+                               d.cuGraphLaunch && d.cuGraphExecDestroy && d.cuGraphDestroy;
     return !missing;
 }
 
@@ -137,7 +140,7 @@ bool start(Search &search) {
     return code == CUDA_SUCCESS;
 }
 
-Search *search_for_driver() {
+Search *search() {
     LockGuard lock(search_lock);
     if (Search *found = result.load(std::memory_order_acquire)) {
         return found;
@@ -150,27 +153,28 @@ Search *search_for_driver() {
     void *library = load_library(search->why_not);
     search->succeeded = library && find_functions(library, *search) && start(*search);
     result.store(search, std::memory_order_release);
+    if (search->succeeded) {
+        found_driver.store(&search->driver, std::memory_order_release);
+    }
     return search;
 }
 
 }  // namespace
 
-const Driver *find_driver(bool explain) {
-    const Search *search = result.load(std::memory_order_acquire);
-    if (!search) {
-        search = search_for_driver();
+constinit std::atomic<const Driver *> found_driver{nullptr};
+
+const Driver *search_for_driver(bool explain) {
+    const Search *done = result.load(std::memory_order_acquire);
+    if (!done) {
+        done = search();
     }
-    if (search && search->succeeded) {
-        return &search->driver;
+    if (done && done->succeeded) {
+        return &done->driver;
     }
     if (explain) {
-        set_failure(search ? search->why_not.c_str() : "out of host memory");
+        set_failure(done ? done->why_not.c_str() : "out of host memory");
     }
     return nullptr;
-}
-
-const Driver &driver() {
-    return result.load(std::memory_order_acquire)->driver;
 }
 
 void append_result(Text &text, CUresult code) {
@@ -226,6 +230,7 @@ CALOTYPE_WEAK int calotype_cuda_set_driver_library(const char *file_name) {
             return calotype_error_code_symbol_not_found;
         }
         memcpy(replacement_name, file_name ? file_name : "", length + 1);
+        found_driver.store(nullptr, std::memory_order_release);
         free(result.exchange(nullptr));
         forget_devices();
     }

@@ -2,6 +2,8 @@
 // The driver's functions, found when they are first needed.
 #pragma once
 
+#include <atomic>
+
 #include "runtime/abi/kernels.h"
 #include "runtime/cuda/driver_types.h"
 #include "runtime/host/text.h"
@@ -16,17 +18,28 @@ struct Driver {
 #define CALOTYPE_CUDA_CALL(name, suffix, since, parameters) CUresult(*name) parameters;
 #include "runtime/cuda/driver.def"
 #undef CALOTYPE_CUDA_CALL
-    int version;     ///< 13000 for 13.0
-    int devices;     ///< how many there are
-    bool has_pools;  ///< all functions on memory pools are there
+    int version;      ///< 13000 for 13.0
+    int devices;      ///< how many there are
+    bool has_pools;   ///< all functions on memory pools are there
+    bool has_graphs;  ///< all functions on graphs
 };
+
+/** Null until it was found. */
+extern std::atomic<const Driver *> found_driver;
+/** What find_driver() does the first time. */
+const Driver *search_for_driver(bool explain);
 
 /** The driver, loaded and initialised with at least one device; else null, with what is missing
  * kept as the failure of this thread if that is wanted. A failure is final, like success. */
-const Driver *find_driver(bool explain = true);
+inline const Driver *find_driver(bool explain = true) {
+    const Driver *found = found_driver.load(std::memory_order_acquire);
+    return found ? found : search_for_driver(explain);
+}
 
 /** The same after someone has found it: no test, no call. */
-const Driver &driver();
+inline const Driver &driver() {
+    return *found_driver.load(std::memory_order_acquire);
+}
 
 /** "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory". */
 void append_result(Text &text, CUresult result);

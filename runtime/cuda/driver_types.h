@@ -135,6 +135,16 @@ struct CUmemPoolProps {
     unsigned char reserved[54] = {};
 };
 
+/** A launch as a node of a graph: of the functions without a suffix. */
+struct CUDA_KERNEL_NODE_PARAMS {
+    CUfunction func;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+};
+
 struct CUDA_MEMCPY2D {
     size_t srcXInBytes, srcY;
     CUmemorytype srcMemoryType;

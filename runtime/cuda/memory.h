@@ -13,6 +13,9 @@ namespace cuda {
 calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdeviceptr *handle);
 /** Free what allocate() gave, in whatever context that was. */
 calotype_status deallocate(const Call &call, CUdeviceptr handle);
+/** KernelBackend::reuse_memory. */
+bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
+                  uint64_t *handle);
 /** Give memory that is kept for later back to the driver. */
 calotype_status release_unused(const Call &call);
 /** End the pool of the context, which must be current. No piece of it may be in use. */

@@ -4,9 +4,11 @@
 // knows its driver. No function here is called with a lock of the cache held.
 #pragma once
 
+#include <atomic>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/abi/buffer.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/linkables.h"
 #include "runtime/device/error_log.h"
@@ -42,6 +44,26 @@ struct LoadableImage {
     bool was_built;    ///< by compiling; false for an embedded image taken as it is
     bool was_linked;   ///< with linkables
     bool lto_missed;   ///< a linkable has LTO-IR, but kernels were not inlined into: counted
+};
+
+/** A launch that is done later, with others. */
+struct RecordedLaunch {
+    void *function;  ///< what get_function gave
+    const calotype_kernel_desc *kernel;
+    uint32_t index;  ///< of the kernel in its module
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    uint32_t first_value;  ///< of its arguments' in LaunchList::values
+};
+/** Launches of one module, in order. */
+struct LaunchList {
+    const RecordedLaunch *launches;
+    uint32_t n;
+    uint64_t *values;  ///< one for each argument, in its first bytes
+};
+struct ReplayCounts {
+    uint32_t made;     ///< graphs
+    uint32_t updated;  ///< kernels in a graph that got new arguments or another shape
 };
 
 /** What the device runtime (cache/nrt.h) needs where kernels can allocate memory. Called between
@@ -118,6 +140,26 @@ struct KernelBackend {
     /** calotype_context_lost() was called: acquire must not answer this identity again, also where
      * a new context has the address of the old one. Null: the driver tells them apart. */
     void (*forget_context)(uint64_t context_uid);
+
+    /** Graphs: several launches that are one for the driver. Null: there are none.
+     * can_replay: whether it pays to record. replay: launch all of the list, or nothing and answer
+     * false: then the launches are done one by one, and say what is wrong. *graphs is the module's,
+     * null at first; drop_graphs ends it before the module is unloaded, without a call of the
+     * driver if that has gone. */
+    bool (*can_replay)() = nullptr;
+    bool (*replay)(const DeviceScope &scope, std::atomic<void *> *graphs, const LaunchList &list,
+                   ReplayCounts *counts) = nullptr;
+    void (*drop_graphs)(void *graphs, bool has_driver) = nullptr;
+    /** Let device memory that was freed in a recording serve another buffer of it: *handle is then
+     * its address. False: it does not fit. */
+    bool (*reuse_memory)(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
+                         uint64_t *handle) = nullptr;
+
+    /** acquire for a launch of a module that is held: `held` is the scope of its context, without
+     * user context and stream. That context is there, so its identity need not be asked for. Null:
+     * acquire costs no more. */
+    calotype_status (*acquire_held)(void *user_context, const DeviceScope &held,
+                                    DeviceScope *scope) = nullptr;
 
     /** Null: kernels cannot allocate memory. */
     const DeviceHeap *heap = nullptr;

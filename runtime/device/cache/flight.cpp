@@ -48,8 +48,17 @@ calotype_status check_capture(Flight &flight) {
     if (!flight.backend.is_capturing || !flight.backend.is_capturing(flight.call.scope, nullptr)) {
         return CALOTYPE_OK;
     }
-    flight.log << "the module is not loaded in this context, and loading it would break the "
-                  "capture; call calotype_prefetch or run the pipeline once before";
+    const calotype_module_desc &desc = flight.desc;
+    if (desc.n_kernels > 0) {
+        flight.log << "kernel " << desc.kernels[0].name;
+        if (desc.n_kernels > 1) {
+            flight.log << ", the first of " << desc.n_kernels << ',';
+        }
+    } else {
+        flight.log << "the module";
+    }
+    flight.log << " is not loaded in this context, and loading it would break the capture; call "
+                  "calotype_prefetch or run the pipeline once before";
     return flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CAPTURE);
 }
 
@@ -277,6 +286,7 @@ bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
     if (flight.context.lost) {
         return false;
     }
+    flight.module->scope = flight.context.scope;
     entry.module = flight.module;
     entry.compile_ns = flight.image.compile_ns;
     entry.loaded_at = kernel_cache.epoch.fetch_add(uint64_t(1) << 32, std::memory_order_relaxed) +

@@ -352,7 +352,7 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
 
 // ---- giving back -----------------------------------------------------------------------------
 
-static calotype_status count_misuse(const calotype_entry *entry) {
+__attribute__((noinline)) static calotype_status count_misuse(const calotype_entry *entry) {
     {
         LockGuard guard(kernel_cache.lock);
         count_in(entry ? entry->context : nullptr, Counter::misuse);
@@ -376,7 +376,7 @@ static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
 }
 
 /** What a finalize has to do where somebody watches the entry, or nothing is left of the module. */
-static calotype_status look_after(calotype_entry &entry, const Giver &giver) {
+__attribute__((noinline)) static calotype_status look_after(calotype_entry &entry, Giver giver) {
     ThreadBlock *me = this_thread();
     Victims victims;
     kernel_cache.lock.lock();
@@ -398,7 +398,7 @@ static calotype_status look_after(calotype_entry &entry, const Giver &giver) {
                          : CALOTYPE_OK;
 }
 
-calotype_status give_back(const calotype_hold &hold, const Giver &giver) {
+calotype_status give_back(calotype_hold hold, Giver giver) {
     calotype_entry *entry = hold.entry;
     if (!entry) {
         return count_misuse(nullptr);
@@ -424,6 +424,13 @@ calotype_status give_back(const calotype_hold &hold, const Giver &giver) {
 }  // namespace runtime
 }  // namespace calotype
 
+__attribute__((noinline)) static calotype_status
+initialize_cold(void *user_context, const calotype_module_desc *desc, calotype_hold *out) {
+    Call call;
+    const calotype_status status = begin_call(user_context, desc, &call);
+    return status == CALOTYPE_OK ? hold_module(call, *desc, out) : status;
+}
+
 CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
                                                           const calotype_module_desc *desc,
                                                           void *call_site_slot,
@@ -434,31 +441,34 @@ CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
     }
     *out = calotype_hold{};
     // Where all goes well nothing is written but this thread's count.
-    if (const KernelBackend *backend =
-            desc && desc->device_interface ? backend_of(desc->device_interface()) : nullptr) {
-        DeviceScope scope;
-        if (backend->acquire(user_context, &scope) == CALOTYPE_OK) {
-            const bool is_warm = hold_warm(scope.context_uid, desc->uid, out);
-            if (backend->release) {
-                backend->release(scope);
-            }
-            if (is_warm) {
-                return CALOTYPE_OK;
-            }
+    const KernelBackend *backend =
+        desc && desc->device_interface ? backend_of(desc->device_interface()) : nullptr;
+    DeviceScope scope;
+    bool is_warm = false;
+    if (backend && backend->acquire(user_context, &scope) == CALOTYPE_OK) {
+        is_warm = hold_warm(scope.context_uid, desc->uid, out);
+        if (backend->release) {
+            backend->release(scope);
         }
     }
-    Call call;
-    const calotype_status status = begin_call(user_context, desc, &call);
-    return status == CALOTYPE_OK ? hold_module(call, *desc, out) : status;
+    return is_warm ? CALOTYPE_OK : initialize_cold(user_context, desc, out);
+}
+
+/** The words one by one: read as a whole they would have to wait until both that have just been
+ * written are in the cache. */
+static inline calotype_hold take(calotype_hold *hold) {
+    calotype_entry *entry = hold->entry;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const uint64_t generation = hold->generation;
+    *hold = calotype_hold{};
+    return calotype_hold{entry, generation};
 }
 
 CALOTYPE_WEAK calotype_status calotype_finalize_kernels(void *user_context, calotype_hold *hold) {
     if (!hold) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
     }
-    const calotype_hold given = *hold;
-    *hold = calotype_hold{};
-    return give_back(given, Giver{true, user_context});
+    return give_back(take(hold), Giver{true, user_context});
 }
 
 CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *out) {
@@ -489,9 +499,7 @@ CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
     if (!hold) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no pin is given");
     }
-    const calotype_hold given = *hold;
-    *hold = calotype_hold{};
-    return give_back(given, Giver{false, nullptr});
+    return give_back(take(hold), Giver{false, nullptr});
 }
 
 CALOTYPE_WEAK calotype_status calotype_context_uid(

@@ -53,7 +53,7 @@ struct Giver {
     void *user_context;
 };
 /** Give a hold back, with all that follows if it was the last one. */
-calotype_status give_back(const calotype_hold &hold, const Giver &giver);
+calotype_status give_back(calotype_hold hold, Giver giver);
 
 /** Give back the holds whose events have passed. Without the lock. */
 void poll_stream_holds(uint64_t context_uid);

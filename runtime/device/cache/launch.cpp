@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Launches, and what generated code calls.
+#include "runtime/device/cache/launch.h"
+
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/module.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -11,15 +12,6 @@ namespace calotype {
 namespace runtime {
 
 namespace {
-
-struct Launch {
-    void *user_context;
-    uint32_t kernel;
-    const uint32_t *grid, *block;
-    uint32_t dynamic_shared_bytes;
-    void *stream;
-    void **args;
-};
 
 ErrorLog &operator<<(ErrorLog &log, const uint32_t (&size)[3]) {
     return log << size[0] << " x " << size[1] << " x " << size[2];
@@ -41,9 +33,10 @@ void describe(const Launch &launch, const calotype_kernel_desc &kernel, ErrorLog
         << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
 }
 
-/** What no device could run. */
-calotype_status check(const Launch &launch, const calotype_kernel_desc &kernel,
-                      const LoadedModule &module) {
+}  // namespace
+
+calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
+    const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
     uint64_t threads = 1;
     bool is_empty = false;
     for (int i = 0; i < 3; i++) {
@@ -66,8 +59,8 @@ calotype_status check(const Launch &launch, const calotype_kernel_desc &kernel,
 }
 
 /** Why the back end did not launch. */
-calotype_status report(const Launch &launch, const LoadedModule &module, calotype_status status,
-                       const ErrorLog &reason) {
+static calotype_status report(const Launch &launch, const LoadedModule &module,
+                              calotype_status status, const ErrorLog &reason) {
     ErrorLog log;
     describe(launch, module.desc.kernels[launch.kernel], log);
     log << (reason.empty() ? failure_text() : reason.c_str());
@@ -76,14 +69,17 @@ calotype_status report(const Launch &launch, const LoadedModule &module, calotyp
     return refuse(status, &module, log);
 }
 
-calotype_status run(const LoadedModule &module, const Launch &launch) {
+calotype_status acquire_held(const LoadedModule &module, void *user_context, DeviceScope *scope) {
+    const KernelBackend &backend = *module.backend;
+    return backend.acquire_held ? backend.acquire_held(user_context, module.scope, scope)
+                                : backend.acquire(user_context, scope);
+}
+
+calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     const KernelBackend &backend = *module.backend;
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
-    if (check(launch, kernel, module) != CALOTYPE_OK) {
-        return CALOTYPE_E_LAUNCH;
-    }
     DeviceScope scope;
-    calotype_status status = backend.acquire(launch.user_context, &scope);
+    calotype_status status = acquire_held(module, launch.user_context, &scope);
     ErrorLog log;
     if (status != CALOTYPE_OK) {
         return report(launch, module, status, log);
@@ -97,7 +93,8 @@ calotype_status run(const LoadedModule &module, const Launch &launch) {
     return status == CALOTYPE_OK ? status : report(launch, module, status, log);
 }
 
-calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
+calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
+                            const LoadedModule **module) {
     const uint64_t word = hold.entry ? hold.entry->word.load(std::memory_order_acquire) : 0;
     if (!hold.entry || generation_of(word) != hold.generation >> thread_bits) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_LAUNCH, nullptr, "the module is not held");
@@ -106,16 +103,46 @@ calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
         return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_LAUNCH, nullptr,
                     "the module was unloaded although it is held");
     }
-    const LoadedModule &module = *hold.entry->module;
-    if (launch.kernel >= module.n_functions) {
+    *module = hold.entry->module;
+    const uint32_t n = (*module)->n_functions;
+    if (kernel >= n) {
         ErrorLog log;
-        log << "kernel number " << launch.kernel << ", there are " << module.n_functions;
-        return refuse(CALOTYPE_E_INVALID, &module, log);
+        log << "kernel number " << kernel << ", there are " << n;
+        return refuse(CALOTYPE_E_INVALID, *module, log);
     }
-    return run(module, launch);
+    return CALOTYPE_OK;
 }
 
-}  // namespace
+static calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
+    const LoadedModule *module = nullptr;
+    calotype_status status = find_kernel(hold, launch.kernel, &module);
+    status = status == CALOTYPE_OK ? check_launch(*module, launch) : status;
+    return status == CALOTYPE_OK ? launch_now(*module, launch) : status;
+}
+
+calotype_status read_shape(uint32_t kernel, const int32_t shape[7], LaunchShape *out) {
+    bool is_negative = false;
+    out->is_empty = false;
+    for (int i = 0; i < 7; i++) {
+        is_negative |= shape[i] < 0;
+        out->is_empty |= i < 3 && shape[i] == 0;
+        out->size[i] = uint32_t(shape[i]);
+    }
+    if (!is_negative) {
+        return CALOTYPE_OK;
+    }
+    ErrorLog log;
+    log << "kernel number " << kernel << ": ";
+    const char *const names[] = {
+        "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
+    for (int i = 0; i < 7; i++) {
+        if (shape[i] < 0) {
+            log << names[i] << " is " << shape[i] << ", must not be negative";
+            break;
+        }
+    }
+    return refuse(CALOTYPE_E_LAUNCH, nullptr, log);
+}
 
 }  // namespace runtime
 }  // namespace calotype
@@ -137,29 +164,10 @@ CALOTYPE_WEAK int calotype_begin_kernels(void *user_context, const calotype_modu
 
 CALOTYPE_WEAK int calotype_run_kernel(void *user_context, const calotype_hold *hold,
                                       uint32_t kernel, const int32_t shape[7], void **args) {
-    uint32_t size[7];
-    bool is_negative = false, is_empty = false;
-    for (int i = 0; i < 7; i++) {
-        is_negative |= shape[i] < 0;
-        is_empty |= i < 3 && shape[i] == 0;
-        size[i] = uint32_t(shape[i]);
-    }
-    calotype_status status = CALOTYPE_OK;
-    if (is_negative) {
-        ErrorLog log;
-        log << "kernel number " << kernel << ": ";
-        const char *const names[] = {
-            "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
-        for (int i = 0; i < 7; i++) {
-            if (shape[i] < 0) {
-                log << names[i] << " is " << shape[i] << ", must not be negative";
-                break;
-            }
-        }
-        status = refuse(CALOTYPE_E_LAUNCH, nullptr, log);
-    } else if (!is_empty) {
-        status = launch_held(*hold,
-                             Launch{user_context, kernel, size, size + 3, size[6], nullptr, args});
+    LaunchShape given;
+    calotype_status status = read_shape(kernel, shape, &given);
+    if (status == CALOTYPE_OK && !given.is_empty) {
+        status = launch_held(*hold, given.launch(user_context, kernel, args));
     }
     return status == CALOTYPE_OK ? 0 : calotype_report_status(user_context, status);
 }

@@ -106,6 +106,7 @@ struct alignas(64) calotype_entry {
     }
     bool has_key(const calotype::runtime::KernelKey &other) const {
         uint64_t difference = 0;
+#pragma GCC unroll 5
         for (int i = 0; i < 5; i++) {
             difference |= key[i].load(std::memory_order_acquire) ^ other.words[i];
         }

@@ -6,6 +6,7 @@ set(CALOTYPE_GPU_CORPUS
     tile_2d:tile_2d:
     tile_3d:tile_3d:
     chain:chain:
+    "chain_51:chain:stages=50"
     to_and_fro:to_and_fro:
     specialised:specialised:
     shared_blur:shared_blur:

@@ -38,13 +38,18 @@ struct Module {
 
 using Work = std::function<void()>;
 
+/// Its nodes are done in the order in which they came.
 struct Graph {
     std::vector<Work> nodes;
     bool is_valid = true;
+    CUctx_st *context = nullptr;
+    std::vector<std::shared_ptr<char>> handles;  ///< of nodes that were added one by one
+    void *source = nullptr;                      ///< of an instance: the graph
 };
 
 struct Stream {
     CUctx_st *context;
+    unsigned long long id;  ///< not used again
     bool is_held = false;
     std::deque<Work> queue;
     std::shared_ptr<Graph> capture;
@@ -130,6 +135,9 @@ CUresult enter_call(const char *name);
 
 /// The stream of a handle in the current context. With the lock held.
 CUresult find_stream(CUstream handle, Stream **stream);
+/// A launch with its arguments copied. With the lock held.
+CUresult prepare_launch(CUfunction function, CUctx_st *context,
+                        const CUDA_KERNEL_NODE_PARAMS &params, CUstream stream, Work *work);
 /// Do, queue or record the work. Without the lock.
 CUresult submit(CUstream stream, Work work);
 /// Whether a stream of the context is being captured; marks the captures as broken if so, since the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Streams, events, graphs: when work is done.
+// Streams and events: when work is done.
 #include "harness/fake_cuda/state.h"
 
 using namespace fake_cuda;
@@ -90,10 +90,23 @@ CUresult cuStreamCreate(CUstream *handle, unsigned) {
     if (CUresult code = current(&context)) {
         return code;
     }
+    static unsigned long long streams_ever = 0;
     auto stream = std::make_unique<Stream>();
     stream->context = context;
+    stream->id = ++streams_ever;
     *handle = reinterpret_cast<CUstream>(stream.get());
     state().streams[*handle] = std::move(stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
+    FAKE_CUDA_CALL("cuStreamGetId");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    *id = stream->id;
     return CUDA_SUCCESS;
 }
 
@@ -156,52 +169,10 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph) {
     if (!captured || !captured->is_valid) {
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
+    captured->context = stream->context;
     *graph = reinterpret_cast<CUgraph>(captured.get());
     state().graphs[*graph] = captured;
     return CUDA_SUCCESS;
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long) {
-    FAKE_CUDA_CALL("cuGraphInstantiateWithFlags");
-    Guard guard(state().lock);
-    const auto found = state().graphs.find(graph);
-    if (found == state().graphs.end()) {
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
-    const auto copy = std::make_shared<Graph>(*found->second);
-    *exec = reinterpret_cast<CUgraphExec>(copy.get());
-    state().execs[*exec] = copy;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
-    FAKE_CUDA_CALL("cuGraphLaunch");
-    std::shared_ptr<Graph> graph;
-    {
-        Guard guard(state().lock);
-        const auto found = state().execs.find(exec);
-        if (found == state().execs.end()) {
-            return CUDA_ERROR_INVALID_HANDLE;
-        }
-        graph = found->second;
-    }
-    return submit(stream, [graph] {
-        for (const Work &node : graph->nodes) {
-            node();
-        }
-    });
-}
-
-CUresult cuGraphExecDestroy(CUgraphExec exec) {
-    FAKE_CUDA_CALL("cuGraphExecDestroy");
-    Guard guard(state().lock);
-    return state().execs.erase(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult cuGraphDestroy(CUgraph graph) {
-    FAKE_CUDA_CALL("cuGraphDestroy");
-    Guard guard(state().lock);
-    return state().graphs.erase(graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult cuEventCreate(CUevent *handle, unsigned) {

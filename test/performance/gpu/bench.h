@@ -5,7 +5,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dlfcn.h>
@@ -27,6 +29,33 @@ inline double now_ns() {
     return double(duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
 }
 
+/** Calls a second of f(thread, i) on that many threads, which start together. */
+template<typename F>
+double throughput(int threads, int calls, F f) {
+    std::atomic<int> ready{0};
+    std::atomic<bool> go{false};
+    std::vector<std::thread> all;
+    for (int t = 0; t < threads; t++) {
+        all.emplace_back([&, t] {
+            f(t, -1);
+            ready++;
+            while (!go) {
+            }
+            for (int i = 0; i < calls; i++) {
+                f(t, i);
+            }
+        });
+    }
+    while (ready < threads) {
+    }
+    const double begin = now_ns();
+    go = true;
+    for (std::thread &thread : all) {
+        thread.join();
+    }
+    return double(threads) * calls / (now_ns() - begin) * 1e9;
+}
+
 /** The functions of the driver that raw launches need. */
 struct Driver {
     int (*init)(unsigned);
@@ -43,6 +72,9 @@ struct Driver {
     int (*ctx_create)(void **, unsigned, int);
     int (*ctx_pop)(void **);
     int (*ctx_destroy)(void *);
+    int (*ctx_push)(void *);
+    int (*get_current)(void **);
+    int (*get_id)(void *, unsigned long long *);
 
     bool open() {
         void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -57,7 +89,8 @@ struct Driver {
                get(stream_create, "cuStreamCreate") && get(stream_sync, "cuStreamSynchronize") &&
                get(alloc, "cuMemAlloc_v2") && get(free, "cuMemFree_v2") &&
                get(ctx_create, "cuCtxCreate_v2") && get(ctx_pop, "cuCtxPopCurrent_v2") &&
-               get(ctx_destroy, "cuCtxDestroy_v2");
+               get(ctx_destroy, "cuCtxDestroy_v2") && get(ctx_push, "cuCtxPushCurrent_v2") &&
+               get(get_current, "cuCtxGetCurrent") && get(get_id, "cuCtxGetId");
     }
 };
 
@@ -114,14 +147,24 @@ struct Bench {
             failures++;
         }
     }
+    /** What generated code does without a launch. */
+    void pair(void *user_context) {
+        calotype_hold hold;
+        expect_ok(calotype_initialize_kernels(user_context, &module.desc, nullptr, &hold));
+        expect_ok(calotype_finalize_kernels(user_context, &hold));
+    }
     void hold_and_release(int threads);
+    void attribute_driver();
+    void attribute_machine();
     void raw(int threads, bool own_stream);
     void call(int threads, bool own_stream);
     void copy_bandwidth();
     void pipeline();
+    void generated_pipeline();
     void compiles_overlap();
     void warm_disk();
     void launch_beside_compile();
+    void beside_compile(const std::string &name, int number, const std::function<void()> &f);
     void launch_after_prefetch();
 };
 

@@ -208,38 +208,60 @@ void Bench::warm_disk() {
     expect_ok(system(remove.c_str()));
 }
 
-/// P3: launches of what is loaded while another context compiles.
+/// P3: launches of what is loaded while another context compiles. Beside it what the machine and
+/// the driver do without us: raw launches there, holds without a launch, launches in quiet.
 void Bench::launch_beside_compile() {
-    void *other = nullptr, *popped = nullptr;
-    expect_ok(driver.ctx_create(&other, 0, 0));
-    expect_ok(driver.ctx_pop(&popped));
-    std::atomic<bool> done{false};
-    std::thread compiler([&] {
-        calotype_device_context there = CALOTYPE_DEVICE_CONTEXT(other, nullptr);
-        for (int i = 0; i < 4; i++) {
-            expect_ok(hold_once(&there, heavy(300 + i)));
-        }
-        expect_ok(calotype_release_context(&there, CALOTYPE_REL_BUSY, 0));
-        done = true;
-    });
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, streams[0]);
     const int32_t shape[7] = {1, 1, 1, 1, 1, 1, 0};
-    std::vector<double> times;
-    while (!done) {
-        const double begin = now_ns();
+    const auto call = [&] {
         calotype_hold hold;
         expect_ok(calotype_begin_kernels(&on, &module.desc, &hold));
         expect_ok(calotype_run_kernel(&on, &hold, 0, shape, nullptr));
         calotype_end_kernels(&on, &hold);
+    };
+    const auto raw = [&] {
+        expect_ok(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, streams[0], nullptr, nullptr));
+    };
+    call();
+    beside_compile("P3", 300, call);
+    beside_compile("P3_raw", 310, raw);
+    beside_compile("P3_hold", 320, [&] { pair(&on); });
+    beside_compile("P3_quiet", 0, call);
+    beside_compile("P3_raw_quiet", 0, raw);
+}
+
+/// Times of f on this thread while another compiles four modules that begin with that number, or
+/// for half a second while nothing is compiled.
+void Bench::beside_compile(const std::string &name, int number, const std::function<void()> &f) {
+    std::atomic<bool> done{false};
+    std::thread compiler([&] {
+        if (number == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        } else {
+            void *other = nullptr, *popped = nullptr;
+            expect_ok(driver.ctx_create(&other, 0, 0));
+            calotype_device_context there = CALOTYPE_DEVICE_CONTEXT(other, nullptr);
+            for (int i = 0; i < 4; i++) {
+                expect_ok(hold_once(&there, heavy(number + i)));
+            }
+            expect_ok(calotype_release_context(&there, CALOTYPE_REL_BUSY, 0));
+            expect_ok(driver.ctx_pop(&popped));
+            expect_ok(driver.ctx_destroy(other));
+        }
+        done = true;
+    });
+    std::vector<double> times;
+    while (!done) {
+        const double begin = now_ns();
+        f();
         times.push_back((now_ns() - begin) / 1e3);
         driver.stream_sync(streams[0]);
     }
     compiler.join();
-    driver.ctx_destroy(other);
     std::sort(times.begin(), times.end());
-    json.add("P3_median_us", times[times.size() / 2]);
-    json.add("P3_p999_us", times[times.size() * 999 / 1000]);
-    json.add("P3_max_us", times.back());
+    json.add(name + "_median_us", times[times.size() / 2]);
+    json.add(name + "_p999_us", times[times.size() * 999 / 1000]);
+    json.add(name + "_max_us", times.back());
 }
 
 /// P5: the first launch of a module that was prefetched, beside a kernel that runs 300 ms.

@@ -212,6 +212,41 @@ TEST_F(CudaBuffers, WithoutPoolsPiecesAreKeptIfWanted) {
     EXPECT_EQ(0, fake_cuda::live_allocations());
 }
 
+TEST_F(CudaBuffers, PiecesOfPoolsAreKeptForTheirStreamIfWanted) {
+    void *context = make_context();
+    calotype_device_context one = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    calotype_device_context other = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    calotype_reuse_device_allocations(&one, true);
+    Ints a(1000), b(1001);
+    const auto allocate = [&](calotype_device_context &on, Ints &ints) {
+        EXPECT_EQ(0, calotype_device_malloc(&on, &ints.buf, cuda()));
+        return ints.buf.device;
+    };
+    const auto calls = [] {
+        return fake_cuda::calls("cuMemAllocFromPoolAsync");
+    };
+    const uint64_t where = allocate(one, a);
+    EXPECT_EQ(0, calotype_device_free(&one, &a.buf));
+    EXPECT_EQ(1, fake_cuda::live_allocations());
+    EXPECT_EQ(0, fake_cuda::calls("cuMemFreeAsync"));
+    EXPECT_EQ(where, allocate(one, b)) << "sizes of one class share a piece";
+    EXPECT_EQ(1, calls());
+    EXPECT_EQ(0, calotype_device_free(&one, &b.buf));
+    EXPECT_NE(where, allocate(other, b)) << "what another stream still does is not waited for";
+    EXPECT_EQ(2, calls());
+    EXPECT_EQ(0, calotype_device_free(&other, &b.buf));
+    // A stream at the address of one that is gone is another one.
+    EXPECT_EQ(0, cuStreamDestroy_v2(one.stream));
+    one.stream = make_stream(context);
+    EXPECT_NE(where, allocate(one, a));
+    EXPECT_EQ(3, calls());
+    EXPECT_EQ(0, calotype_device_free(&one, &a.buf));
+    EXPECT_EQ(0, calotype_reuse_device_allocations(&one, false));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    calotype_device_release(&one, cuda());
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
+}
+
 TEST_F(CudaBuffers, WrapsTheApplicationsMemory) {
     Ints a(10), b(10);
     ASSERT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Of what the time of a warm call consists: calls of the driver alone, the search for the context,
+// instructions that lock; and what the machine itself does to many threads.
+#include "performance/gpu/bench.h"
+
+#include <algorithm>
+#include <thread>
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/cuda/context.h"
+
+namespace calotype_bench {
+
+namespace {
+
+namespace cuda = calotype::runtime::cuda;
+using calotype::runtime::DeviceScope;
+
+/// The least of 5 times, in ns a call of f.
+template<typename F>
+double ns_of(F f, int calls = 500000) {
+    double best = 1e30;
+    for (int round = 0; round < 5; round++) {
+        const double begin = now_ns();
+        for (int i = 0; i < calls; i++) {
+            f();
+        }
+        best = std::min(best, (now_ns() - begin) / calls);
+    }
+    return best;
+}
+
+/// A cell that no other thread's is near.
+struct alignas(256) Cell {
+    std::atomic<uint32_t> count{0};
+};
+
+void lock_twice(Cell &cell) {
+    cell.count.fetch_add(1);
+    uint32_t seen = cell.count.load(std::memory_order_relaxed);
+    cell.count.compare_exchange_strong(seen, seen - 1);
+}
+
+void store_twice(Cell &cell) {
+    for (int change : {1, -1}) {
+        const uint32_t seen = cell.count.load(std::memory_order_relaxed);
+        cell.count.store(seen + uint32_t(change), std::memory_order_release);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+}
+
+long barrier_of_process(int command) {
+    return syscall(SYS_membarrier, command, 0u, 0);
+}
+
+}  // namespace
+
+void Bench::attribute_driver() {
+    unsigned long long id = 0;
+    void *current = nullptr;
+    const auto measure = [&](const std::string &with) {
+        json.add("driver_get_id_ns" + with, ns_of([&] { driver.get_id(context, &id); }));
+        json.add("driver_get_id_of_null_ns" + with, ns_of([&] { driver.get_id(nullptr, &id); }));
+        json.add("driver_get_current_ns" + with, ns_of([&] { driver.get_current(&current); }));
+        DeviceScope scope;
+        json.add("acquire_default_ns" + with, ns_of([&] {
+                     cuda::acquire(nullptr, &scope);
+                     cuda::release(scope);
+                 }));
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, streams[0]);
+        json.add("acquire_given_ns" + with, ns_of([&] {
+                     cuda::acquire(&on, &scope);
+                     cuda::release(scope);
+                 }));
+        json.add("pair_default_ns" + with, ns_of([&] { pair(nullptr); }));
+        json.add("pair_given_ns" + with, ns_of([&] { pair(&on); }));
+    };
+    expect_ok(driver.set_current(context));
+    measure("_current");
+    expect_ok(driver.set_current(nullptr));
+    measure("_not_current");
+    expect_ok(driver.set_current(context));
+    json.add("driver_push_pop_ns", ns_of([&] {
+                 driver.ctx_push(context);
+                 driver.ctx_pop(&current);
+             }));
+}
+
+void Bench::attribute_machine() {
+    Cell cell;
+    json.add("clock_ns", ns_of([] { now_ns(); }));
+    json.add("locked_pair_ns", ns_of([&] { lock_twice(cell); }));
+    json.add("stored_pair_ns", ns_of([&] { store_twice(cell); }));
+    barrier_of_process(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    const auto barrier = [] {
+        barrier_of_process(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    };
+    json.add("membarrier_us", ns_of(barrier, 1000) / 1e3);
+    std::atomic<bool> done{false};
+    std::vector<std::thread> others;
+    for (int t = 0; t < 15; t++) {
+        others.emplace_back([&] {
+            while (!done.load(std::memory_order_relaxed)) {
+            }
+        });
+    }
+    json.add("membarrier_beside_15_us", ns_of(barrier, 1000) / 1e3);
+    done = true;
+    for (std::thread &other : others) {
+        other.join();
+    }
+    std::vector<Cell> cells(16);
+    std::vector<void *> contexts(16, context);
+    for (int threads : {1, 2, 4, 8, 16}) {
+        const std::string suffix = "_" + std::to_string(threads);
+        const auto measure = [&](const char *name, auto f) {
+            json.add(name + suffix, 1e9 * threads / throughput(threads, 2000000, f));
+        };
+        measure("machine_locked_ns", [&](int t, int) { lock_twice(cells[size_t(t)]); });
+        measure("machine_stored_ns", [&](int t, int) { store_twice(cells[size_t(t)]); });
+        measure("driver_get_id_ns", [&](int, int) {
+            unsigned long long id;
+            driver.get_id(context, &id);
+        });
+        measure("driver_get_id_of_null_ns", [&](int, int i) {
+            unsigned long long id;
+            if (i < 0) {
+                driver.set_current(context);
+            }
+            driver.get_id(nullptr, &id);
+        });
+    }
+}
+
+}  // namespace calotype_bench
