@@ -12,35 +12,6 @@ namespace calotype::internal {
 
 namespace {
 
-/// The names that Lets, LetStmts and loops bind, once for each time.
-class BoundNames : public GraphVisitor {
-public:
-    std::vector<std::string> names;
-
-protected:
-    using GraphVisitor::visit;
-
-    void visit(const Let *op) override {
-        names.push_back(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const LetStmt *op) override {
-        names.push_back(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const For *op) override {
-        names.push_back(op->name);
-        GraphVisitor::visit(op);
-    }
-};
-
-template<typename Code>
-std::vector<std::string> bound_names(const Code &code) {
-    BoundNames finder;
-    finder(code);
-    return std::move(finder.names);
-}
-
 /// The parts that all hold if `e` does (or if it does not, for not positive).
 void collect_conjuncts(const Expr &e, bool positive, std::vector<Expr> *result) {
     if (const Call *c = e.as<Call>(); c && (c->is_intrinsic(Intrinsic::likely) ||

@@ -44,36 +44,13 @@ private:
     int count_ = 0;
 };
 
-/// Every name that is bound or free somewhere in the code.
-class NameCollector : public GraphVisitor {
-public:
-    std::set<std::string> names;
-
-protected:
-    using GraphVisitor::visit;
-
-    void visit(const Variable *op) override {
-        names.insert(op->name);
-    }
-    void visit(const Let *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const LetStmt *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const For *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-};
-
 template<typename T>
 FreshNames fresh_names_for(const T &code) {
-    NameCollector collector;
-    collector(code);
-    return FreshNames(std::move(collector.names));
+    std::set<std::string> names = names_used(code);
+    for (std::string &name : bound_names(code)) {
+        names.insert(std::move(name));
+    }
+    return FreshNames(std::move(names));
 }
 
 /// What distinguishes a node, as words: kind, type, own fields, numbers of children.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ bool uses_any_var(const Expr &e, const std::vector<std::string> &names);
 /// Names of free Variables, sorted.
 std::vector<std::string> free_variables(const Expr &e);
 std::vector<std::string> free_variables(const Stmt &s);
+/// Names that Lets, LetStmts and loops bind, once for each time.
+std::vector<std::string> bound_names(const Expr &e);
+std::vector<std::string> bound_names(const Stmt &s);
+/// Names of Variables and of buffers that are loaded or stored to, free or not.
+std::set<std::string> names_used(const Expr &e);
+std::set<std::string> names_used(const Stmt &s);
 /// True if a Load, Store or Call of buffer or Func `name` occurs.
 bool uses_buffer(const Expr &e, const std::string &name);
 bool uses_buffer(const Stmt &s, const std::string &name);

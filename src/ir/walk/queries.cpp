@@ -108,6 +108,55 @@ protected:
     }
 };
 
+class BoundNames : public GraphVisitor {
+public:
+    std::vector<std::string> names;
+
+protected:
+    using GraphVisitor::visit;
+
+    void visit(const Let *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const LetStmt *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const For *op) override {
+        names.push_back(op->name);
+        GraphVisitor::visit(op);
+    }
+};
+
+class NamesUsed : public GraphVisitor {
+public:
+    std::set<std::string> names;
+
+protected:
+    using GraphVisitor::visit;
+
+    void visit(const Variable *op) override {
+        names.insert(op->name);
+    }
+    void visit(const Load *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+};
+
+/// The names that a visitor of the kind collects.
+template<typename Collector, typename Handle>
+auto names_by(const Handle &h) {
+    Collector collector;
+    collector(h);
+    return std::move(collector.names);
+}
+
 template<typename Handle>
 bool uses_any(const Handle &h, std::vector<std::string> names) {
     UsesVariable visitor(std::move(names));
@@ -117,9 +166,8 @@ bool uses_any(const Handle &h, std::vector<std::string> names) {
 
 template<typename Handle>
 std::vector<std::string> all_free(const Handle &h) {
-    AllFreeVariables visitor;
-    visitor(h);
-    return {visitor.names.begin(), visitor.names.end()};
+    const std::set<std::string> names = names_by<AllFreeVariables>(h);
+    return {names.begin(), names.end()};
 }
 
 /// Looks for a node anywhere; each node is seen once.
@@ -198,6 +246,22 @@ std::vector<std::string> free_variables(const Expr &e) {
 
 std::vector<std::string> free_variables(const Stmt &s) {
     return all_free(s);
+}
+
+std::vector<std::string> bound_names(const Expr &e) {
+    return names_by<BoundNames>(e);
+}
+
+std::vector<std::string> bound_names(const Stmt &s) {
+    return names_by<BoundNames>(s);
+}
+
+std::set<std::string> names_used(const Expr &e) {
+    return names_by<NamesUsed>(e);
+}
+
+std::set<std::string> names_used(const Stmt &s) {
+    return names_by<NamesUsed>(s);
 }
 
 bool uses_buffer(const Expr &e, const std::string &name) {

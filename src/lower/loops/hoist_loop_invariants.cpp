@@ -16,35 +16,9 @@ using namespace internal;
 
 namespace {
 
-/// All names that are bound within a statement.
-class BoundNames : public GraphVisitor {
-public:
-    std::set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Let *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const LetStmt *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const For *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Allocate *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-};
-
 std::set<std::string> names_bound_in(const Stmt &s) {
-    BoundNames bound;
-    bound(s);
-    return std::move(bound.names);
+    const std::vector<std::string> names = bound_names(s);
+    return {names.begin(), names.end()};
 }
 
 /// Of one node, whatever its operands: what moving gains something for.
