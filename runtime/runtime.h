@@ -20,6 +20,7 @@
 #include "abi/metadata.h"
 #include "abi/nrt.h"
 #include "abi/profiler.h"
+#include "abi/recording.h"
 #include "abi/symbols.h"
 #include "abi/target_features.h"
 #include "abi/threads.h"

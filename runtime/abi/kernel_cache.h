@@ -102,8 +102,11 @@ typedef struct calotype_stats {
         disk_misses, disk_writes, disk_corrupt, disk_evictions, failures, orphans, misuse,
         live_modules, live_bytes, image_bytes, holds, compile_ns, link_ns, load_ns, setup_ns,
         wait_ns;
+    /** Of recordings: graphs made, launches of them, kernels in them that got new arguments. */
+    uint64_t graphs, graph_launches, graph_updates;
 } calotype_stats;
-/** Of one context, or of the process with ctx_uid 0. Set stats->size first. */
+/** Of one context, or of the process with ctx_uid 0. Set stats->size first; fields beyond it are
+ * not written. */
 extern calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stats *stats);
 extern calotype_status calotype_reset_stats(void);
 

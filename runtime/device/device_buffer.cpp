@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device copies of buffers: allocating, freeing, wrapping, synchronising. The device-neutral half:
 // it checks what the back ends then need not check, and keeps the fields of the buffer consistent.
-#include "runtime/abi/device_interface.h"
+#include "runtime/device/device_buffer.h"
+
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
 #include "runtime/host/weak.h"
@@ -53,6 +54,17 @@ int check_not_elsewhere(void *user_context, const calotype_buffer_t *buf,
 
 }  // namespace
 
+int calotype::runtime::allocate_on_device(void *user_context, calotype_buffer_t *buf,
+                                          const calotype_device_interface_t *device_interface) {
+    ModuleUse impl(device_interface);
+    if (impl->device_malloc(user_context, buf) != 0) {
+        forget_device(buf);
+        return calotype_error_code_device_malloc_failed;
+    }
+    buf->device_interface = device_interface;
+    return 0;
+}
+
 CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *buf,
                                          const calotype_device_interface_t *device_interface) {
     if (int code = check_buffer(user_context, buf, "calotype_device_malloc")) {
@@ -61,16 +73,8 @@ CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *
     if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
         return code;
     }
-    if (buf->device) {
-        return 0;
-    }
-    ModuleUse impl(device_interface);
-    if (impl->device_malloc(user_context, buf) != 0) {
-        forget_device(buf);
-        return report_code(user_context, calotype_error_code_device_malloc_failed);
-    }
-    buf->device_interface = device_interface;
-    return 0;
+    const int code = buf->device ? 0 : allocate_on_device(user_context, buf, device_interface);
+    return code ? report_code(user_context, code) : 0;
 }
 
 CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *buf) {

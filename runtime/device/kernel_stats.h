@@ -45,6 +45,9 @@ enum class Counter : uint32_t {
     load_ns,
     setup_ns,
     wait_ns,
+    graphs,
+    graph_launches,
+    graph_updates,
     count
 };
 constexpr uint32_t n_counters = uint32_t(Counter::count);

@@ -2,6 +2,7 @@
 // Counters and the trace hook. Hits are counted in the cells of threads and added up when asked.
 #include "runtime/device/kernel_stats.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/device/cache/kernel_cache.h"
@@ -18,6 +19,9 @@ namespace {
 
 static_assert(sizeof(calotype_stats) == 8 + n_counters * sizeof(uint64_t),
               "Counter names the fields of calotype_stats");
+
+/** Of the structure before fields were added at its end. */
+constexpr size_t oldest_size = offsetof(calotype_stats, graphs);
 
 constinit std::atomic<uint64_t> totals[n_counters] = {};
 uint64_t totals_base[n_counters] = {};
@@ -80,7 +84,7 @@ void trace(calotype_stage stage, uint64_t context_uid, const calotype_uid &uid, 
 }  // namespace calotype
 
 CALOTYPE_WEAK calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stats *stats) {
-    if (!stats || stats->size < sizeof *stats) {
+    if (!stats || stats->size < oldest_size) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "calotype_stats::size is less than that of the structure");
     }
@@ -97,9 +101,10 @@ CALOTYPE_WEAK calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stat
             }
         }
     }
-    stats->size = sizeof *stats;
+    const size_t room = stats->size < sizeof *stats ? stats->size : sizeof *stats;
+    stats->size = uint32_t(room);
     stats->reserved = 0;
-    memcpy(&stats->misses, values, sizeof values);
+    memcpy(&stats->misses, values, room - offsetof(calotype_stats, misses));
     return CALOTYPE_OK;
 }
 

@@ -129,6 +129,8 @@ void destroy_contents(CUctx_st *context) {
     erase_of(s.modules, owner, context);
     erase_of(s.streams, owner, context);
     erase_of(s.events, owner, context);
+    erase_of(s.execs, owner, context);
+    erase_of(s.graphs, owner, context);
     erase_of(
         s.allocations, [](const Allocation &piece) { return piece.context; }, context);
     erase_of(
@@ -252,6 +254,11 @@ size_t live_bytes() {
 int live_events() {
     Guard guard(state().lock);
     return int(state().events.size());
+}
+
+int live_graphs() {
+    Guard guard(state().lock);
+    return int(state().graphs.size() + state().execs.size());
 }
 
 int live_streams() {

@@ -65,6 +65,8 @@ int live_modules();
 int live_allocations();
 size_t live_bytes();
 int live_events();
+/// Graphs and their instances.
+int live_graphs();
 int live_streams();
 int live_pools();
 /// Of the calling thread's stack of contexts.

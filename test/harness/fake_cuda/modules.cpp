@@ -99,6 +99,38 @@ void *global(const std::string &name) {
 
 }  // namespace fake_cuda
 
+CUresult fake_cuda::prepare_launch(CUfunction handle, CUctx_st *context,
+                                   const CUDA_KERNEL_NODE_PARAMS &params, CUstream stream,
+                                   Work *work) {
+    QueuedLaunch queued{"",
+                        nullptr,
+                        nullptr,
+                        {params.gridDimX, params.gridDimY, params.gridDimZ},
+                        {params.blockDimX, params.blockDimY, params.blockDimZ},
+                        {},
+                        stream};
+    const Function *function = find_function(handle);
+    if (!function || function->module->context != context) {
+        state().misuse++;
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (!fits(queued, *function, params.sharedMemBytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    queued.name = function->name;
+    queued.module = function->module;
+    const auto found = state().kernels.find(function->name);
+    queued.kernel = found == state().kernels.end() ? nullptr : found->second;
+    for (size_t i = 0; i < function->arg_bytes.size(); i++) {
+        const auto *value = static_cast<const uint8_t *>(params.kernelParams[i]);
+        queued.values.emplace_back(value, value + function->arg_bytes[i]);
+    }
+    *work = [queued] {
+        run(queued);
+    };
+    return CUDA_SUCCESS;
+}
+
 CUresult cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned count,
                             CUjit_option *options, void **values) {
     FAKE_CUDA_CALL("cuModuleLoadDataEx");
@@ -221,34 +253,21 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned grid_x, unsigned grid_y, uns
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                         CUstream stream, void **arguments, void **) {
     FAKE_CUDA_CALL("cuLaunchKernel");
-    QueuedLaunch queued{"", nullptr, nullptr, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                        {}, stream};
+    const CUDA_KERNEL_NODE_PARAMS params = {handle,  grid_x,  grid_y,       grid_z,    block_x,
+                                            block_y, block_z, shared_bytes, arguments, nullptr};
+    Work work;
     {
         Guard guard(state().lock);
         // A stream's context need not be current.
         const auto named = state().streams.find(stream);
         CUctx_st *context = named == state().streams.end() ? nullptr : named->second->context;
-        if (CUresult code = context ? CUDA_SUCCESS : current(&context)) {
+        CUresult code = context ? CUDA_SUCCESS : current(&context);
+        code = code ? code : prepare_launch(handle, context, params, stream, &work);
+        if (code) {
             return code;
         }
-        const Function *function = find_function(handle);
-        if (!function || function->module->context != context) {
-            state().misuse++;
-            return CUDA_ERROR_INVALID_HANDLE;
-        }
-        if (!fits(queued, *function, shared_bytes)) {
-            return CUDA_ERROR_INVALID_VALUE;
-        }
-        queued.name = function->name;
-        queued.module = function->module;
-        const auto found = state().kernels.find(function->name);
-        queued.kernel = found == state().kernels.end() ? nullptr : found->second;
-        for (size_t i = 0; i < function->arg_bytes.size(); i++) {
-            const auto *value = static_cast<const uint8_t *>(arguments[i]);
-            queued.values.emplace_back(value, value + function->arg_bytes[i]);
-        }
     }
-    return submit(stream, [queued] { run(queued); });
+    return submit(stream, work);
 }
 
 /// What is being linked: texts, one after another.
