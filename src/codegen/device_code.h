@@ -19,6 +19,15 @@ struct DeviceImage {
     uint32_t sm = 0;    ///< 90 for compute capability 9.0; 0: not for one architecture
     char suffix = 0;    ///< 0, 'a' or 'f'
     std::string bytes;  ///< text: without a NUL at its end
+    /// False if nothing that runs could use it: then it is only shown.
+    bool is_embedded = true;
+};
+
+/// A linkable as it travels with the code.
+struct DeviceLinkable {
+    LinkableData data;    ///< its images are those that a link at load time may need
+    std::string content;  ///< SHA-256 of what it is made of: 32 bytes
+    std::string how;      ///< it is linked: "inlined bitcode, setup and teardown"
 };
 
 /// What the host must know to launch a kernel; one for each of DeviceModule::kernels, in order.
@@ -50,6 +59,8 @@ struct DeviceCode {
     std::vector<DeviceImage> images;  ///< in no order of preference: the runtime selects
     std::vector<DeviceKernelCode> kernels;
     std::vector<KernelFacts> facts;
+    std::vector<DeviceLinkable> linkables;  ///< in order of set-up
+    uint32_t flags = 0;                     ///< calotype_module_desc::flags
     /// Sentences for the user: that no toolkit was found, that a kernel spills.
     std::vector<std::string> notes;
 };
@@ -65,7 +76,7 @@ std::vector<DeviceCode> compile_device_modules(const LoweredModule &module, cons
 std::string device_module_uid(const DeviceModule &module, const DeviceCode &code);
 
 /// @name The back ends, each in its folder
-/// `target` has all implied features. It has strict_float if that was asked for in any way.
+/// `target` has strict_float if that was asked for in any way; for OpenCL all implied features.
 /// @{
 DeviceCode compile_cuda_module(const DeviceModule &module, const Target &target);    // nvptx/
 DeviceCode compile_opencl_module(const DeviceModule &module, const Target &target);  // opencl/

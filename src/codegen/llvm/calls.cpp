@@ -94,6 +94,9 @@ Value *FunctionEmitter::call_function(const Call *op, llvm::Function *callee,
 
 // There are no vectors in C: a call with vectors is one call a lane.
 Value *FunctionEmitter::emit_extern_call(const Call *op) {
+    if (const LinkedFunction *linked = module_.linked_function(op->name)) {
+        return emit_linked_call(op, *linked);
+    }
     llvm::Function *callee = declare_extern(op);
     std::vector<Value *> args;
     for (const Expr &a : op->args) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/device_modules.h"
 
-#include <llvm/Support/SHA256.h>
-
+#include "codegen/linkables/digest.h"
+#include "codegen/linkables/linkable.h"
 #include "codegen/llvm/module_emitter.h"
+#include "runtime/abi/linkables.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -27,28 +28,38 @@ bool is_text(calotype_kind kind) {
     return kind == CALOTYPE_PTX || kind == CALOTYPE_OPENCL_C || kind == CALOTYPE_CU;
 }
 
-/// Feeds a digest: every value with its length, so that no two contents look alike.
-class Digest {
-public:
-    void add(const std::string &bytes) {
-        add(uint64_t(bytes.size()));
-        sha_.update(llvm::StringRef(bytes));
+/// Images of the module or of a linkable.
+template<typename Image>
+void add_images(Digest &digest, const std::vector<Image> &images) {
+    digest.add(uint64_t(images.size()));
+    for (const Image &image : images) {
+        digest.add(uint64_t(image.kind));
+        digest.add(uint64_t(image.sm) << 8 | uint8_t(image.suffix));
+        digest.add(image.bytes);
     }
-    void add(uint64_t value) {
-        uint8_t bytes[8];
-        for (int i = 0; i < 8; i++) {
-            bytes[i] = uint8_t(value >> (8 * i));
-        }
-        sha_.update(llvm::ArrayRef<uint8_t>(bytes));
-    }
-    std::string result() {
-        const auto bytes = sha_.final();
-        return std::string(bytes.begin(), bytes.end());
-    }
+}
 
-private:
-    llvm::SHA256 sha_;
-};
+void add_linkables(Digest &digest, const DeviceCode &code) {
+    digest.add(uint64_t(code.linkables.size()));
+    for (size_t i = 0; i < code.linkables.size(); i++) {
+        const DeviceLinkable &linkable = code.linkables[i];
+        digest.add(linkable.content);
+        add_images(digest, linkable.data.images);
+        for (uint16_t index : after_indices(code.linkables, i)) {
+            digest.add(uint64_t(index));
+        }
+    }
+}
+
+std::vector<DeviceImage> embedded_images(const DeviceCode &code) {
+    std::vector<DeviceImage> images;
+    for (const DeviceImage &image : code.images) {
+        if (image.is_embedded) {
+            images.push_back(image);
+        }
+    }
+    return images;
+}
 
 }  // namespace
 
@@ -56,12 +67,9 @@ std::string device_module_uid(const DeviceModule &module, const DeviceCode &code
     Digest digest;
     digest.add(uint64_t(CALOTYPE_ABI_VERSION));
     digest.add(to_string(module.api));
-    digest.add(uint64_t(code.images.size()));
-    for (const DeviceImage &image : code.images) {
-        digest.add(uint64_t(image.kind));
-        digest.add(uint64_t(image.sm) << 8 | uint8_t(image.suffix));
-        digest.add(image.bytes);
-    }
+    digest.add(uint64_t(code.flags));
+    add_images(digest, embedded_images(code));
+    add_linkables(digest, code);
     digest.add(uint64_t(code.kernels.size()));
     for (size_t i = 0; i < code.kernels.size(); i++) {
         const DeviceKernelCode &k = code.kernels[i];
@@ -112,30 +120,38 @@ Constant *DeviceModules::descriptor(const std::string &api) {
     return known;
 }
 
-Constant *DeviceModules::constant_array(llvm::StructType *type,
-                                        const std::vector<Constant *> &elements, const char *name) {
+Constant *DeviceModules::constant_array(const std::vector<Constant *> &elements, const char *name) {
     if (elements.empty()) {
         return llvm::ConstantPointerNull::get(emitter_.pointer_type());
     }
-    auto *array = llvm::ArrayType::get(type, elements.size());
+    auto *array = llvm::ArrayType::get(elements[0]->getType(), elements.size());
     return emitter_.private_constant(llvm::ConstantArray::get(array, elements), name);
 }
 
-Constant *DeviceModules::images(const DeviceCode &code) {
+Constant *DeviceModules::bytes_constant(calotype_kind kind, const std::string &bytes) {
+    Constant *data = emitter_.private_constant(
+        llvm::ConstantDataArray::getString(emitter_.context(), bytes, is_text(kind)),
+        "device_code");
+    // Loaders of binary code read it as words.
+    llvm::cast<llvm::GlobalVariable>(data)->setAlignment(llvm::Align(16));
+    return data;
+}
+
+Constant *DeviceModules::image_row(calotype_kind kind, uint32_t sm, char suffix, Constant *data,
+                                   size_t size) {
     auto *type = llvm::StructType::get(emitter_.context(), {i32_, i32_, i8_, p_, i64_});
+    return llvm::ConstantStruct::get(
+        type, {ConstantInt::get(i32_, kind), ConstantInt::get(i32_, sm),
+               ConstantInt::get(i8_, uint8_t(suffix)), data, ConstantInt::get(i64_, size)});
+}
+
+Constant *DeviceModules::images(const std::vector<DeviceImage> &images) {
     std::vector<Constant *> rows;
-    for (const DeviceImage &image : code.images) {
-        Constant *bytes = llvm::ConstantDataArray::getString(emitter_.context(), image.bytes,
-                                                             is_text(image.kind));
-        Constant *data = emitter_.private_constant(bytes, "device_code");
-        // Loaders of binary code read it as words.
-        llvm::cast<llvm::GlobalVariable>(data)->setAlignment(llvm::Align(16));
-        rows.push_back(llvm::ConstantStruct::get(
-            type, {ConstantInt::get(i32_, image.kind), ConstantInt::get(i32_, image.sm),
-                   ConstantInt::get(i8_, uint8_t(image.suffix)), data,
-                   ConstantInt::get(i64_, image.bytes.size())}));
+    for (const DeviceImage &image : images) {
+        rows.push_back(image_row(image.kind, image.sm, image.suffix,
+                                 bytes_constant(image.kind, image.bytes), image.bytes.size()));
     }
-    return constant_array(type, rows, "device_images");
+    return constant_array(rows, "device_images");
 }
 
 Constant *DeviceModules::arguments(const DeviceKernel &kernel) {
@@ -147,7 +163,7 @@ Constant *DeviceModules::arguments(const DeviceKernel &kernel) {
             type, {ConstantInt::get(i8_, row.is_buffer), ConstantInt::get(i8_, row.bytes),
                    ConstantInt::get(i8_, row.is_image), ConstantInt::get(i8_, row.written)}));
     }
-    return constant_array(type, rows, "kernel_arguments");
+    return constant_array(rows, "kernel_arguments");
 }
 
 Constant *DeviceModules::kernels(const DeviceModule &module, const DeviceCode &code) {
@@ -162,11 +178,89 @@ Constant *DeviceModules::kernels(const DeviceModule &module, const DeviceCode &c
              ConstantInt::get(i32_, k.max_threads), ConstantInt::get(i32_, k.static_shared_bytes),
              ConstantInt::get(i32_, k.flags)}));
     }
-    return constant_array(type, rows, "device_kernels");
+    return constant_array(rows, "device_kernels");
+}
+
+Constant *DeviceModules::constant_struct(const std::vector<Constant *> &fields, size_t bytes,
+                                         const char *name) {
+    Constant *value = llvm::ConstantStruct::getAnon(emitter_.context(), fields);
+    internal_assert(emitter_.llvm().getDataLayout().getTypeAllocSize(value->getType()) == bytes)
+        << name << " has another layout here";
+    return emitter_.private_constant(value, name);
+}
+
+// A function or variable of the host that is defined elsewhere; its address is null if it is
+// optional and not there.
+Constant *DeviceModules::host_symbol(const std::string &name, llvm::FunctionType *function,
+                                     bool is_optional) {
+    if (name.empty()) {
+        return llvm::ConstantPointerNull::get(emitter_.pointer_type());
+    }
+    llvm::Module &module = emitter_.llvm();
+    const auto strong = llvm::GlobalValue::ExternalLinkage;
+    const auto weak = llvm::GlobalValue::ExternalWeakLinkage;
+    llvm::GlobalValue *known = module.getNamedValue(name);
+    if (known) {
+        if (!is_optional && known->hasExternalWeakLinkage()) {
+            known->setLinkage(strong);
+        }
+        return known;
+    }
+    const auto linkage = is_optional ? weak : strong;
+    if (function) {
+        return llvm::Function::Create(function, linkage, name, module);
+    }
+    return new llvm::GlobalVariable(module, i8_, false, linkage, nullptr, name);
+}
+
+Constant *DeviceModules::linkable_images(const LinkableData &linkable) {
+    std::vector<Constant *> rows;
+    for (const LinkableImage &image : linkable.images) {
+        Constant *data =
+            linkable.is_embedded
+                ? bytes_constant(image.kind, image.bytes)
+                : constant_struct({emitter_.string_constant(image.origin),
+                                   llvm::ConstantDataArray::getString(
+                                       emitter_.context(), digest_of(image.bytes), false)},
+                                  sizeof(calotype_file_image), "device_code_file");
+        rows.push_back(image_row(image.kind, image.sm, image.suffix, data, image.bytes.size()));
+    }
+    return constant_array(rows, "linkable_images");
+}
+
+Constant *DeviceModules::linkable(const DeviceCode &code, size_t index) {
+    const DeviceLinkable &l = code.linkables[index];
+    const LinkableData &d = l.data;
+    auto *callback = llvm::FunctionType::get(i32_, {p_}, false);
+    std::vector<Constant *> after;
+    for (uint16_t i : after_indices(code.linkables, index)) {
+        after.push_back(ConstantInt::get(llvm::Type::getInt16Ty(emitter_.context()), i));
+    }
+    return constant_struct(
+        {ConstantInt::get(i32_, sizeof(calotype_linkable_desc)),
+         ConstantInt::get(i32_, linkable_flags(d)), emitter_.string_constant(d.name),
+         llvm::ConstantDataArray::getString(emitter_.context(), l.content, false),
+         linkable_images(d), ConstantInt::get(i32_, d.images.size()),
+         host_symbol(d.setup, callback, d.is_optional),
+         host_symbol(d.teardown, callback, d.is_optional),
+         host_symbol(d.user, nullptr, d.is_optional), constant_array(after, "linkable_after"),
+         ConstantInt::get(i32_, after.size())},
+        sizeof(calotype_linkable_desc), "linkable");
+}
+
+Constant *DeviceModules::linkables(const DeviceCode &code) {
+    std::vector<Constant *> rows;
+    for (size_t i = 0; i < code.linkables.size(); i++) {
+        internal_assert(code.linkables[i].content.size() == sizeof(calotype_uid))
+            << "linkable " << code.linkables[i].data.name << " has no digest of its content";
+        rows.push_back(linkable(code, i));
+    }
+    return constant_array(rows, "linkables");
 }
 
 Constant *DeviceModules::make_descriptor(const DeviceModule &module, const DeviceCode &code) {
     const std::string uid = device_module_uid(module, code);
+    const std::vector<DeviceImage> embedded = embedded_images(code);
     auto *getter_type = llvm::FunctionType::get(p_, {}, false);
     Constant *interface = emitter_.declare(
         std::string("calotype_") + to_string(module.api) + "_device_interface", getter_type);
@@ -178,27 +272,19 @@ Constant *DeviceModules::make_descriptor(const DeviceModule &module, const Devic
         emitter_.string_constant(module.name),
         llvm::ConstantDataArray::getString(emitter_.context(), uid, false),
         interface,
-        images(code),
-        ConstantInt::get(i32_, code.images.size()),
+        images(embedded),
+        ConstantInt::get(i32_, embedded.size()),
         kernels(module, code),
         ConstantInt::get(i32_, module.kernels.size()),
-        none,  // linkables
-        zero,
+        linkables(code),
+        ConstantInt::get(i32_, code.linkables.size()),
         none,  // relocations
         zero,
-        zero,  // flags
+        ConstantInt::get(i32_, code.flags),
         zero,  // registers: the compiler's choice
         zero,  // optimisation level
     };
-    std::vector<llvm::Type *> types;
-    for (Constant *field : fields) {
-        types.push_back(field->getType());
-    }
-    auto *type = llvm::StructType::get(emitter_.context(), types);
-    internal_assert(emitter_.llvm().getDataLayout().getTypeAllocSize(type) ==
-                    sizeof(calotype_module_desc))
-        << "calotype_module_desc has another layout here";
-    return emitter_.private_constant(llvm::ConstantStruct::get(type, fields), "device_module");
+    return constant_struct(fields, sizeof(calotype_module_desc), "device_module");
 }
 
 }  // namespace calotype::internal

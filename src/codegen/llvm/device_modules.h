@@ -34,11 +34,22 @@ public:
 
 private:
     llvm::Constant *make_descriptor(const DeviceModule &module, const DeviceCode &code);
-    llvm::Constant *images(const DeviceCode &code);
+    llvm::Constant *images(const std::vector<DeviceImage> &images);
+    llvm::Constant *image_row(calotype_kind kind, uint32_t sm, char suffix, llvm::Constant *data,
+                              size_t size);
+    llvm::Constant *bytes_constant(calotype_kind kind, const std::string &bytes);
     llvm::Constant *kernels(const DeviceModule &module, const DeviceCode &code);
     llvm::Constant *arguments(const DeviceKernel &kernel);
-    llvm::Constant *constant_array(llvm::StructType *type,
-                                   const std::vector<llvm::Constant *> &elements, const char *name);
+    llvm::Constant *linkables(const DeviceCode &code);
+    llvm::Constant *linkable(const DeviceCode &code, size_t index);
+    llvm::Constant *linkable_images(const LinkableData &linkable);
+    llvm::Constant *host_symbol(const std::string &name, llvm::FunctionType *function,
+                                bool is_optional);
+    /// Elements of one type; null if there are none.
+    llvm::Constant *constant_array(const std::vector<llvm::Constant *> &elements, const char *name);
+    /// Fields as C lays them out, `bytes` in all.
+    llvm::Constant *constant_struct(const std::vector<llvm::Constant *> &fields, size_t bytes,
+                                    const char *name);
 
     ModuleEmitter &emitter_;
     const std::vector<DeviceModule> &modules_;

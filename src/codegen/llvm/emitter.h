@@ -165,6 +165,8 @@ private:
 
     // calls.cpp
     Value *emit_extern_call(const Call *op);
+    // linked_calls.cpp
+    Value *emit_linked_call(const Call *op, const LinkedFunction &signature);
     Value *call_function(const Call *op, llvm::Function *callee, const std::vector<Value *> &args);
     llvm::Function *declare_extern(const Call *op);
 

@@ -33,6 +33,15 @@ public:
     /// The address of storage for an allocation, at a multiple of 16 bytes.
     virtual Value *storage(FunctionEmitter &f, const Allocate *op) const;
 
+    /// How C passes a vector of a few elements, or a 16-bit float, to `function`. CompileError if
+    /// it does not.
+    virtual llvm::Type *aggregate_type(FunctionEmitter &f, const std::string &function,
+                                       Type t) const;
+    /// LLVM's number of the memory that global variables are in.
+    virtual unsigned global_address_space() const {
+        return 0;
+    }
+
     /// True if code on it may call functions of the C library.
     virtual bool has_c_library() const {
         return true;

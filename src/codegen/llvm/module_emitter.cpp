@@ -7,6 +7,7 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/linkables/linkable.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/target_machine.h"
 #include "codegen/symbol_name.h"
@@ -37,6 +38,7 @@ ModuleEmitter::ModuleEmitter(const LoweredModule &source, const Target &target,
 
 std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
     prepare_module(*module_, target_);
+    link_linkables(bitcode_for(source_.linked, module_->getTargetTriple()), {});
     for (const LoweredBuffer &buffer : source_.buffers) {
         emit_embedded_buffer(buffer);
     }
@@ -64,6 +66,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
         }
     }
     link_external_code();
+    drop_unused_bitcode({});
     std::string problem;
     llvm::raw_string_ostream stream(problem);
     internal_assert(!llvm::verifyModule(*module_, &stream)) << "invalid LLVM module: " << problem;
@@ -77,6 +80,9 @@ void ModuleEmitter::set_function_attributes(llvm::Function *function) {
 }
 
 llvm::Function *ModuleEmitter::emit_declaration(const LoweredFunction &f) {
+    const std::string symbol = symbol_name(f, target_);
+    user_assert(!module_->getNamedValue(symbol))
+        << "pipeline " << f.name << " has the name of function " << symbol << origin_of(symbol);
     std::vector<llvm::Type *> types;
     for (const LoweredArgument &a : f.args) {
         types.push_back(a.is_buffer() ? pointer_type() : llvm_type(context_, a.type));
@@ -84,7 +90,7 @@ llvm::Function *ModuleEmitter::emit_declaration(const LoweredFunction &f) {
     auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context_), types, false);
     auto linkage = f.linkage == LinkageType::Internal ? llvm::Function::InternalLinkage
                                                       : llvm::Function::ExternalLinkage;
-    auto *function = llvm::Function::Create(type, linkage, symbol_name(f, target_), *module_);
+    auto *function = llvm::Function::Create(type, linkage, symbol, *module_);
     set_function_attributes(function);
     for (size_t i = 0; i < f.args.size(); i++) {
         llvm::Argument *arg = function->getArg(unsigned(i));
@@ -300,6 +306,52 @@ void ModuleEmitter::emit_metadata(const LoweredFunction &f) {
                                           metadata_symbol_name(f, target_), *module_);
     set_function_attributes(getter);
     llvm::IRBuilder<>(llvm::BasicBlock::Create(context_, "entry", getter)).CreateRet(metadata);
+}
+
+const LinkedFunction *ModuleEmitter::linked_function(const std::string &name) const {
+    const auto it = source_.linked.functions.find(name);
+    return it == source_.linked.functions.end() ? nullptr : &it->second;
+}
+
+std::string ModuleEmitter::origin_of(const std::string &function) const {
+    const auto it = origins_.find(function);
+    return it == origins_.end() ? "" : it->second;
+}
+
+void ModuleEmitter::link_linkables(const std::vector<BitcodeImage> &bitcode,
+                                   const std::set<std::string> &wanted) {
+    std::set<std::string> needed = wanted;
+    for (const auto &[name, signature] : source_.linked.functions) {
+        needed.insert(name);
+    }
+    for (const BitcodeImage &b : bitcode) {
+        for (const std::string &name : bitcode_symbols(b).functions) {
+            origins_[name] = " of " + linkable_title(*b.linkable, *b.image);
+        }
+    }
+    link_bitcode(*module_, bitcode, needed);
+    for (llvm::Function &f : *module_) {
+        if (!f.isDeclaration()) {
+            add_target_attributes(f, target_);
+        }
+    }
+    const bool is_host = target_.arch != Target::ArchUnknown;
+    for (llvm::GlobalVariable &g : module_->globals()) {
+        // Objects that hold the same bitcode share its variables, which host code may set.
+        if (is_host && !g.isDeclaration() && g.hasExternalLinkage() && !g.isConstant()) {
+            g.setLinkage(llvm::GlobalValue::WeakAnyLinkage);
+        }
+    }
+}
+
+void ModuleEmitter::drop_unused_bitcode(const std::set<std::string> &wanted) {
+    std::set<std::string> names;
+    for (const auto &[name, origin] : origins_) {
+        if (!wanted.count(name)) {
+            names.insert(name);
+        }
+    }
+    internalize(*module_, names);
 }
 
 void ModuleEmitter::link_external_code() {

@@ -5,12 +5,14 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
+#include "codegen/linkables/bitcode.h"
 #include "codegen/llvm/device_modules.h"
 #include "ir/module.h"
 #include "target/target.h"
@@ -57,6 +59,16 @@ public:
     llvm::Constant *embedded_buffer(const std::string &name) const;
     /// The function of this module with that name, or null.
     llvm::Function *module_function(const std::string &name) const;
+    /// A function that a linkable supplies to this module, or null.
+    const LinkedFunction *linked_function(const std::string &name) const;
+    /// Links LLVM bitcode of linkables into the module, before anything calls it. `wanted` are
+    /// functions that others than this module's own call.
+    void link_linkables(const std::vector<BitcodeImage> &bitcode,
+                        const std::set<std::string> &wanted);
+    /// When all calls are in the module: what is not called of that need not stay, except `wanted`.
+    void drop_unused_bitcode(const std::set<std::string> &wanted);
+    /// " of linkable rng (rng.bc)" for a function that came so, else "".
+    std::string origin_of(const std::string &function) const;
     /// The code for devices that travels in this module.
     DeviceModules &device_modules() {
         return device_modules_;
@@ -100,6 +112,7 @@ private:
     std::map<std::string, llvm::Constant *> strings_;
     std::map<std::string, llvm::Constant *> embedded_;
     std::map<std::string, llvm::Function *> functions_;
+    std::map<std::string, std::string> origins_;  ///< of functions that came as bitcode
     std::map<std::string, llvm::MDNode *> alias_tags_;
     llvm::MDNode *alias_root_ = nullptr;
 };

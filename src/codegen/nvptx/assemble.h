@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/nvptx/capability.h"
 #include "codegen/nvptx/toolkit.h"
@@ -18,6 +19,9 @@ struct Assembly {
 
 /// Never throws for what the assembler refuses: that is in the log.
 Assembly assemble(const std::string &ptx, Capability capability, const CudaToolkit &toolkit);
+
+/// Runs a program, what it says going to a file. Its exit code, or -1 if it cannot be run.
+int run_program(const std::vector<std::string> &words, const std::string &log_path);
 
 /// True if the toolkit makes code for that architecture at all.
 bool can_assemble_for(Capability capability, const CudaToolkit &toolkit);

@@ -19,7 +19,7 @@ struct NamedCapability {
     int sm;
 };
 
-/// The highest first: a target with one has all below it by implication.
+/// The highest first.
 const NamedCapability named_capabilities[] = {
     {Target::CUDACapability120, 120}, {Target::CUDACapability100, 100},
     {Target::CUDACapability90, 90},   {Target::CUDACapability89, 89},
@@ -30,14 +30,19 @@ const NamedCapability named_capabilities[] = {
     {Target::CUDACapability30, 30},
 };
 
-/// 0 if it names none.
-int named_capability(const Target &target) {
-    for (const NamedCapability &named : named_capabilities) {
-        if (target.has_feature(named.feature)) {
-            return named.sm;
+/// Those that the target names, the lowest first. A target with all up to the highest is one to
+/// which implied features were added: it names the highest.
+std::vector<int> named(const Target &target) {
+    std::vector<int> list;
+    bool has_all = true;
+    for (const NamedCapability &n : named_capabilities) {
+        const bool is_named = target.has_feature(n.feature);
+        has_all &= is_named || list.empty();
+        if (is_named) {
+            list.insert(list.begin(), n.sm);
         }
     }
-    return 0;
+    return has_all && list.size() > 1 ? std::vector<int>{list.back()} : list;
 }
 
 }  // namespace
@@ -57,16 +62,21 @@ const Architecture &architecture(int sm) {
     return *best;
 }
 
+bool names_capability(const Target &target) {
+    return !named(target).empty();
+}
+
 Capability ptx_capability(const Target &target) {
-    int named = named_capability(target);
-    return {named ? named : oldest_capability, 0};
+    const std::vector<int> list = named(target);
+    return {list.empty() ? oldest_capability : list[0], 0};
 }
 
 std::vector<Capability> cubin_capabilities(const Target &target) {
-    if (int named = named_capability(target)) {
-        return {{named, 0}};
+    std::vector<Capability> list;
+    for (int sm : named(target)) {
+        list.push_back({sm, 0});
     }
-    return {{80, 0}, {90, 0}};
+    return list.empty() ? std::vector<Capability>{{80, 0}, {90, 0}} : list;
 }
 
 }  // namespace calotype::internal

@@ -33,11 +33,16 @@ struct Architecture {
 /// The row of that capability or the newest below it.
 const Architecture &architecture(int sm);
 
-/// The capability that the PTX is made for: the highest that the target names, or what every device
+/// @name What code is made for. `target` is as the user named it, without implied features.
+/// @{
+/// True if the target says for which architectures.
+bool names_capability(const Target &target);
+/// The capability that the PTX is made for: the lowest that the target names, or what every device
 /// that the runtime can use has.
 Capability ptx_capability(const Target &target);
-/// Those that cubins are made for, if there is a toolkit: what the target names, or a choice that
-/// serves the devices in use.
+/// Those that cubins are made for, if there is a toolkit, the lowest first: what the target names,
+/// or a choice that serves the devices in use.
 std::vector<Capability> cubin_capabilities(const Target &target);
+/// @}
 
 }  // namespace calotype::internal

@@ -5,8 +5,11 @@
 
 #include "codegen/nvptx/assemble.h"
 #include "codegen/nvptx/cubin.h"
+#include "codegen/nvptx/cuda_source.h"
 #include "codegen/nvptx/kernels.h"
+#include "codegen/nvptx/linked_module.h"
 #include "codegen/nvptx/occupancy.h"
+#include "codegen/opencl/device_source.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -66,18 +69,46 @@ void note_spills(DeviceCode &code) {
     }
 }
 
+/// What the compilation of one module works with.
+struct CudaJob {
+    const DeviceModule &module;
+    const Target &target;
+    const CudaToolkit &toolkit;
+    LinkedModule &linked;
+};
+
+/// Our half as LTO-IR: CUDA C++, which NVRTC compiles.
+DeviceImage lto_ir_of(const CudaJob &job, Capability capability) {
+    const DeviceSource source = device_source(job.module, job.target, Dialect::CUDA);
+    const Capability c = compilable(capability, job.toolkit);
+    CudaCompilation code = compile_cuda(source.text, "kernels.cu", CudaForm::LtoIr, c, job.toolkit);
+    internal_assert(code.ok) << "CUDA C++ of module " << job.module.name
+                             << " does not compile: " << code.log << source.text;
+    return {CALOTYPE_LTOIR, uint32_t(c.sm), c.suffix, std::move(code.bytes)};
+}
+
+/// Our half for one architecture; code.images[0] is PTX.
+DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceCode &code) {
+    if (job.linked.is_lto()) {
+        return lto_ir_of(job, capability);
+    }
+    if (code.images[0].sm == uint32_t(capability.sm)) {
+        return code.images[0];
+    }
+    return {CALOTYPE_PTX, uint32_t(capability.sm), capability.suffix,
+            ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};
+}
+
 /// Adds a cubin, or a note of why there is none.
-void add_cubin(const DeviceModule &module, const Target &target, Capability capability,
-               const CudaToolkit &toolkit, DeviceCode &code) {
-    std::string ptx = code.images[0].sm == uint32_t(capability.sm)
-                          ? code.images[0].bytes
-                          : ptx_text(module, target, capability, toolkit);
-    Assembly assembly = assemble(ptx, capability, toolkit);
+void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
+    const DeviceImage kernels = kernels_for(job, capability, code);
+    Assembly assembly = job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
+                                           : job.linked.link(kernels, capability);
     if (!assembly.ok) {
-        internal_assert(!can_assemble_for(capability, toolkit))
-            << "PTX of module " << module.name << " is refused for " << to_string(capability)
+        internal_assert(!can_assemble_for(capability, job.toolkit))
+            << "PTX of module " << job.module.name << " is refused for " << to_string(capability)
             << ": " << assembly.log;
-        code.notes.push_back("the CUDA toolkit in " + toolkit.root + " makes no code for " +
+        code.notes.push_back("the CUDA toolkit in " + job.toolkit.root + " makes no code for " +
                              to_string(capability) + ": only PTX is embedded for it");
         return;
     }
@@ -88,24 +119,83 @@ void add_cubin(const DeviceModule &module, const Target &target, Capability capa
         {CALOTYPE_CUBIN, uint32_t(capability.sm), capability.suffix, std::move(assembly.cubin)});
 }
 
-}  // namespace
+/// A cubin for each architecture that the target names or that is chosen for it. Where linkables
+/// have no code for one that is only chosen, that is left out.
+void add_cubins(const CudaJob &job, const std::vector<Capability> &capabilities, bool are_named,
+                DeviceCode &code) {
+    std::string missing;
+    size_t left_out = 0;
+    for (Capability capability : capabilities) {
+        missing = job.linked.missing_for(capability);
+        user_assert(missing.empty() || !are_named) << missing;
+        if (missing.empty()) {
+            add_cubin(job, capability, code);
+        } else {
+            left_out++;
+            code.notes.push_back("there is no machine code for " + to_string(capability) + ": " +
+                                 missing);
+        }
+    }
+    user_assert(left_out < capabilities.size()) << missing;
+}
 
-DeviceCode compile_cuda_module(const DeviceModule &module, const Target &target) {
-    const CudaToolkit toolkit = find_cuda_toolkit();
-    const Capability lowest = ptx_capability(target);
-    DeviceCode code;
-    code.kernels = kernel_codes(module);
-    code.images.push_back({CALOTYPE_PTX, uint32_t(lowest.sm), lowest.suffix,
-                           ptx_text(module, target, lowest, toolkit)});
-    if (!toolkit.can_assemble()) {
+/// Why linkables are linked only where the module is loaded.
+std::string why_no_link(const CudaToolkit &toolkit) {
+    return "the CUDA toolkit in " + toolkit.root +
+           " has no nvJitLink: kernels are embedded as PTX alone, and linked when they are first "
+           "used";
+}
+
+void add_machine_code(const CudaJob &job, const std::vector<Capability> &capabilities,
+                      bool are_named, DeviceCode &code) {
+    if (!job.toolkit.can_assemble()) {
         code.notes.push_back("no CUDA toolkit was found ($CUDA_HOME, $CUDA_PATH, /usr/local/cuda, "
                              "ptxas on $PATH): kernels are embedded as PTX alone, which the driver "
                              "compiles when they are first used");
-        return code;
+    } else if (job.linked.needs_link() && !can_link(job.toolkit)) {
+        code.notes.push_back(why_no_link(job.toolkit));
+    } else {
+        add_cubins(job, capabilities, are_named, code);
     }
-    for (Capability capability : cubin_capabilities(target)) {
-        add_cubin(module, target, capability, toolkit, code);
+}
+
+std::vector<Capability> cubins_of(const DeviceCode &code) {
+    std::vector<Capability> list;
+    for (const DeviceImage &image : code.images) {
+        if (image.kind == CALOTYPE_CUBIN) {
+            list.push_back({int(image.sm), image.suffix});
+        }
     }
+    return list;
+}
+
+}  // namespace
+
+DeviceCode compile_cuda_module(const DeviceModule &module, const Target &named) {
+    const CudaToolkit toolkit = find_cuda_toolkit();
+    const Target target = named.with_implied_features();
+    const Capability lowest = ptx_capability(named);
+    const std::vector<Capability> capabilities = cubin_capabilities(named);
+    LinkedModule linked(module, lowest, capabilities[0], toolkit);
+    const CudaJob job{module, target, toolkit, linked};
+    DeviceCode code;
+    code.kernels = kernel_codes(module);
+    code.images.push_back({CALOTYPE_PTX, uint32_t(lowest.sm), lowest.suffix,
+                           ptx_text(module, target, lowest, toolkit, linked.bitcode())});
+    if (linked.is_lto()) {
+        code.images.push_back(lto_ir_of(job, capabilities[0]));
+        code.flags |= CALOTYPE_MOD_LTO;
+    }
+    add_machine_code(job, capabilities, names_capability(named), code);
+    // With LTO-IR of ours, a link at load time takes that.
+    bool half_links = true;
+    code.linkables = linked.travelling(cubins_of(code), &half_links);
+    for (DeviceImage &image : code.images) {
+        const bool is_half = image.kind != CALOTYPE_CUBIN;
+        const bool is_unused = image.kind == CALOTYPE_PTX && linked.is_lto();
+        image.is_embedded = !is_half || (half_links && !is_unused);
+    }
+    code.flags |= linked.has_device_runtime() ? CALOTYPE_MOD_NRT : 0;
     note_spills(code);
     return code;
 }

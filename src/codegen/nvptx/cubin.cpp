@@ -77,17 +77,24 @@ const Section *find(const std::vector<Section> &sections, const std::string &nam
     return nullptr;
 }
 
-/// Names of the symbols by their index.
-std::vector<std::string> read_symbols(const Bytes &file, const std::vector<Section> &sections) {
-    std::vector<std::string> symbols;
+/// By their index.
+std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<Section> &sections) {
+    std::vector<CubinSymbol> symbols;
     const Section *table = find(sections, ".symtab");
     if (!table || table->link >= sections.size()) {
         return symbols;
     }
     constexpr uint64_t symbol_bytes = 24;
     for (uint64_t at = 0; at + symbol_bytes <= table->size; at += symbol_bytes) {
-        uint32_t name = file.at<uint32_t>(table->offset + at);
-        symbols.push_back(file.text(sections[table->link].offset + name));
+        const uint64_t row = table->offset + at;
+        const uint8_t info = file.at<uint8_t>(row + 4);
+        CubinSymbol symbol;
+        symbol.name = file.text(sections[table->link].offset + file.at<uint32_t>(row));
+        symbol.is_global = info >> 4 != 0;
+        symbol.is_weak = info >> 4 == 2;
+        symbol.is_function = (info & 15) == 2;
+        symbol.is_defined = file.at<uint16_t>(row + 6) != 0;
+        symbols.push_back(symbol);
     }
     return symbols;
 }
@@ -120,10 +127,10 @@ KernelFacts *find(std::vector<KernelFacts> &facts, const std::string &kernel) {
 void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts) {
     Bytes file(cubin);
     std::vector<Section> sections = read_sections(file);
-    std::vector<std::string> symbols = read_symbols(file, sections);
+    std::vector<CubinSymbol> symbols = read_symbols(file, sections);
     if (const Section *info = find(sections, ".nv.info")) {
         for_each_pair(file, *info, [&](uint8_t attribute, uint32_t symbol, uint32_t value) {
-            KernelFacts *f = symbol < symbols.size() ? find(facts, symbols[symbol]) : nullptr;
+            KernelFacts *f = symbol < symbols.size() ? find(facts, symbols[symbol].name) : nullptr;
             if (f && attribute == register_count_attribute) {
                 f->registers = int(value);
             } else if (f && attribute == frame_size_attribute) {
@@ -137,6 +144,23 @@ void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts)
             f.static_shared_bytes = shared ? int(shared->size) : 0;
         }
     }
+}
+
+std::vector<CubinSymbol> read_cubin_symbols(const std::string &cubin) {
+    Bytes file(cubin);
+    return read_symbols(file, read_sections(file));
+}
+
+// The flags hold it, in the lowest byte or, in newer files, in the second.
+int cubin_architecture(const std::string &cubin) {
+    constexpr uint16_t machine_cuda = 190;
+    constexpr uint8_t newer_abi = 8;
+    Bytes file(cubin);
+    if (file.at<uint32_t>(0) != 0x464c457f || file.at<uint16_t>(0x12) != machine_cuda) {
+        return 0;
+    }
+    const uint32_t flags = file.at<uint32_t>(0x30);
+    return int(file.at<uint8_t>(8) >= newer_abi ? flags >> 8 & 0xff : flags & 0xff);
 }
 
 void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts) {

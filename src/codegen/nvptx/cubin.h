@@ -13,6 +13,19 @@ namespace calotype::internal {
 /// not there, or not understood, stays as it is.
 void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts);
 
+/// A row of the symbol table.
+struct CubinSymbol {
+    std::string name;
+    bool is_global = false;
+    bool is_weak = false;
+    bool is_defined = false;
+    bool is_function = false;
+};
+/// Of a cubin or relocatable object for a device; empty if it is none.
+std::vector<CubinSymbol> read_cubin_symbols(const std::string &cubin);
+/// The architecture that an ELF file for a device is made for; 0 if it is none.
+int cubin_architecture(const std::string &cubin);
+
 /// Fills in spills from the assembler's log.
 void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts);
 

@@ -19,6 +19,7 @@
 #include "codegen/nvptx/machine.h"
 #include "codegen/nvptx/ptx.h"
 #include "codegen/symbol_name.h"
+#include "ir/queries.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -44,6 +45,7 @@ public:
         : source_(source), machine_(machine), target_(device_target(target)), context_(context) {
         frame_.name = source.name;
         frame_.any_strict_float = target.has_feature(Target::StrictFloat);
+        frame_.linked.functions = source.linked.functions;
         emitter_ = std::make_unique<ModuleEmitter>(frame_, target_, no_code_, context);
     }
 
@@ -51,11 +53,13 @@ public:
         return emitter_->llvm();
     }
 
-    void emit() {
+    void emit(const DeviceBitcode &bitcode) {
+        emitter_->link_linkables(bitcode.images, bitcode.wanted);
         std::vector<std::string> symbols = kernel_symbols(source_);
         for (size_t i = 0; i < symbols.size(); i++) {
             emit_kernel(source_.kernels[i], symbols[i]);
         }
+        emitter_->drop_unused_bitcode(bitcode.wanted);
         std::string problem;
         llvm::raw_string_ostream stream(problem);
         internal_assert(!llvm::verifyModule(module(), &stream))
@@ -69,6 +73,9 @@ private:
     }
 
     llvm::Function *declare(const DeviceKernel &kernel, const std::string &symbol) {
+        user_assert(!module().getNamedValue(symbol))
+            << "kernel " << kernel.name << " has the name of function " << symbol
+            << emitter_->origin_of(symbol);
         std::vector<llvm::Type *> types;
         for (const KernelArgument &a : kernel.args) {
             user_assert(a.memory != MemoryType::GPUTexture)
@@ -135,7 +142,20 @@ private:
         add_annotation(function, "reqntidx", size[0]);
         add_annotation(function, "reqntidy", size[1]);
         add_annotation(function, "reqntidz", size[2]);
+        bound_registers(kernel, function);
         bound_thread_indices(function, size);
+    }
+
+    /// Where copies go on beside the work, another block hides what is left of the waiting: two have
+    /// room, with half of the registers each.
+    void bound_registers(const DeviceKernel &kernel, llvm::Function *function) {
+        constexpr int64_t threads_at_once = 512;
+        const int64_t threads =
+            kernel.block_size[0] * kernel.block_size[1] * kernel.block_size[2];
+        if (threads >= threads_at_once / 4 && threads < threads_at_once &&
+            contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy)) {
+            add_annotation(function, "minctasm", threads_at_once / threads);
+        }
     }
 
     void add_annotation(llvm::Function *function, const char *name, int64_t value) {
@@ -190,19 +210,33 @@ std::vector<std::string> kernel_symbols(const DeviceModule &module) {
 }
 
 std::string ptx_text(const DeviceModule &module, const Target &target, Capability capability,
-                     const CudaToolkit &toolkit) {
+                     const CudaToolkit &toolkit, const DeviceBitcode &bitcode) {
     llvm::LLVMContext context;
     NvptxMachine machine(capability, !toolkit.libdevice.empty());
     DeviceModuleEmitter emitter(module, target, machine, context);
     PtxWriter writer(capability);
     writer.prepare(emitter.module());
-    emitter.emit();
+    emitter.emit(bitcode);
     join_dot_products(emitter.module());
     if (!toolkit.libdevice.empty()) {
         link_libdevice(emitter.module(), toolkit.libdevice);
     }
     writer.optimize(emitter.module());
     return writer.text(emitter.module());
+}
+
+std::string bitcode_ptx(const BitcodeImage &bitcode, Capability capability,
+                        const CudaToolkit &toolkit) {
+    llvm::LLVMContext context;
+    llvm::Module module(bitcode.linkable->name, context);
+    PtxWriter writer(capability);
+    writer.prepare(module);
+    link_bitcode(module, {bitcode}, bitcode_symbols(bitcode).functions);
+    if (!toolkit.libdevice.empty()) {
+        link_libdevice(module, toolkit.libdevice);
+    }
+    writer.optimize(module);
+    return writer.text(module);
 }
 
 }  // namespace calotype::internal

@@ -2,9 +2,11 @@
 // From a device module to PTX.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
+#include "codegen/linkables/bitcode.h"
 #include "codegen/nvptx/capability.h"
 #include "codegen/nvptx/toolkit.h"
 #include "ir/module.h"
@@ -12,12 +14,23 @@
 
 namespace calotype::internal {
 
+/// Bitcode that becomes part of a module, and functions of it that linked code needs.
+struct DeviceBitcode {
+    std::vector<BitcodeImage> images;
+    std::set<std::string> wanted;
+};
+
 /// The names of the kernels in the code: identifiers, different from each other.
 std::vector<std::string> kernel_symbols(const DeviceModule &module);
 
 /// PTX text of the module for one architecture. `target` is the host's: from it come large_buffers,
-/// strict_float and the like. Uses the toolkit's functions of floats if it has any.
+/// strict_float and the like. Uses the toolkit's functions of floats if it has any. Bitcode becomes
+/// part of it.
 std::string ptx_text(const DeviceModule &module, const Target &target, Capability capability,
-                     const CudaToolkit &toolkit);
+                     const CudaToolkit &toolkit, const DeviceBitcode &bitcode = {});
+
+/// PTX of a library given as LLVM bitcode: all its functions, for others to call.
+std::string bitcode_ptx(const BitcodeImage &bitcode, Capability capability,
+                        const CudaToolkit &toolkit);
 
 }  // namespace calotype::internal

@@ -121,12 +121,35 @@ Value *NvptxMachine::storage(FunctionEmitter &f, const Allocate *op) const {
     int64_t elements = op->extents.empty() ? 1 : op->constant_size();
     const bool constant = elements > 0;
     int64_t bytes = constant ? elements * element : 0;
-    if (op->memory_type == MemoryType::GPUShared) {
+    if (op->memory_type == MemoryType::GPUShared ||
+        op->memory_type == MemoryType::GPUSharedAsync) {
         return shared_storage(f, op, bytes);
     }
     user_assert(constant) << "allocation " << op->name
                           << " in a kernel is of one thread, so its size must be constant";
     return f.frame_slot(nullptr, op->name, uint64_t(bytes), int(storage_alignment));
+}
+
+// As CUDA's float2, float3, float4 and the like: of two and four elements they are aligned as a
+// whole, to at most 16 bytes.
+llvm::Type *NvptxMachine::aggregate_type(FunctionEmitter &f, const std::string &function,
+                                         Type t) const {
+    llvm::LLVMContext &context = f.builder().getContext();
+    if (t.is_scalar()) {
+        llvm::Type *bits = f.builder().getInt16Ty();
+        return llvm::StructType::get(context, llvm::ArrayRef<llvm::Type *>(bits));
+    }
+    user_assert(t.lanes() <= 4 && !is_small_float(t) && !t.is_bool() && !t.is_handle())
+        << "function " << function << " takes or gives " << to_string(t)
+        << ", but vectors of CUDA have 2, 3 or 4 numbers, none of them float16 or bfloat16";
+    llvm::Type *element = f.type(t.element_of());
+    if (t.lanes() == 3) {
+        return llvm::ArrayType::get(element, 3);
+    }
+    if (t.lanes() == 4 && t.bits() == 64) {
+        return llvm::ArrayType::get(with_lanes(element, 2), 2);
+    }
+    return with_lanes(element, t.lanes());
 }
 
 bool NvptxMachine::has_arithmetic(Type t) const {

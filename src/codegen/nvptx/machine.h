@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 
 #include "codegen/llvm/machine.h"
+#include "codegen/nvptx/address_spaces.h"
 #include "codegen/nvptx/capability.h"
 
 namespace calotype::internal {
@@ -32,6 +33,11 @@ public:
     }
     bool has_narrow_indices() const override {
         return true;
+    }
+    llvm::Type *aggregate_type(FunctionEmitter &f, const std::string &function,
+                               Type t) const override;
+    unsigned global_address_space() const override {
+        return internal::global_address_space;
     }
     bool has_c_library() const override {
         return false;

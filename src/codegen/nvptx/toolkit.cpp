@@ -30,6 +30,10 @@ CudaToolkit toolkit_in(const std::string &root) {
         first_of(root, {"lib64/libnvJitLink.so.13", "lib64/libnvJitLink.so.12",
                         "lib64/libnvJitLink.so", "targets/x86_64-linux/lib/libnvJitLink.so"});
     found.libdevice = first_of(root, {"nvvm/libdevice/libdevice.10.bc"});
+    found.nvrtc = first_of(root, {"lib64/libnvrtc.so.13", "lib64/libnvrtc.so.12",
+                                  "lib64/libnvrtc.so", "targets/x86_64-linux/lib/libnvrtc.so"});
+    found.nvcc = first_of(root, {"bin/nvcc"});
+    found.include = first_of(root, {"include", "targets/x86_64-linux/include"});
     return found;
 }
 

@@ -12,6 +12,9 @@ struct CudaToolkit {
     std::string ptxas;      ///< the program
     std::string nvjitlink;  ///< the library
     std::string libdevice;  ///< libdevice.10.bc
+    std::string nvrtc;      ///< the library
+    std::string nvcc;       ///< the program
+    std::string include;    ///< the folder of its headers
 
     bool can_assemble() const {
         return !ptxas.empty() || !nvjitlink.empty();

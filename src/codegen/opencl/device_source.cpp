@@ -33,7 +33,8 @@ DeviceKernelCode facts(const DeviceKernel &kernel, const std::string &symbol, Di
 
 DeviceSource device_source(const DeviceModule &module, const Target &target, Dialect dialect) {
     DeviceSource source;
-    DeviceFile file{target, dialect, {}, {}, {}, target.has_feature(Target::StrictFloat)};
+    DeviceFile file{target,        dialect, {}, {}, {}, target.has_feature(Target::StrictFloat),
+                    &module.linked};
     std::set<std::string> symbols;
     std::string kernels;
     for (const DeviceKernel &k : module.kernels) {

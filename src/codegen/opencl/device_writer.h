@@ -27,6 +27,7 @@ struct DeviceFile {
     std::map<std::string, std::string> externs;  ///< prototypes by name
     std::set<std::string> extensions;            ///< of OpenCL
     bool strict = false;                         ///< some float operation must be done as written
+    const LinkedCode *linked = nullptr;          ///< what linkables supply
 };
 
 /// A value: its parts' texts, each a name, a literal or, of scalars, an expression in parentheses
@@ -132,6 +133,12 @@ private:
     DeviceValue small_float_cast(Type t, const DeviceValue &v);
     DeviceValue reinterpret(Type t, const DeviceValue &v);
     DeviceValue extern_call(const Call *op);
+    // linked_calls.cpp
+    DeviceValue linked_call(const Call *op, const LinkedFunction &signature);
+    Texts linked_arguments(const LinkedFunction &signature, const std::vector<DeviceValue> &values,
+                           int lane);
+    std::string linked_type(const std::string &function, Type t);
+    void declare_linked(const std::string &name, const LinkedFunction &signature);
     DeviceValue emit_intrinsic(const Call *op);
     DeviceValue through_float32(const Call *op);
     DeviceValue expand(const Call *op);

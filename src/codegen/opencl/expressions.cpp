@@ -239,6 +239,11 @@ DeviceValue DeviceWriter::emit_node(const Add *op) {
     return arithmetic(op, "+");
 }
 DeviceValue DeviceWriter::emit_node(const Sub *op) {
+    const Type t = op->type;
+    const bool is_number = t.is_int_or_uint() && !t.is_bool() && t.bits() <= 32;
+    if (file_.dialect == Dialect::CUDA && is_number && is_const_zero(op->a)) {
+        return apply(t, {"({T}){negate}((int)$0)", nullptr}, {emit(op->b)});
+    }
     return arithmetic(op, "-");
 }
 DeviceValue DeviceWriter::emit_node(const Mul *op) {
@@ -287,6 +292,11 @@ DeviceValue DeviceWriter::extremum(const Op *op, const char *name, const char *s
     }
     if (t.is_bool()) {
         return emit(*symbol == '<' ? And::make(op->a, op->b) : Or::make(op->a, op->b));
+    }
+    if (file_.dialect == Dialect::CUDA && t.is_int_or_uint() && t.bits() < 32) {
+        const std::string form = "({T}){wide_" + std::string(name) + "}((int)$0, (int)$1)";
+        DeviceValue a = emit(op->a), b = emit(op->b);
+        return apply(t, {form.c_str(), nullptr}, {a, b});
     }
     bool function = t.is_float() || file_.dialect == Dialect::OpenCL;
     std::string call = std::string(t.is_float() ? "f" : "") + name + "($0, $1)";
@@ -499,8 +509,11 @@ DeviceValue DeviceWriter::emit_node(const Call *op) {
     case CallKind::Intrinsic:
         return emit_intrinsic(op);
     case CallKind::Extern:
-    case CallKind::PureExtern:
-        return extern_call(op);
+    case CallKind::PureExtern: {
+        auto linked = file_.linked->functions.find(op->name);
+        return linked == file_.linked->functions.end() ? extern_call(op)
+                                                       : linked_call(op, linked->second);
+    }
     default:
         user_error << where() << " calls " << op->name
                    << ", which has no C linkage: on a device only such functions can be called";

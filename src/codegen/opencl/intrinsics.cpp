@@ -149,6 +149,18 @@ DeviceValue emit_strict_float(DeviceWriter &w, const Call *op) {
     return w.emit(op->args[0]);
 }
 
+// In OpenCL C the variable stands in the source of a linkable; in CUDA C++ it is declared, as
+// bytes.
+DeviceValue emit_linked_symbol(DeviceWriter &w, const Call *op) {
+    const auto *name = op->args[0].as<StringImm>();
+    internal_assert(name) << "linked_symbol of what is no name";
+    if (w.file().dialect == Dialect::CUDA) {
+        w.file().externs[name->value] =
+            std::string(w.word(Word::prototype)) + "unsigned char " + name->value + "[];";
+    }
+    return w.atom({op->type, {"((" + w.type_name(op->type) + ")(&" + name->value + "))"}});
+}
+
 using Writer = DeviceValue (*)(DeviceWriter &, const Call *);
 
 struct Row {
@@ -168,6 +180,7 @@ const Row special_forms[] = {
     {Intrinsic::if_then_else, emit_if_then_else},
     {Intrinsic::strict_float, emit_strict_float},
     {Intrinsic::unreachable, emit_unreachable},
+    {Intrinsic::linked_symbol, emit_linked_symbol},
 };
 
 bool is_shift(const Call *op) {

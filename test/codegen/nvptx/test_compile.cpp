@@ -2,35 +2,18 @@
 // What compile_cuda_module gives: images, facts and notes, with a toolkit and without.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "codegen/nvptx/assemble.h"
 #include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/device_module.h"
 #include "codegen/nvptx/occupancy.h"
+#include "harness/cuda_home.h"
 #include "harness/expect_error.h"
 
 namespace calotype::internal {
 
+using test::CudaHome;
+
 namespace {
-
-/// CUDA_HOME for the time of a test.
-class CudaHome {
-public:
-    explicit CudaHome(const char *folder) {
-        const char *before = std::getenv("CUDA_HOME");
-        had_ = before != nullptr;
-        before_ = before ? before : "";
-        setenv("CUDA_HOME", folder, 1);
-    }
-    ~CudaHome() {
-        had_ ? setenv("CUDA_HOME", before_.c_str(), 1) : unsetenv("CUDA_HOME");
-    }
-
-private:
-    bool had_;
-    std::string before_;
-};
 
 DeviceKernel tile_kernel() {
     return kernel(R"(
@@ -43,7 +26,7 @@ DeviceKernel tile_kernel() {
 }
 
 DeviceCode compile(const DeviceModule &module, const char *target) {
-    return compile_cuda_module(module, Target(target).with_implied_features());
+    return compile_cuda_module(module, Target(target));
 }
 
 TEST(CompileCuda, GivesPtxAloneWithoutAToolkit) {

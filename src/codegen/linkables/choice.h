@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which image of a linkable is linked for an architecture, and which may be needed later.
+#pragma once
+
+#include <vector>
+
+#include "codegen/nvptx/capability.h"
+#include "ir/linkable.h"
+
+namespace calotype::internal {
+
+/// Whether an image holds LTO-IR: by its kind, or inside of a fatbin, an object or an archive.
+bool holds_lto_ir(const LinkableImage &image);
+/// Whether all that the headers of a file tell of lies within it: linkers crash where it does not.
+bool is_cut_off(const LinkableImage &image);
+
+/// Machine code runs on its own architecture and, but for suffix 'a', on later ones of the same
+/// major number; PTX compiles for its own and later ones; LTO-IR must not be newer than the target.
+bool suits(const LinkableImage &image, Capability capability);
+
+/// The best image for a link: an exact cubin, LTO-IR, a cubin of the family, fatbin, object,
+/// archive, PTX. Where kernels are LTO-IR, LTO-IR comes first. Null if none suits.
+const LinkableImage *choose_image(const LinkableData &linkable, Capability capability,
+                                  bool kernels_are_lto_ir);
+
+/// Whether a link at load time may need it, where complete cubins for `linked` are embedded.
+bool is_needed_later(const LinkableData &linkable, const LinkableImage &image,
+                     const std::vector<Capability> &linked);
+
+}  // namespace calotype::internal

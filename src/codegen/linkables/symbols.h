@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which names an image defines and which it wants, as far as that can be read without a linker; and
+// the errors that can be told from that.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ir/linkable.h"
+
+namespace calotype::internal {
+
+/// A function of PTX: how many bytes its parameters and its result are. 0: no result.
+struct PtxSignature {
+    std::vector<int> parameters;
+    int result = 0;
+
+    bool operator==(const PtxSignature &other) const {
+        return parameters == other.parameters && result == other.result;
+    }
+};
+/// The signature that a call expects.
+PtxSignature ptx_signature(const LinkedFunction &function);
+
+struct ImageSymbols {
+    std::set<std::string> defined;    ///< functions and variables that others can see
+    std::set<std::string> functions;  ///< those of `defined` that are functions
+    std::set<std::string> undefined;
+    std::set<std::string> weak;  ///< those of `defined` that may be defined elsewhere too
+    std::map<std::string, PtxSignature> signatures;  ///< of functions, in PTX
+};
+
+/// Of PTX text.
+ImageSymbols ptx_symbols(const std::string &ptx);
+/// Functions of OpenCL C that are written out; nothing if macros may make more of them.
+std::optional<ImageSymbols> opencl_symbols(const std::string &source);
+/// Nothing for what only a linker can read: fatbins, archives, LTO-IR, host objects.
+std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image);
+
+/// An image that is part of a module's code.
+struct UsedImage {
+    const LinkableData *linkable = nullptr;
+    const LinkableImage *image = nullptr;
+};
+/// CompileError if a function that kernels call is in none of the images, or has other parameters
+/// there, or if two of them define one name.
+void check_symbols(const std::map<std::string, LinkedFunction> &functions,
+                   const std::vector<UsedImage> &images);
+
+}  // namespace calotype::internal

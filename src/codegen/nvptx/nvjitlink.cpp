@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/nvptx/nvjitlink.h"
+
+#include <algorithm>
+
+#include <dlfcn.h>
+
+namespace calotype::internal {
+
+namespace {
+
+/// The library's functions, as its headers declare them: results are 0 if all went well.
+struct NvJitLink {
+    using Handle = void *;
+    int (*create)(Handle *, uint32_t option_count, const char **options);
+    int (*destroy)(Handle *);
+    int (*add_data)(Handle, int kind, const void *data, size_t size, const char *name);
+    int (*complete)(Handle);
+    int (*cubin_size)(Handle, size_t *);
+    int (*cubin)(Handle, void *);
+    int (*error_log_size)(Handle, size_t *);
+    int (*error_log)(Handle, char *);
+    int (*info_log_size)(Handle, size_t *);
+    int (*info_log)(Handle, char *);
+
+    /// True if the library is there and has them all. It stays loaded.
+    bool load(const std::string &path) {
+        void *library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        return library && find(library, "nvJitLinkCreate", create) &&
+               find(library, "nvJitLinkDestroy", destroy) &&
+               find(library, "nvJitLinkAddData", add_data) &&
+               find(library, "nvJitLinkComplete", complete) &&
+               find(library, "nvJitLinkGetLinkedCubinSize", cubin_size) &&
+               find(library, "nvJitLinkGetLinkedCubin", cubin) &&
+               find(library, "nvJitLinkGetErrorLogSize", error_log_size) &&
+               find(library, "nvJitLinkGetErrorLog", error_log) &&
+               find(library, "nvJitLinkGetInfoLogSize", info_log_size) &&
+               find(library, "nvJitLinkGetInfoLog", info_log);
+    }
+
+private:
+    template<typename F>
+    static bool find(void *library, const char *name, F &function) {
+        function = reinterpret_cast<F>(dlsym(library, name));
+        return function != nullptr;
+    }
+};
+
+using SizeOf = int (*)(NvJitLink::Handle, size_t *);
+
+/// A log of the library, without the zeros at its end.
+std::string read_log(NvJitLink::Handle handle, SizeOf size_of,
+                     int (*get)(NvJitLink::Handle, char *)) {
+    size_t size = 0;
+    if (size_of(handle, &size) != 0 || size == 0) {
+        return "";
+    }
+    std::vector<char> text(size + 1, 0);
+    return get(handle, text.data()) == 0 ? std::string(text.data()) : "";
+}
+
+/// The library's number of a kind of input.
+int input_kind(calotype_kind kind) {
+    switch (kind) {
+    case CALOTYPE_CUBIN:
+        return 1;
+    case CALOTYPE_PTX:
+        return 2;
+    case CALOTYPE_LTOIR:
+        return 3;
+    case CALOTYPE_FATBIN:
+        return 4;
+    case CALOTYPE_OBJECT:
+        return 5;
+    case CALOTYPE_ARCHIVE:
+        return 6;
+    default:
+        return 0;
+    }
+}
+
+void run(const NvJitLink &link, NvJitLink::Handle handle, const std::vector<LinkInput> &inputs,
+         LinkResult &result) {
+    for (size_t i = 0; i < inputs.size(); i++) {
+        const LinkInput &input = inputs[i];
+        // Text is read up to its NUL.
+        const size_t size = input.bytes->size() + (input.kind == CALOTYPE_PTX ? 1 : 0);
+        result.code = link.add_data(handle, input_kind(input.kind), input.bytes->c_str(), size,
+                                    input.name.c_str());
+        if (result.code != 0) {
+            result.refused_input = int(i);
+            return;
+        }
+    }
+    size_t size = 0;
+    result.code = link.complete(handle);
+    if (result.code == 0 && link.cubin_size(handle, &size) == 0 && size > 0) {
+        result.cubin.resize(size);
+        result.ok = link.cubin(handle, result.cubin.data()) == 0;
+    }
+}
+
+}  // namespace
+
+bool can_link(const CudaToolkit &toolkit) {
+    NvJitLink link;
+    return link.load(toolkit.nvjitlink);
+}
+
+LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capability,
+                           const CudaToolkit &toolkit) {
+    LinkResult result;
+    NvJitLink link;
+    if (!link.load(toolkit.nvjitlink)) {
+        result.log = "nvJitLink is not there";
+        return result;
+    }
+    const std::string arch = "-arch=" + to_string(capability);
+    std::vector<const char *> options = {arch.c_str(), "-verbose"};
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [](const LinkInput &input) { return input.holds_lto_ir; })) {
+        options.push_back("-lto");
+    }
+    NvJitLink::Handle handle = nullptr;
+    result.code = link.create(&handle, uint32_t(options.size()), options.data());
+    if (result.code != 0) {
+        result.log = "nvJitLink refuses " + arch + " with error " + std::to_string(result.code);
+        return result;
+    }
+    run(link, handle, inputs, result);
+    result.log = read_log(handle, link.error_log_size, link.error_log) +
+                 read_log(handle, link.info_log_size, link.info_log);
+    if (!result.ok && result.log.empty()) {
+        result.log = "nvJitLink fails with error " + std::to_string(result.code);
+    }
+    link.destroy(&handle);
+    return result;
+}
+
+}  // namespace calotype::internal
