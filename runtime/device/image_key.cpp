@@ -59,6 +59,10 @@ void add_linkable(const calotype_linkable_desc &linkable, KeyFields &key) {
         key.add("linkable kind", uint64_t(linkable.images[i].kind));
         key.add("linkable sm",
                 uint64_t(linkable.images[i].sm) << 8 | uint8_t(linkable.images[i].suffix));
+        if (linkable.flags & CALOTYPE_LK_BY_PATH && linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
+            const auto *file = static_cast<const calotype_file_image *>(linkable.images[i].data);
+            key.add("linkable file", file->digest.b, sizeof file->digest.b);
+        }
     }
 }
 

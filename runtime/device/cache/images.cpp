@@ -11,6 +11,7 @@
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
 #include "runtime/device/image_store.h"
+#include "runtime/device/linkable_files.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -185,12 +186,12 @@ void end_compiling(ThreadBlock &me) {
     announce_change();
 }
 
-calotype_status run_hook(Making &making) {
+calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
     void *bytes = nullptr;
     size_t size = 0;
     char *log = nullptr;
-    const calotype_status status = making.hook.compile(
-        making.hook.self, &making.desc, making.arch.sm, making.arch.suffix, &bytes, &size, &log);
+    const calotype_status status = making.hook.compile(making.hook.self, &desc, making.arch.sm,
+                                                       making.arch.suffix, &bytes, &size, &log);
     if (log) {
         making.log << log;
         free(log);
@@ -224,23 +225,29 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
           now_ns() - ns, status);
 }
 
-calotype_status build(Making &making) {
+calotype_status build(Making &making, const calotype_module_desc &desc) {
     begin_compiling(making.me);
     const uint64_t begin = now_ns();
     const calotype_status status =
-        making.hook.compile ? run_hook(making)
-                            : making.context.backend->build(making.scope, making.arch, making.desc,
+        making.hook.compile ? run_hook(making, desc)
+                            : making.context.backend->build(making.scope, making.arch, desc,
                                                             &making.image, making.log);
     count_build(making, status, now_ns() - begin);
     end_compiling(making.me);
     return status;
 }
 
+calotype_status build_with_files(Making &making) {
+    LinkableFiles files;
+    const calotype_status status = files.read(making.desc, making.log);
+    return status == CALOTYPE_OK ? build(making, files.desc()) : status;
+}
+
 /** From the store, or built and put there. */
 calotype_status make_image(Making &making) {
     calotype_uid key;
     if (image_key(making.arch, making.desc, &key) != CALOTYPE_OK) {
-        return build(making);
+        return build_with_files(making);
     }
     if (find_stored_image(making.scope, making.arch, making.desc, key, &making.image)) {
         return CALOTYPE_OK;
@@ -250,7 +257,7 @@ calotype_status make_image(Making &making) {
         find_stored_image(making.scope, making.arch, making.desc, key, &making.image)) {
         return CALOTYPE_OK;
     }
-    const calotype_status status = build(making);
+    const calotype_status status = build_with_files(making);
     if (status == CALOTYPE_OK) {
         store_image(making.scope, making.arch, making.desc, key, making.image);
     }
@@ -260,7 +267,9 @@ calotype_status make_image(Making &making) {
 FlightError *describe(const Making &making, calotype_status status) {
     Failure failure;
     failure.status = status;
-    failure.stage = status == CALOTYPE_E_LINK ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE;
+    failure.stage = status == CALOTYPE_E_LINK   ? CALOTYPE_ST_LINK
+                    : status == CALOTYPE_E_LOAD ? CALOTYPE_ST_DISK
+                                                : CALOTYPE_ST_COMPILE;
     failure.module_name = making.desc.name ? making.desc.name : "";
     return make_error(failure, making.log);
 }
@@ -393,7 +402,7 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
         return share_image(making, use, error);
     }
     if (status == CALOTYPE_OK) {
-        status = build(making);
+        status = build(making, desc);
     }
     if (status != CALOTYPE_OK) {
         *error = describe(making, status);

@@ -9,7 +9,7 @@ namespace calotype_test {
 namespace {
 
 class FakeBackendDriver : public ScenarioDriver {
-    int misuse_before = fake_misuse();
+    int misuse_before = fake_misuse(), architecture = 90;
 
 public:
     FakeBackendDriver() {
@@ -19,7 +19,9 @@ public:
         return fake_backend_interface;
     }
     void *make_context() override {
-        return make_fake_context();
+        FakeContext *made = make_fake_context();
+        made->sm = uint32_t(architecture);
+        return made;
     }
     void destroy_context(void *context) override {
         destroy_fake_context(static_cast<FakeContext *>(context));
@@ -33,6 +35,10 @@ public:
                 "name " + code.name + " kernel k0 " +
                     (code.reads_global ? "kernel read global value 4 " : "") +
                     (code.is_broken ? "error" : "")};
+    }
+    bool set_architecture(int sm) override {
+        architecture = sm;
+        return true;
     }
     void fail_loads(int times, bool out_of_memory) override {
         fake_backend_calls().fail("load", out_of_memory ? CALOTYPE_E_OOM : CALOTYPE_E_LOAD, 1,

@@ -51,6 +51,12 @@ public:
 
     virtual ScenarioImage image(const ScenarioCode &code) = 0;
 
+    /** Devices have this compute capability from now on; contexts are made afterwards. False:
+     * cannot. */
+    virtual bool set_architecture(int sm) {
+        (void)sm;
+        return false;
+    }
     /** Whether making an image counts as a compile step: false where the driver compiles as part
      * of loading. Then scenarios install a compile hook. */
     virtual bool builds_images() {

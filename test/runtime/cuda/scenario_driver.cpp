@@ -66,6 +66,10 @@ public:
         }
         return {CALOTYPE_PTX, 50, text + (code.is_broken ? "syntax error\n" : "")};
     }
+    bool set_architecture(int sm) override {
+        fake_cuda::set_compute_capability(0, sm / 10, sm % 10);
+        return calotype_cuda_set_driver_library(CALOTYPE_FAKE_CUDA) == 0;
+    }
     void fail_loads(int times, bool out_of_memory) override {
         fake_cuda::fail("cuModuleLoadDataEx", out_of_memory ? 2 : 200, 1, times);
     }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/device/linkable_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/device/sha256.h"
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+struct File {
+    int handle;
+
+    explicit File(const char *path) : handle(open(path, O_RDONLY | O_CLOEXEC)) {
+    }
+    ~File() {
+        if (handle >= 0) {
+            close(handle);
+        }
+    }
+    /** All of it, as fstat() told its size; a shorter one is an error. */
+    bool read(uint8_t *to, size_t size) const {
+        while (size > 0) {
+            const ssize_t n = ::read(handle, to, size);
+            if (n <= 0 && !(n < 0 && errno == EINTR)) {
+                errno = n == 0 ? EIO : errno;
+                return false;
+            }
+            to += n > 0 ? n : 0;
+            size -= n > 0 ? size_t(n) : 0;
+        }
+        return true;
+    }
+};
+
+ErrorLog &operator<<(ErrorLog &log, const calotype_uid &digest) {
+    for (uint8_t byte : digest.b) {
+        log << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
+    }
+    return log;
+}
+
+bool has_files(const calotype_module_desc &desc) {
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        if (desc.linkables[i]->flags & CALOTYPE_LK_BY_PATH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+LinkableFiles::~LinkableFiles() {
+    while (Block *block = blocks) {
+        blocks = block->next;
+        free(block);
+    }
+}
+
+void *LinkableFiles::allocate(size_t size) {
+    constexpr size_t header = 16;  // as aligned as malloc's
+    static_assert(sizeof(Block) <= header);
+    Block *block = static_cast<Block *>(malloc(header + size));
+    if (!block) {
+        return nullptr;
+    }
+    block->next = blocks;
+    blocks = block;
+    return reinterpret_cast<uint8_t *>(block) + header;
+}
+
+calotype_status LinkableFiles::read_image(const char *linkable, const calotype_image &named,
+                                          calotype_image *image, ErrorLog &log) {
+    const auto &wanted = *static_cast<const calotype_file_image *>(named.data);
+    const File file(wanted.path);
+    struct stat about = {};
+    const bool is_open = file.handle >= 0 && fstat(file.handle, &about) == 0;
+    if (is_open && !S_ISREG(about.st_mode)) {
+        log << "linkable '" << linkable << "': " << wanted.path << " is not a file";
+        return CALOTYPE_E_LOAD;
+    }
+    const size_t size = size_t(about.st_size);
+    uint8_t *bytes = is_open ? static_cast<uint8_t *>(allocate(size + 1)) : nullptr;
+    if (is_open && !bytes) {
+        log << "linkable '" << linkable << "': no memory for the " << uint64_t(size) << " bytes of "
+            << wanted.path;
+        return CALOTYPE_E_OOM;
+    }
+    if (!is_open || !file.read(bytes, size)) {
+        log << "linkable '" << linkable << "': cannot read " << wanted.path << ": "
+            << strerror(errno);
+        return CALOTYPE_E_LOAD;
+    }
+    bytes[size] = 0;  // as text ends
+    const calotype_uid digest = sha256(bytes, size);
+    if (memcmp(digest.b, wanted.digest.b, sizeof digest.b) != 0) {
+        log << "linkable '" << linkable << "': " << wanted.path
+            << " has changed since the module was generated: its SHA-256 is " << digest
+            << ", must be " << wanted.digest;
+        return CALOTYPE_E_LOAD;
+    }
+    *image = named;
+    image->data = bytes;
+    image->size = size;
+    return CALOTYPE_OK;
+}
+
+calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linkable,
+                                             const calotype_linkable_desc **result, ErrorLog &log) {
+    *result = &linkable;
+    if (!(linkable.flags & CALOTYPE_LK_BY_PATH)) {
+        return CALOTYPE_OK;
+    }
+    auto *read = static_cast<calotype_linkable_desc *>(allocate(sizeof linkable));
+    auto *images =
+        static_cast<calotype_image *>(allocate(linkable.n_images * sizeof(calotype_image)));
+    if (!read || !images) {
+        return CALOTYPE_E_OOM;
+    }
+    *read = linkable;
+    read->flags &= ~uint32_t(CALOTYPE_LK_BY_PATH);
+    read->images = images;
+    for (uint32_t i = 0; i < linkable.n_images; i++) {
+        images[i] = linkable.images[i];
+        const calotype_status status =
+            images[i].kind == CALOTYPE_HOST_ONLY
+                ? CALOTYPE_OK
+                : read_image(linkable.name, linkable.images[i], &images[i], log);
+        if (status != CALOTYPE_OK) {
+            return status;
+        }
+    }
+    *result = read;
+    return CALOTYPE_OK;
+}
+
+calotype_status LinkableFiles::read(const calotype_module_desc &desc, ErrorLog &log) {
+    current = &desc;
+    if (!has_files(desc)) {
+        return CALOTYPE_OK;
+    }
+    auto **linkables = static_cast<const calotype_linkable_desc **>(
+        allocate(desc.n_linkables * sizeof(calotype_linkable_desc *)));
+    if (!linkables) {
+        return CALOTYPE_E_OOM;
+    }
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i], log);
+        if (status != CALOTYPE_OK) {
+            return status;
+        }
+    }
+    copy = desc;
+    copy.linkables = linkables;
+    current = &copy;
+    return CALOTYPE_OK;
+}
+
+}  // namespace runtime
+}  // namespace calotype

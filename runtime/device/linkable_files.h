@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Images of linkables that stay in their files (CALOTYPE_LK_BY_PATH).
+#pragma once
+
+#include "runtime/abi/linkables.h"
+#include "runtime/device/error_log.h"
+
+namespace calotype {
+namespace runtime {
+
+/** A module's description with all images of its linkables in memory, for as long as this lives. */
+class LinkableFiles {
+public:
+    LinkableFiles() = default;
+    ~LinkableFiles();
+    LinkableFiles(const LinkableFiles &) = delete;
+    LinkableFiles &operator=(const LinkableFiles &) = delete;
+
+    /** Read what is needed. A file that is missing, or not what it was when the module was
+     * generated, is an error, described in the log, with CALOTYPE_E_LOAD. */
+    calotype_status read(const calotype_module_desc &desc, ErrorLog &log);
+    /** After that; the same as given where nothing is in files. */
+    const calotype_module_desc &desc() const {
+        return *current;
+    }
+
+private:
+    struct Block {
+        Block *next;
+    };
+    const calotype_module_desc *current = nullptr;
+    calotype_module_desc copy = {};
+    Block *blocks = nullptr;
+
+    /** Null: out of memory. Lives as long as this. */
+    void *allocate(size_t size);
+    calotype_status read_linkable(const calotype_linkable_desc &linkable,
+                                  const calotype_linkable_desc **result, ErrorLog &log);
+    calotype_status read_image(const char *linkable, const calotype_image &named,
+                               calotype_image *image, ErrorLog &log);
+};
+
+}  // namespace runtime
+}  // namespace calotype
