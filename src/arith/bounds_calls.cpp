@@ -62,7 +62,9 @@ Bounded BoundsEngine::visit(const Call *op) {
     if (op->call_kind == CallKind::Func) {
         return func_call(op);
     }
-    return op->call_kind == CallKind::Image || op->is_pure() ? pure_call(op) : of_type(op->type);
+    // Bounds are computed on the host, where a linkable's function may not be.
+    const bool is_linked = op->symbol && op->symbol->kind == SymbolKind::Linkable;
+    return !is_linked && op->is_pure() ? pure_call(op) : of_type(op->type);
 }
 
 Bounded BoundsEngine::func_call(const Call *op) {

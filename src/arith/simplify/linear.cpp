@@ -206,7 +206,9 @@ private:
 
     void add_term(const Expr &e, int64_t scale) {
         for (Term &t : terms) {
-            if (t.value.same_as(e) || (t.value.kind() == e.kind() && equal(t.value, e))) {
+            const bool is_same =
+                t.value.same_as(e) || (t.value.kind() == e.kind() && equal(t.value, e));
+            if (is_same && !has_effects(e)) {
                 valid_ = !__builtin_add_overflow(t.coefficient, scale, &t.coefficient);
                 merged_ = true;
                 return;

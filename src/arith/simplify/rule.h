@@ -25,7 +25,10 @@
 //   2. Termination: the replacement is smaller in the Knuth-Bendix order described in
 //   docs/simplifier.md.
 //   3. Truth: the two sides are equal for every type that the rule claims, under its condition.
-//   4. A commutative operator matches either way round; write one way only. Constants stand on the
+//   4. A letter that the two sides have differently often stands for no expression with effects:
+//   the
+//      engine sees to that.
+//   5. A commutative operator matches either way round; write one way only. Constants stand on the
 //      right of commutative operators, so patterns put them there.
 #pragma once
 
@@ -132,6 +135,7 @@ struct Rule {
     std::vector<PatternNode> nodes;
     int pattern = -1, replacement = -1, condition = -1;
     std::vector<int16_t> value_slots;  ///< type sources whose types `types` restricts
+    std::vector<uint8_t> repeated;     ///< letters that the two sides have differently often
 };
 
 /// Compiles a rule to its variants. Throws InternalError that tells what is wrong with the text.

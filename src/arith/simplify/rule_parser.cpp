@@ -78,6 +78,7 @@ public:
         rule_.pattern = expression(0);
         expect("->");
         rule_.replacement = expression(0);
+        find_repeated();
         if (accept("if")) {
             rule_.condition = expression(0);
         }
@@ -87,6 +88,27 @@ public:
     }
 
 private:
+    void find_repeated() {
+        int uses[max_wilds] = {};
+        count_letters(rule_.pattern, 1, uses);
+        count_letters(rule_.replacement, -1, uses);
+        for (int slot = 0; slot < max_wilds; slot++) {
+            if (uses[slot] != 0) {
+                rule_.repeated.push_back(uint8_t(slot));
+            }
+        }
+    }
+
+    void count_letters(int n, int weight, int *uses) const {
+        const PatternNode &p = rule_.nodes[n];
+        if (p.op == PatternOp::Wild) {
+            uses[p.slot] += weight;
+        }
+        for (int i = 0; i < p.arity; i++) {
+            count_letters(p.child[i], weight, uses);
+        }
+    }
+
     void skip_space() {
         while (at_ < text_.size() && text_[at_] == ' ') {
             at_++;

@@ -166,7 +166,7 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
     if (Expr folded = fold_operator(op, a, b); folded.defined()) {
         return folded;
     }
-    if (is_commutative(op) && out_of_order(op, a, b)) {
+    if (is_commutative(op) && out_of_order(op, a, b) && !(has_effects(a) && has_effects(b))) {
         return binary(op, b, a, original);
     }
     if (depth_ < max_depth) {
@@ -184,7 +184,9 @@ Expr Simplifier::binary(NodeKind op, const Expr &a, const Expr &b, const ExprNod
             better = after_rules(op, a, b);
         }
         depth_--;
-        if (better.defined()) {
+        const bool drops_effects =
+            better.defined() && is_const(better) && (has_effects(a) || has_effects(b));
+        if (better.defined() && !drops_effects) {
             return better;
         }
     }
@@ -249,6 +251,20 @@ Expr Simplifier::by_facts(const Expr &condition) {
     return truth < 0 ? Expr() : make_const(condition.type(), truth);
 }
 
+namespace {
+
+// Whether the rule would drop, merge or copy what has an effect.
+bool repeats_effects(const Rule &rule, const Bindings &bindings) {
+    for (const uint8_t slot : rule.repeated) {
+        if (has_effects(Expr(bindings.wild[slot]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
 Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes) {
     const auto candidates =
         table_.candidates(root, operands[0], count > 1 ? &operands[1] : nullptr);
@@ -257,7 +273,7 @@ Expr Simplifier::rewrite(NodeKind root, Type type, const Expr *operands, int cou
         Bindings bindings;
         bindings.root_type = type;
         if (!match_rule(rule, operands, lanes, &bindings) ||
-            !condition_holds(rule, bindings, *this)) {
+            !condition_holds(rule, bindings, *this) || repeats_effects(rule, bindings)) {
             continue;
         }
         Expr result = build(rule, rule.replacement, bindings);

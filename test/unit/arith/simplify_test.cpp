@@ -39,6 +39,20 @@ constexpr Case sums[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sums, Simplify, testing::ValuesIn(sums));
 
+// What has an effect is neither dropped, merged nor copied.
+constexpr Case effects[] = {
+    {"extern next() + extern next()", "extern next() + extern next()"},
+    {"extern next()*2 + extern next()", "extern next() * 2 + extern next()"},
+    {"extern next() - extern next()", "extern next() - extern next()"},
+    {"extern next() * 0", "extern next() * 0"},
+    {"min(extern next(), extern next())", "min(extern next(), extern next())"},
+    {"select(c:bool, extern next(), extern next())",
+     "select(c:bool, extern next(), extern next())"},
+    {"extern next() + 1 + 2", "extern next() + 3"},
+    {"pure_extern value() + pure_extern value()", "pure_extern value() * 2"},
+};
+INSTANTIATE_TEST_SUITE_P(Effects, Simplify, testing::ValuesIn(effects));
+
 constexpr Case quotients[] = {
     {"(x*8 + 4) / 8", "x"}, {"(x*8 + y) / 8", "y / 8 + x"}, {"(x / 4) / 3", "x / 12"},
     {"(x*6) % 3", "0"},     {"(x + 8) % 8", "x % 8"},       {"x - (x/8)*8", "x % 8"},
