@@ -317,6 +317,33 @@ void JobText::put(const Image &image, bool with_contents) {
     }
 }
 
+// Digests stand for the images, which may be large.
+void JobText::put(const Linkable &linkable) {
+    const LinkableData &d = linkable.data();
+    for (const std::string &text : {d.name, d.setup, d.teardown, d.user}) {
+        put(text);
+    }
+    put_names(d.after);
+    put(int64_t(d.lto));
+    for (const bool flag : {d.nrt, d.is_optional, d.is_threadsafe, d.is_session_dependent,
+                            d.no_teardown_after_loss, d.is_pinned, d.is_embedded}) {
+        put(flag);
+    }
+    put(int64_t(d.images.size()));
+    for (size_t i = 0; i < d.images.size(); i++) {
+        put(int64_t(d.images[i].kind));
+        put(int64_t(d.images[i].sm));
+        put(int64_t(d.images[i].suffix));
+        put(linkable.digests()[i]);
+        put(d.is_embedded ? "" : d.images[i].origin);
+    }
+}
+
+void JobText::put(const LinkedFunction &signature) {
+    put(signature.result);
+    put_all(signature.parameters);
+}
+
 void JobText::put_pipeline(const PipelineSource &source) {
     const Environment env = build_environment(source.outputs);
     const UsedParameters used = parameters_used(env, source.requirements);
@@ -343,6 +370,15 @@ void JobText::put_pipeline(const PipelineSource &source) {
             is_argument = is_argument || a.name == name;
         }
         put(image, !is_argument);
+    }
+    put_all(source.linkables);
+    for (const auto *declarations : {&used.linked_functions, &used.linked_symbols}) {
+        put(int64_t(declarations->size()));
+        for (const auto &[name, declaration] : *declarations) {
+            put(name);
+            put(declaration->linkable);
+            put(declaration->signature);
+        }
     }
 }
 

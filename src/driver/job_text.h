@@ -51,6 +51,8 @@ private:
     void put(const ExternFuncArgument &argument);
     void put(const Parameter &parameter);
     void put(const Image &image, bool with_contents);
+    void put(const Linkable &linkable);
+    void put(const LinkedFunction &signature);
     template<typename T>
     void put_all(const std::vector<T> &list);
     void put_names(const std::vector<std::string> &names);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/mutator.h"
+#include "pipeline/linked_code.h"
 
 namespace calotype::internal {
 
@@ -59,6 +60,7 @@ void append_device_code(LoweredModule &into, const LoweredModule &from) {
     NewNames names;
     for (const DeviceModule &m : from.device_modules) {
         DeviceModule &to = module_for(into, m);
+        merge_linked_code(to.linked, m.linked);
         for (DeviceKernel k : m.kernels) {
             const std::string name = k.name;
             for (int i = 1; !taken.insert(k.name).second; i++) {
@@ -68,6 +70,7 @@ void append_device_code(LoweredModule &into, const LoweredModule &from) {
             to.kernels.push_back(std::move(k));
         }
     }
+    merge_linked_code(into.linked, from.linked);
     RenameLaunches rename(names);
     for (LoweredFunction f : from.functions) {
         f.body = names.empty() ? f.body : rename.mutate(f.body);

@@ -107,6 +107,12 @@ std::vector<Requirement> Pipeline::requirements() const {
     return checked().requirements;
 }
 
+void Pipeline::add_linkable(const Linkable &linkable) {
+    user_assert(linkable.defined()) << "an undefined linkable is added to a pipeline";
+    checked().linkables.push_back(linkable);
+    invalidate_cache();
+}
+
 void Pipeline::trace_pipeline() {
     checked().trace_pipeline = true;
     invalidate_cache();
@@ -140,6 +146,7 @@ PipelineSource Pipeline::source(const std::string &name, const std::vector<Argum
     source.args = args;
     source.requirements = c.requirements;
     source.trace_pipeline = c.trace_pipeline;
+    source.linkables = c.linkables;
     for (const CustomLoweringPass &p : c.custom_passes) {
         Mutator *pass = p.pass;
         source.custom_passes.push_back([pass](const Stmt &s) { return pass->mutate(s); });

@@ -61,6 +61,7 @@ struct PipelineContents : RefCounted {
     std::vector<Function> outputs;
     std::vector<Requirement> requirements;
     std::vector<CustomLoweringPass> custom_passes;
+    std::vector<Linkable> linkables;
     bool trace_pipeline = false;
     IntrusivePtr<PipelineDriverState> driver_state;
     ~PipelineContents() override;
@@ -125,6 +126,9 @@ public:
         add_requirement(condition, std::vector<Expr>{Expr(std::forward<Args>(error_args))...});
     }
     std::vector<Requirement> requirements() const;
+    /// Declares device code from elsewhere: linkables are set up in the order of their declaration,
+    /// and one that is pinned is linked. What is called need not be declared.
+    void add_linkable(const Linkable &linkable);
     /// Report the begin and end of each run to the tracing callback.
     void trace_pipeline();
 

@@ -8,6 +8,7 @@
 
 #include "arith/bounds.h"
 #include "ir/module.h"
+#include "pipeline/linked_code.h"
 #include "pipeline/parameters_used.h"
 #include "pipeline/source.h"
 #include "support/text.h"
@@ -37,7 +38,8 @@ struct LowerContext {
     std::vector<Requirement> requirements;
     std::vector<CustomPass> custom_passes;
     bool trace_pipeline = false;
-    UsedParameters used;             ///< parameters and constant images
+    UsedParameters used;             ///< parameters, constant images and linkables
+    LinkPlan link_plan;              ///< who supplies what is linked
     Environment env;                 ///< all Functions, by name
     std::vector<std::string> order;  ///< realization order: producers before their consumers
     std::vector<std::vector<std::string>> fused_groups;  ///< `order` cut into compute_with groups

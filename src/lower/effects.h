@@ -25,4 +25,27 @@ inline bool has_effect(const Expr &e) {
     return finder.found;
 }
 
+/// True if a linkable supplies what is called: it may be there on a device alone.
+inline bool is_linked(const Call *op) {
+    return op->symbol && op->symbol->kind == SymbolKind::Linkable;
+}
+
+/// True if such a call occurs. It must stay in the kernel, or the host's code, that it stands in.
+inline bool calls_linkable(const Expr &e) {
+    class Finder : public GraphVisitor {
+    public:
+        bool found = false;
+
+    private:
+        using GraphVisitor::visit;
+        void visit(const Call *op) override {
+            found = found || is_linked(op);
+            GraphVisitor::visit(op);
+        }
+    };
+    Finder finder;
+    finder(e);
+    return finder.found;
+}
+
 }  // namespace calotype::internal

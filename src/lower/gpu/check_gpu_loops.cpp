@@ -2,6 +2,7 @@
 #include "lower/gpu/check_gpu_loops.h"
 
 #include "ir/visitor.h"
+#include "lower/effects.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
@@ -126,7 +127,7 @@ private:
                 op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
             user_assert(!prints) << "print is used inside of block loop " << blocks_[0]->name
                                  << ": kernels cannot print";
-            user_assert(!is_host_function || op->is_pure())
+            user_assert(!is_host_function || is_linked(op))
                 << "function " << op->name << " of the host is called inside of block loop "
                 << blocks_[0]->name;
             user_assert(!op->is_intrinsic(Intrinsic::require))

@@ -3,12 +3,14 @@
 
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/effects.h"
 
 namespace calotype {
 
@@ -46,7 +48,10 @@ bool is_work(const Expr &e) {
 /// asked once a node.
 class CanMove : private Visitor {
 public:
-    explicit CanMove(const std::set<std::string> &bound) : bound_(bound) {
+    /// `leaves_kernel`: from a kernel into the host's code, where functions of linkables may not
+    /// be.
+    CanMove(const std::set<std::string> &bound, bool leaves_kernel)
+        : bound_(bound), leaves_kernel_(leaves_kernel) {
     }
 
     bool ask(const Expr &e) {
@@ -99,11 +104,12 @@ private:
             return;
         default:
             Visitor::visit(op);
-            can_move_ = can_move_ && op->is_pure();
+            can_move_ = can_move_ && op->is_pure() && !(leaves_kernel_ && is_linked(op));
         }
     }
 
     const std::set<std::string> &bound_;
+    const bool leaves_kernel_;
     bool can_move_ = true;
     /// The Expr keeps the node alive, so that no other gets its address.
     std::unordered_map<const void *, std::pair<Expr, bool>> memo_;
@@ -112,8 +118,9 @@ private:
 /// Names the parts of a loop's body that are the same in all iterations.
 class Hoist : public Mutator {
 public:
-    Hoist(const For *loop, LowerContext &ctx)
-        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), can_move_(bound_) {
+    Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
+        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))),
+          can_move_(bound_, has_kernels) {
     }
 
     Stmt run() {
@@ -211,11 +218,20 @@ private:
     using Mutator::visit;
 
     Stmt visit(const For *op) override {
+        const bool is_block = op->for_type == ForType::GPUBlock;
+        const bool had_kernels = std::exchange(has_kernels_, false);
+        blocks_ += is_block;
         const Stmt s = Mutator::visit(op);
-        return Hoist(s.as<For>(), ctx_).run();
+        blocks_ -= is_block;
+        has_kernels_ = (has_kernels_ || is_block) && blocks_ == 0;
+        const Stmt hoisted = Hoist(s.as<For>(), has_kernels_, ctx_).run();
+        has_kernels_ = has_kernels_ || had_kernels;
+        return hoisted;
     }
 
     LowerContext &ctx_;
+    int blocks_ = 0;            ///< block loops round this place
+    bool has_kernels_ = false;  ///< whole kernels were seen within the loop
 };
 
 }  // namespace

@@ -31,6 +31,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/effects.h"
 #include "lower/loops/lanes.h"
 #include "support/scope.h"
 
@@ -300,7 +301,8 @@ private:
             return;
         }
         Interval range = Interval::nothing();
-        if (is_pure(condition) && !contains_kind(condition, NodeKind::Load)) {
+        if (is_pure(condition) && !contains_kind(condition, NodeKind::Load) &&
+            !calls_linkable(condition)) {
             range = solve_for_inner_interval(simplify(over_inner_loops(condition)), var_);
         }
         const bool usable = !range.is_empty() && !range.is_everything() && ends_are_outside(range);

@@ -4,6 +4,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/effects.h"
 #include "lower/loops/lanes.h"
 
 namespace calotype::internal {
@@ -223,6 +224,8 @@ Expr ExprWidener::visit(const Call *op) {
                    ? Call::make(t, op->intrinsic, args)
                    : Call::make(t, op->name, args, op->call_kind, op->value_index, op->symbol);
     };
+    // One call a lane, also where the lanes do not differ.
+    any = any || (is_linked(op) && !op->is_pure());
     if (!any) {
         // Under a mask an effect must not happen for lanes that are off.
         failed_ = failed_ || (!op->is_pure() && mask_.defined() && !some_lane_alive_);

@@ -227,6 +227,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
             ctx->used.parameters.erase(output.name());
         }
     }
+    ctx->link_plan = LinkPlan(source.linkables, ctx->used);
     ctx->func_bounds = func_value_bounds(*ctx);
     return ctx;
 }
