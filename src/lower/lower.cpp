@@ -5,6 +5,7 @@
 
 #include "ir/verifier.h"
 #include "lower/context.h"
+#include "lower/link_code.h"
 #include "lower/nest/prepare.h"
 #include "support/error.h"
 
@@ -155,6 +156,7 @@ LoweredModule lower(const PipelineSource &source, const Target &target,
     module.target = target.to_string();
     module.functions.push_back(std::move(f));
     module.device_modules = std::move(ctx->device_modules);
+    link_code(module, *ctx);
     for (const auto &image : ctx->used.images) {
         if (!is_argument(*ctx, image.first)) {
             module.buffers.push_back(embed(image.first, image.second));
