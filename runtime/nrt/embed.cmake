@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# cmake -DFORMS=KIND:SM:FILE;... -DOUTPUT=FILE -P embed.cmake: the table that
-# src/codegen/device_runtime_images.h declares, with the files' bytes.
+# cmake -DFORMS=KIND:SM:FILE;... -DTABLE=NAME -DOUTPUT=FILE -P embed.cmake: a table as that of
+# src/codegen/device_runtime_images.h, with the files' bytes.
 set(arrays "")
 set(rows "")
 set(i 0)
@@ -29,7 +29,8 @@ namespace calotype::internal {
 namespace {
 ${arrays}}  // namespace
 
-const DeviceRuntimeImage device_runtime_images[] = {
+extern const DeviceRuntimeImage ${TABLE}[];
+const DeviceRuntimeImage ${TABLE}[] = {
 ${rows}    {},
 };
 
