@@ -161,10 +161,16 @@ void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, v
     calotype_print(user_context, text.c_str());
 }
 
+/** All but the records of modules that a flight still has, as it can be when a context is lost. */
 void forget(NrtState &nrt) {
-    while (NrtModule *m = nrt.modules) {
-        nrt.modules = m->next;
-        free(m);
+    NrtModule **link = &nrt.modules;
+    while (NrtModule *m = *link) {
+        if (m->memsys) {
+            link = &m->next;
+        } else {
+            *link = m->next;
+            free(m);
+        }
     }
     nrt.memsys = 0;
 }
