@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lang/buffer.h"
+#include "lang/extern_device.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "lang/param.h"
@@ -14,6 +15,8 @@
 namespace calotype {
 
 class GeneratorContext;
+class LinkableListParam;
+class LinkableParam;
 template<typename T>
 class GeneratorParam;
 
@@ -27,6 +30,9 @@ protected:
     using Func = calotype::Func;
     using GeneratorContext = calotype::GeneratorContext;
     using ImageParam = calotype::ImageParam;
+    using Linkable = calotype::Linkable;
+    using LinkableListParam = calotype::LinkableListParam;
+    using LinkableParam = calotype::LinkableParam;
     using LoopLevel = calotype::LoopLevel;
     using MemoryType = calotype::MemoryType;
     using NameMangling = calotype::NameMangling;

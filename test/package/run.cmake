@@ -1,34 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # One test of the package: install if need be, then configure, build, install and run a project.
 
-function(run)
-    execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
-                    ERROR_VARIABLE output)
-    if(NOT result EQUAL 0)
-        list(JOIN ARGV " " command)
-        message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
-    endif()
-    set(output "${output}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../harness/project.cmake")
 
-# build_project(SOURCE PREFIX_PATH): configures, builds and installs into ${WORK}/app.
-function(build_project SOURCE PREFIX_PATH)
-    set(flags "")
-    if(SANITIZER)
-        set(flags "-fsanitize=${SANITIZER}")
-    endif()
-    run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}/build" -G "${GENERATOR}"
-        "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_C_COMPILER=${C_COMPILER}"
-        "-DCMAKE_CXX_FLAGS=${flags}" "-DCMAKE_C_FLAGS=${flags}"
-        "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" "-DCMAKE_INSTALL_PREFIX=${WORK}/app" ${ARGN})
-    run("${CMAKE_COMMAND}" --build "${WORK}/build")
+# build_and_install(SOURCE PREFIX_PATH [FLAG...]): into ${WORK}/app.
+function(build_and_install)
+    build_project(${ARGV} "-DCMAKE_INSTALL_PREFIX=${WORK}/app")
     run("${CMAKE_COMMAND}" --install "${WORK}/build")
-endfunction()
-
-function(expect_output WHAT)
-    if(NOT output MATCHES "${WHAT}")
-        message(FATAL_ERROR "expected ${WHAT} in the output, which is:\n${output}")
-    endif()
 endfunction()
 
 # The same program, on an OpenCL device if there is one (OpenCL's libraries are not made for
@@ -43,16 +21,98 @@ function(run_with_and_without_device)
     expect_output("brighten works")
 endfunction()
 
+# One mistake in linkable_errors/, and the whole of what is said of it.
+function(expect_error CASE TEXT)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}/linkable_errors" -B "${WORK}/${CASE}"
+                            "-DCASE=${CASE}" "-DPACKAGE=${BUILD}" -G "${GENERATOR}"
+                    RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE output)
+    string(REGEX REPLACE "[ \n]+" " " output "${output}")
+    string(FIND "${output}" "(message): ${TEXT} Call Stack" at)
+    if(result EQUAL 0 OR at EQUAL -1)
+        message(FATAL_ERROR "expected for ${CASE}: ${TEXT}\nbut it is (${result}):\n${output}")
+    endif()
+endfunction()
+
+# run_toned(EXPECTED [VAR=VALUE]): the program of linkables/, on a device or not.
+function(run_toned EXPECTED)
+    run("${CMAKE_COMMAND}" -E env ${ARGN} "${WORK}/build/toned_main")
+    expect_output("${EXPECTED}")
+endfunction()
+
+function(build_linkables)
+    run("${CMAKE_COMMAND}" "${WORK}/build" ${ARGN})
+    run("${CMAKE_COMMAND}" --build "${WORK}/build")
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# Another linkable from the build file alone, and changes of what linkables are made from.
+function(change_linkables)
+    build_linkables(-Dtone=thrice)
+    if(output MATCHES "toned_generator.cpp")
+        message(FATAL_ERROR "the generator is compiled again for another linkable:\n${output}")
+    endif()
+    run_toned("on the processor: tone of 1 is 3, 0 wrong, 0 set-ups" CT_DISABLE_FEATURES=opencl)
+    file(WRITE "${WORK}/source/thrice.cl" "int tone(int x) { return 3 * x + 0; }\n")
+    build_linkables()
+    expect_output("Generating toned for")
+    file(STRINGS "${WORK}/build/CMakeCache.txt" clang REGEX "^Calotype_CLANG:.*=.+")
+    if(clang)
+        build_linkables(-Dtone=scaled)
+        run_toned("on the processor: tone of 1 is 5, 0 wrong, 0 set-ups")
+        # A header that the source includes.
+        file(WRITE "${WORK}/source/include/factor.h" "#define FACTOR 7\n")
+        build_linkables()
+        run_toned("on the processor: tone of 1 is 7, 0 wrong, 0 set-ups")
+    endif()
+endfunction()
+
 file(REMOVE_RECURSE "${WORK}")
 if(KIND STREQUAL "installed")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
     # The package may be moved.
     file(RENAME "${WORK}/first" "${WORK}/prefix")
-    build_project("${SOURCE}/downstream" "${WORK}/prefix")
+    build_and_install("${SOURCE}/downstream" "${WORK}/prefix")
     run_with_and_without_device()
 elseif(KIND STREQUAL "build_tree")
-    build_project("${SOURCE}/downstream" "${BUILD}")
+    build_and_install("${SOURCE}/downstream" "${BUILD}")
     run_with_and_without_device()
+elseif(KIND MATCHES "^linkables_(installed|build_tree)$")
+    set(package "${BUILD}")
+    if(CMAKE_MATCH_1 STREQUAL "installed")
+        set(package "${WORK}/../installed/prefix")
+    endif()
+    file(COPY "${SOURCE}/linkables/" DESTINATION "${WORK}/source")
+    build_project("${WORK}/source" "${package}")
+    run_toned("on the processor: tone of 1 is 2, 0 wrong, 0 set-ups, 0 tear-downs"
+              CT_DISABLE_FEATURES=opencl)
+    if(NOT SANITIZER)
+        # Where there is a device, one module is set up and torn down once.
+        run_toned("(on a device: tone of 1 is 2, 0 wrong, 1 set-ups, 1 tear-downs|on the processor)")
+    endif()
+    if(KIND STREQUAL "linkables_build_tree")
+        change_linkables()
+    endif()
+elseif(KIND STREQUAL "linkable_errors")
+    set(me "add_calotype_linkable(rng)")
+    expect_error(nothing "${me}: SOURCE and FILE are both missing, and there is no callback")
+    expect_error(unknown "${me}: unknown: SOUP;b")
+    expect_error(kind "${me}: no such KIND: pdx; there are \
+ptx;cubin;fatbin;object;archive;ltoir;bitcode;host_bitcode;cu;opencl_c")
+    expect_error(kinds "${me}: KIND names 2 kinds, must be one where there is no SOURCE")
+    expect_error(lto "${me}: LTO is maybe, must be allow, require or never")
+    expect_error(arch "${me}: ARCHS has sm_90, must be like 80 or 90a")
+    expect_error(file "${me}: no such file: ${WORK}/file/none.ptx")
+    expect_error(sources "${me}: SOURCE names 2 files, must be one but for KIND archive")
+    expect_error(nvcc "${me}: nothing here compiles CUDA C++ to cubin: there is no nvcc; \
+Calotype_NVCC may name one")
+    expect_error(clang "${me}: nothing here compiles to bitcode: there is no clang++ of version 14 \
+to 19; Calotype_CLANG may name one")
+    set(me "add_calotype_library(blur)")
+    expect_error(item "${me}: LINKABLES has rng, must be like PARAMETER=TARGET,TARGET")
+    expect_error(no_target "${me}: LINKABLES rng=other: other is no target of \
+add_calotype_linkable")
+    expect_error(other_target "${me}: LINKABLES rng=rng,no_linkable: no_linkable is no target of \
+add_calotype_linkable")
 elseif(KIND STREQUAL "runtime_only")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix"
         --component calotype_runtime)
@@ -60,7 +120,7 @@ elseif(KIND STREQUAL "runtime_only")
     if(found)
         message(FATAL_ERROR "the runtime brings parts of the compiler: ${found}")
     endif()
-    build_project("${SOURCE}/runtime_only" "${WORK}/prefix"
+    build_and_install("${SOURCE}/runtime_only" "${WORK}/prefix"
         "-DGENERATED=${WORK}/../installed/build")
     run("${WORK}/app/bin/brighten_main")
     expect_output("brighten works")

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+int tone(int x) {
+    return 2 * x;
+}
