@@ -49,6 +49,10 @@ Member member_of(const GeneratorParamBase &p) {
              : info.default_text == "inlined" ? "calotype::LoopLevel::inlined()"
                                               : "",
              ""};
+    } else if (info.kind == "linkable") {
+        m = {"calotype::Linkable", "", "", ""};
+    } else if (info.kind == "linkables") {
+        m = {"std::vector<calotype::Linkable>", "", "", ""};
     } else {
         m = number_member(info);
     }
@@ -233,6 +237,16 @@ private:
             if (p->info().kind == "loop_level") {
                 line("        generator->set_param(" + quoted(p->name()) + ", params." + p->name() +
                      ");");
+            } else if (starts_with(p->info().kind, "linkable")) {
+                // What is not given is left to the generator.
+                const bool is_list = p->info().kind == "linkables";
+                line("        if (" +
+                     (is_list ? "!params." + p->name() + ".empty()"
+                              : "params." + p->name() + ".defined()") +
+                     ") {");
+                line("            generator->set_param(" + quoted(p->name()) + ", params." +
+                     p->name() + ");");
+                line("        }");
             }
         }
         line("        Outputs outputs;");

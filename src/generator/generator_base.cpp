@@ -124,16 +124,29 @@ void GeneratorBase::set_param(const std::string &name, const std::string &value)
                << did_you_mean(name, param_names());
 }
 
-void GeneratorBase::set_param(const std::string &name, const LoopLevel &value) {
+template<typename Param>
+Param &GeneratorBase::param_of_kind(const std::string &name, const char *kind) const {
     for (GeneratorParamBase *p : params_) {
-        auto *level = dynamic_cast<LoopLevelParam *>(p);
-        if (p->name() == name && level) {
-            has_read_params() ? level->set(value) : level->share(value);
-            return;
+        auto *param = dynamic_cast<Param *>(p);
+        if (p->name() == name && param) {
+            return *param;
         }
     }
-    user_error << "generator '" << registered_name_ << "' has no LoopLevel parameter '" << name
+    user_error << "generator '" << registered_name_ << "' has no " << kind << " parameter '" << name
                << "'" << did_you_mean(name, param_names());
+}
+
+void GeneratorBase::set_param(const std::string &name, const LoopLevel &value) {
+    auto &level = param_of_kind<LoopLevelParam>(name, "LoopLevel");
+    has_read_params() ? level.set(value) : level.share(value);
+}
+
+void GeneratorBase::set_param(const std::string &name, const Linkable &value) {
+    param_of_kind<LinkableParam>(name, "Linkable").set(value);
+}
+
+void GeneratorBase::set_param(const std::string &name, const std::vector<Linkable> &values) {
+    param_of_kind<LinkableListParam>(name, "list of Linkables").set(values);
 }
 
 void GeneratorBase::set_params(const std::map<std::string, std::string> &params) {
@@ -190,6 +203,11 @@ Pipeline GeneratorBase::get_pipeline() {
         for (const Requirement &r : requirements_) {
             pipeline_.add_requirement(r.condition, r.message_parts);
         }
+        for (const GeneratorParamBase *p : params_) {
+            for (const Linkable &l : p->linkables()) {
+                pipeline_.add_linkable(l);
+            }
+        }
     }
     return pipeline_;
 }
@@ -201,6 +219,9 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
         << "generator '" << registered_name_ << "' is applied twice";
     configure_once();
     if (phase_ == Phase::Configured) {
+        for (const GeneratorParamBase *p : params_) {
+            p->check_is_complete();
+        }
         define_members(given);
         phase_ = Phase::Generating;
         call_generate();

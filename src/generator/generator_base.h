@@ -10,6 +10,7 @@
 
 #include "generator/context.h"
 #include "generator/input.h"
+#include "generator/linkable_param.h"
 #include "generator/names.h"
 #include "generator/output.h"
 #include "generator/param.h"
@@ -51,6 +52,8 @@ public:
     /// Before configure() the parameter becomes a copy of the handle, which may itself be set
     /// later.
     void set_param(const std::string &name, const LoopLevel &value);
+    void set_param(const std::string &name, const Linkable &value);
+    void set_param(const std::string &name, const std::vector<Linkable> &values);
     void set_params(const std::map<std::string, std::string> &params);
     const std::vector<GeneratorParamBase *> &params() const {
         return params_;
@@ -131,6 +134,8 @@ private:
     void check_names_are_unique();
     void define_members(const std::vector<std::vector<StubInput>> &given);
     std::vector<std::string> param_names() const;
+    template<typename Param>
+    Param &param_of_kind(const std::string &name, const char *kind) const;
     static Phase begin(GeneratorBase *generator);
 
     // First: it makes this the generator that members belong to.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/extern_device.h"
+
 namespace calotype {
 namespace internal {
 
@@ -13,7 +15,8 @@ class GeneratorBase;
 
 /// What `--help` and stubs show of a parameter.
 struct ParamInfo {
-    std::string kind;  ///< "int32", "bool", "enum", "type", "string", "target", "loop_level"
+    std::string kind;  ///< "int32", "bool", "enum", "type", "string", "target", "loop_level",
+                       ///< "linkable", "linkables"
     std::string default_text;          ///< as it would be given on the command line
     std::string min_text, max_text;    ///< empty: no bound
     std::vector<std::string> choices;  ///< of an enum
@@ -35,6 +38,13 @@ public:
     /// The value in that form.
     virtual std::string to_string() const = 0;
     virtual ParamInfo info() const = 0;
+    /// Device code from elsewhere that the parameter names.
+    virtual std::vector<Linkable> linkables() const {
+        return {};
+    }
+    /// A CompileError if it has no value and needs one.
+    virtual void check_is_complete() const {
+    }
     /// LoopLevels may also be set after the pipeline is built.
     virtual bool may_be_set_late() const {
         return false;

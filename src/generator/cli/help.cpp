@@ -58,6 +58,8 @@ std::string describe_param(const GeneratorParamBase &p) {
     std::string text = "  " + pad(p.name(), 22) + pad(info.kind, 11);
     if (!info.default_text.empty()) {
         text += "default " + info.default_text;
+    } else if (starts_with(info.kind, "linkable")) {
+        text += "FILE[;KEY=VALUE...], docs/linkables.md says more";
     } else if (info.kind == "target") {
         text += "default: this machine, or CT_TARGET";
     }
@@ -98,7 +100,9 @@ std::string example(const GeneratorBase &g, const std::string &name) {
         "Example:\n  GENERATOR_EXECUTABLE -g " + name + " -o out -e object,c_header target=host";
     for (const GeneratorParamBase *p : g.params()) {
         const ParamInfo info = p->info();
-        if (info.kind != "target" && info.kind != "loop_level" && !info.default_text.empty()) {
+        const bool is_plain = info.kind != "target" && info.kind != "loop_level" &&
+                              !starts_with(info.kind, "linkable");
+        if (is_plain && !info.default_text.empty()) {
             return text + " " + p->name() + "=" + info.default_text + "\n";
         }
     }

@@ -98,18 +98,19 @@ bool takes_value(const std::string &flag) {
 }
 
 void set_param(GeneratorCommand &command, const std::string &arg) {
-    const std::vector<std::string> parts = split(arg, "=");
-    user_assert(parts.size() == 2 && !parts[0].empty())
-        << "'" << arg << "' is no argument: it must be a flag or NAME=VALUE with one '='";
-    user_assert(parts[0] != "auto_schedule" && parts[0] != "machine_params")
-        << "'" << parts[0]
-        << "' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE";
-    if (parts[0] == "target") {
-        command.targets = split(parts[1], ",");
+    // A value may hold more of them: paths do.
+    const size_t equals = arg.find('=');
+    user_assert(equals != std::string::npos && equals > 0)
+        << "'" << arg << "' is no argument: it must be a flag or NAME=VALUE";
+    const std::string name = arg.substr(0, equals), value = arg.substr(equals + 1);
+    user_assert(name != "auto_schedule" && name != "machine_params")
+        << "'" << name << "' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE";
+    if (name == "target") {
+        command.targets = split(value, ",");
         return;
     }
-    user_assert(command.params.emplace(parts[0], parts[1]).second)
-        << "parameter '" << parts[0] << "' is given twice";
+    user_assert(command.params.emplace(name, value).second)
+        << "parameter '" << name << "' is given twice";
 }
 
 }  // namespace

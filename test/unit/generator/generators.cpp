@@ -179,8 +179,41 @@ private:
     Func mixed{"mixed"};
 };
 
+// Functions of linkables, which the processor takes from the program.
+class Linked : public Generator<Linked> {
+public:
+    LinkableParam rng{"rng"};
+    LinkableParam tone{"tone", ";name=tone;setup=tone_setup"};
+    LinkableParam extra{"extra", Linkable()};
+    LinkableListParam more{"more"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void configure() {
+        more.optional();
+    }
+    void generate() {
+        Expr value = extern_device_call(rng, "abs", Int(32), {x - 3});
+        if (extra.defined()) {
+            value += pure_extern_device_call(extra, "extra_value", Int(32), {x});
+        }
+        for (const Linkable &l : more) {
+            value += pure_extern_device_call(l, "value_of_" + l.name(), Int(32));
+        }
+        output(x) = value + int(more.size());
+    }
+    void schedule() {
+        if (get_target().has_gpu_feature()) {
+            output.gpu_tile(x, xi, 8);
+        }
+    }
+
+private:
+    Var x{"x"}, xi{"xi"};
+};
+
 }  // namespace
 
+CALOTYPE_REGISTER_GENERATOR(Linked, linked)
 CALOTYPE_REGISTER_GENERATOR(Mixer, mixer, audio::Mix)
 CALOTYPE_REGISTER_GENERATOR(Brighten, brighten)
 CALOTYPE_REGISTER_GENERATOR_ALIAS(brighten_five, brighten, {{"offset", "5"}})

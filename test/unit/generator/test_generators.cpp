@@ -239,7 +239,7 @@ TEST(Params, Operators) {
 TEST(Registry, SaysWhatThereIs) {
     EXPECT_COMPILE_ERROR(internal::create_generator("zzz", GeneratorContext()),
                          "there is no generator 'zzz', there are: arrays, brighten, brighten_five, "
-                         "configured, kinds, "
+                         "configured, kinds, linked, "
                          "mixer, open, outer, undefined, wrong_type");
 }
 
