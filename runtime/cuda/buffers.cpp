@@ -10,6 +10,7 @@
 #include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/device/make_interface.h"
 #include "runtime/host/weak.h"
 
 namespace calotype {
@@ -261,24 +262,8 @@ static const calotype_device_interface_impl_t cuda_impl = {
     &kernel_backend,
 };
 
-static const calotype_device_interface_t cuda_interface = {
-    calotype_device_malloc,
-    calotype_device_free,
-    calotype_device_sync,
-    calotype_device_release,
-    calotype_copy_to_host,
-    calotype_copy_to_device,
-    calotype_device_and_host_malloc,
-    calotype_device_and_host_free,
-    calotype_buffer_copy,
-    calotype_device_crop,
-    calotype_device_slice,
-    calotype_device_release_crop,
-    calotype_device_wrap_native,
-    calotype_device_detach_native,
-    cuda_compute_capability,
-    &cuda_impl,
-};
+static constexpr calotype_device_interface_t cuda_interface =
+    make_device_interface(cuda_compute_capability, &cuda_impl);
 
 CALOTYPE_WEAK const calotype_device_interface_t *calotype_cuda_device_interface(void) {
     return &cuda_interface;

@@ -10,6 +10,7 @@
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/error_log.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/make_interface.h"
 #include "runtime/host/weak.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/copy.h"
@@ -155,22 +156,7 @@ const calotype_device_interface_impl_t impl = {
     &kernels,
 };
 
-const calotype_device_interface_t interface = {calotype_device_malloc,
-                                               calotype_device_free,
-                                               calotype_device_sync,
-                                               calotype_device_release,
-                                               calotype_copy_to_host,
-                                               calotype_copy_to_device,
-                                               calotype_device_and_host_malloc,
-                                               calotype_device_and_host_free,
-                                               calotype_buffer_copy,
-                                               calotype_device_crop,
-                                               calotype_device_slice,
-                                               calotype_device_release_crop,
-                                               calotype_device_wrap_native,
-                                               calotype_device_detach_native,
-                                               compute_capability,
-                                               &impl};
+constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);
 
 bool is_on_opencl(const calotype_buffer_t *buf) {
     return buf && buf->device && buf->device_interface == &interface;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/make_interface.h"
 
 namespace calotype_test {
 
@@ -168,22 +169,7 @@ const calotype_device_interface_impl_t impl = {
     device_slice,         device_release_crop, wrap_native,
     detach_native};
 
-const calotype_device_interface_t table = {calotype_device_malloc,
-                                           calotype_device_free,
-                                           calotype_device_sync,
-                                           calotype_device_release,
-                                           calotype_copy_to_host,
-                                           calotype_copy_to_device,
-                                           calotype_device_and_host_malloc,
-                                           calotype_device_and_host_free,
-                                           calotype_buffer_copy,
-                                           calotype_device_crop,
-                                           calotype_device_slice,
-                                           calotype_device_release_crop,
-                                           calotype_device_wrap_native,
-                                           calotype_device_detach_native,
-                                           nullptr,
-                                           &impl};
+const calotype_device_interface_t table = calotype::runtime::make_device_interface(nullptr, &impl);
 const calotype_device_interface_t other_table = table;
 
 }  // namespace

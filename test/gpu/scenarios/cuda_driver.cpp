@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdlib>
 
-#include <dlfcn.h>
 #include <unistd.h>
 
+#include "gpu/scenarios/driver_functions.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cache/scenario_fixture.h"
@@ -14,41 +14,6 @@
 namespace calotype_test {
 
 namespace {
-
-/// The functions of the driver that the scenarios call themselves.
-struct Driver {
-    int (*init)(unsigned);
-    int (*ctx_create)(void **, unsigned, int);
-    int (*ctx_destroy)(void *);
-    int (*ctx_push)(void *);
-    int (*ctx_pop)(void **);
-    int (*stream_create)(void **, unsigned);
-    int (*stream_sync)(void *);
-    int (*call_host)(void *, void (*)(void *), void *);
-    int (*alloc)(uint64_t *, size_t);
-    int (*free)(uint64_t);
-    int (*to_host)(void *, uint64_t, size_t);
-    bool is_there;
-
-    Driver() {
-        void *library = dlopen("libcuda.so.1", RTLD_NOW);
-        const auto find = [&](auto &to, const char *name) {
-            void *found = library ? dlsym(library, name) : nullptr;
-            to = reinterpret_cast<std::decay_t<decltype(to)>>(found);
-            return found != nullptr;
-        };
-        is_there = find(init, "cuInit") && find(ctx_create, "cuCtxCreate_v2") &&
-                   find(ctx_destroy, "cuCtxDestroy_v2") && find(ctx_push, "cuCtxPushCurrent_v2") &&
-                   find(ctx_pop, "cuCtxPopCurrent_v2") && find(stream_create, "cuStreamCreate") &&
-                   find(stream_sync, "cuStreamSynchronize") &&
-                   find(call_host, "cuLaunchHostFunc") && find(alloc, "cuMemAlloc_v2") &&
-                   find(free, "cuMemFree_v2") && find(to_host, "cuMemcpyDtoH_v2") && init(0) == 0;
-    }
-};
-const Driver &driver_functions() {
-    static const Driver driver;
-    return driver;
-}
 
 /// Keeps a stream waiting, though not for ever if a scenario is stuck.
 void wait_for_go(void *go) {
@@ -59,7 +24,7 @@ void wait_for_go(void *go) {
 }
 
 class CudaDriver : public ScenarioDriver {
-    const Driver &cuda = driver_functions();
+    const CudaFunctions &cuda = cuda_functions();
     std::vector<std::unique_ptr<calotype_device_context>> contexts;
     std::atomic<bool> go{false};
 
@@ -180,7 +145,7 @@ std::unique_ptr<ScenarioDriver> make_cuda_driver() {
 
 /// None on a machine without a driver.
 std::vector<MakeScenarioDriver> drivers() {
-    return std::vector<MakeScenarioDriver>(driver_functions().is_there ? 1 : 0, make_cuda_driver);
+    return std::vector<MakeScenarioDriver>(cuda_functions().is_there ? 1 : 0, make_cuda_driver);
 }
 
 }  // namespace

@@ -12,17 +12,12 @@
 
 #include <dlfcn.h>
 
+#include "harness/nothing_module.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
 
 namespace calotype_bench {
-
-inline const char ptx[] = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry nothing() { ret; }
-)";
 
 inline double now_ns() {
     using namespace std::chrono;
@@ -94,25 +89,6 @@ struct Driver {
     }
 };
 
-/** Module of one kernel that does nothing. */
-struct Nothing {
-    calotype_image image = {CALOTYPE_PTX, 70, 0, ptx, sizeof ptx - 1};
-    calotype_kernel_desc kernel = {"nothing", nullptr, 0, 0, 0, 0};
-    calotype_module_desc desc = {};
-    Nothing() {
-        desc.size = sizeof desc;
-        desc.abi = CALOTYPE_ABI_VERSION;
-        desc.name = "nothing";
-        desc.uid.b[0] = 0x6e;
-        desc.device_interface = calotype_cuda_device_interface;
-        desc.images = &image;
-        desc.n_images = 1;
-        desc.kernels = &kernel;
-        desc.n_kernels = 1;
-        desc.opt_level = 3;
-    }
-};
-
 class Json {
     std::string text;
 
@@ -134,7 +110,7 @@ public:
 
 struct Bench {
     Driver driver;
-    Nothing module;
+    calotype_test::NothingModule module;
     void *context = nullptr, *function = nullptr;
     std::vector<void *> streams;
     Json json;

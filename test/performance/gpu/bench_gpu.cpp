@@ -19,7 +19,7 @@ std::string name(const char *what, int threads, bool own_stream) {
 bool Bench::start() {
     void *loaded = nullptr;
     bool ok = driver.open() && driver.init(0) == 0 && driver.retain(&context, 0) == 0 &&
-              driver.set_current(context) == 0 && driver.load(&loaded, ptx) == 0 &&
+              driver.set_current(context) == 0 && driver.load(&loaded, module.ptx) == 0 &&
               driver.function(&function, loaded, "nothing") == 0;
     streams.resize(16);
     for (void *&stream : streams) {
@@ -72,6 +72,7 @@ void Bench::call(int threads, bool own_stream) {
 int main(int argc, char **argv) {
     // The driver is to compile what it is given, whoever ran before.
     setenv("CUDA_CACHE_DISABLE", "1", 1);
+    calotype_set_store_dir(nullptr, 0, CALOTYPE_STORE_OFF);
     calotype_bench::Bench bench;
     if (!bench.start()) {
         fprintf(stderr, "no CUDA device\n");

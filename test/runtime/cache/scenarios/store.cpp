@@ -2,34 +2,13 @@
 // The persistent store between processes: S35 to S37; and linkables that stay in their files.
 //
 // Processes are this executable once more with a filter: a driver of a GPU does not survive fork().
-#include <fstream>
-#include <iterator>
-
-#include <fcntl.h>
-#include <ftw.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "harness/processes.h"
 #include "runtime/cache/scenario_fixture.h"
 #include "runtime/device/sha256.h"
-
-extern char **environ;
 
 namespace calotype_test {
 
 namespace {
-
-/// What the process is told by its parent.
-const char folder_variable[] = "CALOTYPE_SCENARIO_FOLDER",
-           report_variable[] = "CALOTYPE_SCENARIO_REPORT",
-           linkable_variable[] = "CALOTYPE_SCENARIO_LINKABLE",
-           architecture_variable[] = "CALOTYPE_SCENARIO_ARCHITECTURE";
-
-std::string read_file(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void write_file(const std::string &path, const std::string &bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
@@ -52,126 +31,68 @@ std::vector<std::string> files_below(const std::string &folder, const std::strin
     return found;
 }
 
-/// A folder of a test's own.
-struct Folder {
-    std::string path = testing::TempDir() + "calotype_scenario_XXXXXX";
-
-    Folder() {
-        EXPECT_NE(nullptr, mkdtemp(path.data()));
-    }
-    ~Folder() {
-        nftw(
-            path.c_str(),
-            [](const char *entry, const struct stat *, int, FTW *) { return ::remove(entry); }, 8,
-            FTW_DEPTH | FTW_PHYS);
-    }
-};
-
 /// Processes that each do what the test OneProcess does, on the same store.
-class Processes {
-    Folder reports;
-    std::vector<pid_t> running;
-
-public:
+struct StoreProcesses {
+    Processes processes;
     Folder store;
 
-    /// `settings`: more variables, as "NAME=value".
     void start(std::vector<std::string> settings = {}) {
         const testing::TestInfo &test = *testing::UnitTest::GetInstance()->current_test_info();
         const std::string name = test.name();
-        const std::string filter = "--gtest_filter=" + std::string(test.test_suite_name()) +
-                                   ".OneProcess" + name.substr(name.find('/'));
-        settings.push_back(folder_variable + ("=" + store.path + "/kernels"));
-        settings.push_back(report_variable + ("=" + report(running.size())));
-        std::vector<char *> variables;
-        for (std::string &setting : settings) {
-            variables.push_back(setting.data());
-        }
-        for (char **variable = environ; *variable; variable++) {
-            variables.push_back(*variable);
-        }
-        variables.push_back(nullptr);
-        char program[] = "/proc/self/exe";
-        char *arguments[] = {program, const_cast<char *>(filter.c_str()), nullptr};
-        posix_spawn_file_actions_t quietly;
-        posix_spawn_file_actions_init(&quietly);
-        posix_spawn_file_actions_addopen(&quietly, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        running.emplace_back();
-        EXPECT_EQ(0, posix_spawn(&running.back(), program, &quietly, nullptr, arguments,
-                                 variables.data()));
-        posix_spawn_file_actions_destroy(&quietly);
-    }
-    /// What each says, when all have ended.
-    std::vector<std::string> end() {
-        std::vector<std::string> said;
-        for (size_t i = 0; i < running.size(); i++) {
-            int status = -1;
-            EXPECT_EQ(running[i], waitpid(running[i], &status, 0));
-            EXPECT_EQ(0, status);
-            said.push_back(read_file(report(i)));
-        }
-        running.clear();
-        return said;
+        settings.push_back("CALOTYPE_SCENARIO_FOLDER=" + store.path + "/kernels");
+        processes.start(std::string(test.test_suite_name()) + ".OneProcess" +
+                            name.substr(name.find('/')),
+                        std::move(settings));
     }
     std::string run(std::vector<std::string> settings = {}) {
         start(std::move(settings));
-        return end()[0];
+        return processes.end()[0];
     }
     std::vector<std::string> entries() const {
         return files_below(store.path, ".cko");
     }
-
-private:
-    std::string report(size_t i) const {
-        return reports.path + "/" + std::to_string(i);
-    }
 };
-
-std::string variable(const char *name, const char *otherwise) {
-    const char *value = getenv(name);
-    return value ? value : otherwise;
-}
 
 }  // namespace
 
 /// "compiles loads setups teardowns unloads, hits misses writes corrupt" of the store, before the
 /// end of the process.
 TEST_P(Scenario, OneProcess) {
-    const std::string folder = variable(folder_variable, "");
+    const std::string folder = process_setting("CALOTYPE_SCENARIO_FOLDER");
     if (folder.empty()) {
         GTEST_SKIP() << "started by S35 to S37 in processes of their own";
     }
-    const TestLinkable a(variable(linkable_variable, "a"));
-    if (const std::string sm = variable(architecture_variable, ""); !sm.empty()) {
+    const std::string linkable = process_setting("CALOTYPE_SCENARIO_LINKABLE");
+    const TestLinkable a(linkable.empty() ? "a" : linkable);
+    const std::string sm = process_setting("CALOTYPE_SCENARIO_ARCHITECTURE");
+    if (!sm.empty()) {
         driver->set_architecture(std::stoi(sm));
     }
     EXPECT_EQ(CALOTYPE_OK, calotype_set_store_dir(folder.c_str(), 0, 0));
     run(driver->make_context(), module("m", {&a}));
     const calotype_stats s = stats();
-    std::ofstream(getenv(report_variable))
-        << counts() << ", " << s.disk_hits << " " << s.disk_misses << " " << s.disk_writes << " "
-        << s.disk_corrupt;
+    process_report() << counts() << ", " << s.disk_hits << " " << s.disk_misses << " "
+                     << s.disk_writes << " " << s.disk_corrupt;
     EXPECT_EQ(CALOTYPE_OK, calotype_set_store_dir(nullptr, 0, CALOTYPE_STORE_OFF));
 }
 
 TEST_P(Scenario, S35_SecondProcess) {
-    Processes processes;
+    StoreProcesses processes;
     EXPECT_EQ("1 1 1 0 0, 0 1 1 0", processes.run());
     EXPECT_EQ("0 1 1 0 0, 1 0 0 0", processes.run());
-    EXPECT_EQ("1 1 1 0 0, 0 1 1 0", processes.run({std::string(linkable_variable) + "=b"}));
+    EXPECT_EQ("1 1 1 0 0, 0 1 1 0", processes.run({"CALOTYPE_SCENARIO_LINKABLE=b"}));
     EXPECT_EQ(2u, processes.entries().size());
     if (driver->set_architecture(80)) {
-        EXPECT_EQ("1 1 1 0 0, 0 1 1 0",
-                  processes.run({std::string(architecture_variable) + "=80"}));
+        EXPECT_EQ("1 1 1 0 0, 0 1 1 0", processes.run({"CALOTYPE_SCENARIO_ARCHITECTURE=80"}));
         EXPECT_EQ(3u, processes.entries().size());
     }
 }
 
 TEST_P(Scenario, S36_DamagedEntries) {
-    Processes processes;
+    StoreProcesses processes;
     EXPECT_EQ("1 1 1 0 0, 0 1 1 0", processes.run());
     ASSERT_EQ(1u, processes.entries().size());
-    const std::string path = processes.entries()[0], good = read_file(path);
+    const std::string path = processes.entries()[0], good = read_whole_file(path);
     std::string flipped = good, other_key = good;
     flipped.back() = char(flipped.back() ^ 4);
     other_key[24] = char(other_key[24] ^ 1);
@@ -184,12 +105,12 @@ TEST_P(Scenario, S36_DamagedEntries) {
 }
 
 TEST_P(Scenario, S37_EightProcesses) {
-    Processes processes;
+    StoreProcesses processes;
     for (int i = 0; i < 8; i++) {
         processes.start();
     }
     int compiled = 0, found = 0;
-    for (const std::string &said : processes.end()) {
+    for (const std::string &said : processes.processes.end()) {
         compiled += said.starts_with("1 1 1 0 0, 0 ");
         found += said.starts_with("0 1 1 0 0, 1 ");
     }
