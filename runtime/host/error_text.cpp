@@ -223,6 +223,14 @@ CALOTYPE_WEAK int calotype_error_unaligned_host_ptr(void *user_context, const ch
     return report(user_context, calotype_error_code_unaligned_host_ptr, t);
 }
 
+CALOTYPE_WEAK int calotype_error_unaligned_device_ptr(void *user_context, const char *func_name,
+                                                      int alignment) {
+    Text t;
+    t << "device address of " << func_name << " is not aligned, must be to " << alignment
+      << " bytes";
+    return report(user_context, calotype_error_code_unaligned_device_ptr, t);
+}
+
 CALOTYPE_WEAK int calotype_error_host_is_null(void *user_context, const char *func_name) {
     Text t;
     t << "host pointer of " << func_name << " is null, but the pipeline uses it on the host";

@@ -114,6 +114,8 @@ TEST_F(ErrorText, Schedules) {
            "vscale of this machine is 2, must be 4 for f");
     expect(-49, calotype_error_streaming_vscale_invalid(nullptr, "f", 2, 4),
            "streaming vscale of this machine is 2, must be 4 for f");
+    expect(-50, calotype_error_unaligned_device_ptr(nullptr, "input buffer a", 16),
+           "device address of input buffer a is not aligned, must be to 16 bytes");
 }
 
 TEST_F(ErrorText, Devices) {
@@ -127,7 +129,7 @@ TEST_F(ErrorText, Devices) {
            "compiled without device support");
 }
 
-TEST(ErrorCodes, AreFiftyWithoutGaps) {
+TEST(ErrorCodes, AreFiftyOneWithoutGaps) {
     int expected = 0;
 #define CALOTYPE_ERROR_CODE(name, number, summary)                                                 \
     EXPECT_EQ(expected--, calotype_error_code_##name);                                             \

@@ -139,7 +139,8 @@ Value *FunctionEmitter::to_memory(Value *v, Type t) {
 Value *FunctionEmitter::load_scalar(const Load *op) {
     Value *p = element_pointer(op->name, op->type, op->index);
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
-    auto *load = b_.CreateAlignedLoad(in_memory, p, llvm::Align(uint64_t(op->type.bytes())));
+    auto *load =
+        b_.CreateAlignedLoad(in_memory, p, access_alignment(op->name, op->type, op->alignment));
     tag_access(load, op->name);
     return from_memory(load, op->type);
 }
@@ -303,7 +304,8 @@ Value *FunctionEmitter::emit_node(const Load *op) {
 void FunctionEmitter::store_scalar(const Store *op, Value *value) {
     Type t = op->value.type();
     Value *p = element_pointer(op->name, t, op->index);
-    auto *store = b_.CreateAlignedStore(to_memory(value, t), p, llvm::Align(uint64_t(t.bytes())));
+    auto *store =
+        b_.CreateAlignedStore(to_memory(value, t), p, access_alignment(op->name, t, op->alignment));
     tag_access(store, op->name);
 }
 

@@ -14,6 +14,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/gpu/device_alignment.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/kernel_nest.h"
 #include "pipeline/parameter.h"
@@ -74,6 +75,15 @@ private:
         KernelArgument &arg = args[op->name];
         arg.name = op->name;
         arg.type = op->type;
+    }
+    void visit(const Call *op) override {
+        if (op->is_intrinsic(Intrinsic::gpu_async_copy)) {
+            const Variable *from = op->args[2].as<Variable>();
+            if (KernelArgument *arg = buffer(from->name, op->type, nullptr)) {
+                arg->read = true;
+            }
+        }
+        Visitor::visit(op);
     }
     void visit(const Allocate *op) override {
         for (const Expr &e : op->extents) {
@@ -180,22 +190,8 @@ private:
 
     /// Of the address of a buffer on the device.
     Alignment alignment_of(const KernelArgument &a) const {
-        constexpr int device_alignment = 128;  // of memory that the runtime makes
-        if (made_here_.contains(a.name)) {
-            return {device_alignment, 0};
-        }
-        const auto input = ctx_.used.parameters.find(a.name);
-        if (input != ctx_.used.parameters.end()) {
-            return {input->second.host_alignment(), 0};
-        }
-        for (const Function &f : ctx_.outputs) {
-            for (int i = 0; i < f.outputs(); i++) {
-                if (f.buffer_name(i) == a.name) {
-                    return {f->output_buffers.at(size_t(i)).host_alignment(), 0};
-                }
-            }
-        }
-        return {a.type.bytes(), 0};
+        return made_here_.contains(a.name) ? Alignment{device_memory_alignment, 0}
+                                           : promised_alignment(ctx_, a.name, a.type);
     }
 
     std::string kernel_name(const For *op) {
@@ -257,9 +253,29 @@ private:
             args.push_back(argument_value(a));
         }
         const std::string result = kernel.name + ".result";
+        const Stmt run =
+            check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
+        const Stmt checks = api == DeviceAPI::CUDA ? alignment_checks(kernel) : Stmt();
         module_of(api).kernels.push_back(std::move(kernel));
-        return where_not_empty(
-            nest, check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt()));
+        return where_not_empty(nest, checks.defined() ? Block::make(checks, run) : run);
+    }
+
+    /// What is promised of an address on the host holds on the device only if nobody brought an
+    /// address of his own. Only where addresses are numbers: in CUDA.
+    Stmt alignment_checks(const DeviceKernel &kernel) const {
+        Stmt checks;
+        for (const KernelArgument &a : kernel.args) {
+            const int alignment = int(a.alignment.modulus);
+            if (!a.is_buffer || made_here_.contains(a.name) || alignment <= a.type.bytes()) {
+                continue;
+            }
+            const bool is_input = ctx_.used.parameters.count(a.name) > 0;
+            const Stmt one = check(
+                argument_value(a) % make_const(UInt(64), alignment) == 0, "unaligned_device_ptr",
+                {Expr((is_input ? "input buffer " : "output buffer ") + a.name), alignment});
+            checks = checks.defined() ? Block::make(checks, one) : one;
+        }
+        return checks;
     }
 
     /// A loop of no iterations launches nothing.

@@ -120,7 +120,7 @@ private:
         }
         const bool own =
             op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register;
-        MemoryType where = is_gpu_shared(op->memory_type) ? MemoryType::GPUShared : op->memory_type;
+        MemoryType where = op->memory_type;
         // Lanes exchange values through shared memory, too. Of a thread's own storage around thread
         // loops each keeps its part (fuse_thread_loops).
         if (is_shared && ((own && !inside.threads) || where == MemoryType::Auto)) {

@@ -20,7 +20,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
-#include "lower/gpu/shared_access.h"
+#include "lower/shared/shared_access.h"
 #include "support/error.h"
 #include "support/scope.h"
 

@@ -13,6 +13,7 @@
 namespace calotype {
 
 using internal::find_steady_state;
+using internal::Interval;
 using internal::SteadyState;
 
 namespace {
@@ -35,15 +36,15 @@ private:
     }
 
     Stmt visit(const For *op) override {
+        if (op->for_type == ForType::GPUBlock && !rare_) {
+            return partition_blocks(op);
+        }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
                                op->partition != Partition::Never && !is_gpu(op->for_type) &&
                                !is_const_one(op->extent) && has_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
+        require_found(op, steady);
         if (!steady.found) {
-            user_assert(op->partition != Partition::Always || rare_)
-                << "loop " << op->name
-                << " is marked always_partition, but no condition in it is likely to hold in a "
-                << "range of its iterations";
             return Mutator::visit(op);
         }
         if (steady.range.is_everything()) {
@@ -51,6 +52,81 @@ private:
         }
         return op->for_type == ForType::Serial ? split_in_three(op, steady)
                                                : branch_inside(op, steady);
+    }
+
+    /// Block loops are left as they are. What is likely is looked for from the outermost in, and
+    /// all ranges are one condition within, so that a block as a whole chooses.
+    Stmt partition_blocks(const For *outermost) {
+        std::vector<Stmt> layers;
+        Stmt general = outermost;
+        while (is_around_blocks(general)) {
+            layers.push_back(general);
+            const For *loop = general.as<For>();
+            general = loop ? loop->body : general.as<LetStmt>()->body;
+        }
+        Stmt steady = general;
+        Expr condition;
+        for (const Stmt &layer : layers) {
+            const For *loop = layer.as<For>();
+            if (loop) {
+                steady = partition_block(loop, steady, &condition);
+            }
+        }
+        Stmt result = mutate(steady);
+        if (condition.defined()) {
+            result = IfThenElse::make(condition, result, rarely_run(general));
+        }
+        for (size_t i = layers.size(); i-- > 0;) {
+            const For *loop = layers[i].as<For>();
+            const LetStmt *let = layers[i].as<LetStmt>();
+            result = loop ? make_loop(loop, loop->min, loop->extent, result)
+                          : LetStmt::make(let->name, let->value, result);
+        }
+        return result;
+    }
+
+    static bool is_around_blocks(const Stmt &s) {
+        const LetStmt *let = s.as<LetStmt>();
+        const For *loop = let ? nullptr : s.as<For>();
+        return let ? is_around_blocks(let->body) : loop && loop->for_type == ForType::GPUBlock;
+    }
+
+    /// The body where what is likely in this loop holds, if anything; *condition says where.
+    Stmt partition_block(const For *loop, const Stmt &body, Expr *condition) {
+        const bool candidate =
+            loop->partition != Partition::Never && !is_const_one(loop->extent) && has_likely(body);
+        const SteadyState steady =
+            candidate ? find_steady_state(make_loop(loop, loop->min, loop->extent, body).as<For>())
+                      : SteadyState();
+        require_found(loop, steady);
+        if (!steady.found) {
+            return body;
+        }
+        const Expr here = is_within(steady.range, loop);
+        if (here.defined()) {
+            *condition = condition->defined() ? *condition && here : here;
+        }
+        return steady.body;
+    }
+
+    void require_found(const For *op, const SteadyState &steady) const {
+        user_assert(steady.found || op->partition != Partition::Always || rare_)
+            << "loop " << op->name << " is marked always_partition, but no condition in it is "
+            << "likely to hold in a range of its iterations";
+    }
+
+    /// True in the iterations of the range; undefined if these are all.
+    static Expr is_within(const Interval &range, const For *op) {
+        const Expr i = Variable::make(op->min.type(), op->name);
+        Expr condition;
+        if (range.has_lower_bound()) {
+            condition = i >= range.min;
+        }
+        if (range.has_upper_bound()) {
+            const Expr below = i <= range.max;
+            condition = condition.defined() ? condition && below : below;
+        }
+        return condition;
     }
 
     /// The general code. What is rare may still be much (a whole row of tiles at the edge of an
@@ -66,15 +142,7 @@ private:
     /// Iterations of a parallel loop choose for themselves, so that all of them still run at the
     /// same time.
     Stmt branch_inside(const For *op, const SteadyState &steady) {
-        const Expr i = Variable::make(op->min.type(), op->name);
-        Expr condition;
-        if (steady.range.has_lower_bound()) {
-            condition = i >= steady.range.min;
-        }
-        if (steady.range.has_upper_bound()) {
-            const Expr below = i <= steady.range.max;
-            condition = condition.defined() ? condition && below : below;
-        }
+        const Expr condition = is_within(steady.range, op);
         const Stmt body = IfThenElse::make(condition, mutate(steady.body), rarely_run(op->body));
         return make_loop(op, op->min, op->extent, body);
     }

@@ -21,7 +21,8 @@ namespace calotype {
 ///     for x in [x.steady_end, w) { as before }
 ///
 /// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with
-/// the two versions under a condition. likely_if_innermost counts in loops without loops inside.
+/// the two versions under a condition; so do the block loops of a kernel, innermost of all, where a
+/// block chooses as a whole. likely_if_innermost counts in loops without loops inside.
 /// Loops marked Partition::Never are left alone; for one marked Always it is a CompileError if
 /// there is nothing to split off.
 ///

@@ -197,35 +197,31 @@ void check_tuples(F run) {
 }
 GPU_TEST(tuples, check_tuples)
 
+/** c = a b, where b is `width` wide and c `height` high. */
 template<typename F>
-void check_gemm(F run) {
-    Image<float, 2> a(40, 64), b(96, 40), out(96, 64);
+void check_product(F run, int width, int height) {
+    Image<float, 2> a(48, height), b(width, 48), out(width, height);
     fill(a, 1);
     fill(b, 2);
     expect_success(run(a, b, out), out);
     out.for_each_element([&](int x, int y) {
         double sum = 0;
-        for (int k = 0; k < 40; k++) {
+        for (int k = 0; k < 48; k++) {
             sum += double(a(k, y)) * double(b(x, k));
         }
         ASSERT_NEAR(out(x, y), sum, 1e-5 * sum);
     });
 }
+
+template<typename F>
+void check_gemm(F run) {
+    check_product(run, 96, 64);
+}
 GPU_TEST(gemm, check_gemm)
 
 template<typename F>
 void check_gemm_tiled(F run) {
-    Image<float, 2> a(40, 128), b(256, 40), out(256, 128);
-    fill(a, 1);
-    fill(b, 2);
-    expect_success(run(a, b, out), out);
-    out.for_each_element([&](int x, int y) {
-        double sum = 0;
-        for (int k = 0; k < 40; k++) {
-            sum += double(a(k, y)) * double(b(x, k));
-        }
-        ASSERT_NEAR(out(x, y), sum, 1e-5 * sum);
-    });
+    check_product(run, 256, 128);
 }
 GPU_TEST(gemm_tiled, check_gemm_tiled)
 

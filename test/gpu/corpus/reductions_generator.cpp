@@ -78,17 +78,18 @@ public:
     }
 };
 
-/** Sums in registers of threads, over tiles of both inputs that a block stages in shared memory.
- * Width and height are multiples of 128, the depth is one of 8. */
+/** Sums in registers of threads, over tiles of both inputs that a block stages in shared memory,
+ * two tiles ahead. Width and height are multiples of 128, the depth is one of 16. */
 class GemmTiled : public Generator<GemmTiled> {
 public:
-    GeneratorParam<int> width{"width", 256}, depth{"depth", 40};
+    GeneratorParam<int> width{"width", 256}, depth{"depth", 48};
+    GeneratorParam<int> step{"step", 16}, stages{"stages", 3};  ///< of the tiles, and how many
     Input<Buffer<float, 2>> a{"a"}, b{"b"};
     Output<Buffer<float, 2>> output{"output"};
 
     void generate() {
-        constexpr int block = 128, own = 8, step = 8, lanes = 4, threads = block / own;
-        Var x("x"), y("y"), xi("xi"), yi("yi"), tx("tx"), ty("ty"), v("v");
+        constexpr int block = 128, lanes = 4, rows = 16, padded = block + 4;
+        Var x("x"), y("y"), xi("xi"), yi("yi"), tx("tx"), ty("ty"), v("v"), t("t");
         RDom k(0, depth, "k");
         RVar ko("ko"), ki("ki");
         Func sum("sum");
@@ -97,41 +98,46 @@ public:
 
         Var bx("bx"), by("by");
         output.tile(x, y, bx, by, xi, yi, block, block, TailStrategy::RoundUp)
-            .tile(xi, yi, tx, ty, xi, yi, own, own)
+            .tile(xi, yi, tx, ty, xi, yi, lanes, rows)
             .gpu_blocks(bx, by)
             .gpu_threads(tx, ty)
-            .unroll(xi)
+            .vectorize(xi)
             .unroll(yi);
         sum.compute_at(output, bx).store_in(MemoryType::Register);
-        sum.tile(x, y, tx, ty, xi, yi, own, own).gpu_threads(tx, ty).unroll(xi).unroll(yi);
+        sum.tile(x, y, tx, ty, xi, yi, lanes, rows).gpu_threads(tx, ty).unroll(xi).unroll(yi);
         sum.update()
-            .split(k, ko, ki, step)
-            .tile(x, y, tx, ty, xi, yi, own, own)
+            .split(k, ko, ki, int(step))
+            .tile(x, y, tx, ty, xi, yi, lanes, rows)
             .reorder(xi, yi, ki, tx, ty, ko)
             .gpu_threads(tx, ty)
             .unroll(xi)
             .unroll(yi)
             .unroll(ki);
+        // Rows of a become columns, so that a thread finds its rows side by side; columns are
+        // padded, so that neighbours of a row are in different banks.
         stage(a.in(), sum, ko)
-            .split(_1, ty, tx, threads)
-            .split(_0, _0, v, lanes)
-            .reorder(v, _0, tx, ty)
-            .vectorize(v)
+            .reorder_storage(_1, _0)
+            .align_storage(_1, padded)
+            .split(_1, yi, t, 2)
+            .fuse(_0, t, tx)
+            .split(yi, yi, ty, 8)
+            .reorder(yi, tx, ty)
             .gpu_threads(tx, ty);
         stage(b.in(), sum, ko)
-            .split(_0, _0, v, lanes)
-            .split(_0, xi, tx, threads)
-            .reorder(v, xi, tx, _1)
+            .split(_0, tx, v, lanes)
+            .split(_1, yi, ty, 8)
+            .reorder(v, yi, tx, ty)
             .vectorize(v)
-            .gpu_threads(tx, _1);
+            .gpu_threads(tx, ty);
         align(a, depth);
         align(b, width);
         align(output, width);
     }
 
 private:
-    static Func stage(Func f, Func consumer, const RVar &at) {
-        return f.compute_at(consumer, at).store_in(MemoryType::GPUShared);
+    Func stage(Func f, Func consumer, const RVar &at) {
+        f.compute_at(consumer, at).store_in(MemoryType::GPUSharedAsync);
+        return f.ring_buffer(int(stages));
     }
     /// So that vectors of four may be loaded.
     template<typename B>

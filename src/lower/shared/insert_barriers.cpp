@@ -3,7 +3,7 @@
 // barrier. A statement in which threads go different ways is one step: its accesses are compared
 // with those before it, not with each other. A loop is walked twice, the second time with what is
 // left of its first end.
-#include "lower/gpu/insert_barriers.h"
+#include "lower/shared/insert_barriers.h"
 
 #include <utility>
 
@@ -15,7 +15,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
-#include "lower/gpu/shared_access.h"
+#include "lower/shared/shared_access.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 #include "support/scope.h"
@@ -250,7 +250,7 @@ private:
         place_.names.own = around;
     }
     void visit(const Allocate *op) override {
-        const bool is_private = !is_gpu_shared(op->memory_type);
+        const bool is_private = op->memory_type != MemoryType::GPUShared;
         const ScopedBinding<> bind(is_private, place_.private_memory, op->name);
         (*this)(op->body);
     }
@@ -352,7 +352,8 @@ private:
             return walk_let(op);
         }
         if (const Allocate *op = s.as<Allocate>()) {
-            const bool is_shared = is_gpu_shared(op->memory_type);
+            // What is copied asynchronously has its barriers already.
+            const bool is_shared = op->memory_type == MemoryType::GPUShared;
             const ScopedBinding<> bind(is_shared ? place_.shared_memory : place_.private_memory,
                                        op->name);
             return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,

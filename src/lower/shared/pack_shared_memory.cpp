@@ -3,17 +3,21 @@
 // its last; if these are in a loop inside of the allocation, from the loop's begin to its end.
 // Storage b may take the place of a if a barrier that all threads pass stands after a's last use
 // and before b's first, and, where both are in one loop, another after b's last use, or before a's
-// first in the next iteration.
-#include "lower/gpu/pack_shared_memory.h"
+// first in the next iteration. Storage of the two branches of a condition that is about the block
+// as a whole, and always the same in it, is never used in one block: no barrier is needed there.
+#include "lower/shared/pack_shared_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/inner_ranges.h"
@@ -21,6 +25,7 @@
 #include "lower/gpu/shift_accesses.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
+#include "support/scope.h"
 
 namespace calotype {
 
@@ -38,8 +43,9 @@ struct LoopSpan {
 struct Storage {
     std::string name;
     int element_bytes = 1;
-    Expr units;              ///< size, in terms of what is outside of the kernel
-    std::vector<int> loops;  ///< around the allocation, outermost first
+    Expr units;                    ///< size, in terms of what is outside of the kernel
+    std::vector<int> loops;        ///< around the allocation, outermost first
+    std::map<int, bool> branches;  ///< of the block's conditions around it: which one it is in
     int first = -1, last = -1;
 };
 
@@ -57,6 +63,7 @@ public:
                 std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
         }
         for (const KernelLoop &loop : nest.threads) {
+            inner_.push(loop.name);
             outside_.emplace_back(
                 std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
         }
@@ -67,7 +74,7 @@ public:
 
     /// True if b may take the place of a.
     bool may_follow(const Storage &a, const Storage &b) const {
-        if (a.last < 0 || b.last < 0) {
+        if (a.last < 0 || b.last < 0 || exclude_each_other(a, b)) {
             return true;
         }
         const size_t common = size_t(
@@ -83,6 +90,21 @@ public:
 
 private:
     using Visitor::visit;
+
+    static bool exclude_each_other(const Storage &a, const Storage &b) {
+        return std::any_of(a.branches.begin(), a.branches.end(), [&](const auto &branch) {
+            const auto other = b.branches.find(branch.first);
+            return other != b.branches.end() && other->second != branch.second;
+        });
+    }
+
+    /// True if the value is the same wherever in a block it is asked for.
+    bool is_of_block(const Expr &e) const {
+        const auto names = free_variables(e);
+        return is_pure(e) && !contains_kind(e, NodeKind::Load) &&
+               std::none_of(names.begin(), names.end(),
+                            [&](const std::string &name) { return inner_.contains(name); });
+    }
 
     bool has_barrier(int after, int before, const std::vector<int> &loops) const {
         return std::any_of(barriers_.begin(), barriers_.end(), [&](const Barrier &b) {
@@ -133,18 +155,29 @@ private:
     }
     void visit(const IfThenElse *op) override {
         conditions_++;
-        Visitor::visit(op);
+        (*this)(op->condition);
+        const bool is_choice = is_of_block(op->condition);
+        const int number = is_choice ? choices_++ : -1;
+        for (const bool first : {true, false}) {
+            if (is_choice) {
+                branches_[number] = first;
+            }
+            (*this)(first ? op->then_case : op->else_case);
+        }
+        branches_.erase(number);
         conditions_--;
     }
     void visit(const LetStmt *op) override {
         (*this)(op->value);
         const InnerRanges::Binding bind(ranges_, op);
+        const ScopedBinding<> bind_inner(!is_of_block(op->value), inner_, op->name);
         (*this)(op->body);
     }
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
         const InnerRanges::Binding bind(ranges_, op);
+        const ScopedBinding<> bind_inner(inner_, op->name);
         const int number = int(spans_.size());
         spans_.push_back({++position_, 0});
         position_++;
@@ -166,6 +199,7 @@ private:
             s.element_bytes = op->type.bytes() * op->type.lanes();
             s.units = units_of(op);
             s.loops = loops_;
+            s.branches = branches_;
             storage.push_back(std::move(s));
         }
         Visitor::visit(op);
@@ -190,7 +224,34 @@ private:
     std::vector<int> loops_;  ///< around this place
     std::vector<Barrier> barriers_;
     std::vector<std::pair<size_t, int>> to_extend_;  ///< storage, to the end of a loop
-    int position_ = 0, conditions_ = 0;
+    std::map<int, bool> branches_;                   ///< around this place
+    Scope<> inner_;                                  ///< names that have several values in a block
+    int position_ = 0, conditions_ = 0, choices_ = 0;
+};
+
+/// Storage by different names: the branches of a condition may have the same.
+class NameStorage : public Mutator {
+public:
+    explicit NameStorage(LowerContext &ctx) : ctx_(ctx) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const Allocate *op) override {
+        if (!is_gpu_shared(op->memory_type) || names_.insert(op->name).second) {
+            return Mutator::visit(op);
+        }
+        const std::string name = ctx_.names.unique(op->name);
+        return Allocate::make(name, op->type, op->memory_type, op->extents, op->condition,
+                              mutate(shift_accesses(op->name, name, 0, op->body)), op->new_expr,
+                              op->free_function, op->padding);
+    }
+    LowerContext &ctx_;
+    std::set<std::string> names_;
 };
 
 /// A place in shared memory that one storage after the other has.
@@ -257,7 +318,8 @@ Stmt packed(KernelNest nest, const std::vector<Slot> &slots, LowerContext &ctx) 
 }
 
 Stmt pack_kernel(const For *op, LowerContext &ctx) {
-    const KernelNest nest = match_kernel(op);
+    KernelNest nest = match_kernel(op);
+    nest.body = NameStorage(ctx).mutate(nest.body);
     const LiveRanges live(nest);
     if (live.storage.empty()) {
         return op;
@@ -274,7 +336,7 @@ Stmt pack_kernel(const For *op, LowerContext &ctx) {
         << " bytes of shared memory a block; devices have at most " << limit;
     const bool as_it_is = units && slots.size() == live.storage.size() &&
                           *units * unit_bytes <= max_static_shared_bytes;
-    return as_it_is ? Stmt(op) : packed(nest, slots, ctx);
+    return as_it_is ? nest.to_stmt() : packed(nest, slots, ctx);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 // not if it is too far from zero to get there, or no multiple of what all c_k are; and they are the
 // same thread if each digit weighs more than all lesser ones together (then a sum of zero has only
 // zeros), and the digits of all dimensions of the block are there, be it of different strides.
-#include "lower/gpu/shared_access.h"
+#include "lower/shared/shared_access.h"
 
 #include <algorithm>
 #include <cstdlib>
