@@ -197,5 +197,43 @@ TEST(LinkableParams, Stub) {
     }
 }
 
+/// CUDA's integer abs as a function.
+std::string abs_ptx(const std::string &comment) {
+    return "// " + comment + R"(
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .func (.param .b32 r) abs(.param .b32 a) {
+    .reg .b32 %v;
+    ld.param.b32 %v, [a];
+    abs.s32 %v, %v;
+    st.param.b32 [r], %v;
+    ret;
+}
+)";
+}
+
+// The file's name and all else are the same: a cache that keyed on them would give the old object.
+TEST(LinkableParams, ChangedBytesGiveAnotherObject) {
+    LinkableFolder dir;
+    internal::TemporaryDirectory cache;
+    setenv("CT_CACHE_DIR", cache.path().c_str(), 1);
+    auto object = [&](const std::string &bytes, const std::string &keys) {
+        const std::string path = dir.add("rng.ptx", bytes);
+        internal::TemporaryDirectory out;
+        const Result r = run({"-g", "linked", "-o", out.path(), "-e", "object",
+                              "target=x86-64-linux-cuda-cuda_capability_80", "rng=" + path + keys});
+        EXPECT_EQ(r.code, 0) << r.err;
+        return internal::read_file(out.path() + "/linked.o");
+    };
+    const std::string first = object(abs_ptx("1"), ""), second = object(abs_ptx("2"), "");
+    EXPECT_NE(first, second);
+    EXPECT_EQ(first, object(abs_ptx("1"), ""));
+    const std::string with_setup = object(abs_ptx("1"), ";setup=rng_setup");
+    EXPECT_NE(first, with_setup);
+    EXPECT_NE(with_setup.find("rng_setup"), std::string::npos);
+    unsetenv("CT_CACHE_DIR");
+}
+
 }  // namespace
 }  // namespace calotype
