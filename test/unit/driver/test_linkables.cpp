@@ -271,6 +271,89 @@ TEST(LinkedCalls, UnderConditions) {
     EXPECT_EQ(counter, 6);
 }
 
+// ---- on a device: whatever OpenCL there is ----
+
+class LinkedOnDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!host_supports_target_device(target)) {
+            GTEST_SKIP() << "no OpenCL device";
+        }
+    }
+    static Linkable source(const std::string &text) {
+        return Linkable::from_bytes(CALOTYPE_OPENCL_C, text, "source");
+    }
+    Target target = get_host_target().with_feature(Target::OpenCL);
+};
+
+TEST_F(LinkedOnDevice, EveryType) {
+    struct Row {
+        Type type;
+        const char *name;
+    };
+    const Row rows[] = {{Int(8), "char"},   {Int(16), "short"},  {Int(32), "int"},
+                        {Int(64), "long"},  {UInt(8), "uchar"},  {UInt(16), "ushort"},
+                        {UInt(32), "uint"}, {UInt(64), "ulong"}, {Float(32), "float"}};
+    for (const Row &row : rows) {
+        const std::string t = row.name;
+        const Linkable l =
+            source(t + " next_of_" + t + "(" + t + " a, int b) { return a + (" + t + ")b; }");
+        Func f("f");
+        f(x) = cast<int>(extern_device_call(l, "next_of_" + t, row.type, {cast(row.type, x), 3}));
+        f.gpu_tile(x, xi, 8, TailStrategy::GuardWithIf);
+        Buffer<int> out(13);
+        out.set_min(-5);
+        f.realize(out, target);
+        out.copy_to_host();
+        for (int i = -5; i < 8; i++) {
+            // Through the type and back.
+            int expected = i + 3;
+            expected = row.type == UInt(8)    ? uint8_t(expected)
+                       : row.type == UInt(16) ? uint16_t(expected)
+                                              : expected;
+            ASSERT_EQ(out(i), expected) << t << " " << i;
+        }
+    }
+}
+
+TEST_F(LinkedOnDevice, Vectors) {
+    const Linkable l = source(R"(
+        float3 arranged(int a, float2 b) { return (float3)(a, b.x, b.y); }
+        float dot_of(float4 a, float4 b) { return dot(a, b); })");
+    const Expr e = cast<float>(x);
+    const Tuple v =
+        pure_extern_device_call_vector(l, "arranged", Float(32, 3), {x, {e + 0.5f, 9.0f}});
+    Func f("f");
+    f(x) = v[0] + v[1] * 10 + v[2] * 100 +
+           extern_device_call(l, "dot_of", Float(32), {{e, e, e, 1.0f}, {1.0f, 2.0f, 3.0f, 4.0f}});
+    f.gpu_tile(x, xi, 8).vectorize(xi, 2);
+    Buffer<float> out = f.realize({16}, target);
+    out.copy_to_host();
+    for (int i = 0; i < 16; i++) {
+        const float k = float(i);
+        ASSERT_EQ(out(i), k + (k + 0.5f) * 10 + 900 + k * 6 + 4);
+    }
+}
+
+TEST_F(LinkedOnDevice, EmptyAndOneByThreeRoutes) {
+    const Linkable l = source("int thrice(int a) { return a * 3; }");
+    Func f("f"), g("g"), h("h");
+    g(x) = pure_extern_device_call(l, "thrice", Int(32), {x});
+    h(x) = extern_device_call(source("int thrice(int a) { return a * 3; }").name("again"), "thrice",
+                              Int(32), {x + 1});
+    f(x) = g(x) + h(x);
+    for (Func s : {f, g, h}) {
+        s.compute_root().gpu_tile(x, xi, 8, TailStrategy::GuardWithIf);
+    }
+    Pipeline p(f);
+    p.add_linkable(l.name("declared"));
+    Buffer<int> out = p.realize({9}, target);
+    out.copy_to_host();
+    EXPECT_EQ(out(8), 51);
+    Buffer<int> none(0);
+    p.realize(none, target);
+}
+
 // ---- keys ----
 
 TEST(LinkableKeys, EveryFieldCounts) {
