@@ -53,6 +53,12 @@ struct simplifier_names : Names {};
 struct targets_names : Names {};
 struct wrong_names : Names {};
 
+/// A linkable that the processor's code does without.
+struct linkables_names : Names {
+    calotype::Linkable twice = calotype::Linkable::from_bytes(
+        CALOTYPE_PTX, ".version 8.0\n.target sm_80\n.address_size 64\n", "twice");
+};
+
 struct language_names : Names {
     ImageParam input{calotype::UInt(8), 2, "input"};
     language_names() {
