@@ -9,6 +9,7 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -26,15 +27,6 @@ llvm::MemoryBufferRef buffer_of(const LinkableImage &image) {
     return {image.bytes, image.origin};
 }
 
-llvm::Triple triple_of(const LinkableImage &image) {
-    llvm::Expected<std::string> triple = llvm::getBitcodeTargetTriple(buffer_of(image));
-    if (!triple) {
-        llvm::consumeError(triple.takeError());
-        return llvm::Triple();
-    }
-    return llvm::Triple(*triple);
-}
-
 /// "LLVM 20.1.0" where the file says so.
 std::string producer_of(const LinkableImage &image) {
     llvm::Expected<std::string> producer = llvm::getBitcodeProducerString(buffer_of(image));
@@ -45,16 +37,20 @@ std::string producer_of(const LinkableImage &image) {
     return starts_with(*producer, "LLVM") ? "LLVM " + producer->substr(4) : *producer;
 }
 
+[[noreturn]] void refuse(const BitcodeImage &bitcode, llvm::Error error) {
+    const std::string reason = llvm::toString(std::move(error));
+    const std::string producer = producer_of(*bitcode.image);
+    user_error << linkable_title(*bitcode.linkable, *bitcode.image)
+               << " cannot be read as LLVM bitcode by LLVM " LLVM_VERSION_STRING
+               << (producer.empty() ? "" : "; " + producer + " wrote it") << ": " << reason;
+}
+
 std::unique_ptr<llvm::Module> read_bitcode(const BitcodeImage &bitcode,
                                            llvm::LLVMContext &context) {
     auto module = llvm::getOwningLazyBitcodeModule(
         llvm::MemoryBuffer::getMemBufferCopy(bitcode.image->bytes, bitcode.image->origin), context);
     if (!module) {
-        const std::string reason = llvm::toString(module.takeError());
-        const std::string producer = producer_of(*bitcode.image);
-        user_error << linkable_title(*bitcode.linkable, *bitcode.image)
-                   << " cannot be read as LLVM bitcode by LLVM " LLVM_VERSION_STRING
-                   << (producer.empty() ? "" : "; " + producer + " wrote it") << ": " << reason;
+        refuse(bitcode, module.takeError());
     }
     return std::move(*module);
 }
@@ -158,24 +154,28 @@ void link(llvm::Module &to, std::unique_ptr<llvm::Module> from, unsigned flags,
 
 }  // namespace
 
-bool is_bitcode_for_cuda(const LinkableImage &image) {
-    return is_bitcode_for(image, "nvptx64-nvidia-cuda");
+bool is_bitcode_for_cuda(const BitcodeImage &bitcode) {
+    return is_bitcode_for(bitcode, "nvptx64-nvidia-cuda");
 }
 
-bool is_bitcode_for(const LinkableImage &image, const std::string &triple) {
-    if (image.kind != CALOTYPE_BITCODE) {
+bool is_bitcode_for(const BitcodeImage &bitcode, const std::string &triple) {
+    if (bitcode.image->kind != CALOTYPE_BITCODE) {
         return false;
     }
-    const llvm::Triple wanted(triple), found = triple_of(image);
-    const bool is_device = wanted.isNVPTX();
-    return found.getArch() == wanted.getArch() && (is_device || found.getOS() == wanted.getOS());
+    llvm::Expected<std::string> text = llvm::getBitcodeTargetTriple(buffer_of(*bitcode.image));
+    if (!text) {
+        refuse(bitcode, text.takeError());
+    }
+    const llvm::Triple wanted(triple), found(*text);
+    return found.getArch() == wanted.getArch() &&
+           (wanted.isNVPTX() || found.getOS() == wanted.getOS());
 }
 
 std::vector<BitcodeImage> bitcode_for(const LinkedCode &linked, const std::string &triple) {
     std::vector<BitcodeImage> list;
     for (const LinkableData &linkable : linked.linkables) {
         for (const LinkableImage &image : linkable.images) {
-            if (is_bitcode_for(image, triple)) {
+            if (is_bitcode_for({&linkable, &image}, triple)) {
                 list.push_back({&linkable, &image});
             }
         }

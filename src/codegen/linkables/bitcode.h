@@ -6,20 +6,23 @@
 #include <string>
 #include <vector>
 
-#include <llvm/IR/Module.h>
-
 #include "ir/linkable.h"
+
+namespace llvm {
+class Module;
+}
 
 namespace calotype::internal {
 
-/// True for bitcode that is for NVIDIA's GPUs, or for the machine of a triple.
-bool is_bitcode_for_cuda(const LinkableImage &image);
-bool is_bitcode_for(const LinkableImage &image, const std::string &triple);
 /// Linkable and its bitcode for a machine.
 struct BitcodeImage {
     const LinkableData *linkable = nullptr;
     const LinkableImage *image = nullptr;
 };
+/// True for bitcode that is for NVIDIA's GPUs, or for the machine of a triple; false for other
+/// kinds. CompileError if it cannot be read.
+bool is_bitcode_for_cuda(const BitcodeImage &bitcode);
+bool is_bitcode_for(const BitcodeImage &bitcode, const std::string &triple);
 /// All bitcode for a triple, in order of the linkables.
 std::vector<BitcodeImage> bitcode_for(const LinkedCode &linked, const std::string &triple);
 

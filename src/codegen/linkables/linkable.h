@@ -33,7 +33,8 @@ std::string digest_of(const std::string &bytes);
 
 /// calotype_linkable_desc::flags.
 uint32_t linkable_flags(const LinkableData &linkable);
-/// True if linkables must be told of: one has code left to link, callbacks, or another comes after.
+/// Those that the runtime must know: with code left to link, with callbacks, or set up before
+/// others.
 std::vector<DeviceLinkable> without_unneeded(const std::vector<DeviceLinkable> &linkables);
 /// Indices of those that linkable `index` comes after.
 std::vector<uint16_t> after_indices(const std::vector<DeviceLinkable> &linkables, size_t index);

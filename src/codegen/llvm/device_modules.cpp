@@ -39,13 +39,13 @@ void add_images(Digest &digest, const std::vector<Image> &images) {
     }
 }
 
-void add_linkables(Digest &digest, const DeviceCode &code) {
-    digest.add(uint64_t(code.linkables.size()));
-    for (size_t i = 0; i < code.linkables.size(); i++) {
-        const DeviceLinkable &linkable = code.linkables[i];
+void add_linkables(Digest &digest, const std::vector<DeviceLinkable> &linkables) {
+    digest.add(uint64_t(linkables.size()));
+    for (size_t i = 0; i < linkables.size(); i++) {
+        const DeviceLinkable &linkable = linkables[i];
         digest.add(linkable.content);
         add_images(digest, linkable.data.images);
-        for (uint16_t index : after_indices(code.linkables, i)) {
+        for (uint16_t index : after_indices(linkables, i)) {
             digest.add(uint64_t(index));
         }
     }
@@ -69,7 +69,7 @@ std::string device_module_uid(const DeviceModule &module, const DeviceCode &code
     digest.add(to_string(module.api));
     digest.add(uint64_t(code.flags));
     add_images(digest, embedded_images(code));
-    add_linkables(digest, code);
+    add_linkables(digest, without_unneeded(code.linkables));
     digest.add(uint64_t(code.kernels.size()));
     for (size_t i = 0; i < code.kernels.size(); i++) {
         const DeviceKernelCode &k = code.kernels[i];
@@ -228,12 +228,12 @@ Constant *DeviceModules::linkable_images(const LinkableData &linkable) {
     return constant_array(rows, "linkable_images");
 }
 
-Constant *DeviceModules::linkable(const DeviceCode &code, size_t index) {
-    const DeviceLinkable &l = code.linkables[index];
+Constant *DeviceModules::linkable(const std::vector<DeviceLinkable> &all, size_t index) {
+    const DeviceLinkable &l = all[index];
     const LinkableData &d = l.data;
     auto *callback = llvm::FunctionType::get(i32_, {p_}, false);
     std::vector<Constant *> after;
-    for (uint16_t i : after_indices(code.linkables, index)) {
+    for (uint16_t i : after_indices(all, index)) {
         after.push_back(ConstantInt::get(llvm::Type::getInt16Ty(emitter_.context()), i));
     }
     return constant_struct(
@@ -248,12 +248,12 @@ Constant *DeviceModules::linkable(const DeviceCode &code, size_t index) {
         sizeof(calotype_linkable_desc), "linkable");
 }
 
-Constant *DeviceModules::linkables(const DeviceCode &code) {
+Constant *DeviceModules::linkables(const std::vector<DeviceLinkable> &all) {
     std::vector<Constant *> rows;
-    for (size_t i = 0; i < code.linkables.size(); i++) {
-        internal_assert(code.linkables[i].content.size() == sizeof(calotype_uid))
-            << "linkable " << code.linkables[i].data.name << " has no digest of its content";
-        rows.push_back(linkable(code, i));
+    for (size_t i = 0; i < all.size(); i++) {
+        internal_assert(all[i].content.size() == sizeof(calotype_uid))
+            << "linkable " << all[i].data.name << " has no digest of its content";
+        rows.push_back(linkable(all, i));
     }
     return constant_array(rows, "linkables");
 }
@@ -261,6 +261,7 @@ Constant *DeviceModules::linkables(const DeviceCode &code) {
 Constant *DeviceModules::make_descriptor(const DeviceModule &module, const DeviceCode &code) {
     const std::string uid = device_module_uid(module, code);
     const std::vector<DeviceImage> embedded = embedded_images(code);
+    const std::vector<DeviceLinkable> known = without_unneeded(code.linkables);
     auto *getter_type = llvm::FunctionType::get(p_, {}, false);
     Constant *interface = emitter_.declare(
         std::string("calotype_") + to_string(module.api) + "_device_interface", getter_type);
@@ -276,8 +277,8 @@ Constant *DeviceModules::make_descriptor(const DeviceModule &module, const Devic
         ConstantInt::get(i32_, embedded.size()),
         kernels(module, code),
         ConstantInt::get(i32_, module.kernels.size()),
-        linkables(code),
-        ConstantInt::get(i32_, code.linkables.size()),
+        linkables(known),
+        ConstantInt::get(i32_, known.size()),
         none,  // relocations
         zero,
         ConstantInt::get(i32_, code.flags),

@@ -40,8 +40,8 @@ private:
     llvm::Constant *bytes_constant(calotype_kind kind, const std::string &bytes);
     llvm::Constant *kernels(const DeviceModule &module, const DeviceCode &code);
     llvm::Constant *arguments(const DeviceKernel &kernel);
-    llvm::Constant *linkables(const DeviceCode &code);
-    llvm::Constant *linkable(const DeviceCode &code, size_t index);
+    llvm::Constant *linkables(const std::vector<DeviceLinkable> &all);
+    llvm::Constant *linkable(const std::vector<DeviceLinkable> &all, size_t index);
     llvm::Constant *linkable_images(const LinkableData &linkable);
     llvm::Constant *host_symbol(const std::string &name, llvm::FunctionType *function,
                                 bool is_optional);

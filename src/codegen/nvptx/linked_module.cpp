@@ -17,13 +17,13 @@ namespace calotype::internal {
 
 namespace {
 
-bool is_for_cuda(const LinkableImage &image) {
+bool is_for_cuda(const LinkableData &linkable, const LinkableImage &image) {
     switch (image.kind) {
     case CALOTYPE_OPENCL_C:
     case CALOTYPE_HOST_ONLY:
         return false;
     case CALOTYPE_BITCODE:
-        return is_bitcode_for_cuda(image);
+        return is_bitcode_for_cuda({&linkable, &image});
     default:
         return true;
     }
@@ -46,7 +46,7 @@ LinkableData for_cuda(const LinkableData &linkable) {
     bool has_opencl = false;
     for (const LinkableImage &image : linkable.images) {
         has_opencl |= image.kind == CALOTYPE_OPENCL_C;
-        if (is_for_cuda(image)) {
+        if (is_for_cuda(linkable, image)) {
             data.images.push_back(image);
         }
     }
@@ -360,7 +360,7 @@ std::vector<DeviceLinkable> LinkedModule::travelling(const std::vector<Capabilit
             l.data.images.clear();
         }
     }
-    return without_unneeded(result);
+    return result;
 }
 
 }  // namespace calotype::internal

@@ -54,7 +54,6 @@ std::string link_sources(const DeviceModule &module, DeviceCode &code) {
         text += source;
     }
     check_symbols(module.linked.functions, used);
-    code.linkables = without_unneeded(code.linkables);
     return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 
@@ -96,6 +97,22 @@ void print_facts(std::ostream &out, const std::vector<KernelFacts> &facts) {
     }
 }
 
+/// "PTX sm_80 linked into cubin sm_90, setup rng_setup"
+std::string summary(const DeviceLinkable &linkable) {
+    const LinkableData &d = linkable.data;
+    std::vector<std::string> parts;
+    if (!linkable.how.empty()) {
+        parts.push_back(linkable.how);
+    }
+    if (!d.setup.empty()) {
+        parts.push_back("setup " + d.setup);
+    }
+    if (!d.teardown.empty()) {
+        parts.push_back("teardown " + d.teardown);
+    }
+    return parts.empty() ? "not used" : join(parts, ", ");
+}
+
 void check_sizes(const LoweredModule &module, const std::vector<DeviceCode> &codes) {
     internal_assert(module.device_modules.size() == codes.size())
         << "device code of another module";
@@ -174,7 +191,11 @@ std::string device_report_text(const LoweredModule &module, const Target &target
             << to_string(module.device_modules[i].api) << ": " << codes[i].kernels.size()
             << " kernels\n";
         for (const DeviceImage &image : codes[i].images) {
-            out << "image: " << image_name(image) << ", " << image.bytes.size() << " bytes\n";
+            out << "image: " << image_name(image) << ", " << image.bytes.size() << " bytes"
+                << (image.is_embedded ? "" : ", not embedded: nothing can use it") << "\n";
+        }
+        for (const DeviceLinkable &linkable : codes[i].linkables) {
+            out << "linkable " << linkable.data.name << ": " << summary(linkable) << "\n";
         }
         if (!codes[i].facts.empty()) {
             out << "\n";

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What does not fit is an error when code is generated, that names linkable, file and form.
+#include <gtest/gtest.h>
+
+#include "codegen/linkables/linked.h"
+#include "harness/cuda_home.h"
+#include "harness/expect_error.h"
+#include "ir/constants.h"
+
+namespace calotype::internal {
+namespace {
+
+using test::CudaHome;
+
+DeviceCode compile(const DeviceModule &module,
+                   const char *target = "x86-64-linux-cuda-cuda_capability_90") {
+    return compile_device_module(module, Target(target));
+}
+
+DeviceCode compile_with(const LinkableData &linkable) {
+    return compile(calling_rng_next({linkable}));
+}
+
+/// What is in front of the linker's own words.
+template<typename F>
+std::string first_line(F f) {
+    const std::string text = test::error_of<CompileError>(f);
+    return text.substr(0, text.find('\n'));
+}
+
+DeviceModule calling(const std::string &name, const LinkedFunction &signature,
+                     const LinkableData &linkable) {
+    std::vector<Expr> args;
+    for (const Type &t : signature.parameters) {
+        for (int i = 0; i < t.lanes(); i++) {
+            args.push_back(make_const(t.element_of(), i));
+        }
+    }
+    DeviceModule module = linked_module(
+        DeviceAPI::CUDA, store_out(0, linked_call(signature.result.element_of(), name, args)));
+    module.linked.linkables = {linkable};
+    module.linked.functions[name] = signature;
+    return module;
+}
+
+TEST(LinkErrors, AFunctionThatIsMissing) {
+    const LinkedFunction f = {Int(32), {Int(32)}};
+    const char *forms[] = {"rng.ptx", "rng.cubin", "rng.bc"};
+    for (const std::string form : forms) {
+        NEEDS_INPUT(form);
+        EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", f, linkable_of(form))),
+                             "function rng_nexd is not in linkable rng (" + form +
+                                 "); nearest is rng_next");
+    }
+    DeviceModule two = calling("unlike_any_other", f, linkable_of("rng.ptx"));
+    two.linked.linkables.push_back(linkable_of("other.ptx", "b"));
+    EXPECT_COMPILE_ERROR(
+        compile(two),
+        "function unlike_any_other is not in linkable rng (rng.ptx), linkable b (other.ptx)");
+    NEEDS_INPUT("rng.o");
+    EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", f, linkable_of("rng.o"))),
+                         "device function rng_nexd, which module test calls, is defined neither by "
+                         "the kernels nor by a linkable");
+}
+
+TEST(LinkErrors, ASignatureThatIsAnother) {
+    NEEDS_INPUT("rng.ptx");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_next", {Int(32), {Int(32), Float(64)}}, linkable_of("rng.ptx"))),
+        "function rng_next of linkable rng (rng.ptx) has parameters of 4, 4 bytes and a result of "
+        "4 bytes, but is called with parameters of 4, 8 bytes and a result of 4 bytes");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_put", {Int(32), {Handle(), Int(32)}}, linkable_of("rng.ptx"))),
+        "function rng_put of linkable rng (rng.ptx) has parameters of 8, 4 bytes and no result, "
+        "but is called with parameters of 8, 4 bytes and a result of 4 bytes");
+    NEEDS_INPUT("rng.bc");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_next", {Int(32), {Int(32), Float(32)}}, linkable_of("rng.bc"))),
+        "function rng_next of linkable rng (rng.bc) is i32 (i32, i32), but it is called as int32 "
+        "(int32, float32)");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_next", {Float(32), {Int(32), Int(32)}}, linkable_of("rng.bc"))),
+        "function rng_next of linkable rng (rng.bc) is i32 (i32, i32), but it is called as float32 "
+        "(int32, int32)");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_next", {Int(32), {Int(32)}}, linkable_of("rng.bc"))),
+        "function rng_next of linkable rng (rng.bc) is i32 (i32, i32), but it is called as int32 "
+        "(int32)");
+}
+
+TEST(LinkErrors, VectorsThatCudaHasNot) {
+    NEEDS_INPUT("rng.o");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("f", {Int(32), {Float(32, 8)}}, linkable_of("rng.o"))),
+        "function f takes or gives float32x8, but vectors of CUDA have 2, 3 or 4 numbers, none of "
+        "them float16 or bfloat16");
+}
+
+TEST(LinkErrors, ANameThatTwoDefine) {
+    NEEDS_INPUT("rng.ptx");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({linkable_of("rng.ptx"), linkable_of("rng.cubin", "b")})),
+        "rng_half is defined twice: by linkable rng (rng.ptx) and by linkable b (rng.cubin)");
+    NEEDS_INPUT("rng.bc");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({linkable_of("nrt.ptx"), linkable_of("rng.bc", "b")})),
+        "rng_next is defined twice: by linkable rng (nrt.ptx) and by linkable b (rng.bc)");
+}
+
+TEST(LinkErrors, WhatAnotherMachineTakes) {
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("rng.cl")),
+                         "linkable rng (rng.cl) holds OpenCL C, which kernels for CUDA cannot "
+                         "call; give it PTX, a cubin, CUDA C++ or LLVM bitcode");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({linkable_of("rng.ptx")}, DeviceAPI::OpenCL),
+                "x86-64-linux-opencl"),
+        "linkable rng (rng.ptx) holds PTX sm_80, which kernels for OpenCL cannot call; give it "
+        "OpenCL C");
+    NEEDS_INPUT("host.bc");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("host.bc")),
+                         "function rng_next is not in any linkable");
+}
+
+TEST(LinkErrors, CodeOfAnotherArchitecture) {
+    NEEDS_INPUT("rng80.cubin");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("rng80.cubin")),
+                         "linkable rng (rng80.cubin) has no code that links for sm_90: it holds "
+                         "cubin sm_80; add PTX, or a cubin of that architecture");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("new.ltoir")),
+                         "linkable rng (new.ltoir) has no code that links for sm_90: it holds "
+                         "LTO-IR sm_100, and LTO-IR must not be newer than the target; build it "
+                         "for sm_90 or older");
+    // Where the file does not say what it is for, the linker does.
+    LinkableData unnamed = linkable_of("new.ltoir");
+    unnamed.images[0].sm = 0;
+    EXPECT_EQ(first_line([&] { compile_with(unnamed); }),
+              "linkable rng (new.ltoir): LTO-IR does not link for sm_90; LTO-IR must be made by a "
+              "toolkit that is no newer than the linker, for that architecture or an older one: "
+              "nvJitLink answered 13");
+    unnamed = linkable_of("rng80.cubin");
+    unnamed.images[0].sm = 0;
+    EXPECT_EQ(first_line([&] { compile_with(unnamed); }),
+              "linkable rng (rng80.cubin): cubin does not link for sm_90; it is damaged, or made "
+              "for other architectures: nvJitLink answered 3");
+}
+
+// Architectures that nobody named are left out.
+TEST(LinkErrors, AnArchitectureThatIsOnlyChosenIsLeftOut) {
+    NEEDS_INPUT("rng.cubin");
+    const DeviceCode code =
+        compile(calling_rng_next({linkable_of("rng.cubin")}), "x86-64-linux-cuda");
+    EXPECT_EQ(cubin_for(code, 80), "");
+    EXPECT_NE(cubin_for(code, 90), "");
+    ASSERT_EQ(code.notes.size(), 1u);
+    EXPECT_EQ(code.notes[0],
+              "there is no machine code for sm_80: linkable rng (rng.cubin) has no code that links "
+              "for sm_80: it holds cubin sm_90; add PTX, or a cubin of that architecture");
+    // Nothing later can link: our PTX is only shown.
+    EXPECT_FALSE(code.images[0].is_embedded);
+    EXPECT_TRUE(code.linkables[0].data.images.empty());
+    EXPECT_COMPILE_ERROR(compile(calling_rng_next({linkable_of("new.ltoir")}), "x86-64-linux-cuda"),
+                         "linkable rng (new.ltoir) has no code that links for sm_90: it holds "
+                         "LTO-IR sm_100, and LTO-IR must not be newer than the target; build it "
+                         "for sm_90 or older");
+}
+
+TEST(LinkErrors, LtoThatIsForbiddenOrImpossible) {
+    NEEDS_INPUT("rng.ltoir");
+    LinkableData rng = linkable_of("rng.ltoir");
+    rng.lto = LtoMode::Never;
+    EXPECT_COMPILE_ERROR(compile_with(rng),
+                         "linkable rng (rng.ltoir) has no code that links for sm_90: it holds "
+                         "LTO-IR sm_80, and LTO-IR links only with LTO, which is forbidden "
+                         "(lto=never); allow it, or add PTX or a cubin");
+    rng = linkable_of("rng.ptx");
+    rng.lto = LtoMode::Require;
+    EXPECT_COMPILE_ERROR(compile_with(rng),
+                         "linkable rng (rng.ptx) requires LTO (lto=require), but it holds PTX "
+                         "sm_80; give it LTO-IR, CUDA C++ or LLVM bitcode, or allow a call "
+                         "(lto=allow)");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("fill.ltoir")),
+                         "device function rng_next, which module test calls, is defined neither by "
+                         "the kernels nor by a linkable; LTO-IR that has kernels of its own loses "
+                         "functions that only PTX calls: ask for lto=require, or add PTX");
+    CudaHome none("/nowhere");
+    rng = linkable_of("rng.ltoir");
+    rng.lto = LtoMode::Require;
+    EXPECT_COMPILE_ERROR(compile_with(rng),
+                         "linkable rng (rng.ltoir) requires LTO (lto=require), for which NVRTC or "
+                         "nvcc must compile the kernels, and neither is in the CUDA toolkit in "
+                         "/nowhere");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("rng.cu")),
+                         "linkable rng (rng.cu) is CUDA C++, which NVRTC or nvcc must compile, and "
+                         "neither is in the CUDA toolkit in /nowhere");
+}
+
+TEST(LinkErrors, SourceThatDoesNotCompile) {
+    NEEDS_INPUT("rng.ptx");
+    LinkableData rng = linkable_of("rng.cu");
+    rng.images[0].bytes = "extern \"C\" __device__ int rng_next(int a, int b) { return c; }\n";
+    EXPECT_COMPILE_ERROR(
+        compile_with(rng),
+        "linkable rng (rng.cu) does not compile for sm_90:\nrng.cu(1): error: identifier \"c\" is "
+        "undefined\n  extern \"C\" __device__ int rng_next(int a, int b) { return c; }\n           "
+        "                                                 ^\n\n1 error detected in the compilation "
+        "of \"rng.cu\".\n");
+    rng = linkable_of("rng.cu");
+    rng.is_embedded = false;
+    EXPECT_COMPILE_ERROR(compile_with(rng),
+                         "linkable rng (rng.cu) is CUDA C++, which is compiled now, so it cannot "
+                         "be read when the program runs (embed=0); give it PTX or a cubin");
+}
+
+TEST(LinkErrors, FilesThatEndTooEarly) {
+    NEEDS_INPUT("rng.cubin");
+    const char *forms[][2] = {{"rng.cubin", "cubin sm_90"},
+                              {"rng.o", "object"},
+                              {"rng.a", "archive"},
+                              {"rng.fatbin", "fatbin"}};
+    for (const auto &form : forms) {
+        LinkableData rng = linkable_of(form[0]);
+        for (size_t left : {rng.images[0].bytes.size() / 2, rng.images[0].bytes.size() - 3}) {
+            LinkableData cut = rng;
+            cut.images[0].bytes.resize(left);
+            EXPECT_COMPILE_ERROR(compile_with(cut),
+                                 std::string("linkable rng (") + form[0] + "): " + form[1] +
+                                     " is cut off: it ends before what its header tells of");
+        }
+    }
+    NEEDS_INPUT("rng.bc");
+    LinkableData rng = linkable_of("rng.bc");
+    rng.images[0].bytes.resize(1000);
+    const std::string text = test::error_of<CompileError>([&] { compile_with(rng); });
+    const std::string begin = "linkable rng (rng.bc) cannot be read as LLVM bitcode by LLVM ";
+    EXPECT_EQ(text.substr(0, begin.size()), begin);
+}
+
+TEST(LinkErrors, NamesThatNobodyDefines) {
+    for (const std::string form : {"ptx", "bc"}) {
+        NEEDS_INPUT("other." + form);
+        DeviceModule module =
+            calling("rng_other", {Int(32), {Int(32)}}, linkable_of("other." + form));
+        EXPECT_COMPILE_ERROR(compile(module),
+                             "device function rng_missing, which linkable rng (other." + form +
+                                 ") calls, is defined neither by the kernels nor by a linkable");
+    }
+}
+
+// L14
+TEST(LinkErrors, TheDeviceRuntimeIsAskedFor) {
+    for (const std::string form : {"ptx", "bc"}) {
+        NEEDS_INPUT("nrt." + form);
+        EXPECT_COMPILE_ERROR(compile_with(linkable_of("nrt." + form)),
+                             "device function NRT_Allocate, which linkable rng (nrt." + form +
+                                 ") calls, belongs to the device runtime, which is not linked: add "
+                                 "nrt to the linkable that calls it");
+    }
+    LinkableData rng = linkable_of("nrt.ptx");
+    rng.nrt = true;
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({rng}, DeviceAPI::OpenCL), "x86-64-linux-opencl"),
+        "linkable rng (nrt.ptx) uses the device runtime (nrt), which OpenCL has not");
+}
+
+}  // namespace
+}  // namespace calotype::internal
