@@ -4,39 +4,16 @@
 //     f[i] = f[i] + x     an atomic addition, where the device has one for the type
 //     f[i] = e(f[i])      compare and swap of the word that holds it until nobody came between
 #include <optional>
+#include <utility>
 
+#include "codegen/atomic_update.h"
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
-#include "ir/equality.h"
-#include "ir/queries.h"
-#include "ir/visitor.h"
 #include "support/error.h"
 
 namespace calotype::internal {
 
 namespace {
-
-/// The load of the old value in an update.
-class OldValue : public Visitor {
-public:
-    explicit OldValue(const Store *store) : store_(store) {
-    }
-    Expr load;
-    bool matches(const Expr &e) const {
-        const Load *l = e.as<Load>();
-        return l && l->name == store_->name && equal(l->index, store_->index);
-    }
-
-protected:
-    using Visitor::visit;
-    void visit(const Load *op) override {
-        load = matches(op) ? Expr(op) : load;
-        Visitor::visit(op);
-    }
-
-private:
-    const Store *store_;
-};
 
 struct Update {
     NodeKind kind;
@@ -47,25 +24,14 @@ struct Update {
 template<typename Op>
 std::optional<Update> as_update(const Store *store) {
     const Op *op = store->value.as<Op>();
-    OldValue old(store);
-    if (!op) {
-        return std::nullopt;
-    }
-    Expr rest = old.matches(op->a) ? op->b : old.matches(op->b) ? op->a : Expr();
-    bool found = rest.defined() && !uses_buffer(rest, store->name);
-    return found ? std::optional<Update>({store->value.kind(), rest}) : std::nullopt;
-}
-
-Expr lane_of(const Expr &e, int lane) {
-    return e.type().is_scalar() ? e : Shuffle::make_extract_element(e, lane);
+    const Expr rest = op ? other_operand(store, op->a, op->b) : Expr();
+    return rest.defined() ? std::optional<Update>({store->value.kind(), rest}) : std::nullopt;
 }
 
 }  // namespace
 
 void DeviceWriter::emit_node(const Atomic *op) {
-    user_assert(op->mutex_name.empty())
-        << where() << " updates " << op->producer_name
-        << " atomically in several values at once, which takes a mutex; devices have none";
+    internal_assert(op->mutex_name.empty()) << "an atomic update with a mutex is not lowered";
     std::string before = std::exchange(atomic_producer_, op->producer_name);
     emit(op->body);
     atomic_producer_ = before;
@@ -73,10 +39,9 @@ void DeviceWriter::emit_node(const Atomic *op) {
 
 // False if the value does not depend on what is stored there: then a plain store will do.
 bool DeviceWriter::atomic_store(const Store *op) {
-    OldValue old(op);
-    old(op->value);
+    const Expr replaced = replaced_value(op);
     const Buffer &b = buffer(op->name);
-    if (!old.load.defined() || b.space == Word::own) {
+    if (!replaced.defined() || b.space == Word::own) {
         return false;
     }
     Type t = op->value.type().element_of();
@@ -92,10 +57,7 @@ bool DeviceWriter::atomic_store(const Store *op) {
         std::string at = pointer(b, t) + " + " + index;
         open(always ? "" : "if (" + lane(predicate, predicate.type.is_vector() ? i : 0) + ")");
         if (!update || !atomic_operation(b, at, update->kind, lane(operand, i), t)) {
-            Expr scalar = Variable::make(t, ".old");
-            Expr known = Broadcast::make(scalar, op->value.type().lanes());
-            known = op->value.type().is_scalar() ? scalar : known;
-            compare_and_swap(b, at, t, lane_of(substitute(old.load, known, op->value), i));
+            compare_and_swap(b, at, t, updated_lane(op, replaced, i));
         }
         close();
     }
@@ -154,7 +116,7 @@ void DeviceWriter::compare_and_swap(const Buffer &b, const std::string &at, Type
         "(" + type_name(bits) + ")(" + (partial ? seen + " >> " + shift : seen) + ")";
     DeviceValue current = define(bits, {part});
     current = t.is_bool() ? cast(t, current) : reinterpret(t, current);
-    ScopedBinding<DeviceValue> binding(symbols_, ".old", current);
+    ScopedBinding<DeviceValue> binding(symbols_, old_value, current);
     DeviceValue fresh = emit(update);
     fresh = t.is_bool() ? cast(bits, fresh) : reinterpret(bits, fresh);
     std::string value = fresh.parts[0];
