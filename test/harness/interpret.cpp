@@ -342,24 +342,12 @@ private:
             return integer(t, a < b ? a : b);
         case NodeKind::Max:
             return integer(t, a < b ? b : a);
-        case NodeKind::EQ:
-            return boolean(a == b);
-        case NodeKind::NE:
-            return boolean(a != b);
-        case NodeKind::LT:
-            return boolean(a < b);
-        case NodeKind::LE:
-            return boolean(a <= b);
-        case NodeKind::GT:
-            return boolean(a > b);
-        case NodeKind::GE:
-            return boolean(a >= b);
         case NodeKind::And:
             return boolean(a && b);
         case NodeKind::Or:
             return boolean(a || b);
         default:
-            internal_error << "not a binary operator";
+            return comparison(op, a, b);
         }
     }
 
@@ -388,6 +376,14 @@ private:
             return real(t, a < b ? a : b);
         case NodeKind::Max:
             return real(t, a < b ? b : a);
+        default:
+            return comparison(op, a, b);
+        }
+    }
+
+    template<typename T>
+    static Lane comparison(NodeKind op, T a, T b) {
+        switch (op) {
         case NodeKind::EQ:
             return boolean(a == b);
         case NodeKind::NE:
@@ -401,7 +397,7 @@ private:
         case NodeKind::GE:
             return boolean(a >= b);
         default:
-            internal_error << "not an operator on floats";
+            internal_error << "no operator on these operands";
         }
     }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "harness/random_ir.h"
+#include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
 #include "support/error.h"
@@ -176,6 +177,27 @@ bool defined_value(const Expr &e, const std::map<std::string, Value> &values, Va
         return false;  // the interpreter does not know all that compiled code does
     }
     return !interpreter.undefined() && !interpreter.met_nan();
+}
+
+Stmt store_all(const RandomExprs &batch) {
+    const auto slot = [](Type t, size_t number) {
+        const Expr first = make_const(Int(32), int64_t(number) * slot_bytes / t.bytes());
+        return t.is_scalar() ? first : Ramp::make(first, make_one(Int(32)), t.lanes());
+    };
+    Stmt body;
+    for (size_t i = batch.exprs.size(); i-- > 0;) {
+        const Type t = batch.exprs[i].type();
+        body = Block::make(
+            Store::make("out", batch.exprs[i], slot(t, i), const_true(t.lanes()), Alignment()),
+            body);
+    }
+    size_t n = 0;
+    for (const auto &[name, value] : batch.values) {
+        const Type t = value.type;
+        body = LetStmt::make(
+            name, Load::make(t, "values", slot(t, n++), const_true(t.lanes()), Alignment()), body);
+    }
+    return body;
 }
 
 }  // namespace calotype::test

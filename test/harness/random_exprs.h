@@ -20,6 +20,13 @@ struct RandomExprs {
 /// `count` of them, at most `depth` operations deep.
 RandomExprs random_exprs(uint32_t seed, int count, int depth = 4);
 
+/// Each value and each result has its own place in a buffer of bytes, this long.
+constexpr int slot_bytes = 256;
+
+/// Stores expression number i to slot i of the buffer "out"; the variables, in order, are what
+/// stands in the slots of the buffer "values".
+Stmt store_all(const RandomExprs &batch);
+
 /// The bytes of a value in memory, and back.
 void write_value(const Value &v, uint8_t *out);
 Value read_value(Type t, const uint8_t *in);

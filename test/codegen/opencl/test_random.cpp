@@ -6,35 +6,14 @@
 #include "codegen/opencl/kernel_text.h"
 #include "codegen/opencl/raw_opencl.h"
 #include "harness/random_exprs.h"
-#include "ir/constants.h"
 #include "ir/printer.h"
 
 namespace calotype::internal {
 namespace {
 
-constexpr int slot = 256;  // bytes for one value
-
-/// The lanes at the slot, in elements of the type.
-Expr slot_index(Type t, int number) {
-    Expr first = make_const(Int(32), number * slot / t.bytes());
-    return t.is_scalar() ? first : Ramp::make(first, make_one(Int(32)), t.lanes());
-}
-
 DeviceModule kernel_of(const test::RandomExprs &batch) {
-    Stmt body;
-    for (size_t i = batch.exprs.size(); i-- > 0;) {
-        Type t = batch.exprs[i].type();
-        Stmt store = Store::make("out", batch.exprs[i], slot_index(t, int(i)),
-                                 const_true(t.lanes()), Alignment());
-        body = Block::make(store, body);
-    }
-    int n = 0;
-    for (const auto &[name, value] : batch.values) {
-        Type t = value.type;
-        Expr load = Load::make(t, "values", slot_index(t, n++), const_true(t.lanes()), Alignment());
-        body = LetStmt::make(name, load, body);
-    }
-    return one_kernel({in_buffer("values", UInt(8)), out_buffer("out", UInt(8))}, body);
+    return one_kernel({in_buffer("values", UInt(8)), out_buffer("out", UInt(8))},
+                      test::store_all(batch));
 }
 
 void check(uint32_t seed, int &compared) {
@@ -49,10 +28,11 @@ void check(uint32_t seed, int &compared) {
         }
     }
     batch.exprs = defined;
-    std::vector<uint8_t> values(batch.values.size() * slot), out(batch.exprs.size() * slot);
+    std::vector<uint8_t> values(batch.values.size() * test::slot_bytes),
+        out(batch.exprs.size() * test::slot_bytes);
     size_t n = 0;
     for (const auto &[name, value] : batch.values) {
-        test::write_value(value, &values[slot * n++]);
+        test::write_value(value, &values[test::slot_bytes * n++]);
     }
     std::string text = opencl_text(kernel_of(batch), "x86-64-linux-opencl-cl_doubles-strict_float");
     ASSERT_EQ(test::run_opencl(text, "k",
@@ -60,7 +40,7 @@ void check(uint32_t seed, int &compared) {
               "")
         << text;
     for (size_t i = 0; i < batch.exprs.size(); i++) {
-        test::Value got = test::read_value(batch.exprs[i].type(), &out[slot * i]);
+        test::Value got = test::read_value(batch.exprs[i].type(), &out[test::slot_bytes * i]);
         EXPECT_TRUE(got == expected[i])
             << "seed " << seed << ": " << batch.exprs[i] << "\ngives " << test::to_string(got)
             << ", not " << test::to_string(expected[i]);

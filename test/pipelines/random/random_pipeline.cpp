@@ -277,4 +277,18 @@ int64_t Evaluator::update(int stage, int index, int x, int y) {
     return sum;
 }
 
+int64_t element(const Buffer<void> &b, int x, int y) {
+    const Type t = b.type();
+    if (t == Int(32)) {
+        return b.as<int32_t>()(x, y);
+    } else if (t == UInt(8)) {
+        return b.as<uint8_t>()(x, y);
+    } else if (t == UInt(16)) {
+        return b.as<uint16_t>()(x, y);
+    } else if (t == Int(16)) {
+        return b.as<int16_t>()(x, y);
+    }
+    return int64_t(b.as<float>()(x, y));
+}
+
 }  // namespace calotype::test

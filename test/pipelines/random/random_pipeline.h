@@ -106,4 +106,7 @@ private:
     std::map<std::array<int, 4>, int64_t> known_;
 };
 
+/// What the pipeline gave, as a whole number.
+int64_t element(const Buffer<void> &b, int x, int y);
+
 }  // namespace calotype::test

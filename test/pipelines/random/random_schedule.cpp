@@ -2,6 +2,7 @@
 #include "random_schedule.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace calotype::test {
 
@@ -355,7 +356,7 @@ private:
             inlined_[size_t(i)] = p_.stages[size_t(i)].updates.empty();
             return;
         }
-        chains_[size_t(i)].assign(all.begin(), all.begin() + compute + 1);
+        chains_[size_t(i)].assign(all.begin(), std::next(all.begin(), compute + 1));
         int store = compute;
         if (compute >= 0 && dice_.chance(45)) {
             store = dice_(compute + 2) - 1;

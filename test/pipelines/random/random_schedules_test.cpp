@@ -11,20 +11,6 @@
 namespace calotype::test {
 namespace {
 
-int64_t element(const Buffer<void> &b, int px, int py) {
-    const Type t = b.type();
-    if (t == Int(32)) {
-        return b.as<int32_t>()(px, py);
-    } else if (t == UInt(8)) {
-        return b.as<uint8_t>()(px, py);
-    } else if (t == UInt(16)) {
-        return b.as<uint16_t>()(px, py);
-    } else if (t == Int(16)) {
-        return b.as<int16_t>()(px, py);
-    }
-    return int64_t(b.as<float>()(px, py));
-}
-
 void expect_result(const RandomPipeline &p, const Realization &result) {
     Evaluator evaluate(p);
     const int output = int(p.stages.size()) - 1;
