@@ -170,14 +170,17 @@ int free_kept(void *user_context, Pending &pending) {
 }
 
 /** Memory that was freed in the recording for another buffer of it; false: none fits. */
-bool reuse(void *user_context, Pending &pending, calotype_buffer_t *buf,
+bool reuse(void *user_context, const calotype_hold &hold, Pending &pending, calotype_buffer_t *buf,
            const calotype_device_interface_t *device_interface) {
-    const KernelBackend &backend = *backend_of(device_interface);
+    const LoadedModule *module = nullptr;
     DeviceScope scope;
-    if (backend.acquire(user_context, &scope) != CALOTYPE_OK) {
+    if (pending.launches.n == 0 || find_kernel(hold, 0, &module) != CALOTYPE_OK ||
+        module->backend != backend_of(device_interface) ||
+        acquire_held(*module, user_context, &scope) != CALOTYPE_OK) {
         clear_failure();
         return false;
     }
+    const KernelBackend &backend = *module->backend;
     uint32_t i = pending.freed.n;
     bool found = false;
     while (!found && i-- > 0) {
@@ -254,7 +257,7 @@ CALOTYPE_WEAK int calotype_record_malloc(void *user_context, calotype_recording 
     if (!is_checked || !pending || pending->freed.n == 0) {
         return calotype_device_malloc(user_context, buf, device_interface);
     }
-    if (reuse(user_context, *pending, buf, device_interface) ||
+    if (reuse(user_context, recording->hold, *pending, buf, device_interface) ||
         allocate_on_device(user_context, buf, device_interface) == 0) {
         return 0;
     }

@@ -96,12 +96,21 @@ Stmt after_last_use(const Stmt &s, const std::string &name, const Stmt &last) {
                    ? Block::make(op->first, after_last_use(op->rest, name, last))
                    : Block::make(after_last_use(op->first, name, last), op->rest);
     }
-    if (const LetStmt *op = s.as<LetStmt>()) {
-        return LetStmt::make(op->name, op->value, after_last_use(op->body, name, last));
+    const LetStmt *let = s.as<LetStmt>();
+    // A crop of the header is the buffer under another name.
+    const bool is_alias =
+        let && let->value.type().is_handle() && Mentions(name).in(Evaluate::make(let->value));
+    if (let && !is_alias) {
+        return LetStmt::make(let->name, let->value, after_last_use(let->body, name, last));
     }
     if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
         return ProducerConsumer::make(op->name, op->is_producer,
                                       after_last_use(op->body, name, last));
+    }
+    if (const Allocate *op = s.as<Allocate>()) {
+        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
+                              after_last_use(op->body, name, last), op->new_expr, op->free_function,
+                              op->padding);
     }
     return Block::make(s, last);
 }

@@ -16,3 +16,9 @@ gpu_executable(bench_graphs PLAIN "${PROJECT_SOURCE_DIR}/test/performance/gpu/gr
     LINK gpu_corpus_graphs gpu_corpus_streams)
 target_include_directories(bench_graphs PRIVATE
     "${PROJECT_BINARY_DIR}/include" "${PROJECT_SOURCE_DIR}/test")
+
+# Without a GPU: on the fake driver.
+set(CALOTYPE_GPU_CORPUS "gain_5:gain_chain:stages=5")
+gpu_corpus(fake x86-64-linux-cuda-cuda_capability_90-cuda_graphs-user_context)
+calotype_test(test_graphs_fake SOURCES graphs/fake_test.cpp LINK gpu_corpus_fake calotype_fake_cuda)
+target_include_directories(test_graphs_fake PRIVATE "${PROJECT_BINARY_DIR}/include")

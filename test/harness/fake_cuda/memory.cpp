@@ -19,8 +19,20 @@ CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address) {
     }
     Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes)};
     *address = reinterpret_cast<CUdeviceptr>(piece.memory.get());
-    s.allocations.emplace(*address, std::move(piece));
+    s.allocations.insert_or_assign(*address, std::move(piece));
     return CUDA_SUCCESS;
+}
+
+/// What was allocated in a capture is the graph's: it is there in each run of the graph, from this
+/// node to the one that frees it. With the lock held.
+void give_to_graph(Stream &stream, size_t bytes, CUdeviceptr address) {
+    const std::shared_ptr<uint8_t[]> memory(state().allocations.at(address).memory.release());
+    CUctx_st *context = stream.context;
+    stream.capture->nodes.push_back([=] {
+        Guard guard(state().lock);
+        state().allocations.insert_or_assign(reinterpret_cast<CUdeviceptr>(memory.get()),
+                                             Allocation{context, bytes, nullptr});
+    });
 }
 
 CUresult misused(CUresult code) {
@@ -163,7 +175,11 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
     if (!state().pools.count(pool)) {
         return misused(CUDA_ERROR_INVALID_HANDLE);
     }
-    return allocate(stream->context, bytes, address);
+    const CUresult code = allocate(stream->context, bytes, address);
+    if (code == CUDA_SUCCESS && stream->capture) {
+        give_to_graph(*stream, bytes, *address);
+    }
+    return code;
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
