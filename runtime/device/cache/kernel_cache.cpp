@@ -269,7 +269,7 @@ Answer begin_flight(Request &request) {
 }
 
 Answer ask(Request &request) {
-    if (request.context->lost) {
+    if (request.context->lost || request.context->uid != request.call.scope.context_uid) {
         return request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
     }
     if (request.context->closing) {
@@ -320,6 +320,7 @@ ContextState *meet_context(const Call &call) {
     if (before && !call.backend->is_alive(call.scope.context, before)) {
         lose_context(before);
     }
+    lose_ended_contexts();
     LockGuard guard(kernel_cache.lock);
     context = find_context(call.scope.context_uid);
     return context ? context : add_context(*call.backend, call.scope);

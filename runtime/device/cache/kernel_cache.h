@@ -62,6 +62,8 @@ void drop_stream_holds(ContextState &context, bool has_driver);
 
 /** The context has gone: its modules are forgotten. */
 calotype_status lose_context(uint64_t context_uid);
+/** The same for all that have ended without a word, if there are many. */
+void lose_ended_contexts();
 /** Release what the process still has when it ends; installed once, with the first load. */
 void install_exit_handler();
 /** So that a child process does not take its parent's modules for its own; installed once. */

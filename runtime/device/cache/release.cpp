@@ -23,6 +23,7 @@ constexpr uint64_t poll_ns = 200000;
 
 struct Release {
     ContextState &context;
+    uint64_t uid;
     ThreadBlock &me;
     calotype_release_policy policy;
     uint64_t deadline;
@@ -97,7 +98,7 @@ calotype_status await_holds(Release &release) {
         }
         wait_for_change(next_look(release));
         kernel_cache.lock.unlock();
-        poll_stream_holds(release.context.uid);
+        poll_stream_holds(release.uid);
         kernel_cache.lock.lock();
     }
     return CALOTYPE_OK;
@@ -169,11 +170,13 @@ calotype_status release_closed(Release &release) {
 }
 
 calotype_status release_context(Release &release) {
-    poll_stream_holds(release.context.uid);
+    poll_stream_holds(release.uid);
     ContextState &context = release.context;
     calotype_status status = CALOTYPE_E_CLOSING;
     kernel_cache.lock.lock();
-    if (!context.closing) {
+    if (context.uid != release.uid) {
+        status = CALOTYPE_OK;  // lost meanwhile
+    } else if (!context.closing) {
         context.closing = true;
         status = release_closed(release);
         context.closing = false;
@@ -195,7 +198,7 @@ calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_po
     if (!is_there) {
         return CALOTYPE_OK;
     }
-    Release release{*context, me, policy, deadline, reason, user_context, true};
+    Release release{*context, uid, me, policy, deadline, reason, user_context, true};
     return release_context(release);
 }
 
@@ -227,13 +230,10 @@ void release_at_exit() {
         kernel_cache.lock.lock();
         ContextState *context = find_context(uid);
         kernel_cache.lock.unlock();
-        Release release{*context,
-                        *me,
-                        CALOTYPE_REL_FORCE,
-                        deadline,
-                        CALOTYPE_R_EXIT,
-                        nullptr,
-                        context->backend->is_alive(context->scope.context, uid)};
+        Release release{*context, uid,
+                        *me,      CALOTYPE_REL_FORCE,
+                        deadline, CALOTYPE_R_EXIT,
+                        nullptr,  context->backend->is_alive(context->scope.context, uid)};
         release_context(release);
     }
     end_thread_tracking();
@@ -261,6 +261,7 @@ void forget_all_in_child() {
     }
     cache.n_in_table = 0;
     cache.contexts = nullptr;
+    cache.n_contexts = 0;
     forget_image_flights();
     forget_other_threads();
     forget_prefetches();
@@ -305,10 +306,14 @@ calotype_status lose_context(uint64_t uid) {
     ContextState *context = find_context(uid);
     if (context && !context->lost) {
         context->lost = true;
-        Release release{*context, *me,  CALOTYPE_REL_FORCE, no_deadline, CALOTYPE_R_CONTEXT_LOST,
-                        nullptr,  false};
+        Release release{
+            *context, uid,  *me, CALOTYPE_REL_FORCE, no_deadline, CALOTYPE_R_CONTEXT_LOST,
+            nullptr,  false};
         take_all(release, victims);
         drop_failed(*context);
+    }
+    if (context) {
+        context->users++;
     }
     kernel_cache.lock.unlock();
     if (!context) {
@@ -321,7 +326,33 @@ calotype_status lose_context(uint64_t uid) {
     const calotype_status torn =
         tear_down(*context, victims, CALOTYPE_R_CONTEXT_LOST, nullptr, *me);
     end_nrt(*context, nullptr, false);
+    LockGuard guard(kernel_cache.lock);
+    context->users--;
     return torn;
+}
+
+void lose_ended_contexts() {
+    kernel_cache.lock.lock();
+    const bool are_many = kernel_cache.n_contexts >= kernel_cache.sweep_contexts_at;
+    kernel_cache.lock.unlock();
+    uint64_t uid = are_many ? next_older_context(UINT64_MAX) : 0;
+    uint32_t n_alive = 0;
+    for (; uid; uid = next_older_context(uid)) {
+        kernel_cache.lock.lock();
+        const ContextState *context = find_context(uid);
+        const KernelBackend *backend = context ? context->backend : nullptr;
+        void *const address = context ? context->scope.context : nullptr;
+        kernel_cache.lock.unlock();
+        if (backend && !backend->is_alive(address, uid)) {
+            lose_context(uid);
+        } else {
+            n_alive++;
+        }
+    }
+    if (are_many) {
+        LockGuard guard(kernel_cache.lock);
+        kernel_cache.sweep_contexts_at = 2 * n_alive > few_contexts ? 2 * n_alive : few_contexts;
+    }
 }
 
 }  // namespace runtime

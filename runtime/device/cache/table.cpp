@@ -172,6 +172,7 @@ static void free_entry(calotype_entry &entry) {
     entry.word.store(generation << generation_shift | uint64_t(Phase::free));
     entry.next_free = kernel_cache.free_entries;
     kernel_cache.free_entries = &entry;
+    entry.context->n_orphans--;
 }
 
 void remove_entry(calotype_entry &entry) {
@@ -181,6 +182,7 @@ void remove_entry(calotype_entry &entry) {
     drop_error(entry.error);
     entry.error = nullptr;
     set_phase(entry, Phase::orphaned);
+    entry.context->n_orphans++;
     reclaim_if_idle(entry);
     announce_change();
 }
@@ -212,8 +214,39 @@ ContextState *find_context(uint64_t uid) {
     return context;
 }
 
+/** Nothing is left of it, and nobody will ask for it. */
+static bool is_past(const ContextState &context) {
+    return context.lost && !context.newest && !context.n_orphans && !context.users &&
+           !context.closing && !context.stream_holds && !context.nrt.memsys && !context.nrt.modules;
+}
+
+/** A new record at the head of the list, or where there are many that of the oldest context that
+ * has gone. */
+static ContextState *unused_context() {
+    ContextState *oldest = nullptr;
+    for (ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        if (kernel_cache.n_contexts >= few_contexts && is_past(*c) &&
+            (!oldest || c->uid < oldest->uid)) {
+            oldest = c;
+        }
+    }
+    if (oldest) {
+        ContextState *next = oldest->next;
+        memset(static_cast<void *>(oldest), 0, sizeof *oldest);
+        oldest->next = next;
+        return oldest;
+    }
+    ContextState *made = static_cast<ContextState *>(calloc(1, sizeof(ContextState)));
+    if (made) {
+        made->next = kernel_cache.contexts;
+        kernel_cache.contexts = made;
+        kernel_cache.n_contexts++;
+    }
+    return made;
+}
+
 ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope) {
-    ContextState *context = static_cast<ContextState *>(calloc(1, sizeof(ContextState)));
+    ContextState *context = unused_context();
     if (!context) {
         return nullptr;
     }
@@ -222,8 +255,6 @@ ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope
     context->scope = scope;
     context->scope.user_context = nullptr;
     context->scope.stream = nullptr;
-    context->next = kernel_cache.contexts;
-    kernel_cache.contexts = context;
     return context;
 }
 

@@ -124,7 +124,8 @@ struct StreamHold {
     StreamHold *next;
 };
 
-/** A context that the cache has met. Guarded, but for what never changes. */
+/** A context that the cache has met. Guarded, but for what does not change while the context lives.
+ * Type-stable: where there are many, the record of one that was lost serves another. */
 struct ContextState {
     uint64_t uid;
     const KernelBackend *backend;
@@ -132,6 +133,8 @@ struct ContextState {
     ContextState *next;
 
     calotype_entry *newest;  ///< entries, all phases but free and orphaned
+    uint32_t n_orphans;      ///< entries
+    uint32_t users;          ///< who work with it without the lock after it was lost
     StreamHold *stream_holds;
     NrtState nrt;
     bool closing;     ///< one release at a time
@@ -147,6 +150,9 @@ struct Table {
     std::atomic<calotype_entry *> chains[1];
 };
 
+/** So many that were lost are remembered, with their counters. */
+constexpr uint32_t few_contexts = 64;
+
 struct KernelCache {
     Mutex lock;
     std::atomic<Table *> table{nullptr};
@@ -158,6 +164,9 @@ struct KernelCache {
 
     // Guarded.
     ContextState *contexts = nullptr;
+    uint32_t n_contexts = 0;
+    /** Ask which contexts have ended when there are so many. */
+    uint32_t sweep_contexts_at = few_contexts;
     calotype_entry *free_entries = nullptr;
     uint32_t n_entries = 0;  ///< ever made
     uint64_t n_in_table = 0;

@@ -139,6 +139,13 @@ struct Bench {
     void generated_pipeline();
     void compiles_overlap();
     void warm_disk();
+    void links_scale();
+    static calotype_stats stats() {
+        calotype_stats s = {};
+        s.size = sizeof s;
+        calotype_get_stats(0, &s);
+        return s;
+    }
     void launch_beside_compile();
     void beside_compile(const std::string &name, int number, const std::function<void()> &f);
     void launch_after_prefetch();

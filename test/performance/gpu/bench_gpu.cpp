@@ -82,6 +82,7 @@ int main(int argc, char **argv) {
     bench.pipeline();
     bench.copy_bandwidth();
     bench.compiles_overlap();
+    bench.links_scale();
     bench.warm_disk();
     bench.launch_beside_compile();
     bench.launch_after_prefetch();

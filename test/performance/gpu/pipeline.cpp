@@ -26,11 +26,9 @@ void Bench::generated_pipeline() {
         driver.stream_sync(nullptr);
         return (now_ns() - begin) / 1e3;
     };
-    calotype_stats before = {sizeof before, 0};
-    calotype_get_stats(0, &before);
+    const calotype_stats before = stats();
     json.add("generated_51_first_us", run());
-    calotype_stats after = {sizeof after, 0};
-    calotype_get_stats(0, &after);
+    const calotype_stats after = stats();
     json.add("generated_51_compiles", double(after.compiles - before.compiles));
     json.add("generated_51_load_us", double(after.load_ns - before.load_ns) / 1e3);
     std::vector<double> warm;

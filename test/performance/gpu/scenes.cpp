@@ -7,6 +7,8 @@
 #include <deque>
 #include <thread>
 
+#include "runtime/abi/linkables.h"
+
 namespace calotype_bench {
 
 namespace {
@@ -62,6 +64,27 @@ std::string adder(const std::string &name, int steps) {
     return s + "ret;\n}\n";
 }
 
+/// What a library has, and a kernel that calls it.
+const std::string adder_function = R"(
+.visible .func (.param .b32 r) add_ext(.param .b32 a) {
+.reg .b32 %v<2>;
+ld.param.b32 %v0, [a]; add.u32 %v1, %v0, 1; st.param.b32 [r], %v1;
+ret;
+}
+)";
+const std::string adder_caller = R"(.extern .func (.param .b32 r) add_ext(.param .b32 a);
+.visible .entry k(.param .u64 out) {
+.reg .b64 %a<2>; .reg .b32 %v<2>;
+ld.param.u64 %a0, [out]; cvta.to.global.u64 %a1, %a0; ld.global.u32 %v0, [%a1];
+{
+.param .b32 p0; .param .b32 r0;
+st.param.b32 [p0], %v0; call.uni (r0), add_ext, (p0); ld.param.b32 %v1, [r0];
+}
+st.global.u32 [%a1], %v1;
+ret;
+}
+)";
+
 /// For as long as the process lives, as descriptors in generated code do.
 const TextModule &make(const std::string &body, std::vector<std::string> names, int number) {
     static std::deque<TextModule> &all = *new std::deque<TextModule>;
@@ -72,10 +95,13 @@ const TextModule &heavy(int number) {
     return make(adder("heavy", 8000), {"heavy"}, number);
 }
 
-calotype_status hold_once(void *on, const TextModule &module) {
+calotype_status hold_once(void *on, const calotype_module_desc &desc) {
     calotype_hold hold;
-    const calotype_status status = calotype_initialize_kernels(on, &module.desc, nullptr, &hold);
+    const calotype_status status = calotype_initialize_kernels(on, &desc, nullptr, &hold);
     return status == CALOTYPE_OK ? calotype_finalize_kernels(on, &hold) : status;
+}
+calotype_status hold_once(void *on, const TextModule &module) {
+    return hold_once(on, module.desc);
 }
 
 }  // namespace
@@ -206,6 +232,46 @@ void Bench::warm_disk() {
     calotype_set_store_dir(nullptr, 0, CALOTYPE_STORE_OFF);
     const std::string remove = std::string("rm -rf ") + folder;
     expect_ok(system(remove.c_str()));
+}
+
+/// 32 modules that are linked with a library when they are loaded, by one thread, and 32 others by
+/// 16 threads.
+void Bench::links_scale() {
+    static const std::string library = std::string(head) + adder_function;
+    static const calotype_image image = {CALOTYPE_PTX, 70, 0, library.c_str(), library.size()};
+    static calotype_linkable_desc linkable = {};
+    static const calotype_linkable_desc *linkables[] = {&linkable};
+    linkable.size = sizeof linkable;
+    linkable.name = "library";
+    linkable.images = &image;
+    linkable.n_images = 1;
+    const auto before = stats();
+    for (int n_threads : {1, 16}) {
+        std::vector<calotype_module_desc> modules;
+        for (int i = 0; i < 32; i++) {
+            const TextModule &made =
+                make(adder_caller + adder("more", 2000), {"k", "more"}, 400 + 32 * n_threads + i);
+            modules.push_back(made.desc);
+            modules.back().linkables = linkables;
+            modules.back().n_linkables = 1;
+        }
+        std::atomic<size_t> next{0};
+        std::vector<std::thread> threads;
+        const double begin = now_ns();
+        for (int t = 0; t < n_threads; t++) {
+            threads.emplace_back([&, t] {
+                calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, streams[size_t(t)]);
+                for (size_t i = next++; i < modules.size(); i = next++) {
+                    expect_ok(hold_once(&on, modules[i]));
+                }
+            });
+        }
+        for (std::thread &thread : threads) {
+            thread.join();
+        }
+        json.add("link_32_ms_" + std::to_string(n_threads), (now_ns() - begin) / 1e6);
+    }
+    json.add("links", double(stats().links - before.links));
 }
 
 /// P3: launches of what is loaded while another context compiles. Beside it what the machine and

@@ -12,6 +12,8 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/cache/fake_backend_driver.h"
+#include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/table.h"
 
 namespace calotype_test {
 
@@ -182,6 +184,89 @@ TEST_P(FakeCache, Fork) {
     give_back(context, held);
     run(context, m);
     EXPECT_EQ("1 1 1 0 0", counts());
+}
+
+/// Records of contexts that have gone serve later ones, whether the cache was told or not.
+TEST_P(FakeCache, ManyContextsOneAfterTheOther) {
+    const TestLinkable a("a");
+    const auto *m = module("m", {&a});
+    constexpr int n = 1000;
+    std::vector<uint64_t> uids;
+    const uint32_t before = calotype::runtime::kernel_cache.n_contexts;
+    for (int i = 0; i < n; i++) {
+        void *context = driver->make_context();
+        const uint64_t uid = uid_of(context);
+        uids.push_back(uid);
+        calotype_hold held = hold(context, m);
+        driver->destroy_context(context);
+        if (i % 3 == 0) {
+            EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+        }
+        EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(nullptr, &held));
+        EXPECT_LE(calotype::runtime::kernel_cache.n_contexts,
+                  2 * before + calotype::runtime::few_contexts + 2);
+    }
+    for (uint64_t uid : uids) {
+        EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+    }
+    lost_modules = n;
+    EXPECT_EQ("1 1000 1000 1000 0", counts());
+    EXPECT_EQ(0u, stats().live_modules);
+}
+
+/// The same hold given back on two threads at the same time can go unnoticed, but only until its
+/// thread holds the module again.
+TEST_P(FakeCache, OverdrawnCountsAreSettled) {
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    run(context, m);
+    calotype_hold held = hold(context, m);
+    auto *entry = held.entry;
+    give_back(context, held);
+    calotype::runtime::known_thread->cell(entry->index)->given_elsewhere++;
+    EXPECT_EQ(0u, stats().holds);
+    held = hold(context, m);
+    EXPECT_EQ(1u, stats().misuse);
+    EXPECT_EQ(1u, stats().holds);
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(context, m, 0));
+    give_back(context, held);
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+}
+
+/// Where the system has no barriers for all threads at once, each pays for its own.
+TEST_P(FakeCache, EvenBarriers) {
+    const bool were_uneven = calotype::runtime::barriers_are_uneven;
+    calotype::runtime::choose_barriers(false);
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    in_threads(4, [&](int thread) {
+        for (int i = 0; i < 500; i++) {
+            run(context, m);
+            if (thread == 0) {
+                calotype_evict(context, m, 0);
+            }
+        }
+    });
+    calotype::runtime::choose_barriers(were_uneven);
+}
+
+/// Holds come and go on some threads while another evicts: none is lost.
+TEST_P(FakeCache, EvictionBesideWarmHolds) {
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    std::atomic<bool> done{false};
+    in_threads(4, [&](int thread) {
+        for (int i = 0; thread == 0 && i < 2000; i++) {
+            const calotype_status status = calotype_evict(context, m, 0);
+            EXPECT_TRUE(status == CALOTYPE_OK || status == CALOTYPE_E_BUSY);
+        }
+        if (thread == 0) {
+            done = true;
+        }
+        while (!done) {
+            run(context, m);
+        }
+    });
 }
 
 /// A library whose teardown callback is due stays in memory until it has run.
