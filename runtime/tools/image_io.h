@@ -169,9 +169,7 @@ public:
         if constexpr (ImageType::has_static_dimensions) {
             fit_dimensions(image, ImageType::static_dimensions(), filename);
         }
-        if constexpr (std::is_void<T>::value) {
-            return ImageType(std::move(image));
-        } else {
+        if constexpr (!std::is_void<T>::value) {
             const calotype_type_t wanted = calotype_type_of<T>();
             if (image.type() != wanted && convert) {
                 image = convert_image_to(*image.raw_buffer(), wanted);
@@ -179,8 +177,10 @@ public:
                 image_error(filename, "has elements of type " + name_of(image.type()) +
                                           ", must have " + name_of(wanted));
             }
-            return ImageType(Runtime::Buffer<T>(std::move(image)));
         }
+        // No device has this yet.
+        image.set_host_dirty();
+        return ImageType(Runtime::Buffer<T>(std::move(image)));
     }
 };
 

@@ -129,6 +129,17 @@ TEST_F(Images, FitTheDimensionsAskedFor) {
               error_of([&] { Buffer<uint8_t, 2> b = load_image(path("d.png")); }));
 }
 
+TEST_F(Images, AreNewToDevices) {
+    Buffer<uint8_t> image = noise<uint8_t>({5, 4, 3}, 2);
+    save_image(image, path("a.png"));
+    const Buffer<uint8_t, 3> fixed = load_image(path("a.png"));
+    const Buffer<> any = load_image(path("a.png"));
+    const Buffer<float> converted = load_and_convert_image(path("a.png"));
+    EXPECT_TRUE(fixed.host_dirty());
+    EXPECT_TRUE(any.host_dirty());
+    EXPECT_TRUE(converted.host_dirty());
+}
+
 TEST_F(Images, AreConverted) {
     Buffer<uint8_t> image(3, 1);
     image(0, 0) = 0;
