@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py [--write-docs PAGE] bench_gpu.json bench_gemm.json: the figures as the tables of docs/benchmarks.md.
+"""tables.py [--write-docs PAGE] bench_gpu.json bench_gemm.json bench_graphs.json: figures as tables of docs/benchmarks.md.
 
 Each figure stands beside the gate that it is held to. With --write-docs they are put between the page's markers, or at
 its end if there are none yet.
@@ -21,6 +21,19 @@ the driver in the same run, cuBLAS is timed in turns with the kernel.
 """
 
 
+def graph_gates(f):
+    """51 tiny kernels that need one another and a wait, by bench_graphs."""
+    us = f["pipeline_graph_updated_us"]
+    yield "51 kernels generated for cuda_graphs, an argument of each updated, us", us, "< 85", us < 85
+    for name, title in (("pipeline_graph_us", "the same, nothing updated, us"),
+                        ("pipeline_launches_us", "the same without cuda_graphs, us"),
+                        ("raw_launches_us", "51 raw launches, us"),
+                        ("raw_graph_us", "one raw graph, us"),
+                        ("raw_graph_updated_us", "one raw graph, its nodes updated, us"),
+                        ("raw_update_alone_us", "updating its nodes alone, us")):
+        yield title, f[name], "", None
+
+
 def gates(f):
     """What, figure, gate, whether it holds."""
     yield "initialize + finalize on a hit, 1 thread, ns", f["hold_and_release_ns_1"], "< 30", f["hold_and_release_ns_1"] < 30
@@ -37,6 +50,8 @@ def gates(f):
     yield "P3: launch while another context compiles, p99.9, us", f["P3_p999_us"], "< 20", f["P3_p999_us"] < 20
     yield "P5: first launch after prefetch beside a kernel of 300 ms, ms", f["P5_first_launch_ms"], "< 1", \
         f["P5_first_launch_ms"] < 1
+    if "pipeline_graph_updated_us" in f:
+        yield from graph_gates(f)
     yield "float32 matrix product of 4096, of cuBLAS without TF32", f["ratio"], ">= 0.75", f["ratio"] >= 0.75
     for name, title in (("copy_GB_per_s", "copy kernel, GB/s read and written"),
                         ("gemm_tflops", "float32 matrix product of 4096, TFLOP/s"),
