@@ -42,16 +42,22 @@ void must(llvm::Error error, const char *what) {
     }
 }
 
+/// A name that an object wants of others; of an optional one the address may be null.
+struct WantedSymbol {
+    std::string name;
+    bool is_optional = false;
+};
+
 /// Names of the functions and data that an object has for others, and of those that it wants.
 void read_symbol_table(llvm::MemoryBufferRef object, std::vector<std::string> *defined,
-                       std::vector<std::string> *wanted) {
+                       std::vector<WantedSymbol> *wanted) {
     auto file =
         must(llvm::object::ObjectFile::createObjectFile(object), "cannot read compiled code");
     for (const llvm::object::SymbolRef &symbol : file->symbols()) {
         uint32_t flags = must(symbol.getFlags(), "cannot read compiled code");
         std::string name = must(symbol.getName(), "cannot read compiled code").str();
         if (flags & llvm::object::BasicSymbolRef::SF_Undefined) {
-            wanted->push_back(name);
+            wanted->push_back({name, (flags & llvm::object::BasicSymbolRef::SF_Weak) != 0});
         } else if (flags & llvm::object::BasicSymbolRef::SF_Global) {
             defined->push_back(name);
         }
@@ -76,11 +82,11 @@ JitLibrary::load(const std::string &object, const JitSymbols &symbols,
     contents.jit = make_jit();
     llvm::orc::LLJIT &jit = *contents.jit;
     auto bytes = llvm::MemoryBuffer::getMemBufferCopy(object, "pipeline");
-    std::vector<std::string> wanted;
+    std::vector<WantedSymbol> wanted;
     read_symbol_table(bytes->getMemBufferRef(), &contents.defined, &wanted);
 
     llvm::orc::SymbolMap known;
-    for (const std::string &name : wanted) {
+    for (const auto &[name, is_optional] : wanted) {
         auto given = symbols.find(name);
         const void *address = given == symbols.end() ? nullptr : given->second;
         for (const auto &library : libraries) {
@@ -89,7 +95,7 @@ JitLibrary::load(const std::string &object, const JitSymbols &symbols,
         if (!address) {
             address = dlsym(RTLD_DEFAULT, name.c_str());
         }
-        user_assert(address || name == "_GLOBAL_OFFSET_TABLE_")
+        user_assert(address || is_optional || name == "_GLOBAL_OFFSET_TABLE_")
             << "compiled code calls " << name << ", which is not defined in this process";
         if (address) {
             known[jit.mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),

@@ -103,5 +103,95 @@ INSTANTIATE_TEST_SUITE_P(
                                                             : "_never");
     });
 
+TEST(Link, SeveralArchitectures) {
+    NEEDS_INPUT("rng.ptx");
+    const DeviceModule module = calling_rng_next({linkable_of("rng.ptx")});
+    DeviceCode code = compile(module, "x86-64-linux-cuda-cuda_capability_80-cuda_capability_90");
+    ASSERT_EQ(code.images.size(), 3u);
+    EXPECT_EQ(code.images[0].kind, CALOTYPE_PTX);
+    EXPECT_EQ(code.images[0].sm, 80u);
+    EXPECT_NE(cubin_for(code, 80), "");
+    EXPECT_NE(cubin_for(code, 90), "");
+    EXPECT_EQ(code.linkables[0].how,
+              "PTX sm_80 linked into cubin sm_80, PTX sm_80 linked into cubin sm_90, PTX sm_80 "
+              "linked at load time for other devices");
+    // One that has all below it names one.
+    code = compile_cuda_module(
+        module, Target("x86-64-linux-cuda-cuda_capability_90").with_implied_features());
+    ASSERT_EQ(code.images.size(), 2u);
+    EXPECT_EQ(code.images[0].sm, 90u);
+}
+
+TEST(Link, MachineCodeOfAnExactArchitectureIsPreferred) {
+    NEEDS_INPUT("rng.ptx");
+    LinkableData rng = linkable_of("rng.ptx");
+    add_image(rng, "rng80.cubin");
+    add_image(rng, "rng.ltoir");
+    const DeviceCode code =
+        compile(calling_rng_next({rng}), "x86-64-linux-cuda-cuda_capability_80-cuda_capability_90");
+    EXPECT_EQ(code.linkables[0].how,
+              "cubin sm_80 linked into cubin sm_80, LTO-IR sm_80 linked into cubin sm_90, PTX "
+              "sm_80, LTO-IR sm_80 linked at load time for other devices");
+    // A cubin that complete ones make useless does not travel, nor LTO-IR that is forbidden.
+    EXPECT_EQ(code.linkables[0].data.images.size(), 2u);
+    rng.lto = LtoMode::Never;
+    EXPECT_EQ(compile(calling_rng_next({rng})).linkables[0].data.images.size(), 2u);
+}
+
+TEST(Link, WithoutAToolkitAtLoadTime) {
+    NEEDS_INPUT("rng.ptx");
+    const test::CudaHome none("/nowhere");
+    LinkableData rng = linkable_of("rng.ptx");
+    add_image(rng, "rng.cubin");
+    const DeviceCode code = compile(calling_rng_next({rng}));
+    ASSERT_EQ(code.images.size(), 1u);
+    EXPECT_TRUE(code.images[0].is_embedded);
+    ASSERT_EQ(code.linkables.size(), 1u);
+    EXPECT_EQ(code.linkables[0].data.images.size(), 2u);
+    EXPECT_EQ(code.linkables[0].how, "PTX sm_80, cubin sm_90 linked at load time");
+    EXPECT_EQ(code.notes.size(), 1u);
+}
+
+TEST(Link, LtoTravelsAsLtoIr) {
+    NEEDS_INPUT("rng.ltoir");
+    LinkableData rng = linkable_of("rng.ltoir");
+    rng.lto = LtoMode::Require;
+    const DeviceCode code = compile(calling_rng_next({rng}), "x86-64-linux-cuda");
+    ASSERT_EQ(code.images.size(), 4u);
+    EXPECT_EQ(code.images[0].kind, CALOTYPE_PTX);
+    EXPECT_FALSE(code.images[0].is_embedded) << "a link at load time takes our LTO-IR";
+    EXPECT_EQ(code.images[1].kind, CALOTYPE_LTOIR);
+    EXPECT_EQ(code.images[1].sm, 80u);
+    EXPECT_TRUE(code.images[1].is_embedded);
+    for (uint32_t sm : {80, 90}) {
+        EXPECT_FALSE(defines(cubin_for(code, sm), "rng_next")) << sm;
+    }
+    // Beside it, what is no LTO-IR stays a call; bitcode becomes PTX.
+    LinkableData other = linkable_of("fill.bc", "fill");
+    other.images[0].bytes = linked_input("chain.bc");
+    DeviceModule module = calling_rng_next({rng, other});
+    module.linked.functions["rng_twice"] = {Int(32), {Int(32)}};
+    module.kernels[0].body = store_out(0, linked_call(Int(32), "rng_twice", {load_out(1)}));
+    const std::string cubin = cubin_for(compile(module), 90);
+    EXPECT_TRUE(defines(cubin, "rng_twice"));
+}
+
+// L15
+TEST(Link, TheDeviceRuntimeWithEveryForm) {
+    NEEDS_INPUT("nrt.ptx");
+    for (const std::string form : {"nrt.ptx", "nrt.bc", "nrt.ltoir"}) {
+        LinkableData rng = linkable_of(form);
+        rng.nrt = true;
+        const DeviceCode code = compile(calling_rng_next({rng}));
+        EXPECT_EQ(code.flags, uint32_t(CALOTYPE_MOD_NRT)) << form;
+        ASSERT_EQ(code.linkables.size(), 2u);
+        EXPECT_EQ(code.linkables[0].data.name, "calotype_nrt");
+        EXPECT_TRUE(defines(cubin_for(code, 90), "TheMSys")) << form;
+    }
+    DeviceModule module = calling_rng_next({linkable_of("rng.bc")});
+    module.linked.needs_device_runtime = true;
+    EXPECT_EQ(compile(module).flags, uint32_t(CALOTYPE_MOD_NRT));
+}
+
 }  // namespace
 }  // namespace calotype::internal
