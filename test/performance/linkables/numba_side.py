@@ -3,6 +3,7 @@
 
 Each name is run in a process of its own by compare_numba.py, since some of them leave the context broken."""
 
+import concurrent.futures
 import json
 import os
 import sys
@@ -12,6 +13,12 @@ os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"
 os.environ["NUMBA_CUDA_NRT_STATS"] = "1"
 
 import numpy as np  # noqa: E402
+
+# Names that numba-cuda 0.30 asks for as it is imported, and NumPy 2.5 has no more.
+for gone, instead in (("row_stack", np.vstack), ("in1d", np.isin), ("trapz", np.trapezoid)):
+    if not hasattr(np, gone):
+        setattr(np, gone, instead)
+
 from numba import cuda  # noqa: E402
 from numba.cuda.cudadrv.linkable_code import CUSource  # noqa: E402
 from numba.cuda.memory_management.nrt import get_include, rtsys  # noqa: E402
@@ -65,11 +72,9 @@ def kernel_with(*linkables):
 
 
 def in_threads(n, body):
-    threads = [threading.Thread(target=body) for _ in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    with concurrent.futures.ThreadPoolExecutor(n) as pool:
+        for call in [pool.submit(body) for _ in range(n)]:
+            call.result()
 
 
 def s01():
@@ -291,12 +296,12 @@ def s40_j(holders):
     def create_all(objects, ends, n, holders):
         i = cuda.grid(1)
         if i < n:
-            create(objects, ends, i, holders)
+            create(objects, ends, np.int32(i), holders)
 
     @cuda.jit
     def drop_all(objects, n):
         for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
-            drop(objects, i)
+            drop(objects, np.int32(i))
 
     n = 1000000
     objects = cuda.to_device(np.zeros(n, np.uint64))
