@@ -154,11 +154,13 @@ struct Table {
 constexpr uint32_t few_contexts = 64;
 
 struct KernelCache {
-    Mutex lock;
-    std::atomic<Table *> table{nullptr};
+    // What warm calls read, away from what others write while they load.
+    alignas(apart) std::atomic<Table *> table{nullptr};
     /** Advances with every load. The warm path stamps uses with it, so that the order of uses is
      * exact in a thread and, between threads, from one load to the next. */
     std::atomic<uint64_t> epoch{0};
+
+    alignas(apart) Mutex lock;
     /** Changes when flights, teardowns and awaited holds end. */
     Word changed{0};
 

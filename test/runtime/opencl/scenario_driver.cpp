@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The scenarios of the kernel cache on the fake OpenCL library.
+#include <dlfcn.h>
+
 #include "opencl_test.h"
 #include "runtime/cache/scenario_fixture.h"
 
@@ -120,7 +122,139 @@ std::unique_ptr<ScenarioDriver> make_fake_opencl_driver() {
     return std::make_unique<FakeOpenClDriver>();
 }
 
+// ---- a real one ------------------------------------------------------------------------------
+
+/// A function of the library that the system has; null if there is none.
+template<typename Fn>
+Fn *real_function(const char *name) {
+    static void *const library = dlopen("libOpenCL.so.1", RTLD_NOW);
+    return reinterpret_cast<Fn *>(library ? dlsym(library, name) : nullptr);
+}
+
+/// The first device of the first platform that has one; null if there is none.
+cl_device_id real_device() {
+    cl_platform_id platforms[8];
+    cl_uint n = 0;
+    auto *get = real_function<cl_int(cl_uint, cl_platform_id *, cl_uint *)>("clGetPlatformIDs");
+    if (!get || get(8, platforms, &n) != CL_SUCCESS) {
+        return nullptr;
+    }
+    constexpr cl_bitfield any = 0xffffffff;
+    cl_device_id device = nullptr;
+    for (cl_uint i = 0; i < n && i < 8 && !device; i++) {
+        real_function<cl_int(cl_platform_id, cl_bitfield, cl_uint, cl_device_id *, cl_uint *)>(
+            "clGetDeviceIDs")(platforms[i], any, 1, &device, nullptr);
+    }
+    return device;
+}
+
+/// What needs a driver that fails on request is skipped, as is what needs a context to end while
+/// programs of it exist.
+class RealOpenClDriver : public ScenarioDriver {
+    std::vector<std::unique_ptr<calotype_device_context>> contexts;
+    cl_event gate = nullptr;
+
+    static calotype_device_context &at(void *user_context) {
+        return *static_cast<calotype_device_context *>(user_context);
+    }
+
+public:
+    RealOpenClDriver() {
+        EXPECT_EQ(calotype_opencl_set_driver_library(nullptr), 0);
+    }
+    ~RealOpenClDriver() override {
+        for (const auto &context : contexts) {
+            destroy_context(context.get());
+        }
+    }
+    const calotype_device_interface_t *(*device_interface())() override {
+        return calotype_opencl_device_interface;
+    }
+    void *make_context() override {
+        cl_int error = CL_SUCCESS;
+        cl_device_id device = real_device();
+        auto *context = real_function<void *(const cl_properties *, cl_uint, const cl_device_id *,
+                                             cl_context_notify, void *, cl_int *)>(
+            "clCreateContext")(nullptr, 1, &device, nullptr, nullptr, &error);
+        auto *queue = real_function<void *(void *, cl_device_id, cl_bitfield, cl_int *)>(
+            "clCreateCommandQueue")(context, device, 0, &error);
+        EXPECT_EQ(CL_SUCCESS, error);
+        contexts.push_back(
+            std::make_unique<calotype_device_context>(CALOTYPE_DEVICE_CONTEXT(context, queue)));
+        return contexts.back().get();
+    }
+    void destroy_context(void *user_context) override {
+        calotype_device_context &given = at(user_context);
+        if (given.context) {
+            real_function<cl_int(void *)>("clReleaseCommandQueue")(given.stream);
+            real_function<cl_int(void *)>("clReleaseContext")(given.context);
+            given.context = nullptr;
+        }
+    }
+    bool replace_context(void *) override {
+        return false;
+    }
+    ScenarioImage image(const ScenarioCode &code) override {
+        return {CALOTYPE_OPENCL_C, 0,
+                "// " + code.name + "\n__kernel void k0() {}\n" +
+                    (code.is_broken ? "#error broken\n" : "")};
+    }
+    bool can_fail() override {
+        return false;
+    }
+    void fail_loads(int, bool) override {
+    }
+    void delay_builds(int) override {
+    }
+    void delay_unloads(int) override {
+    }
+    bool has_globals() override {
+        return false;
+    }
+    int read_global(void *, const calotype_hold &, uint32_t) override {
+        return 0;
+    }
+    bool hold_stream(void *user_context, bool hold) override {
+        calotype_device_context &given = at(user_context);
+        cl_int error = CL_SUCCESS;
+        if (hold) {
+            gate = real_function<cl_event(void *, cl_int *)>("clCreateUserEvent")(given.context,
+                                                                                  &error);
+            EXPECT_EQ(CL_SUCCESS, error);
+            EXPECT_EQ(CL_SUCCESS,
+                      (real_function<cl_int(void *, cl_uint, const cl_event *, cl_event *)>(
+                          "clEnqueueBarrierWithWaitList")(given.stream, 1, &gate, nullptr)));
+            EXPECT_EQ(CL_SUCCESS, real_function<cl_int(void *)>("clFlush")(given.stream));
+        } else {
+            constexpr cl_int complete = 0;
+            EXPECT_EQ(CL_SUCCESS, (real_function<cl_int(cl_event, cl_int)>("clSetUserEventStatus")(
+                                      gate, complete)));
+            EXPECT_EQ(CL_SUCCESS, real_function<cl_int(void *)>("clFinish")(given.stream));
+            real_function<cl_int(cl_event)>("clReleaseEvent")(gate);
+        }
+        return true;
+    }
+    void *stream_of(void *user_context) override {
+        return at(user_context).stream;
+    }
+    int live_modules() override {
+        return -1;
+    }
+};
+
+std::unique_ptr<ScenarioDriver> make_real_opencl_driver() {
+    return std::make_unique<RealOpenClDriver>();
+}
+
+/// None on a machine without a device.
+std::vector<MakeScenarioDriver> real_drivers() {
+    return std::vector<MakeScenarioDriver>(real_device() ? 1 : 0, make_real_opencl_driver);
+}
+
 }  // namespace
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Scenario);
+INSTANTIATE_TEST_SUITE_P(RealOpenCl, Scenario, ::testing::ValuesIn(real_drivers()));
 
 INSTANTIATE_TEST_SUITE_P(FakeOpenCl, Scenario, ::testing::Values(make_fake_opencl_driver));
 
