@@ -3,6 +3,8 @@
 
 #include "ir/constants.h"
 #include "ir/mutator.h"
+#include "ir/queries.h"
+#include "lower/effects.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -32,6 +34,34 @@ private:
     size_t i_;
 };
 
+/// Gives names to calls with effects that do not depend on the Func.
+class NameEffects : public Mutator {
+public:
+    explicit NameEffects(const std::string &func) : func_(func) {
+    }
+    std::vector<std::pair<std::string, Expr>> lets;
+
+protected:
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        if (!internal::is_linked(op) || op->is_pure() || uses_buffer(Expr(op), func_)) {
+            return Mutator::visit(op);
+        }
+        lets.emplace_back(func_ + ".effect." + std::to_string(lets.size()), op);
+        return Variable::make(op->type, lets.back().first);
+    }
+
+private:
+    const std::string &func_;
+};
+
+Stmt in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt s) {
+    for (size_t i = lets.size(); i-- > 0;) {
+        s = LetStmt::make(lets[i].first, lets[i].second, s);
+    }
+    return s;
+}
+
 }  // namespace
 
 Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
@@ -58,11 +88,14 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
         std::vector<Expr> value = named(values, "value"), place = named(args, "place");
         provides.push_back(Provide::make(name, value, place, const_true()));
     }
-    Stmt s = Block::make(provides);
-    for (size_t i = lets.size(); i-- > 0;) {
-        s = LetStmt::make(lets[i].first, lets[i].second, s);
-    }
-    return s;
+    return in_lets(lets, Block::make(provides));
+}
+
+Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values,
+                        const std::vector<Expr> &args) {
+    NameEffects effects(name);
+    const std::vector<Expr> places = effects.mutate(args), named = effects.mutate(values);
+    return in_lets(effects.lets, Atomic::make(name, "", provide_all(name, named, places)));
 }
 
 }  // namespace calotype

@@ -14,4 +14,11 @@ namespace calotype {
 Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
                  const std::vector<Expr> &args);
 
+/// The same as an atomic update. It may be tried several times, so calls with effects of functions
+/// of linkables are made before it, unless they are given what the Func holds:
+///
+///     f(r) = f(r)*2 + next(r)   ->   let v = next(r): atomic f { f(r) = f(r)*2 + v }
+Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values,
+                        const std::vector<Expr> &args);
+
 }  // namespace calotype

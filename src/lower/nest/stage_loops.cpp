@@ -356,11 +356,8 @@ private:
             }
             values.push_back(value);
         }
-        Stmt s = provide_all(f_.name(), values, args);
-        if (schedule_.atomic) {
-            s = Atomic::make(f_.name(), "", s);
-        }
-        return s;
+        return schedule_.atomic ? provide_atomically(f_.name(), values, args)
+                                : provide_all(f_.name(), values, args);
     }
 
     /// Puts lets and guards as far out as what they use allows, but inside of all loops that are

@@ -203,6 +203,32 @@ TEST(LinkedCalls, BoundsAreThoseOfTheType) {
     EXPECT_EQ(calls_in_kernels("place", m), 1);
 }
 
+// An update that another thread comes before is tried again; what has an effect is done once.
+TEST(LinkedCalls, EffectsAreBeforeAtomicUpdates) {
+    class Finder : public Visitor {
+    public:
+        int inside = 0;
+
+    private:
+        using Visitor::visit;
+        void visit(const Atomic *op) override {
+            inside += calls_of("next", op->body);
+        }
+    };
+    RDom r(0, 64);
+    RVar ro("ro"), ri("ri");
+    Func f("f");
+    f(x) = 0;
+    f(r % 4) = f(r % 4) * 3 + extern_device_call(code("a"), "next", Int(32), {r});
+    f.compute_root();
+    f.update().atomic(true).split(r, ro, ri, 8).gpu_blocks(ro).gpu_threads(ri);
+    const LoweredModule m = lowered(f);
+    Finder finder;
+    finder(m.device_modules.at(0).kernels.at(0).body);
+    EXPECT_EQ(finder.inside, 0);
+    EXPECT_EQ(calls_in_kernels("next", m), 1);
+}
+
 TEST(LinkedCalls, EffectsAreNotMerged) {
     Func f("f");
     const Linkable a = code("a");
@@ -332,6 +358,22 @@ TEST_F(LinkedOnDevice, Vectors) {
     for (int i = 0; i < 16; i++) {
         const float k = float(i);
         ASSERT_EQ(out(i), k + (k + 0.5f) * 10 + 900 + k * 6 + 4);
+    }
+}
+
+TEST_F(LinkedOnDevice, AtomicUpdates) {
+    RDom r(0, 64);
+    RVar ro("ro"), ri("ri");
+    Func f("f");
+    f(x) = 1;
+    f(r % 4) +=
+        extern_device_call(source("int next(int i) { return i * 2; }"), "next", Int(32), {r});
+    f.compute_root();
+    f.update().atomic().split(r, ro, ri, 8).gpu_blocks(ro).gpu_threads(ri);
+    Buffer<int> out = f.realize({4}, target);
+    out.copy_to_host();
+    for (int i = 0; i < 4; i++) {
+        EXPECT_EQ(out(i), 1 + 2 * (16 * i + 4 * 120));
     }
 }
 
