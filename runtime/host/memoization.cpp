@@ -340,6 +340,7 @@ CALOTYPE_WEAK int calotype_memoization_cache_lookup(void *user_context, const ui
             cache.use(*entry);
             for (int i = 0; i < tuple_count; i++) {
                 tuple_buffers[i]->host = entry->values[i].host;
+                tuple_buffers[i]->set_host_dirty();  // a device has no copy of it
             }
             return 0;
         }

@@ -174,13 +174,30 @@ private:
         Visitor::visit(op);
     }
 
-    void pass_to_function(const Expr &e) {
+    static const Call *as_struct(const Expr &e) {
         const Call *call = e.as<Call>();
-        if (call && call->is_intrinsic(Intrinsic::make_struct)) {
+        return call && call->is_intrinsic(Intrinsic::make_struct) ? call : nullptr;
+    }
+
+    void visit(const LetStmt *op) override {
+        const bool is_struct = as_struct(op->value) != nullptr;
+        if (is_struct) {
+            structs_[op->name] = op->value;
+        }
+        Visitor::visit(op);
+        if (is_struct) {
+            structs_.erase(op->name);
+        }
+    }
+
+    void pass_to_function(const Expr &e) {
+        const Variable *v = e.as<Variable>();
+        const auto named = v ? structs_.find(v->name) : structs_.end();
+        if (const Call *call = as_struct(named == structs_.end() ? e : named->second)) {
             for (const Expr &member : call->args) {
                 pass_to_function(member);
             }
-        } else if (const Variable *v = e.as<Variable>()) {
+        } else if (v) {
             use_header(v->name, false);
         }
     }
@@ -207,6 +224,7 @@ private:
     DeviceAPI extern_api_ = DeviceAPI::Host;  ///< of the extern stage that we are in
     bool is_copy_ = false;                    ///< that stage is copy_to_device or copy_to_host
     std::set<std::string> local_;             ///< storage inside of the kernel
+    std::map<std::string, Expr> structs_;     ///< that have a name
     std::map<std::string, DeviceAPI> seen_;
 };
 

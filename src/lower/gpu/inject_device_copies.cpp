@@ -332,7 +332,8 @@ private:
         const Call *init = op->value.as<Call>();
         const auto usage = table_.of(op->body).find(buffer);
         if (init && init->is_intrinsic(Intrinsic::buffer_init) && !buffer.empty() &&
-            usage != table_.of(op->body).end() && usage->second.on_device()) {
+            usage != table_.of(op->body).end() && usage->second.on_device() &&
+            !is_memoized(buffer)) {
             return value.around(make_device_storage(op, buffer, usage->second));
         }
         Stmt body = mutate(op->body);
@@ -374,9 +375,9 @@ private:
                                         op->condition, body, op->new_expr, op->free_function,
                                         op->padding);
         }
-        user_assert(!op->new_expr.defined())
-            << "func " << op->name << " is memoized and used on a device, which the cache of "
-            << "results does not know";
+        if (op->new_expr.defined()) {
+            return visit_memoized(op);
+        }
         conditions_.push(op->name, op->condition);
         const Stmt body = mutate(op->body);
         conditions_.pop(op->name);
@@ -387,6 +388,23 @@ private:
         const Expr null = Call::make(Handle(), Intrinsic::make_struct, {});
         return Allocate::make(op->name, op->type, MemoryType::Heap, op->extents, op->condition,
                               body, null);
+    }
+
+    /// Its memory on the host is the cache's, filled or not; what the lookup has found is newer
+    /// than the device's, and what is stored there is read from the host.
+    Stmt visit_memoized(const Allocate *op) {
+        known_[op->name] = {true, false};
+        const Stmt body = after_last_use(mutate(op->body), op->name, device_free(op->name));
+        known_.erase(op->name);
+        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
+                              Block::make(device_free_at_end(op->name), body), op->new_expr,
+                              op->free_function, op->padding);
+    }
+
+    /// Storage that is the cache's has its header before the lookup.
+    bool is_memoized(const std::string &buffer) const {
+        const Function *f = ctx_.function_of_buffer(buffer);
+        return f && f->schedule().memoized && !ctx_.is_output(f->name());
     }
 
     Stmt make_device_storage(const LetStmt *op, const std::string &name, const BufferUsage &usage) {
