@@ -63,11 +63,12 @@ DeviceCode compile_opencl_module(const DeviceModule &module, const Target &targe
     user_assert(target.has_feature(Target::OpenCL))
         << "module " << module.name << " has kernels for OpenCL, but the target "
         << target.to_string() << " has no OpenCL device: add the feature opencl";
+    DeviceCode code;
+    const std::string linked = link_sources(module, code);
     DeviceSource source = device_source(module, target, Dialect::OpenCL);
     DeviceImage image;
     image.kind = CALOTYPE_OPENCL_C;
-    DeviceCode code;
-    image.bytes = link_sources(module, code) + source.text;
+    image.bytes = linked + source.text;
     code.images.push_back(std::move(image));
     code.kernels = std::move(source.kernels);
     return code;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Pipelines with a linkable of each kind: what they compute, and that its setup and teardown are
+// called once.
+#include "gpu/corpus/corpus_test.h"
+
+#include "linked_functions.h"
+#include "runtime/abi/linkables.h"
+
+using namespace calotype_test;
+
+namespace {
+
+int setups, teardowns;
+
+}  // namespace
+
+// The host part of the linkable. Where its table is a variable of the module, 77 goes into it.
+extern "C" int rng_setup(const calotype_callback_args *args) {
+    setups++;
+    const int32_t value = 77;
+    if (args->user) {
+        return int(args->svc->copy_to_global(args, "rng_table", 4, &value, sizeof value));
+    }
+    return 0;
+}
+
+extern "C" int rng_teardown(const calotype_callback_args *) {
+    teardowns++;
+    return 0;
+}
+
+extern "C" int rng_user;
+int rng_user = 1;
+
+namespace {
+
+using Pipeline = int (*)(calotype_buffer_t *, calotype_buffer_t *);
+
+int32_t expected(int32_t a, int32_t x, bool reads_table) {
+    const int32_t table[4] = {10, 77, 30, 40};
+    int32_t value = a + 2 + 1000 * table[x & 3] + int32_t(float(a) * 2 + float(x) * 2 + 8);
+    value += a % 2 == 0 ? int8_t(a) : int16_t(uint16_t(x));
+    value += int32_t(double(a) / 2) + (x % 2 ? 7 : 0);
+    return value + (reads_table ? table[0] + 1 : 0);
+}
+
+void check(Pipeline pipeline, bool reads_table) {
+    setups = teardowns = 0;
+    for (int width : {1, 64, 1001}) {
+        Image<int32_t, 1> in(width), out(width);
+        fill(in);
+        expect_success(pipeline(in, out), out);
+        for (int x = 0; x < width; x++) {
+            ASSERT_EQ(out(x), expected(in(x), x, reads_table)) << x;
+        }
+    }
+    EXPECT_EQ(setups, 1);
+    EXPECT_EQ(teardowns, 0);
+    ASSERT_EQ(calotype_shutdown(10000), CALOTYPE_OK) << calotype_last_error()->log;
+    EXPECT_EQ(setups, 1);
+    EXPECT_EQ(teardowns, 1);
+}
+
+struct Row {
+    const char *name;
+    Pipeline pipeline;
+    bool is_cuda;
+};
+
+const Row rows[] = {
+#define LINKED(name, is_cuda) {#name, name, is_cuda},
+#include "linked_functions.def"
+};
+
+class EveryForm : public ::testing::TestWithParam<Row> {};
+
+TEST_P(EveryForm, GivesTheSame) {
+    if (GetParam().is_cuda ? !has_cuda() : !calotype_opencl_can_run()) {
+        GTEST_SKIP() << "no device";
+    }
+    check(GetParam().pipeline, GetParam().is_cuda);
+}
+
+INSTANTIATE_TEST_SUITE_P(Linked, EveryForm, ::testing::ValuesIn(rows),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+}  // namespace
