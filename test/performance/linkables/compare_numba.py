@@ -89,7 +89,8 @@ def numba_of(name):
         if line.startswith("{"):
             return json.loads(line)[name]
     print(f"{name}: {run.stderr[-1500:]}", file=sys.stderr)
-    return "fails: " + (run.stderr.strip().splitlines() or [f"exit {run.returncode}"])[-1][:120]
+    errors = [line for line in run.stderr.splitlines() if "rror" in line and not line.startswith(" ")]
+    return "fails: " + (errors or [f"exit {run.returncode}"])[-1][:120]
 
 
 def environment():
@@ -116,7 +117,8 @@ def run(bundle, only_numba):
 
 def table(results):
     e = results["environment"]
-    lines = [f"Machine: {e['gpu']}, driver {e['driver']}. numba-cuda {e['numba_cuda']}. S01 to S08: setups and teardowns, "
+    peer = f"numba-cuda {e['numba_cuda']}." if results["numba"] else "numba-cuda has not been run."
+    lines = [f"Machine: {e['gpu']}, driver {e['driver']}. {peer} S01 to S08: setups and teardowns, "
              "after the context was released. S40: alloc, free, mi_alloc, mi_free, if nothing else is said.", "",
              "| | scenario | Calotype | numba-cuda |", "|---|---|---|---|"]
     for key, title in TITLES.items():

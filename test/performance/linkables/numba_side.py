@@ -9,13 +9,15 @@ import os
 import sys
 import threading
 
-os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"
-os.environ["NUMBA_CUDA_NRT_STATS"] = "1"
+# With its runtime and statistics on, kernels that have no use for them do not load.
+if any(name.startswith("s40") for name in sys.argv[1:]):
+    os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"
+    os.environ["NUMBA_CUDA_NRT_STATS"] = "1"
 
 import numpy as np  # noqa: E402
 
 # Names that numba-cuda 0.30 asks for as it is imported, and NumPy 2.5 has no more.
-for gone, instead in (("row_stack", np.vstack), ("in1d", np.isin), ("trapz", np.trapezoid)):
+for gone, instead in (("row_stack", np.vstack), ("in1d", np.isin), ("trapz", getattr(np, "trapezoid", None))):
     if not hasattr(np, gone):
         setattr(np, gone, instead)
 
@@ -179,8 +181,9 @@ def runtime_code():
     return CUSource(f'#include "{get_include()}/nrt.cuh"\n{text}\n{library}\n', nrt=True)
 
 
-def declared(name, signature):
-    return cuda.declare_device(name, signature, link=[runtime_code()])
+def jit(f):
+    """The runtime is linked for code that the kernel names, not for that of the functions it calls."""
+    return cuda.jit(link=[runtime_code()])(f)
 
 
 def counted(launch):
@@ -199,9 +202,9 @@ def address_of(array):
 
 
 def with_count(name, threads=1):
-    f = declared(name, "int32(int32)")
+    f = cuda.declare_device(name, "int32(int32)")
 
-    @cuda.jit
+    @jit
     def kernel(n):
         f(n)
 
@@ -221,9 +224,9 @@ def s40_c():
 
 
 def s40_d():
-    f = declared("s40_varsize_dtor", "int32(int32, uint64)")
+    f = cuda.declare_device("s40_varsize_dtor", "int32(int32, uint64)")
 
-    @cuda.jit
+    @jit
     def kernel(n, counter):
         f(n, counter)
 
@@ -233,9 +236,9 @@ def s40_d():
 
 
 def s40_e():
-    f = declared("library_allocate_and_free", "int32()")
+    f = cuda.declare_device("library_allocate_and_free", "int32()")
 
-    @cuda.jit
+    @jit
     def kernel():
         f()
 
@@ -247,9 +250,9 @@ def s40_f():
 
 
 def s40_g():
-    f = declared("s40_objects", "int32(int32)")
+    f = cuda.declare_device("s40_objects", "int32(int32)")
 
-    @cuda.jit
+    @jit
     def kernel(n):
         f(n)
 
@@ -263,9 +266,9 @@ def s40_g():
 
 
 def s40_h():
-    f = declared("s40_alignments", "int32(uint64)")
+    f = cuda.declare_device("s40_alignments", "int32(uint64)")
 
-    @cuda.jit
+    @jit
     def kernel(counter):
         f(counter)
 
@@ -275,9 +278,9 @@ def s40_h():
 
 
 def s40_i():
-    f = declared("s40_exhaust", "int32(int32, uint64)")
+    f = cuda.declare_device("s40_exhaust", "int32(int32, uint64)")
 
-    @cuda.jit
+    @jit
     def kernel(n, size):
         f(n, size)
 
@@ -289,16 +292,16 @@ def s40_j(holders):
 
     cuda.current_context()
     cuCtxSetLimit(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE, 2 << 30)
-    create = declared("s40_create", "int32(uint64, uint64, int32, int32)")
-    drop = declared("s40_drop", "int32(uint64, int32)")
+    create = cuda.declare_device("s40_create", "int32(uint64, uint64, int32, int32)")
+    drop = cuda.declare_device("s40_drop", "int32(uint64, int32)")
 
-    @cuda.jit
+    @jit
     def create_all(objects, ends, n, holders):
         i = cuda.grid(1)
         if i < n:
             create(objects, ends, np.int32(i), holders)
 
-    @cuda.jit
+    @jit
     def drop_all(objects, n):
         for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
             drop(objects, np.int32(i))
