@@ -73,7 +73,7 @@ public:
     /// e, or if it is no constant, a Variable that is bound to its value for the kernel's rest.
     Expr named(const Expr &e);
     /// The address of an element of the buffer whose handle that is.
-    std::string address(const Expr &handle, const std::string &index);
+    std::string address(const Expr &handle, Type element, const std::string &index);
     std::string temporary();
     /// The name of a helper, which the file then has.
     std::string helper(const std::string &name, Type t);

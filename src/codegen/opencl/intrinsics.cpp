@@ -110,7 +110,8 @@ DeviceValue emit_warp_shuffle(DeviceWriter &w, const Call *op) {
 DeviceValue emit_async_copy(DeviceWriter &w, const Call *op) {
     int64_t n = as_const_int(op->args[4]).value_or(1);
     std::string i = w.scalar(op->args[1]), j = w.scalar(op->args[3]);
-    std::string to = w.address(op->args[0], i), from = w.address(op->args[2], j);
+    std::string to = w.address(op->args[0], op->type, i);
+    std::string from = w.address(op->args[2], op->type, j);
     if (w.file().dialect == Dialect::CUDA) {
         std::string bytes = std::to_string(n * op->type.bytes());
         w.line(w.helper("async_copy", Type()) + "(" + to + ", " + from + ", " + bytes + ");");

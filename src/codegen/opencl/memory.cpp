@@ -248,10 +248,10 @@ void DeviceWriter::emit_node(const Allocate *op) {
 void DeviceWriter::emit_node(const Free *) {
 }
 
-std::string DeviceWriter::address(const Expr &handle, const std::string &index) {
+std::string DeviceWriter::address(const Expr &handle, Type element, const std::string &index) {
     const Variable *name = handle.as<Variable>();
     internal_assert(name) << "the handle of a buffer is not a name";
-    return "(" + buffer(name->name).text + " + " + index + ")";
+    return "(" + pointer(buffer(name->name), element) + " + " + index + ")";
 }
 
 }  // namespace calotype::internal

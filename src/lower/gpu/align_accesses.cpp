@@ -156,6 +156,9 @@ private:
     }
 
     Stmt visit(const Evaluate *op) override {
+        if (const Let *let = op->value.as<Let>()) {
+            return mutate(LetStmt::make(let->name, let->value, Evaluate::make(let->body)));
+        }
         const Call *call = op->value.as<Call>();
         return call && call->is_intrinsic(Intrinsic::gpu_async_copy) ? copies(call)
                                                                      : Mutator::visit(op);
