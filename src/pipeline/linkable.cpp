@@ -2,6 +2,7 @@
 #include "pipeline/linkable.h"
 
 #include <cctype>
+#include <filesystem>
 #include <sstream>
 
 #include "pipeline/linkable_image.h"
@@ -24,6 +25,22 @@ void check_c_name(const LinkableData &data, const char *what, const std::string 
     }
     user_assert(is_good) << "linkable '" << data.name << "': " << what << " '" << name
                          << "' is no name of a C function or variable";
+}
+
+/// What stays in its file is found from any folder.
+void check_files(LinkableData &data) {
+    for (LinkableImage &image : data.images) {
+        if (!data.is_embedded) {
+            user_assert(!image.origin.empty())
+                << "linkable '" << data.name << "' has an image that comes from no file, which "
+                << "embed=0 needs";
+            image.origin = std::filesystem::absolute(image.origin).lexically_normal().string();
+        }
+    }
+}
+
+std::string title_of(const LinkableData &data, const LinkableImage &image) {
+    return "'" + (image.origin.empty() ? data.name : image.origin) + "'";
 }
 
 bool equal_images(const LinkableImage &a, const LinkableImage &b) {
@@ -58,6 +75,7 @@ Linkable Linkable::with(const Change &change) const {
     auto *contents = new LinkableContents(*contents_);
     Linkable result(contents);
     change(contents->data);
+    check_files(contents->data);
     return result;
 }
 
@@ -70,12 +88,14 @@ Linkable Linkable::with_image(LinkableImage image) const {
                                 << kind_name(image.kind)
                                 << (image.sm ? " for " + architecture_name(image.sm, image.suffix)
                                              : std::string())
-                                << ": '" << other.origin << "' and '" << image.origin << "'";
+                                << ": " << title_of(data(), other) << " and "
+                                << title_of(data(), image);
     }
     auto *contents = new LinkableContents(*contents_);
     Linkable result(contents);
     contents->digests.push_back(sha256_hex(image.bytes));
     contents->data.images.push_back(std::move(image));
+    check_files(contents->data);
     return result;
 }
 
@@ -236,10 +256,11 @@ std::string to_string(const LinkedFunction &signature) {
 std::string linkable_description(const LinkableData &data) {
     std::vector<std::string> files;
     for (const LinkableImage &image : data.images) {
-        files.push_back(image.origin);
+        if (!image.origin.empty()) {
+            files.push_back(image.origin);
+        }
     }
-    const bool says_more = !files.empty() && files != std::vector<std::string>{data.name};
-    return "'" + data.name + "'" + (says_more ? " (" + join(files, ", ") + ")" : "");
+    return "'" + data.name + "'" + (files.empty() ? "" : " (" + join(files, ", ") + ")");
 }
 
 }  // namespace calotype

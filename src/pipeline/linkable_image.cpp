@@ -402,17 +402,18 @@ LinkableImage load_image(const std::string &path, std::optional<calotype_kind> k
                    " " + expected.reason, path);
 }
 
-LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &origin) {
+LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &name) {
     const KindRow &row = row_of(kind);
     user_assert(kind != CALOTYPE_HOST_ONLY)
-        << "linkable '" << origin << "' is given bytes of kind host_only, which has none";
-    return checked(row, std::move(bytes), "linkable '" + origin + "'", "", origin);
+        << "linkable '" << name << "' is given bytes of kind host_only, which has none";
+    return checked(row, std::move(bytes), "linkable '" + name + "'", "", "");
 }
 
 void set_architecture(LinkableImage &image, uint32_t sm, char suffix) {
     const bool is_same = image.sm == sm && (!image.suffix || image.suffix == suffix);
     user_assert(!image.sm || is_same)
-        << "'" << image.origin << "' is for " << architecture_name(image.sm, image.suffix)
+        << (image.origin.empty() ? "the image" : "'" + image.origin + "'") << " is for "
+        << architecture_name(image.sm, image.suffix)
         << ", but sm=" << architecture_name(sm, suffix).substr(3) << " is given";
     image.sm = sm;
     image.suffix = suffix;

@@ -19,8 +19,8 @@ calotype_kind kind_from_name(const std::string &name);
 /// file, the kind found and the kind expected if it holds something else, or cannot be read.
 LinkableImage load_image(const std::string &path, std::optional<calotype_kind> kind);
 
-/// The same of bytes. `origin` is what messages call them.
-LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &origin);
+/// The same of bytes that come from no file. `name` is what messages call them.
+LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &name);
 
 /// Says what the image is for. A CompileError if its content says something else.
 void set_architecture(LinkableImage &image, uint32_t sm, char suffix);

@@ -212,7 +212,7 @@ std::string linkable_to_text(const Linkable &linkable) {
     const LinkableData &d = linkable.data();
     std::vector<std::string> paths;
     for (const LinkableImage &image : d.images) {
-        paths.push_back(image.origin);
+        paths.push_back(image.origin.empty() ? d.name : image.origin);
     }
     std::string text = join(paths, "+");
     const auto add = [&](const std::string &key, const std::string &value) {

@@ -148,6 +148,11 @@ TEST(LinkableFiles, empty_and_truncated) {
               "is truncated: it has 64 bytes, its headers speak of 18446744073709551615");
 }
 
+TEST(LinkableFiles, nothing_to_read_later) {
+    EXPECT_COMPILE_ERROR((void)Linkable::from_bytes(CALOTYPE_PTX, ptx(), "l").embed(false),
+                         "linkable 'l' has an image that comes from no file, which embed=0 needs");
+}
+
 TEST(LinkableFiles, architectures) {
     LinkableFolder dir;
     const std::string path = dir.add("rng.cubin", cubin(80)), fat = dir.add("rng.fatbin", fatbin());

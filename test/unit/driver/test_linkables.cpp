@@ -399,7 +399,8 @@ TEST_F(LinkedOnDevice, EmptyAndOneByThreeRoutes) {
 // ---- keys ----
 
 TEST(LinkableKeys, EveryFieldCounts) {
-    const Linkable plain = code("a");
+    LinkableFolder dir;
+    const Linkable plain = Linkable::from_path(dir.add("a.ptx", ptx("sm_80", "a")));
     auto key = [](const Linkable &l, bool is_declared) {
         internal::UniqueNameScope names;
         Func f("f");
@@ -432,6 +433,7 @@ TEST(LinkableKeys, EveryFieldCounts) {
         plain.no_teardown_after_loss(),
         plain.pinned(),
         plain.embed(false),
+        Linkable::from_path(dir.add("b.ptx", ptx("sm_80", "a"))).name("a").embed(false),
     };
     for (const bool is_declared : {false, true}) {
         std::set<std::string> keys;

@@ -2,6 +2,8 @@
 // Linkables: kinds, the form of the command line, manifests, and which of a pipeline's are linked.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "harness/expect_error.h"
 #include "harness/linkable_files.h"
 #include "pipeline/linkable.h"
@@ -77,7 +79,8 @@ TEST(Linkable, SeveralImages) {
 // ---- values ----
 
 TEST(Linkable, PropertiesAreOfACopy) {
-    const Linkable plain = Linkable::from_bytes(CALOTYPE_PTX, ptx(), "l");
+    LinkableFolder dir;
+    const Linkable plain = Linkable::from_path(dir.add("l.ptx", ptx()));
     const Linkable full = plain.setup("s")
                               .teardown("t")
                               .user("u")
@@ -102,6 +105,18 @@ TEST(Linkable, PropertiesAreOfACopy) {
                 d.no_teardown_after_loss && d.is_pinned);
     EXPECT_FALSE(d.is_embedded);
     EXPECT_FALSE(full.nrt(false).data().nrt);
+}
+
+// The program that loads it may run in another folder.
+TEST(Linkable, WhatIsNotEmbeddedIsFoundFromAnyFolder) {
+    LinkableFolder dir;
+    dir.add("l.ptx", ptx());
+    const std::string relative = std::filesystem::relative(dir.path("l.ptx")).string();
+    const Linkable l = Linkable::from_path(relative);
+    EXPECT_EQ(l.data().images[0].origin, relative);
+    EXPECT_EQ(l.embed(false).data().images[0].origin, dir.path("l.ptx"));
+    EXPECT_EQ(Linkable::host_only("h").embed(false).add_path(relative).data().images[0].origin,
+              dir.path("l.ptx"));
 }
 
 TEST(Linkable, IdentityIsCodeCallbacksAndUser) {
