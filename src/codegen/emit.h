@@ -51,6 +51,8 @@ std::string stmt_html_text(const LoweredModule &module);
 /// @{
 /// The PTX of its CUDA kernels, a comment if there are none.
 std::string ptx_text(const LoweredModule &module, const std::vector<DeviceCode> &codes);
+/// Its CUDA kernels as CUDA C++, a comment if there are none.
+std::string cuda_source_text(const LoweredModule &module, const Target &target);
 /// The cubin for the newest architecture that there is one for; empty if there are no CUDA kernels.
 /// CompileError if there are kernels but no cubin of them.
 std::string cubin_bytes(const LoweredModule &module, const std::vector<DeviceCode> &codes);

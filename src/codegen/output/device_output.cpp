@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "codegen/emit.h"
+#include "codegen/linkables/linkable.h"
+#include "codegen/opencl/device_source.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -121,20 +123,10 @@ void check_sizes(const LoweredModule &module, const std::vector<DeviceCode> &cod
 }  // namespace
 
 std::string image_name(const DeviceImage &image) {
-    switch (image.kind) {
-    case CALOTYPE_PTX:
-        return "PTX " + architecture(image.sm, image.suffix);
-    case CALOTYPE_CUBIN:
-        return "cubin " + architecture(image.sm, image.suffix);
-    case CALOTYPE_LTOIR:
-        return "LTO-IR " + architecture(image.sm, image.suffix);
-    case CALOTYPE_CU:
-        return "CUDA C++";
-    case CALOTYPE_OPENCL_C:
-        return "OpenCL C";
-    default:
-        return "image of kind " + std::to_string(image.kind);
-    }
+    const bool has_architecture =
+        image.kind == CALOTYPE_PTX || image.kind == CALOTYPE_CUBIN || image.kind == CALOTYPE_LTOIR;
+    const std::string kind = kind_name(image.kind);
+    return has_architecture ? kind + " " + architecture(image.sm, image.suffix) : kind;
 }
 
 std::string ptx_text(const LoweredModule &module, const std::vector<DeviceCode> &codes) {
@@ -143,6 +135,19 @@ std::string ptx_text(const LoweredModule &module, const std::vector<DeviceCode> 
     for (const DeviceCode &code : codes) {
         for (const DeviceImage &image : code.images) {
             text += image.kind == CALOTYPE_PTX ? with_newline(image.bytes) : "";
+        }
+    }
+    return text.empty() ? "// " + module.name + " has no CUDA kernels\n" : text;
+}
+
+std::string cuda_source_text(const LoweredModule &module, const Target &target) {
+    std::string text;
+    Target full = target.with_implied_features();
+    full.set_feature(Target::StrictFloat,
+                     module.any_strict_float || full.has_feature(Target::StrictFloat));
+    for (const DeviceModule &m : module.device_modules) {
+        if (m.api == DeviceAPI::CUDA) {
+            text += device_source(m, full, Dialect::CUDA).text;
         }
     }
     return text.empty() ? "// " + module.name + " has no CUDA kernels\n" : text;

@@ -33,6 +33,7 @@ bool needs_code(OutputFileType type) {
 bool is_of_devices(OutputFileType type) {
     switch (type) {
     case OutputFileType::cubin:
+    case OutputFileType::cuda_source:
     case OutputFileType::device_code:
     case OutputFileType::device_report:
     case OutputFileType::ptx:
@@ -47,6 +48,8 @@ std::string emit_device_output(OutputFileType type, const LoweredModule &module,
     switch (type) {
     case OutputFileType::cubin:
         return cubin_bytes(module, codes);
+    case OutputFileType::cuda_source:
+        return cuda_source_text(module, target);
     case OutputFileType::device_code:
         return device_code_text(module, codes);
     case OutputFileType::device_report:

@@ -245,6 +245,12 @@ TEST(Device, TextsOfOutputs) {
     DeviceCode code = code_of_two_kernels();
     code.facts.push_back({"first_s0", 90, 'a', 32, 0, 8, 16, 128, 256, 8, 100, "registers"});
     code.notes = {"kernel first_s0 spills"};
+    code.linkables.resize(2);
+    code.linkables[0].data.name = "rng";
+    code.linkables[0].data.setup = "up";
+    code.linkables[0].data.teardown = "down";
+    code.linkables[0].how = "PTX linked into cubin sm_90";
+    code.linkables[1].data.name = "other";
     EXPECT_EQ(ptx_text(m, {code}), "text of ptx\n");
     EXPECT_EQ(cubin_bytes(m, {code}), std::string("\x7f\0ELF", 5));
     EXPECT_EQ(device_code_text(m, {code}), "// pipeline: PTX sm_80\ntext of ptx\n");
@@ -256,6 +262,10 @@ TEST(Device, TextsOfOutputs) {
         std::string::npos)
         << report;
     EXPECT_NE(report.find("\nnote: kernel first_s0 spills\n"), std::string::npos) << report;
+    EXPECT_NE(report.find("\nlinkable rng: PTX linked into cubin sm_90, setup up, teardown down\n"
+                          "linkable other: not used\n"),
+              std::string::npos)
+        << report;
 
     code.images.pop_back();
     EXPECT_COMPILE_ERROR(cubin_bytes(m, {code}),
@@ -264,6 +274,14 @@ TEST(Device, TextsOfOutputs) {
     m.device_modules.clear();
     EXPECT_EQ(ptx_text(m, {}), "// test has no CUDA kernels\n");
     EXPECT_EQ(cubin_bytes(m, {}), "");
+    EXPECT_EQ(cuda_source_text(m, Target("x86-64-linux-cuda")), "// test has no CUDA kernels\n");
+    m.device_modules = {two_kernels()};
+    for (DeviceKernel &kernel : m.device_modules[0].kernels) {
+        kernel.body = Evaluate::make(make_zero(Int(32)));
+    }
+    const std::string source = cuda_source_text(m, Target("x86-64-linux-cuda"));
+    EXPECT_EQ(source.find("// CUDA C++ of pipeline\n\nextern \"C\" __global__ void first_s0("), 0u)
+        << source;
 }
 
 }  // namespace
