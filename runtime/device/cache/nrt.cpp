@@ -90,10 +90,19 @@ NrtModule *record_of(NrtState &nrt, const char *name) {
     return record;
 }
 
+bool is_lost(const ContextState &context) {
+    LockGuard guard(kernel_cache.lock);
+    return context.lost;
+}
+
 /** The memory system that a module counts in, made if it is not there yet. */
 calotype_status find_memsys(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                             uint64_t *address) {
     NrtState &nrt = context.nrt;
+    if (is_lost(context)) {
+        set_failure("the context was lost while the module was loaded");
+        return CALOTYPE_E_CONTEXT_LOST;  // nothing would end what is made now
+    }
     if (!nrt.memsys) {
         if (const calotype_status status = make_memsys(context, scope, &nrt.memsys)) {
             return status;
@@ -143,11 +152,10 @@ uint64_t live(const calotype_nrt_memsys &counts) {
     return counts.alloc > counts.free_ ? counts.alloc - counts.free_ : 0;
 }
 
-void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, void *user_context) {
+void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, ErrorLog &text) {
     if (live(sum) == 0) {
         return;
     }
-    ErrorLog text;
     text << "device runtime: " << live(sum) << " of " << sum.alloc << " allocations in context "
          << context.uid << " of " << context.backend->name << " were not freed, "
          << sum.alloc_bytes - sum.free_bytes << " bytes\n";
@@ -158,11 +166,26 @@ void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, v
                  << " bytes\n";
         }
     }
-    calotype_print(user_context, text.c_str());
 }
 
-/** All but the records of modules that a flight still has, as it can be when a context is lost. */
-void forget(NrtState &nrt) {
+/** The end of the context's memory system on the device. */
+void free_memsys(ContextState &context, void *user_context, ErrorLog &leaks) {
+    const KernelBackend &backend = *context.backend;
+    DeviceScope scope = context.scope;
+    scope.user_context = user_context;
+    if (backend.enter(scope) == CALOTYPE_OK) {
+        calotype_nrt_memsys sum;
+        if (context.nrt.is_enabled && sum_up(context, scope, &sum) == CALOTYPE_OK) {
+            report_leaks(context, sum, leaks);
+        }
+        backend.heap->deallocate(scope, context.nrt.memsys);
+        backend.leave(scope);
+    }
+    clear_failure();
+}
+
+/** The records of modules that have gone. When a context is lost, flights may still have others. */
+void forget_modules(NrtState &nrt) {
     NrtModule **link = &nrt.modules;
     while (NrtModule *m = *link) {
         if (m->memsys) {
@@ -172,7 +195,6 @@ void forget(NrtState &nrt) {
             free(m);
         }
     }
-    nrt.memsys = 0;
 }
 
 }  // namespace
@@ -248,26 +270,24 @@ void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &m
         clear_failure();
     }
     record->memsys = 0;
+    if (!has_driver) {
+        forget_modules(context.nrt);  // nothing will be reported
+    }
 }
 
 void end_nrt(ContextState &context, void *user_context, bool has_driver) {
-    Claim claim(context);
-    NrtState &nrt = context.nrt;
-    const KernelBackend &backend = *context.backend;
-    if (nrt.memsys && has_driver) {
-        DeviceScope scope = context.scope;
-        scope.user_context = user_context;
-        if (backend.enter(scope) == CALOTYPE_OK) {
-            calotype_nrt_memsys sum;
-            if (nrt.is_enabled && sum_up(context, scope, &sum) == CALOTYPE_OK) {
-                report_leaks(context, sum, user_context);
-            }
-            backend.heap->deallocate(scope, nrt.memsys);
-            backend.leave(scope);
+    ErrorLog leaks;
+    {
+        Claim claim(context);
+        if (context.nrt.memsys && has_driver) {
+            free_memsys(context, user_context, leaks);
         }
-        clear_failure();
+        forget_modules(context.nrt);
+        context.nrt.memsys = 0;
     }
-    forget(nrt);
+    if (!leaks.empty()) {
+        calotype_print(user_context, leaks.c_str());  // whatever that calls, the claim is not held
+    }
 }
 
 calotype_status set_nrt_heap(ContextState &context, uint64_t bytes) {

@@ -31,6 +31,19 @@ calotype_status describe(calotype_status status) {
     return fail(status, CALOTYPE_ST_NRT, nullptr, log.c_str());
 }
 
+/** False: the context has been lost, and its record may be that of another. */
+bool begin_use(ContextState &context, uint64_t uid) {
+    LockGuard guard(kernel_cache.lock);
+    const bool is_there = context.uid == uid && !context.lost;
+    context.users += is_there;
+    return is_there;
+}
+
+void end_use(ContextState &context) {
+    LockGuard guard(kernel_cache.lock);
+    context.users--;
+}
+
 calotype_status act_in(const Call &call, void *data) {
     Wish &wish = *static_cast<Wish *>(data);
     if (!call.backend->heap) {
@@ -42,11 +55,15 @@ calotype_status act_in(const Call &call, void *data) {
     if (!context) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NRT, nullptr, "no memory for one more context");
     }
+    if (!begin_use(*context, call.scope.context_uid)) {
+        return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_NRT, nullptr, "the context has been lost");
+    }
     calotype_status status = call.backend->enter(call.scope);
     if (status == CALOTYPE_OK) {
         status = wish.act(*context, call.scope, wish.data);
         call.backend->leave(call.scope);
     }
+    end_use(*context);
     return describe(status);
 }
 
