@@ -19,7 +19,7 @@
 #
 # Makes TARGET, device code from elsewhere for LINKABLES of add_calotype_library. Its host part, a
 # static library of HOST_SOURCES, is linked to whatever links the pipeline. CUDA C++ is compiled by
-# nvcc (Calotype_NVCC) or clang (Calotype_CLANG); both are found where they are installed, and empty
+# nvcc (Calotype_NVCC) or clang (Calotype_CLANG); both are found where they are installed, and false
 # where not. bitcode is for the GPU, host_bitcode for the processor; both are clang's.
 
 find_program(Calotype_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
