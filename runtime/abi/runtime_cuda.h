@@ -67,6 +67,21 @@ extern uintptr_t calotype_cuda_get_device_ptr(void *user_context, struct calotyp
 extern int calotype_cuda_release_unused_device_allocations(void *user_context);
 /**@}*/
 
+/** @name Kernels as PTX
+ * For objects of generators that bring PTX and launch by name. `*state_ptr`, null at first, tells
+ * which module it is, on every device; the module is held by the thread until it finalizes. Arrays
+ * end with a size of 0; an argument that is a buffer is given as its calotype_buffer_t. Errors are
+ * reported. */
+/**@{*/
+extern int calotype_cuda_initialize_kernels(void *user_context, void **state_ptr, const char *src,
+                                            int size);
+extern int calotype_cuda_run(void *user_context, void *state_ptr, const char *entry_name,
+                             int blocksX, int blocksY, int blocksZ, int threadsX, int threadsY,
+                             int threadsZ, int shared_mem_bytes, size_t arg_sizes[], void *args[],
+                             int8_t arg_is_buffer[]);
+extern void calotype_cuda_finalize_kernels(void *user_context, void *state_ptr);
+/**@}*/
+
 /** @name What is there */
 /**@{*/
 /** Whether there is a driver and the chosen device has at least that compute capability, as 90 for

@@ -88,7 +88,7 @@ TEST_F(RealOpenClTest, a_crop_is_an_offset_for_a_kernel) {
 
 TEST_F(RealOpenClTest, dynamic_shared_memory_is_the_last_parameter) {
     OneKernel turn("turn", R"(
-__kernel void turn(__global uchar *base, ulong offset, __local uchar *shared) {
+__kernel void turn(__global uchar *base, ulong offset, __local ulong16 *shared) {
     __global int *data = (__global int *)(base + offset);
     __local int *kept = (__local int *)shared;
     const int i = get_local_id(0), n = get_local_size(0);

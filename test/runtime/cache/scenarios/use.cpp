@@ -118,7 +118,7 @@ TEST_P(Scenario, S09_CompilesOverlap) {
     TestLinkable a("a");
     a.desc.flags = CALOTYPE_LK_THREADSAFE;
     void *context = driver->make_context();
-    driver->delay_builds(60);
+    driver->delay_builds(250);
     std::vector<const calotype_module_desc *> kernels;
     for (int i = 0; i < 8; i++) {
         kernels.push_back(module("k" + std::to_string(i), {&a}));
@@ -131,7 +131,7 @@ TEST_P(Scenario, S09_CompilesOverlap) {
     EXPECT_EQ("8 8 8 8 8", counts());
     EXPECT_EQ(56u, stats().hits + stats().waits);
     if (driver->can_fail()) {
-        EXPECT_LT(wall.count(), 8 * 0.060 / 2);
+        EXPECT_LT(wall.count(), 8 * 0.250 / 2);
     }
 }
 

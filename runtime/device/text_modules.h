@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Modules that are given as text by callers who know kernels by their names: descriptors are made
+// of the text, one for each text, and what is held is remembered for each thread. This is how
+// objects of generators with that interface come to the kernel cache.
+#pragma once
+
+#include <stddef.h>
+
+#include "runtime/abi/kernels.h"
+
+namespace calotype {
+namespace runtime {
+
+/** In which language, and for which device. */
+struct TextKind {
+    calotype_kind kind;
+    uint32_t sm;  ///< of the image; what the text itself says counts
+    const calotype_device_interface_t *(*device_interface)(void);
+    /** Call found(name, length, data) for each kernel that the text defines. */
+    void (*find_kernels)(const char *text, void (*found)(const char *, size_t, void *), void *data);
+};
+
+/** One launch by name. Arrays end with a size of 0. */
+struct NamedLaunch {
+    const char *entry;
+    int grid[3], block[3];
+    int dynamic_shared_bytes;
+    const size_t *arg_sizes;
+    void *const *args;  ///< at values; at a calotype_buffer_t where arg_is_buffer
+    const int8_t *arg_is_buffer;
+};
+
+/** Hold the module of the text on this thread; *state tells which it is. 0 or an error code, which
+ * has been reported, as all of these. */
+int begin_text_module(void *user_context, void **state, const char *text, int size,
+                      const TextKind &kind);
+/** The module must be held; on another thread than this one it is held for this call. */
+int run_text_module(void *user_context, void *state, const NamedLaunch &launch);
+/** Give the latest hold of this thread back. */
+void end_text_module(void *user_context, void *state);
+
+/** The names after `.entry` in PTX. */
+void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void *), void *data);
+
+}  // namespace runtime
+}  // namespace calotype
