@@ -159,6 +159,18 @@ bool in_preamble(const std::string &name) {
            std::string(c_preamble).find("*" + name + "(") != std::string::npos;
 }
 
+/// Scalars alone: vectors have no type in C.
+void check_linked_functions(const LoweredModule &module) {
+    for (const auto &[name, f] : module.linked.functions) {
+        std::vector<Type> types = f.parameters;
+        types.push_back(f.result);
+        for (const Type &t : types) {
+            user_assert(t.is_scalar()) << "function " << name << " takes or gives " << to_string(t)
+                                       << ", which C++ source cannot pass: choose another output";
+        }
+    }
+}
+
 }  // namespace
 
 std::string c_source_text(const LoweredModule &module, const Target &target) {
@@ -166,6 +178,7 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         << "pipeline " << module.name << " has kernels for "
         << to_string(module.device_modules[0].api)
         << ", which C++ source cannot hold: compile it to an object or a static library";
+    check_linked_functions(module);
     CFile file{module, target, {}, {}, 0};
     std::ostringstream functions, out;
     std::map<std::string, std::string> embedded;

@@ -36,6 +36,8 @@ Expr load_out(int index);
 /// The cubin for an architecture, or "".
 std::string cubin_for(const DeviceCode &code, uint32_t sm);
 bool defines(const std::string &cubin, const std::string &symbol);
+/// The bytes of a section of an ELF file, or "".
+std::string section(const std::string &elf, const std::string &name);
 
 bool has_nvjitlink();
 bool has_nvrtc();

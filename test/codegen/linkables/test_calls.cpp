@@ -4,7 +4,6 @@
 
 #include "codegen/linkables/linked.h"
 #include "codegen/linkables/symbols.h"
-#include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/kernels.h"
 #include "codegen/nvptx/toolkit.h"
 #include "codegen/opencl/device_source.h"
@@ -153,6 +152,25 @@ TEST(LinkedCalls, InlinedCodeIsThatOfThePipeline) {
         return ptx.substr(ptx.find(".entry k"));
     };
     EXPECT_EQ(body(linked.images[0].bytes), body(own.images[0].bytes));
+}
+
+// A call that is inlined costs nothing: the machine code is that of the pipeline's own addition,
+// byte by byte.
+TEST(LinkedCalls, InlinedMachineCodeIsThatOfThePipeline) {
+    NEEDS_INPUT("rng.bc");
+    const DeviceCode own = compile_device_module(
+        linked_module(DeviceAPI::CUDA, store_out(0, Add::make(load_out(1), load_out(2)))), sm_90);
+    const std::string expected = section(cubin_for(own, 90), ".text.k");
+    ASSERT_FALSE(expected.empty());
+    const auto linked = [](const std::string &form, LtoMode lto) {
+        LinkableData rng = linkable_of(form);
+        rng.lto = lto;
+        const DeviceCode code = compile_device_module(calling_rng_next({rng}), sm_90);
+        return section(cubin_for(code, 90), ".text.k");
+    };
+    EXPECT_EQ(linked("rng.bc", LtoMode::Allow), expected);
+    EXPECT_EQ(linked("rng.ltoir", LtoMode::Require).size(), expected.size());
+    EXPECT_NE(linked("rng.ptx", LtoMode::Allow), expected);
 }
 
 TEST(LinkedCalls, DeclarationsInCudaSource) {

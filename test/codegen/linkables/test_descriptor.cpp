@@ -267,6 +267,19 @@ TEST(HostBitcode, OtherFunctionsAreSymbols) {
                          "that is known only of LLVM bitcode");
 }
 
+TEST(HostBitcode, CppSourceCallsScalarFunctions) {
+    LinkableData none;
+    none.name = "rng";
+    LoweredModule m =
+        storing({store_out(1, linked_call(Int(32), "rng_next", {load_out(0), load_out(0)}))}, none);
+    EXPECT_COMPILE_ERROR(c_source_text(m, host),
+                         "function rng_scale takes or gives float32x4, which C++ source cannot "
+                         "pass: choose another output");
+    m.linked.functions.erase("rng_scale");
+    const std::string source = c_source_text(m, host);
+    EXPECT_NE(source.find("int32_t rng_next(int32_t, int32_t);"), std::string::npos) << source;
+}
+
 TEST(HostBitcode, APipelineMustHaveAnotherName) {
     NEEDS_INPUT("host.bc");
     LoweredModule m =
