@@ -132,8 +132,9 @@ struct Bench {
     void hold_and_release(int threads);
     void attribute_driver();
     void attribute_machine();
-    void raw(int threads, bool own_stream);
-    void call(int threads, bool own_stream);
+    double raw(int threads, bool own_stream);
+    double call(int threads, bool own_stream);
+    void launches(int threads, bool own_stream);
     void copy_bandwidth();
     void pipeline();
     void generated_pipeline();
