@@ -87,13 +87,15 @@ DeviceImage lto_ir_of(const CudaJob &job, Capability capability) {
     return {CALOTYPE_LTOIR, uint32_t(c.sm), c.suffix, std::move(code.bytes)};
 }
 
-/// Our half for one architecture; code.images[0] is PTX.
+/// Our half for one architecture; code.images begins with the first of these.
 DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceCode &code) {
-    if (job.linked.is_lto()) {
-        return lto_ir_of(job, capability);
+    const bool is_lto = job.linked.is_lto();
+    const DeviceImage &known = code.images[is_lto ? 1 : 0];
+    if (known.sm == uint32_t(capability.sm)) {
+        return known;
     }
-    if (code.images[0].sm == uint32_t(capability.sm)) {
-        return code.images[0];
+    if (is_lto) {
+        return lto_ir_of(job, capability);
     }
     return {CALOTYPE_PTX, uint32_t(capability.sm), capability.suffix,
             ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};

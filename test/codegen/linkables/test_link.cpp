@@ -193,5 +193,30 @@ TEST(Link, TheDeviceRuntimeWithEveryForm) {
     EXPECT_EQ(compile(module).flags, uint32_t(CALOTYPE_MOD_NRT));
 }
 
+TEST(Link, TheSameCodeEachTime) {
+    for (const std::string form : {"rng.ptx", "rng.ltoir", "rng.cu", "rng.bc"}) {
+        NEEDS_INPUT(form);
+        LinkableData rng = linkable_of(form);
+        rng.lto = form == "rng.ptx" ? LtoMode::Allow : LtoMode::Require;
+        const DeviceModule module = calling_rng_next({rng});
+        const DeviceCode first = compile(module, "x86-64-linux-cuda");
+        const DeviceCode second = compile(module, "x86-64-linux-cuda");
+        EXPECT_EQ(device_module_uid(module, first), device_module_uid(module, second)) << form;
+        ASSERT_EQ(first.images.size(), second.images.size());
+        for (size_t i = 0; i < first.images.size(); i++) {
+            EXPECT_EQ(first.images[i].bytes, second.images[i].bytes) << form << " " << i;
+        }
+    }
+}
+
+TEST(Link, CodeOfThisSessionIsNotKept) {
+    NEEDS_INPUT("rng.bc");
+    LinkableData rng = linkable_of("rng.bc");
+    rng.is_session_dependent = true;
+    const DeviceCode code = compile_device_module(calling_rng_next({rng}),
+                                                  Target("x86-64-linux-cuda-cuda_capability_90"));
+    EXPECT_EQ(code.flags, uint32_t(CALOTYPE_MOD_SESSION_DEPENDENT));
+}
+
 }  // namespace
 }  // namespace calotype::internal
