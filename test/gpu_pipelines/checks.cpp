@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks of what happens in kernels, made before they are launched.
+#include "gpu_pipelines/gpu.h"
+
+namespace calotype::test {
+
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi");
+
+std::string error_of(Func f, int width, int height) {
+    try {
+        f.realize({width, height}, gpu_target());
+    } catch (const RuntimeError &e) {
+        return e.what();
+    }
+    return "none";
+}
+
+/// A row of g for each of 8 results, n elements and 7 more, in storage for 16.
+struct Window {
+    Param<int> n{"n"};
+    Func g, f{"f"};
+
+    Window(const std::string &name, bool of_the_thread) : g(name) {
+        RDom r(0, n, "r");
+        g(x, y) = x * 3 + y;
+        f(x, y) = 0;
+        f(x, y) += g(x + r, y);
+        f.gpu_tile(x, y, xi, yi, 8, 8);
+        f.update().gpu_tile(x, y, xi, yi, 8, 8);
+        if (of_the_thread) {
+            g.compute_at(f, xi).bound_storage(x, 16);
+        } else {
+            g.compute_at(f, x).bound_storage(x, 16).gpu_threads(x, y);
+        }
+    }
+};
+
+TEST(GpuChecks, storage_that_is_large_enough) {
+    REQUIRE_GPU();
+    for (bool of_the_thread : {false, true}) {
+        Window w("window", of_the_thread);
+        w.n.set(9);
+        expect_values<int>(w.f, 24, 16, [](int u, int v) {
+            int sum = 0;
+            for (int i = 0; i < 9; i++) {
+                sum += (u + i) * 3 + v;
+            }
+            return sum;
+        });
+    }
+}
+
+TEST(GpuChecks, storage_that_is_too_small) {
+    REQUIRE_GPU();
+    Window shared("of_the_block", false);
+    shared.n.set(10);
+    EXPECT_EQ("storage of of_the_block is bounded to 16 in x, must be at least 17",
+              error_of(shared.f, 24, 16));
+    Window own("of_the_thread", true);
+    own.n.set(17);
+    EXPECT_EQ("storage of of_the_thread is bounded to 16 in x, must be at least 17",
+              error_of(own.f, 24, 16));
+}
+
+}  // namespace
+
+}  // namespace calotype::test
