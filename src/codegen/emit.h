@@ -44,8 +44,10 @@ std::string registration_text(const LoweredModule &module, const Target &target)
 std::string function_info_header_text(const LoweredModule &module);
 /// The lowered functions as text of the IR.
 std::string stmt_text(const LoweredModule &module);
-/// The same as a page for a browser.
-std::string stmt_html_text(const LoweredModule &module);
+/// The functions as they were while Funcs had dimensions and values.
+std::string conceptual_stmt_text(const LoweredModule &module);
+/// Either of them as a page for a browser.
+std::string stmt_html_text(const LoweredModule &module, const std::string &text);
 
 /// @name Of the device code of a module; `codes` are those of its device modules, one by one
 /// @{

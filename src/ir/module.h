@@ -56,6 +56,7 @@ struct LoweredFunction {
     Stmt body;
     LinkageType linkage = LinkageType::ExternalPlusMetadata;
     NameMangling name_mangling = NameMangling::Default;
+    Stmt conceptual;  ///< the body before its storage was made flat, for people to read
 };
 
 /// A constant image that travels in the object file.

@@ -38,13 +38,20 @@ void add_established(const std::string &pass, VerifyOptions &rules) {
     rules.vector_loops_gone = rules.vector_loops_gone || pass == "vectorize_loops";
 }
 
-Stmt run_passes(LowerContext &ctx, const LowerOptions &options) {
+/// Until here Funcs have their dimensions and their values.
+constexpr const char *first_pass_for_machines = "split_tuples";
+
+/// Sets the body of the function, and what it was for people.
+void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction &f) {
     using Clock = std::chrono::steady_clock;
     Stmt s;
     VerifyOptions rules;
     for (const Pass &pass : passes) {
         if (!pass.applies(ctx)) {
             continue;
+        }
+        if (std::string(pass.name) == first_pass_for_machines) {
+            f.conceptual = s;
         }
         Clock::time_point start = Clock::now();
         s = pass.run(s, ctx);
@@ -63,7 +70,7 @@ Stmt run_passes(LowerContext &ctx, const LowerOptions &options) {
     for (const CustomPass &pass : ctx.custom_passes) {
         s = pass(s);
     }
-    return s;
+    f.body = s;
 }
 
 ArgumentEstimates estimates_of(const Parameter &p) {
@@ -148,7 +155,7 @@ LoweredModule lower(const PipelineSource &source, const Target &target,
     check_arguments(*ctx);
     LoweredFunction f;
     f.name = source.name;
-    f.body = run_passes(*ctx, options);
+    run_passes(*ctx, options, f);
     f.args = signature(*ctx);
     f.linkage = source.linkage;
     LoweredModule module;

@@ -96,7 +96,11 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
     case OutputFileType::stmt:
         return stmt_text(module);
     case OutputFileType::stmt_html:
-        return stmt_html_text(module);
+        return stmt_html_text(module, stmt_text(module));
+    case OutputFileType::conceptual_stmt:
+        return conceptual_stmt_text(module);
+    case OutputFileType::conceptual_stmt_html:
+        return stmt_html_text(module, conceptual_stmt_text(module));
     default:
         internal_error << "a lowered module has no " << output_type_info(type).name;
     }
@@ -107,8 +111,9 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 bool can_emit(OutputFileType type) {
     return needs_code(type) || is_of_devices(type) || type == OutputFileType::c_header ||
            type == OutputFileType::c_source || type == OutputFileType::function_info_header ||
-           type == OutputFileType::registration || type == OutputFileType::stmt_html ||
-           type == OutputFileType::stmt;
+           type == OutputFileType::registration || type == OutputFileType::stmt ||
+           type == OutputFileType::stmt_html || type == OutputFileType::conceptual_stmt ||
+           type == OutputFileType::conceptual_stmt_html;
 }
 
 std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
@@ -179,9 +184,7 @@ std::string kernel_text(const DeviceModule &module, const DeviceKernel &kernel) 
     return text + ") {\n" + (kernel.body.defined() ? to_string(kernel.body) : "") + "}\n";
 }
 
-}  // namespace
-
-std::string stmt_text(const LoweredModule &module) {
+std::string module_text(const LoweredModule &module, Stmt LoweredFunction::*body) {
     std::string text = "module name=" + module.name + ", target=" + module.target + "\n";
     for (const LoweredBuffer &b : module.buffers) {
         text += "buffer " + b.name + " = {" + std::to_string(b.bytes.size()) + " bytes of " +
@@ -195,8 +198,19 @@ std::string stmt_text(const LoweredModule &module) {
             text += a.name + ": " + to_string(a.type);
             text += a.is_buffer() ? "[" + std::to_string(a.dimensions) + "]" : "";
         }
-        text += ") {\n" + (f.body.defined() ? to_string(f.body) : "") + "}\n";
+        text += ") {\n" + ((f.*body).defined() ? to_string(f.*body) : "") + "}\n";
     }
+    return text;
+}
+
+}  // namespace
+
+std::string conceptual_stmt_text(const LoweredModule &module) {
+    return module_text(module, &LoweredFunction::conceptual);
+}
+
+std::string stmt_text(const LoweredModule &module) {
+    std::string text = module_text(module, &LoweredFunction::body);
     for (const DeviceModule &m : module.device_modules) {
         for (const DeviceKernel &k : m.kernels) {
             text += kernel_text(m, k);

@@ -38,9 +38,9 @@ bool is_word(char c) {
 
 std::string colored_word(const std::string &word) {
     static const std::set<std::string> keywords = {
-        "for",  "parallel", "vectorized", "unrolled", "let",     "in",      "if",
-        "else", "assert",   "allocate",   "free",     "produce", "consume", "evaluate",
-        "func", "module",   "load",       "prefetch", "atomic",  "fork"};
+        "for",    "parallel", "vectorized", "unrolled", "let",     "in",       "if",   "else",
+        "assert", "allocate", "free",       "produce",  "consume", "evaluate", "func", "module",
+        "load",   "prefetch", "atomic",     "fork",     "realize", "when"};
     if (keywords.count(word)) {
         return "<span class=\"k\">" + word + "</span>";
     }
@@ -72,11 +72,11 @@ std::string colored(const std::string &line) {
 
 }  // namespace
 
-std::string stmt_html_text(const LoweredModule &module) {
+std::string stmt_html_text(const LoweredModule &module, const std::string &text) {
     std::ostringstream out;
     out << replace_all(page_begin, "TITLE", escaped(module.name));
     int depth = 0;
-    for (const std::string &line : split(stmt_text(module), "\n")) {
+    for (const std::string &line : split(text, "\n")) {
         if (starts_with(trim(line), "}") && depth > 0) {
             out << "</details>";
             depth--;

@@ -68,6 +68,29 @@ TEST_F(Files, OneOfEachKind) {
     EXPECT_NE(read_file(path("f.cpp")).find("int f("), std::string::npos);
 }
 
+TEST_F(Files, TheConceptualStatementHasFuncsAndTheirValues) {
+    const Var i("i");
+    Func pairs("pairs"), sums("sums");
+    pairs(i) = Tuple(i, p);
+    pairs.compute_root();
+    sums(i) = pairs(i)[0] + pairs(i + 1)[1];
+    sums.compile_to_conceptual_stmt(path("f.txt"), {p}, Text, host);
+    sums.compile_to_conceptual_stmt(path("f.html"), {p}, HTML, host);
+    sums.compile_to_lowered_stmt(path("f.stmt"), {p}, Text, host);
+    const std::string text = read_file(path("f.txt"));
+    EXPECT_NE(text.find("realize pairs("), std::string::npos) << text;
+    EXPECT_NE(text.find("pairs(pairs.s0.i) = {pairs.s0.i, " + p.name() + "}"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("sums(sums.s0.i) = pairs(sums.s0.i) + pairs(sums.s0.i + 1).1"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(read_file(path("f.stmt")).find("<span class=\"k\">realize</span> pairs"),
+              std::string::npos);
+    EXPECT_NE(read_file(path("f.html")).find("<span class=\"k\">realize</span> pairs"),
+              std::string::npos)
+        << read_file(path("f.html"));
+}
+
 TEST_F(Files, APageForABrowser) {
     f.parallel(y);
     f.compile_to_lowered_stmt(path("f.html"), {p}, HTML, host);
