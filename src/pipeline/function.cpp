@@ -3,11 +3,13 @@
 // check_definition.cpp.
 #include "pipeline/function.h"
 
+#include <map>
 #include <set>
 
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "pipeline/check_definition.h"
 #include "pipeline/pure_rvar.h"
 #include "support/error.h"
@@ -108,6 +110,19 @@ Dim pure_dim(const std::string &var) {
     Dim dim;
     dim.var = var;
     return dim;
+}
+
+// A domain whose condition calls the Func would own it, and be owned by its definition: the
+// definition's RVars get a domain of their own in its place, with that condition.
+std::map<std::string, Expr> own_domain(const ReductionDomain &domain, const Expr &condition) {
+    ReductionDomain own(domain.symbol()->name, domain.domain());
+    own.where(condition);
+    own.freeze();
+    std::map<std::string, Expr> rvars;
+    for (const ReductionVariable &rv : own.domain()) {
+        rvars[rv.var] = Variable::make(Int(32), rv.var, own.symbol());
+    }
+    return rvars;
 }
 
 // Each Func that e calls gets no further definitions.
@@ -231,7 +246,17 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
     update->is_init = false;
     update->args = forget(args);
     update->values = forget(values);
-    update->predicate = domain.defined() ? forget(domain.predicate()) : const_true();
+    const Expr given_condition = domain.defined() ? domain.predicate() : const_true();
+    update->predicate = forget(given_condition);
+    if (!update->predicate.same_as(given_condition)) {
+        const std::map<std::string, Expr> rvars = own_domain(domain, update->predicate);
+        for (std::vector<Expr> *exprs : {&update->args, &update->values}) {
+            for (Expr &e : *exprs) {
+                e = substitute(rvars, e);
+            }
+        }
+        update->predicate = substitute(rvars, update->predicate);
+    }
     if (domain.defined()) {
         update->schedule.rvars = domain.domain();
         for (const ReductionVariable &rv : domain.domain()) {

@@ -77,20 +77,44 @@ TEST(DeepCopy, converts_calls_of_a_func_whose_type_changed) {
     EXPECT_EQ(to_string(outputs[0].stage(0)->values[0]), "int32(a(x):float32) + 1");
 }
 
+// Counts the images that are alive.
+struct Counted : BufferStorage {
+    explicit Counted(int &count) : count(count) {
+        count++;
+    }
+    ~Counted() override {
+        count--;
+    }
+    calotype_buffer_t *raw() override {
+        return nullptr;
+    }
+    int &count;
+};
+
+TEST(Definitions, a_condition_that_calls_the_func_itself_owns_nothing) {
+    int alive = 0;
+    {
+        const Image image(new ImageContents("im", new Counted(alive)));
+        Function f("f");
+        f.define({"x"}, {Call::make(Int(32), "im", {x}, CallKind::Image, 0, image)});
+        ReductionDomain r("r", {{"r$x", 0, 10}});
+        const Expr rx = Variable::make(Int(32), "r$x", r.symbol());
+        r.where(call(f, rx) > 3);
+        f.define_update({rx}, {call(f, rx) + rx});
+        EXPECT_EQ(to_string(f.stage(1)->predicate), "f(r$x) > 3");
+        EXPECT_EQ(to_string(f.stage(1)->values[0]), "f(r$x) + r$x");
+        EXPECT_EQ(f.stage(1)->schedule.rvars.size(), 1u);
+        // The domain of others is what it was.
+        Function g("g");
+        g.define({"x"}, {0});
+        g.define_update({rx}, {call(g, rx) + 1});
+        EXPECT_EQ(to_string(g.stage(1)->predicate), "f(r$x) > 3");
+    }
+    EXPECT_EQ(alive, 0);
+}
+
 TEST(DeepCopy, gives_everything_back) {
     int alive = 0;
-    struct Counted : BufferStorage {
-        explicit Counted(int &count) : count(count) {
-            count++;
-        }
-        ~Counted() override {
-            count--;
-        }
-        calotype_buffer_t *raw() override {
-            return nullptr;
-        }
-        int &count;
-    };
     {
         Function f("f"), w("w");
         const Image image(new ImageContents("im", new Counted(alive)));
