@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/jit_runtime.h"
 
+#include <utility>
+
+#include "driver/jit_shared_runtime.h"
+#include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
+#include "runtime/abi/memoization.h"
 #include "runtime/abi/memory.h"
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/abi/symbols.h"
 #include "runtime/abi/threads.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
@@ -75,6 +81,28 @@ int32_t trace(void *uc, const calotype_trace_event_t *event) {
                                          : calotype_default_trace(uc, event);
 }
 
+// The run that this thread began: hooks that look for symbols are given no context.
+thread_local JITUserContext *run_of_thread = nullptr;
+
+void *get_symbol(const char *name) {
+    JITUserContext *c = run_of_thread;
+    return c && c->handlers.custom_get_symbol ? c->handlers.custom_get_symbol(name)
+                                              : calotype_default_get_symbol(name);
+}
+
+void *load_library(const char *name) {
+    JITUserContext *c = run_of_thread;
+    return c && c->handlers.custom_load_library ? c->handlers.custom_load_library(name)
+                                                : calotype_default_load_library(name);
+}
+
+void *get_library_symbol(void *library, const char *name) {
+    JITUserContext *c = run_of_thread;
+    return c && c->handlers.custom_get_library_symbol
+               ? c->handlers.custom_get_library_symbol(library, name)
+               : calotype_default_get_library_symbol(library, name);
+}
+
 // What the CUDA part of the runtime does by itself.
 struct CudaDefaults {
     calotype_cuda_acquire_context_t acquire;
@@ -120,6 +148,9 @@ JitSymbols install() {
     calotype_set_custom_do_task(do_task);
     calotype_set_custom_do_par_for(do_par_for);
     calotype_set_custom_trace(trace);
+    calotype_set_custom_get_symbol(get_symbol);
+    calotype_set_custom_load_library(load_library);
+    calotype_set_custom_get_library_symbol(get_library_symbol);
     return runtime_symbols();
 }
 
@@ -153,6 +184,18 @@ const JitSymbols &jit_runtime_symbols() {
     return symbols;
 }
 
+void JITSharedRuntime::memoization_cache_set_size(int64_t bytes) {
+    calotype_memoization_cache_set_size(bytes);
+}
+
+void JITSharedRuntime::memoization_cache_evict(uint64_t eviction_key) {
+    calotype_memoization_cache_evict(nullptr, eviction_key);
+}
+
+void JITSharedRuntime::reuse_device_allocations(bool reuse) {
+    calotype_reuse_device_allocations(nullptr, reuse);
+}
+
 void JitErrorBuffer::add(const char *message) {
     std::lock_guard<std::mutex> lock(mutex_);
     text_ += (text_.empty() ? "" : "\n") + std::string(message);
@@ -167,11 +210,13 @@ JitRun::JitRun(JITUserContext *given, const JITHandlers &of_pipeline)
     : context_(given ? given : &own_), given_handlers_(context_->handlers) {
     fill_all(context_->handlers, of_pipeline);
     context_->error_buffer = &errors_;
+    outer_run_ = std::exchange(run_of_thread, context_);
 }
 
 JitRun::~JitRun() {
     context_->handlers = given_handlers_;
     context_->error_buffer = nullptr;
+    run_of_thread = outer_run_;
 }
 
 void JitRun::check(int code) const {

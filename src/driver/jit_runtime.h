@@ -42,6 +42,7 @@ public:
 private:
     JITUserContext own_;
     JITUserContext *context_;
+    JITUserContext *outer_run_ = nullptr;  ///< of this thread: a run may call code that runs
     JITHandlers given_handlers_;
     JitErrorBuffer errors_;
 };

@@ -5,8 +5,12 @@
 #pragma once
 
 #include "calotype.h"
+#include "driver/jit_shared_runtime.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/expr_nodes.h"
 #include "ir/mutator.h"
+#include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/stmt_nodes.h"
 #include "ir/visitor.h"

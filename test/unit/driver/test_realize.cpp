@@ -12,6 +12,7 @@
 #include "driver/jit_handlers.h"
 #include "harness/expect_error.h"
 #include "lang/language.h"
+#include "runtime/abi/symbols.h"
 
 namespace calotype {
 namespace {
@@ -257,6 +258,34 @@ TEST(Handlers, OfThePipeline) {
     };
     f.realize({6});
     EXPECT_EQ(tasks, 6);
+}
+
+int f_library = 0;
+
+int32_t symbols_found(int32_t v) {
+    void *library = calotype_load_library("a library");
+    return v + (calotype_get_symbol("a symbol") == &x) +
+           (calotype_get_library_symbol(library, "its symbol") == &y);
+}
+
+TEST(Handlers, LookUpOfSymbols) {
+    Func f("finder");
+    f(x) = Call::make(Int(32), "symbols_found", {x}, CallKind::Extern);
+    Pipeline p(f);
+    p.set_jit_externs({{"symbols_found", JITExtern(symbols_found)}});
+    p.jit_handlers().custom_get_symbol = [](const char *name) -> void * {
+        return std::string(name) == "a symbol" ? &x : nullptr;
+    };
+    p.jit_handlers().custom_load_library = [](const char *name) -> void * {
+        return std::string(name) == "a library" ? &f_library : nullptr;
+    };
+    p.jit_handlers().custom_get_library_symbol = [](void *library, const char *name) -> void * {
+        return library == &f_library && std::string(name) == "its symbol" ? &y : nullptr;
+    };
+    Buffer<int32_t> out = p.realize({2});
+    EXPECT_EQ(out(1), 3);
+    // Outside of the run they are the runtime's own.
+    EXPECT_EQ(symbols_found(0), 0);
 }
 
 // ---- Callable ----

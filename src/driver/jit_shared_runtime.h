@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The runtime that all pipelines run in this process share.
+#pragma once
+
+#include <cstdint>
+
+namespace calotype::internal {
+
+struct JITSharedRuntime {
+    /// How many bytes memoized results may take; less than there are now drops the oldest.
+    static void memoization_cache_set_size(int64_t bytes);
+    /// Drops the results with that eviction key.
+    static void memoization_cache_evict(uint64_t eviction_key);
+    /// Whether memory of devices that is freed is kept for the next allocation.
+    static void reuse_device_allocations(bool reuse);
+};
+
+}  // namespace calotype::internal
