@@ -35,12 +35,23 @@ struct calotype_filter_metadata_t {
     const calotype_filter_argument_t *arguments;
     const char *target, *name;
 };
+struct calotype_semaphore_t { uint64_t _private[2]; };
+struct calotype_semaphore_acquire_t { calotype_semaphore_t *semaphore; int count; };
+struct calotype_parallel_task_t {
+    int (*fn)(void *user_context, int min, int extent, uint8_t *closure, void *task_parent);
+    uint8_t *closure;
+    const char *name;
+    calotype_semaphore_acquire_t *semaphores;
+    int num_semaphores, min, extent, min_threads;
+    bool serial;
+};
 
 extern "C" {
 void *calotype_malloc(void *user_context, size_t size);
 void calotype_free(void *user_context, void *ptr);
 void calotype_print(void *user_context, const char *text);
 int calotype_do_par_for(void *user_context, int (*task)(void *, int, uint8_t *), int min, int size, uint8_t *closure);
+int calotype_do_parallel_tasks(void *user_context, int num_tasks, calotype_parallel_task_t *tasks, void *task_parent);
 int calotype_error_out_of_memory(void *user_context);
 int calotype_error_buffer_allocation_too_large(void *user_context, const char *name, uint64_t size, uint64_t limit);
 }

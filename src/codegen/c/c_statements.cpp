@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <set>
-
 #include "codegen/c/c_writer.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
-#include "ir/visitor.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -12,30 +9,6 @@ namespace calotype::internal {
 namespace {
 
 constexpr int64_t max_automatic_stack_bytes = 16 * 1024;
-
-/// Every name that occurs in variables, loads and stores.
-class NamesUsed : public Visitor {
-public:
-    std::set<std::string> names;
-
-protected:
-    using Visitor::visit;
-    void visit(const Variable *op) override {
-        names.insert(op->name);
-    }
-    void visit(const Load *op) override {
-        names.insert(op->name);
-        Visitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        names.insert(op->name);
-        Visitor::visit(op);
-    }
-    void visit(const Atomic *op) override {
-        names.insert(op->mutex_name);
-        Visitor::visit(op);
-    }
-};
 
 }  // namespace
 
@@ -112,44 +85,6 @@ void CWriter::emit_node(const For *op) {
     open("for (int32_t " + i + " = " + min + "; " + i + " < " + min + " + " + extent + "; " + i +
          "++)");
     body_with(op->name, i, Int(32), op->body);
-    close();
-}
-
-// The body becomes a function; what it uses is handed over in a struct.
-void CWriter::parallel_loop(const For *op) {
-    NamesUsed used;
-    used(op->body);
-    used.names.erase(op->name);
-    used.names.erase("__user_context");
-    std::string min = emit(op->min), extent = emit(op->extent), task = fresh("task"), members,
-                values;
-    CWriter inner(file_);
-    for (const std::string &name : used.names) {
-        if (const Name *n = symbols_.find(name)) {
-            std::string member = fresh("m");
-            std::string type = type_name(n->type);
-            members += "    " + type + (type.back() == '*' ? "" : " ") + member + ";\n";
-            values += (values.empty() ? "" : ", ") + n->text;
-            inner.bind(name, "closure->" + member, n->type);
-        }
-    }
-    inner.bind("__user_context", "user_context", Handle());
-    inner.bind(op->name, "i", Int(32));
-    inner.emit(op->body);
-    file_.functions << "struct " << task << "_closure {\n"
-                    << members << "};\n\n"
-                    << "static int " << task
-                    << "(void *user_context, int i, uint8_t *closure_bytes) {\n"
-                    << "    const " << task << "_closure *closure = reinterpret_cast<const " << task
-                    << "_closure *>(closure_bytes);\n"
-                    << "    (void)closure;\n"
-                    << inner.text() << "    return 0;\n}\n\n";
-    open("");
-    line(task + "_closure closure = {" + values + "};");
-    open("if (int code = calotype_do_par_for(" + user_context() + ", " + task + ", " + min + ", " +
-         extent + ", reinterpret_cast<uint8_t *>(&closure)))");
-    line("return code;");
-    close();
     close();
 }
 
@@ -246,22 +181,6 @@ void CWriter::emit_node(const Free *op) {
     if (!guard.empty()) {
         line(guard + ".release();");
     }
-}
-
-namespace {
-
-[[noreturn]] void not_in_c(const std::string &what) {
-    user_error << what << " cannot be written as C++ source; choose another output";
-}
-
-}  // namespace
-
-void CWriter::emit_node(const Fork *) {
-    not_in_c("an async stage");
-}
-
-void CWriter::emit_node(const Acquire *) {
-    not_in_c("an async stage");
 }
 
 void CWriter::emit_node(const Provide *op) {

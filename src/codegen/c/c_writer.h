@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/parallel_tasks.h"
 #include "ir/module.h"
 #include "ir/stmt_nodes.h"
 #include "support/scope.h"
@@ -76,7 +77,15 @@ private:
     template<typename Op>
     std::string comparison(const Op *op, const char *symbol);
     std::string extern_call(const Call *op);
+    /// Puts what the body uses into a struct for the function; `inner` gets it from there. The
+    /// address of the struct.
+    std::string closure_of(const Stmt &body, const std::string &variable,
+                           const std::string &function, CWriter &inner);
+    void write_task(const std::string &function, const std::string &parameters,
+                    const CWriter &inner);
     void parallel_loop(const For *op);
+    std::string task_row(const ParallelTask &task);
+    void run_tasks(const std::vector<ParallelTask> &tasks);
     void heap_allocation(const Allocate *op);
     bool atomic_store(const Store *op);
     void body_with(const std::string &name, const std::string &text, Type type, const Stmt &body);
@@ -86,6 +95,7 @@ private:
     int indent_;
     Scope<Name> symbols_;
     Scope<std::string> guards_;    ///< of allocations: the object that frees them
+    bool in_task_ = false;         ///< written is a task, which has a task_parent
     std::string atomic_producer_;  ///< not empty: stores are atomic updates
 };
 

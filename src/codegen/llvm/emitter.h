@@ -12,6 +12,7 @@
 #include "codegen/llvm/machine.h"
 #include "codegen/llvm/module_emitter.h"
 #include "codegen/llvm/types.h"
+#include "codegen/parallel_tasks.h"
 #include "ir/stmt_nodes.h"
 #include "support/scope.h"
 
@@ -200,10 +201,9 @@ private:
     };
     Closure make_closure(const Stmt &body, const std::vector<std::string> &bound);
     void unpack_closure(const Closure &closure, Value *address, FunctionEmitter &inner);
-    struct Task;
-    void collect_tasks(const Stmt &s, std::vector<Task> *tasks);
-    void emit_parallel_tasks(const std::vector<Task> &tasks);
-    llvm::Function *emit_task_function(const Task &task, const Closure &closure);
+    void emit_parallel_tasks(const std::vector<ParallelTask> &tasks);
+    llvm::Function *emit_task_function(const ParallelTask &task, const std::string &name,
+                                       const Closure &closure);
 
     struct Cleanup {
         llvm::AllocaInst *slot;

@@ -9,51 +9,26 @@
 #include <set>
 
 #include "codegen/llvm/emitter.h"
-#include "ir/visitor.h"
+#include "ir/queries.h"
 #include "support/error.h"
 
 namespace calotype::internal {
 
 using llvm::Value;
 
-namespace {
-
-/// Every name that occurs in variables, loads, stores, and frees, bound inside or not.
-class NamesUsed : public Visitor {
-public:
-    std::set<std::string> names;
-
-protected:
-    using Visitor::visit;
-    void visit(const Variable *op) override {
-        names.insert(op->name);
-    }
-    void visit(const Load *op) override {
-        names.insert(op->name);
-        Visitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        names.insert(op->name);
-        Visitor::visit(op);
-    }
-};
-
-}  // namespace
-
 // All names used inside that mean something here. Names that are bound anew inside and mean
 // something else here are captured needlessly, which does no harm.
 FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
                                                        const std::vector<std::string> &bound) {
-    NamesUsed used;
-    used(body);
+    std::set<std::string> used = names_used(body);
     for (const std::string &name : bound) {
-        used.names.erase(name);
+        used.erase(name);
     }
-    used.names.erase("__user_context");
+    used.erase("__user_context");
     Closure closure;
     std::vector<llvm::Type *> types;
     std::vector<Value *> values;
-    for (const std::string &name : used.names) {
+    for (const std::string &name : used) {
         Value *const *value = symbols_.find(name);
         if (value && !llvm::isa<llvm::Constant>(*value)) {
             closure.names.push_back(name);
@@ -87,65 +62,8 @@ void FunctionEmitter::unpack_closure(const Closure &closure, Value *address,
     }
 }
 
-/// A piece of work that can run beside others: a loop, and what each of its iterations waits for.
-struct FunctionEmitter::Task {
-    std::string name;
-    std::string loop_variable;  ///< empty: one iteration
-    Expr min = 0, extent = 1;
-    bool serial = false;
-    std::vector<std::pair<Expr, Expr>> acquires;  ///< semaphore, count
-    Stmt body;
-};
-
-namespace {
-
-/// Threads that a statement needs to be sure to come to its end: one, or one for each task of a
-/// fork in it.
-int threads_needed(const Stmt &s) {
-    class Count : public Visitor {
-    public:
-        int needed = 1;
-
-    protected:
-        using Visitor::visit;
-        void visit(const Fork *op) override {
-            needed = std::max(needed, threads_needed(op->first) + threads_needed(op->rest));
-        }
-    } count;
-    count(s);
-    return count.needed;
-}
-
-}  // namespace
-
-void FunctionEmitter::collect_tasks(const Stmt &s, std::vector<Task> *tasks) {
-    if (const Fork *fork = s.as<Fork>()) {
-        collect_tasks(fork->first, tasks);
-        collect_tasks(fork->rest, tasks);
-        return;
-    }
-    Task task;
-    task.name = function_->getName().str() + ".task" + std::to_string(tasks->size());
-    task.body = s;
-    const For *loop = s.as<For>();
-    bool is_parallel = loop && loop->for_type == ForType::Parallel;
-    if (is_parallel || (loop && loop->for_type == ForType::Serial && loop->body.as<Acquire>())) {
-        task.loop_variable = loop->name;
-        task.min = loop->min;
-        task.extent = loop->extent;
-        task.serial = !is_parallel;
-        task.body = loop->body;
-    }
-    while (const Acquire *acquire = task.body.as<Acquire>()) {
-        task.acquires.emplace_back(acquire->semaphore, acquire->count);
-        task.body = acquire->body;
-    }
-    tasks->push_back(std::move(task));
-}
-
 void FunctionEmitter::emit_parallel_loop(const For *op) {
-    std::vector<Task> tasks;
-    collect_tasks(op, &tasks);
+    const std::vector<ParallelTask> tasks = parallel_tasks(op);
     if (task_parent_ || !tasks[0].acquires.empty()) {
         emit_parallel_tasks(tasks);
         return;
@@ -168,10 +86,12 @@ void FunctionEmitter::emit_parallel_loop(const For *op) {
 }
 
 // int task(user_context, min, extent, closure, task_parent): iterations min .. min + extent - 1.
-llvm::Function *FunctionEmitter::emit_task_function(const Task &task, const Closure &closure) {
+llvm::Function *FunctionEmitter::emit_task_function(const ParallelTask &task,
+                                                    const std::string &name,
+                                                    const Closure &closure) {
     llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
     auto *type = llvm::FunctionType::get(i32, {p, i32, i32, p, p}, false);
-    llvm::Function *function = module_.internal_function(task.name, type);
+    llvm::Function *function = module_.internal_function(name, type);
     FunctionEmitter inner(module_, function);
     inner.bind("__user_context", function->getArg(0));
     inner.bind(".task.min", function->getArg(1));
@@ -186,16 +106,17 @@ llvm::Function *FunctionEmitter::emit_task_function(const Task &task, const Clos
 }
 
 // Fills an array of calotype_parallel_task_t and runs them.
-void FunctionEmitter::emit_parallel_tasks(const std::vector<Task> &tasks) {
+void FunctionEmitter::emit_parallel_tasks(const std::vector<ParallelTask> &tasks) {
     llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
     auto *acquire_type = llvm::StructType::get(module_.context(), {p, i32});
     auto *task_type =
         llvm::StructType::get(module_.context(), {p, p, p, p, i32, i32, i32, i32, b_.getInt8Ty()});
     Value *array = frame_slot(llvm::ArrayType::get(task_type, tasks.size()), "tasks");
     for (size_t i = 0; i < tasks.size(); i++) {
-        const Task &task = tasks[i];
+        const ParallelTask &task = tasks[i];
+        const std::string name = function_->getName().str() + ".task" + std::to_string(i);
         Closure closure = make_closure(task.body, {task.loop_variable});
-        llvm::Function *function = emit_task_function(task, closure);
+        llvm::Function *function = emit_task_function(task, name, closure);
         size_t count = task.acquires.size();
         Value *acquires =
             frame_slot(llvm::ArrayType::get(acquire_type, std::max<size_t>(count, 1)), "acquires");
@@ -208,12 +129,12 @@ void FunctionEmitter::emit_parallel_tasks(const std::vector<Task> &tasks) {
         }
         Value *fields[] = {function,
                            closure.address,
-                           module_.string_constant(task.name),
+                           module_.string_constant(name),
                            acquires,
                            b_.getInt32(uint32_t(count)),
                            emit(task.min),
                            emit(task.extent),
-                           b_.getInt32(uint32_t(threads_needed(task.body))),
+                           b_.getInt32(uint32_t(task.min_threads)),
                            b_.getInt8(task.serial)};
         Value *entry = b_.CreateConstInBoundsGEP1_64(task_type, array, i);
         for (unsigned k = 0; k < 9; k++) {
@@ -228,15 +149,11 @@ void FunctionEmitter::emit_parallel_tasks(const std::vector<Task> &tasks) {
 }
 
 void FunctionEmitter::emit_node(const Fork *op) {
-    std::vector<Task> tasks;
-    collect_tasks(op, &tasks);
-    emit_parallel_tasks(tasks);
+    emit_parallel_tasks(parallel_tasks(op));
 }
 
 void FunctionEmitter::emit_node(const Acquire *op) {
-    std::vector<Task> tasks;
-    collect_tasks(op, &tasks);
-    emit_parallel_tasks(tasks);
+    emit_parallel_tasks(parallel_tasks(op));
 }
 
 }  // namespace calotype::internal

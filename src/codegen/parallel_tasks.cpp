@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/parallel_tasks.h"
+
+#include <algorithm>
+
+#include "ir/visitor.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// One thread, or one for each task of a fork in the statement.
+int threads_needed(const Stmt &s) {
+    class Count : public Visitor {
+    public:
+        int needed = 1;
+
+    protected:
+        using Visitor::visit;
+        void visit(const Fork *op) override {
+            needed = std::max(needed, threads_needed(op->first) + threads_needed(op->rest));
+        }
+    } count;
+    count(s);
+    return count.needed;
+}
+
+void collect(const Stmt &s, std::vector<ParallelTask> *tasks) {
+    if (const Fork *fork = s.as<Fork>()) {
+        collect(fork->first, tasks);
+        collect(fork->rest, tasks);
+        return;
+    }
+    ParallelTask task;
+    task.body = s;
+    const For *loop = s.as<For>();
+    const bool is_parallel = loop && loop->for_type == ForType::Parallel;
+    if (is_parallel || (loop && loop->for_type == ForType::Serial && loop->body.as<Acquire>())) {
+        task.loop_variable = loop->name;
+        task.min = loop->min;
+        task.extent = loop->extent;
+        task.serial = !is_parallel;
+        task.body = loop->body;
+    }
+    while (const Acquire *acquire = task.body.as<Acquire>()) {
+        task.acquires.emplace_back(acquire->semaphore, acquire->count);
+        task.body = acquire->body;
+    }
+    task.min_threads = threads_needed(task.body);
+    tasks->push_back(std::move(task));
+}
+
+}  // namespace
+
+std::vector<ParallelTask> parallel_tasks(const Stmt &s) {
+    std::vector<ParallelTask> tasks;
+    collect(s, &tasks);
+    return tasks;
+}
+
+}  // namespace calotype::internal
