@@ -4,9 +4,11 @@
 #include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
+#include "runtime/cuda/device_symbols.h"
 #include "runtime/device/error_log.h"
 
 namespace calotype {
@@ -41,6 +43,65 @@ const calotype_image *choose_ready(const DeviceArch &arch, const calotype_module
         return linked || is_complete_cubin(*cubin) ? cubin : nullptr;
     }
     return linked ? find_kind(images_of(desc), CALOTYPE_FATBIN) : nullptr;
+}
+
+/** Whether a linkable before that one is the same, by another route. */
+bool is_repeated(const calotype_module_desc &desc, uint32_t index) {
+    static constexpr calotype_uid unknown = {};
+    const calotype_linkable_desc &linkable = *desc.linkables[index];
+    for (uint32_t i = 0; i < index; i++) {
+        const calotype_linkable_desc &before = *desc.linkables[i];
+        const bool is_known = memcmp(&before.content, &unknown, sizeof unknown) != 0;
+        if (&before == &linkable ||
+            (is_known && memcmp(&before.content, &linkable.content, sizeof unknown) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** One name that an input defines; the search for it in those before. */
+struct Definition {
+    const LinkPlan &plan;
+    uint32_t input;
+    const char *name;
+    size_t length;
+    uint32_t other;
+
+    static bool is_same(const char *name, size_t length, void *data) {
+        const Definition &wanted = *static_cast<Definition *>(data);
+        return length != wanted.length || memcmp(name, wanted.name, length) != 0;
+    }
+    /** Goes on while no other input has the name. */
+    static bool is_new(const char *name, size_t length, void *data) {
+        Definition &definition = *static_cast<Definition *>(data);
+        definition.name = name;
+        definition.length = length;
+        for (uint32_t i = 0; i < definition.input; i++) {
+            definition.other = i;
+            if (!for_each_definition(*definition.plan.inputs[i].image, is_same, data)) {
+                return false;
+            }
+        }
+        return true;
+    }
+};
+
+/** The linkers take what they find first, say so on the console, and do not fail. */
+calotype_status refuse_double_definitions(const LinkPlan &plan, ErrorLog &log) {
+    for (uint32_t i = 1; i < plan.count; i++) {
+        Definition definition = {plan, i, nullptr, 0, 0};
+        if (!for_each_definition(*plan.inputs[i].image, Definition::is_new, &definition)) {
+            name_input(plan.inputs[definition.other], log);
+            log << " and ";
+            name_input(plan.inputs[i], log);
+            log << " both define '";
+            log.append(definition.name, definition.length);
+            log << "'; rename one of them, or leave it out\n";
+            return CALOTYPE_E_LINK;
+        }
+    }
+    return CALOTYPE_OK;
 }
 
 bool may_use_lto(const calotype_linkable_desc &linkable) {
@@ -212,12 +273,14 @@ calotype_status Planner::make() {
     add(*kernels, desc.name, true);
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
         const calotype_status status =
-            add_linkable(*desc.linkables[i], kernels->kind == CALOTYPE_LTOIR);
+            is_repeated(desc, i)
+                ? CALOTYPE_OK
+                : add_linkable(*desc.linkables[i], kernels->kind == CALOTYPE_LTOIR);
         if (status != CALOTYPE_OK) {
             return status;
         }
     }
-    return CALOTYPE_OK;
+    return refuse_double_definitions(plan, log);
 }
 
 void take_as_it_is(const calotype_image &image, LoadableImage *result) {

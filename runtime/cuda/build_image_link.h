@@ -53,6 +53,8 @@ void link_by_nvjitlink(const LinkPlan &plan, LinkResult *result);
 calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
                                LinkResult *result);
 
+/** "linkable 'rng'", "module 'blur'". */
+void name_input(const LinkInput &input, ErrorLog &log);
 /** Say why a link failed and what to do about it, then the linker's log. Answers with the status.
  */
 calotype_status explain_link_failure(const LinkPlan &plan, const LinkResult &result,

@@ -11,6 +11,10 @@
 namespace calotype {
 namespace runtime {
 
+void name_input(const LinkInput &input, ErrorLog &log) {
+    log << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
+}
+
 namespace {
 
 /** Symbols in "Undefined reference to 'NAME' in 'FILE'", one after the other. */
@@ -65,11 +69,6 @@ bool explain_undefined(const LinkPlan &plan, const char *linker_log, ErrorLog &l
         }
     }
     return any;
-}
-
-/** "linkable 'rng'", "module 'blur'". */
-void name_input(const LinkInput &input, ErrorLog &log) {
-    log << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
 }
 
 void explain_add(const LinkPlan &plan, const LinkInput &input, ErrorLog &log) {

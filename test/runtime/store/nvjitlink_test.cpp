@@ -229,6 +229,56 @@ TEST_F(NvJitLink, L9AFunctionThatNobodyDefines) {
                    "defines it\nnvJitLink answered 6:\n");
 }
 
+/// nvJitLink itself says so on the console and goes on with one of them.
+TEST_F(NvJitLink, ANameThatTwoDefine) {
+    const struct {
+        calotype_kind kind;
+        const char *file;
+    } forms[] = {{CALOTYPE_PTX, "add.ptx"}, {CALOTYPE_CUBIN, "add.cubin"}};
+    for (const auto &one : forms) {
+        for (const auto &other : forms) {
+            SCOPED_TRACE(std::string(one.file) + " " + other.file);
+            module = ModuleUnderTest();
+            kernels_as_ptx();
+            library(one.kind, one.file);
+            module.add_linkable("other", other.kind, 90, link_input(other.file));
+            expect_failure(CALOTYPE_E_LINK,
+                           "linkable 'rng' and linkable 'other' both define 'add_ext'; rename one "
+                           "of them, or leave it out\n");
+        }
+    }
+    module = ModuleUnderTest();
+    kernels_as_ptx();
+    module.add_linkable("rng", CALOTYPE_PTX, 90, link_input("kernel.ptx"));
+    expect_failure(CALOTYPE_E_LINK, "module 'blur' and linkable 'rng' both define 'kernel'; ");
+    module = ModuleUnderTest();
+    kernels_as_ptx();
+    library(CALOTYPE_PTX, "add.ptx");
+    const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n";
+    module.add_linkable("a", CALOTYPE_PTX, 90,
+                        head + "/* .visible .func no */ .visible .global .align 4 .b32 v[2];\n"
+                               ".weak .func add_ext() { ret; } .func kernel2() { ret; }\n");
+    module.add_linkable("b", CALOTYPE_PTX, 90,
+                        head + ".visible .const .b32 w; .visible .func (.param .b32 r) v() "
+                               "{ ret; }\n");
+    expect_failure(CALOTYPE_E_LINK, "linkable 'a' and linkable 'b' both define 'v'; ");
+}
+
+TEST_F(NvJitLink, ALinkableByTwoRoutesIsLinkedOnce) {
+    kernels_as_ptx();
+    library(CALOTYPE_PTX, "add.ptx");
+    const calotype_module_desc &one = module.get();
+    const calotype_linkable_desc *twice[] = {one.linkables[0], one.linkables[0]};
+    calotype_module_desc desc = one;
+    desc.linkables = twice;
+    desc.n_linkables = 2;
+    LoadableImage image = {};
+    ErrorLog log;
+    EXPECT_EQ(build_image({13000, nullptr}, make_arch(90), desc, &image, log), CALOTYPE_OK)
+        << log.c_str();
+    free(const_cast<void *>(image.bytes));
+}
+
 TEST_F(NvJitLink, L14TheDeviceRuntimeWithoutItsFlag) {
     kernels_as_ptx();
     library(CALOTYPE_PTX, "nrt.ptx");

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cuda/device_symbols.h"
+
+#include <string.h>
+
+namespace calotype {
+namespace runtime {
+
+namespace {
+
+// ---- PTX -------------------------------------------------------------------------------------
+
+bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%' || c == '.';
+}
+
+/** Words of PTX: names and directives, and every other character alone. */
+struct Words {
+    const char *at;
+    const char *begin = nullptr;
+    size_t length = 0;
+
+    void skip_space_and_comments() {
+        for (;;) {
+            if (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r') {
+                at++;
+            } else if (at[0] == '/' && at[1] == '/') {
+                at += strcspn(at, "\n");
+            } else if (at[0] == '/' && at[1] == '*') {
+                const char *end = strstr(at + 2, "*/");
+                at = end ? end + 2 : at + strlen(at);
+            } else {
+                return;
+            }
+        }
+    }
+    bool next() {
+        skip_space_and_comments();
+        begin = at;
+        while (is_name_char(*at)) {
+            at++;
+        }
+        at += at == begin && *at ? 1 : 0;
+        length = size_t(at - begin);
+        return length > 0;
+    }
+    bool is(const char *word) const {
+        return strlen(word) == length && memcmp(begin, word, length) == 0;
+    }
+    /** After an opening bracket, behind the closing one. */
+    void skip_brackets() {
+        for (int depth = 1; depth > 0 && next();) {
+            depth += is("(") - is(")");
+        }
+    }
+};
+
+/** `.visible .func (results) name`, `.visible .entry name`, `.visible .global .align 4 .b32 name`.
+ */
+bool visit_ptx(const char *text, FoundSymbol found, void *data) {
+    Words words{text};
+    bool is_visible = false;
+    while (words.next()) {
+        const bool is_function = words.is(".func") || words.is(".entry");
+        if (is_visible && (is_function || words.is(".global") || words.is(".const"))) {
+            bool more = words.next();
+            while (more && (words.begin[0] == '.' || words.is("("))) {
+                const bool has_number = words.is(".align");
+                if (words.is("(")) {
+                    words.skip_brackets();
+                }
+                more = words.next() && (!has_number || words.next());
+            }
+            if (more && !found(words.begin, words.length, data)) {
+                return false;
+            }
+        }
+        is_visible = words.is(".visible");
+    }
+    return true;
+}
+
+// ---- cubins ----------------------------------------------------------------------------------
+
+struct Elf {
+    const uint8_t *bytes;
+    uint64_t size;
+
+    bool has(uint64_t offset, uint64_t length) const {
+        return offset <= size && length <= size - offset;
+    }
+    /** Little endian; 0 beyond the end. */
+    uint64_t number(uint64_t offset, int length) const {
+        uint64_t value = 0;
+        for (int i = 0; has(offset, uint64_t(length)) && i < length; i++) {
+            value |= uint64_t(bytes[offset + uint64_t(i)]) << (8 * i);
+        }
+        return value;
+    }
+};
+
+constexpr uint64_t section_bytes = 64, symbol_bytes = 24;
+
+/** Those of one table that others see, that are strong, and that are defined here. */
+bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol found,
+                   void *data) {
+    const uint64_t first = elf.number(table + 24, 8), bytes = elf.number(table + 32, 8);
+    const uint64_t names = elf.number(strings + 24, 8), name_bytes = elf.number(strings + 32, 8);
+    if (!elf.has(first, bytes) || !elf.has(names, name_bytes)) {
+        return true;
+    }
+    for (uint64_t at = first; at + symbol_bytes <= first + bytes; at += symbol_bytes) {
+        constexpr uint64_t is_global = 1, is_object = 1, is_function = 2;
+        const uint64_t name = elf.number(at, 4), info = elf.number(at + 4, 1);
+        const bool is_wanted = info >> 4 == is_global &&
+                               ((info & 15) == is_object || (info & 15) == is_function) &&
+                               elf.number(at + 6, 2) != 0 && name < name_bytes;
+        if (is_wanted) {
+            const char *text = reinterpret_cast<const char *>(elf.bytes + names + name);
+            if (!found(text, strnlen(text, size_t(name_bytes - name)), data)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool visit_elf(const Elf &elf, FoundSymbol found, void *data) {
+    constexpr uint64_t symbol_table = 2;
+    const uint64_t sections = elf.number(40, 8), n = elf.number(60, 2);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint64_t section = sections + i * section_bytes;
+        const uint64_t strings = sections + elf.number(section + 40, 4) * section_bytes;
+        if (elf.number(section + 4, 4) == symbol_table && elf.has(section, section_bytes) &&
+            elf.has(strings, section_bytes) && !visit_symbols(elf, section, strings, found, data)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+bool for_each_definition(const calotype_image &image, FoundSymbol found, void *data) {
+    if (image.kind == CALOTYPE_PTX) {
+        return visit_ptx(static_cast<const char *>(image.data), found, data);
+    }
+    if (image.kind == CALOTYPE_CUBIN) {
+        return visit_elf({static_cast<const uint8_t *>(image.data), image.size}, found, data);
+    }
+    return true;
+}
+
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which functions and variables an image of device code defines for others: nvJitLink takes two
+// definitions of one name without failing, so they are looked for before it is called.
+#pragma once
+
+#include <stddef.h>
+
+#include "runtime/abi/kernels.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Called for each name; answers whether to go on. */
+using FoundSymbol = bool (*)(const char *name, size_t length, void *data);
+
+/** The strong definitions in PTX and in a cubin; of other kinds none are known. False: ended early.
+ */
+bool for_each_definition(const calotype_image &image, FoundSymbol found, void *data);
+
+}  // namespace runtime
+}  // namespace calotype
