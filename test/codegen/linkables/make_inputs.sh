@@ -63,6 +63,8 @@ int rng_next(int a, int b) { return a + b; }
 int rng_look_up(int i) { return rng_table[i & 3]; }
 float4 rng_scale(float4 v, float s) { return v * s; }
 _Bool rng_is_odd(unsigned long x) { return x & 1; }
+double rng_half(double x) { return x / 2; }
+int rng_read(const int *p) { return *p + 1; }
 short rng_small(signed char a, _Bool b, unsigned short c) { return b ? a : c; }
 int rng_unused(int a) { return a; }
 END

@@ -32,7 +32,11 @@ public:
                                              {extern_device_symbol(rng, "rng_table")});
         }
         output(x) = value;
-        output.gpu_tile(x, xi, 64);
+        if (get_target().has_gpu_feature()) {
+            output.gpu_tile(x, xi, 64);
+        } else {
+            output.vectorize(x, 8);
+        }
     }
 };
 
