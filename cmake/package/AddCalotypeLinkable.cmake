@@ -143,14 +143,15 @@ macro(_calotype_linkable_defaults)
     endforeach()
 endmacro()
 
-# One compiler's run, which also writes what it read. HOW: the compiler and its flags.
+# One run of a compiler, ARGN, which also writes what it read. Calotype's own headers are found.
 function(_calotype_linkable_compile SOURCE OUTPUT)
     cmake_path(ABSOLUTE_PATH SOURCE NORMALIZE)
     cmake_path(GET OUTPUT FILENAME name)
+    set(includes "$<TARGET_PROPERTY:Calotype::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     add_custom_command(OUTPUT "${OUTPUT}"
-        COMMAND ${ARGN} ${flags} -MD -MF "${OUTPUT}.d" -MT "${OUTPUT}" -o "${OUTPUT}" "${SOURCE}"
+        COMMAND ${ARGN} ${flags} "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>" -MD -MF "${OUTPUT}.d" -MT "${OUTPUT}" -o "${OUTPUT}" "${SOURCE}"
         DEPENDS "${SOURCE}" DEPFILE "${OUTPUT}.d"
-        COMMENT "Compiling linkable ${name}" VERBATIM)
+        COMMENT "Compiling linkable ${name}" VERBATIM COMMAND_EXPAND_LISTS)
 endfunction()
 
 # Each source to one file of its own.
@@ -232,7 +233,7 @@ macro(_calotype_linkable_clang_cuda KIND EXTENSION)
     _calotype_clang_cuda_flags()
     string(REGEX REPLACE "[af]$" "" plain "${lowest}")
     _calotype_linkable_each("${KIND}" "" "${EXTENSION}"
-        "${Calotype_CLANG}" -x cuda --cuda-device-only "--cuda-gpu-arch=sm_${plain}"
+        "${Calotype_CLANG}" -x cuda --cuda-device-only -fgpu-rdc "--cuda-gpu-arch=sm_${plain}"
         ${Calotype_CLANG_CUDA_FLAGS} -std=c++17 -O2 ${ARGN})
 endmacro()
 
