@@ -206,8 +206,14 @@ void LinkedModule::check_parts() {
     for (const UsedImage &u : used) {
         auto symbols =
             u.image->kind == CALOTYPE_BITCODE ? std::nullopt : symbols_of(*u.linkable, *u.image);
-        if (symbols) {
-            bitcode_.wanted.insert(symbols->undefined.begin(), symbols->undefined.end());
+        if (!symbols) {
+            continue;
+        }
+        bitcode_.wanted.insert(symbols->undefined.begin(), symbols->undefined.end());
+        for (const std::string &kernel : kernel_symbols(module_)) {
+            user_assert(!symbols->defined.count(kernel))
+                << "kernel " << kernel << " has the name of function " << kernel << " of "
+                << linkable_title(*u.linkable, *u.image);
         }
     }
 }

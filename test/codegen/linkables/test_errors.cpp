@@ -107,6 +107,17 @@ TEST(LinkErrors, ANameThatTwoDefine) {
         "rng_next is defined twice: by linkable rng (nrt.ptx) and by linkable b (rng.bc)");
 }
 
+TEST(LinkErrors, AKernelOfTheSameName) {
+    for (const std::string form : {"rng.ptx", "rng.cubin", "rng.bc"}) {
+        NEEDS_INPUT(form);
+        DeviceModule module = calling_rng_next({linkable_of(form)});
+        module.kernels[0].name = "rng_next";
+        EXPECT_COMPILE_ERROR(compile(module),
+                             "kernel rng_next has the name of function rng_next of linkable rng (" +
+                                 form + ")");
+    }
+}
+
 TEST(LinkErrors, WhatAnotherMachineTakes) {
     EXPECT_COMPILE_ERROR(compile_with(linkable_of("rng.cl")),
                          "linkable rng (rng.cl) holds OpenCL C, which kernels for CUDA cannot "
