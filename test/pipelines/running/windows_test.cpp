@@ -190,5 +190,32 @@ TEST_F(Windows, the_taken_specialization_alone_is_computed) {
     EXPECT_EQ(count(), 10 * 20);
 }
 
+TEST_F(Windows, a_stage_that_no_value_depends_on_is_not_computed) {
+    Param<bool> wanted("wanted");
+    Param<int> n("n");
+    Func once("once");
+    once(x, y) = g(x, y);
+    f(x, y) = select(wanted && n > 3, once(x, y), x + 100 * y) * 3 + 300;
+    once.compute_root();
+    g.compute_at(once, y);
+    wanted.set(true);
+    n.set(4);
+    EXPECT_EQ(count(), 10 * 20);
+    n.set(3);
+    EXPECT_EQ(count(), 0);
+    wanted.set(false);
+    EXPECT_EQ(count(), 0);
+}
+
+TEST_F(Windows, a_window_slides_only_where_it_is_looked_through) {
+    Param<bool> wanted("wanted");
+    f(x, y) = select(wanted, g(x, y) + g(x, y + 1) + g(x, y + 2), 3 * (x + 100 * y) + 300);
+    g.store_root().compute_at(f, y);
+    wanted.set(true);
+    EXPECT_EQ(count(), 10 * 22);
+    wanted.set(false);
+    EXPECT_EQ(count(), 0);
+}
+
 }  // namespace
 }  // namespace calotype::test

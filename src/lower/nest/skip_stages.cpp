@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/skip_stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// Under which conditions a Func is needed in the body of its realization.
+class Uses : public Visitor {
+public:
+    Uses(const std::string &func, const Stmt &body) : func_(func) {
+        for (std::string &name : bound_names(body)) {
+            bound_.insert(std::move(name));
+        }
+        (*this)(body);
+    }
+
+    Expr matters = const_false();  ///< something depends on its values
+    Expr read = const_false();     ///< it is read
+    int producers = 0;
+
+private:
+    using Visitor::visit;
+
+    /// Can be asked where the storage is made.
+    bool is_known_outside(const Expr &e) const {
+        const std::vector<std::string> names = free_variables(e);
+        return is_pure(e) && !contains_kind(e, NodeKind::Let) && !reads_storage(e) &&
+               std::none_of(names.begin(), names.end(),
+                            [&](const std::string &n) { return bound_.count(n) > 0; });
+    }
+
+    static bool reads_storage(const Expr &e) {
+        struct Finder : GraphVisitor {
+            using GraphVisitor::visit;
+            void visit(const Call *op) override {
+                found |= op->call_kind != CallKind::Intrinsic;
+                GraphVisitor::visit(op);
+            }
+            bool found = false;
+        } finder;
+        finder(e);
+        return finder.found || contains_kind(e, NodeKind::Load);
+    }
+
+    void add_use() {
+        matters = simplify(matters || if_matters_);
+        read = simplify(read || if_read_);
+    }
+
+    /// Where `condition` holds.
+    template<typename Code>
+    void under(const Expr &condition, const Code &code, bool also_unread) {
+        if (!is_known_outside(condition)) {
+            (*this)(code);
+            return;
+        }
+        const Expr c = remove_likelies(condition);
+        const Expr matters_before = std::exchange(if_matters_, if_matters_ && c);
+        const Expr read_before = std::exchange(if_read_, also_unread ? if_read_ && c : if_read_);
+        (*this)(code);
+        if_matters_ = matters_before;
+        if_read_ = read_before;
+    }
+
+    /// Evaluated in any case, with consequences.
+    void always(const std::vector<Expr> &exprs) {
+        const Expr before = std::exchange(if_matters_, if_read_);
+        for (const Expr &e : exprs) {
+            (*this)(e);
+        }
+        if_matters_ = before;
+    }
+
+    void visit(const Variable *op) override {
+        const bool is_buffer =
+            op->type.is_handle() && (op->name == func_ || op->name.rfind(func_ + ".", 0) == 0);
+        if (is_buffer) {
+            add_use();
+        }
+    }
+    void visit(const Select *op) override {
+        (*this)(op->condition);
+        under(op->condition, op->true_value, false);
+        under(!op->condition, op->false_value, false);
+    }
+    void visit(const Call *op) override {
+        if (op->call_kind == CallKind::Func && op->name == func_) {
+            add_use();
+        }
+        if (op->is_intrinsic(Intrinsic::if_then_else)) {
+            (*this)(op->args[0]);
+            under(op->args[0], op->args[1], true);
+            if (op->args.size() > 2) {
+                under(!op->args[0], op->args[2], true);
+            }
+        } else if (op->call_kind == CallKind::Intrinsic && op->is_pure()) {
+            Visitor::visit(op);
+        } else {
+            always(op->args);
+        }
+    }
+    void visit(const Let *op) override {
+        always({op->value});
+        (*this)(op->body);
+    }
+    void visit(const LetStmt *op) override {
+        always({op->value});
+        (*this)(op->body);
+    }
+    void visit(const For *op) override {
+        always({op->min, op->extent});
+        (*this)(op->body);
+    }
+    void visit(const IfThenElse *op) override {
+        always({op->condition});
+        under(op->condition, op->then_case, true);
+        if (op->else_case.defined()) {
+            under(!op->condition, op->else_case, true);
+        }
+    }
+    void visit(const Provide *op) override {
+        always(op->args);
+        always({op->predicate});
+        for (const Expr &e : op->values) {
+            (*this)(e);
+        }
+    }
+    void visit(const ProducerConsumer *op) override {
+        if (op->is_producer && op->name == func_) {
+            producers++;
+        } else {
+            Visitor::visit(op);
+        }
+    }
+
+    const std::string &func_;
+    std::set<std::string> bound_;
+    Expr if_matters_ = const_true(), if_read_ = const_true();
+};
+
+/// `produce f` happens only under a condition.
+class GuardProducer : public Mutator {
+public:
+    GuardProducer(const std::string &func, const Expr &condition)
+        : func_(func), condition_(condition) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const ProducerConsumer *op) override {
+        const bool found = op->is_producer && op->name == func_;
+        return found ? IfThenElse::make(condition_, op) : Mutator::visit(op);
+    }
+    const std::string &func_;
+    const Expr &condition_;
+};
+
+class SkipStages : public Mutator {
+public:
+    explicit SkipStages(const LowerContext &ctx) : ctx_(ctx) {
+    }
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+
+    /// Its producer is a statement of its own, which nothing else waits for.
+    bool can_be_skipped(const std::string &func) const {
+        const auto f = ctx_.env.find(func);
+        if (f == ctx_.env.end()) {
+            return true;
+        }
+        const FuncSchedule &schedule = f->second.schedule();
+        const auto fused = [&](const std::vector<std::string> &group) {
+            return group.size() > 1 && std::find(group.begin(), group.end(), func) != group.end();
+        };
+        return !schedule.async && !schedule.memoized &&
+               std::none_of(ctx_.fused_groups.begin(), ctx_.fused_groups.end(), fused);
+    }
+
+    Stmt visit(const Realize *op) override {
+        const Stmt body = mutate(op->body);
+        const Stmt same = body.same_as(op->body)
+                              ? Stmt(op)
+                              : Realize::make(op->name, op->types, op->memory_type, op->bounds,
+                                              op->condition, body);
+        if (kernels_ > 0 || !can_be_skipped(op->name)) {
+            return same;
+        }
+        const Uses uses(op->name, body);
+        if (uses.producers != 1 || is_trivially_true(uses.matters)) {
+            return same;
+        }
+        const Stmt guarded = GuardProducer(op->name, uses.matters).mutate(body);
+        return Realize::make(op->name, op->types, op->memory_type, op->bounds,
+                             simplify(op->condition && uses.read), guarded);
+    }
+
+    Stmt visit(const For *op) override {
+        kernels_ += is_gpu(op->for_type);
+        const Stmt s = Mutator::visit(op);
+        kernels_ -= is_gpu(op->for_type);
+        return s;
+    }
+
+    const LowerContext &ctx_;
+    int kernels_ = 0;
+};
+
+}  // namespace
+
+Stmt skip_stages(const Stmt &s, LowerContext &ctx) {
+    return SkipStages(ctx).mutate(s);
+}
+
+}  // namespace calotype

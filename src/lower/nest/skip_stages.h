@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// skip_stages: what no value depends on in this run is not computed.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// A Func whose values matter only under a condition that is known where its storage is made is
+/// computed only then. Storage that is not even read otherwise is not allocated either.
+///
+///     realize f(...) {                           realize f(...) {
+///       produce f { ... }                   ->     if (p) { produce f { ... } }
+///       g(x) = select(p, f(x), 0)                  g(x) = select(p, f(x), 0)
+///     }                                          }
+///
+/// A select reads both sides: what f holds must not decide where something is read or stored, or
+/// what is called. There only conditions of statements and of if_then_else count.
+///
+/// Requires:    nothing.
+/// Establishes: nothing.
+/// Order: after the passes that look for a producer in its realization (bounds, sliding windows,
+///     folding); while Provides are there.
+Stmt skip_stages(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
