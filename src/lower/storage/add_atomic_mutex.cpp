@@ -9,6 +9,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "support/error.h"
 
 namespace calotype {
 
@@ -68,10 +69,12 @@ private:
     }
 
     Stmt visit(const For *op) override {
-        const bool parallel = is_unordered_parallel(op->for_type);
+        const bool parallel = is_unordered_parallel(op->for_type), kernel = is_gpu(op->for_type);
         parallel_ += parallel;
+        in_kernel_ += kernel;
         const Stmt s = Mutator::visit(op);
         parallel_ -= parallel;
+        in_kernel_ -= kernel;
         return s;
     }
 
@@ -81,6 +84,10 @@ private:
         if (parallel_ == 0 || !needs.found) {
             return op;
         }
+        user_assert(in_kernel_ == 0)
+            << "an atomic update of " << op->producer_name
+            << " sets several values or reads it elsewhere, which takes a mutex: kernels on a GPU "
+            << "have none";
         wanted_.insert(op->producer_name);
         return Atomic::make(op->producer_name, mutex_of(op->producer_name), op->body);
     }
@@ -113,6 +120,7 @@ private:
     const LowerContext &ctx_;
     std::set<std::string> wanted_;  ///< Funcs whose updates inside need locks
     int parallel_ = 0;
+    int in_kernel_ = 0;
 };
 
 }  // namespace
