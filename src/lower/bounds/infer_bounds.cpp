@@ -300,7 +300,13 @@ private:
             return;
         }
         for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
-            RangeOfVariable found(names::loop(f.name(), stage, rv.var));
+            const std::string loop = names::loop(f.name(), stage, rv.var);
+            if (is_open({f.name(), stage}, loop)) {
+                add_let(names::stage_min(f.name(), stage, rv.var), names::var(loop), "", items);
+                add_let(names::stage_max(f.name(), stage, rv.var), names::var(loop), "", items);
+                continue;
+            }
+            RangeOfVariable found(loop);
             found(body);
             Interval range = found.range;
             if (!range.is_bounded() || !depends_on_iteration({f.name(), stage}, range)) {
@@ -313,6 +319,12 @@ private:
             add_let(names::stage_min(f.name(), stage, rv.var), range.min, "", items);
             add_let(names::stage_max(f.name(), stage, rv.var), range.max, "", items);
         }
+    }
+
+    /// True inside of this loop of the stage.
+    bool is_open(const StageKey &stage, const std::string &loop) const {
+        return std::find(bound_.begin() + long(stage_begin_.at(stage)), bound_.end(), loop) !=
+               bound_.end();
     }
 
     static Interval domain_of(const Function &f, int stage, const ReductionVariable &rv) {

@@ -22,7 +22,8 @@ namespace calotype {
 ///
 /// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with
 /// the two versions under a condition; so do the block loops of a kernel, innermost of all, where a
-/// block chooses as a whole. likely_if_innermost counts in loops without loops inside.
+/// block chooses as a whole. likely_if_innermost counts in loops without loops inside,
+/// and in block loops.
 /// Loops marked Partition::Never are left alone; for one marked Always it is a CompileError if
 /// there is nothing to split off.
 ///

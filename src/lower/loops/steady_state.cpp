@@ -441,7 +441,8 @@ private:
 }  // namespace
 
 SteadyState find_steady_state(const For *loop) {
-    const LikelyTags tags(!has_inner_loop(loop->body));
+    // A choice of a block as a whole costs next to nothing, whatever stands inside.
+    const LikelyTags tags(loop->for_type == ForType::GPUBlock || !has_inner_loop(loop->body));
     auto find = [&](bool assume_lets) {
         auto found = std::make_unique<FindChoices>(loop, tags, assume_lets);
         (*found)(loop->body);

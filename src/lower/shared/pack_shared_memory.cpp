@@ -245,7 +245,7 @@ private:
         if (!is_gpu_shared(op->memory_type) || names_.insert(op->name).second) {
             return Mutator::visit(op);
         }
-        const std::string name = ctx_.names.unique(op->name);
+        const std::string name = ctx_.names.unique(op->name + ".place");
         return Allocate::make(name, op->type, op->memory_type, op->extents, op->condition,
                               mutate(shift_accesses(op->name, name, 0, op->body)), op->new_expr,
                               op->free_function, op->padding);
