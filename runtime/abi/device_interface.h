@@ -93,7 +93,8 @@ extern int calotype_device_malloc(void *user_context, struct calotype_buffer_t *
 /** Free the device copy, even if it is newer than the host's. Nothing to do if there is none. */
 extern int calotype_device_free(void *user_context, struct calotype_buffer_t *buf);
 
-/** Allocate host and device copies in one go, shared where the device can. */
+/** Allocate host and device copies in one go, shared where the device can, for a buffer that has
+ * neither. calotype_device_and_host_free ends both. */
 extern int
 calotype_device_and_host_malloc(void *user_context, struct calotype_buffer_t *buf,
                                 const struct calotype_device_interface_t *device_interface);

@@ -5,6 +5,7 @@
 
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -99,6 +100,10 @@ calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
     }
     if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
         return code;
+    }
+    if (buf->host || buf->device) {
+        set_failure("the buffer has memory already");
+        return report_code(user_context, calotype_error_code_device_malloc_failed);
     }
     ModuleUse impl(device_interface);
     if (impl->device_and_host_malloc(user_context, buf) != 0) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/text_modules.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +41,15 @@ HeldText **find_held(const void *state) {
         link = &(*link)->next;
     }
     return link;
+}
+
+bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '%';
 }
 
 int out_of_memory(void *user_context) {
@@ -252,14 +260,14 @@ void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void
     const char word[] = ".entry";
     for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
         at += sizeof word - 1;
-        if (!isspace(uint8_t(*at))) {
+        if (!is_space(*at)) {
             continue;
         }
-        while (isspace(uint8_t(*at))) {
+        while (is_space(*at)) {
             at++;
         }
         const char *end = at;
-        while (isalnum(uint8_t(*end)) || *end == '_' || *end == '$' || *end == '%') {
+        while (is_name_char(*end)) {
             end++;
         }
         found(at, size_t(end - at), data);

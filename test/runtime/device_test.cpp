@@ -108,6 +108,23 @@ TEST_F(Device, SharesAnAllocationWithTheHost) {
     EXPECT_EQ(nullptr, buf.host);
 }
 
+/// Memory that the buffer has is the application's: it would be freed with what is allocated here.
+TEST_F(Device, SharesNothingWithMemoryThatIsThere) {
+    uint8_t *const host = buf.host;
+    expect_failure(-16, calotype_device_and_host_malloc(nullptr, &buf, fake_device()),
+                   "device allocation failed: the buffer has memory already");
+    EXPECT_EQ(host, buf.host);
+    EXPECT_EQ(0, calls("device_and_host_malloc"));
+    buf.host = nullptr;
+    EXPECT_EQ(0, calotype_device_malloc(nullptr, &buf, fake_device()));
+    expect_failure(-16, calotype_device_and_host_malloc(nullptr, &buf, fake_device()),
+                   "device allocation failed: the buffer has memory already");
+    expect_failure(-42, calotype_device_and_host_malloc(nullptr, &buf, other_fake_device()),
+                   "buffer is on another device interface");
+    EXPECT_EQ(0, calotype_device_free(nullptr, &buf));
+    buf.host = host;
+}
+
 TEST_F(Device, WrapsNativeHandles) {
     int memory[12] = {};
     const uint64_t handle = reinterpret_cast<uint64_t>(memory);
@@ -212,9 +229,12 @@ TEST_F(Device, ReportsWhatABackEndCannotDo) {
     expect_failure(-16, calotype_device_malloc(nullptr, &buf, fake_device()),
                    "device allocation failed");
     EXPECT_EQ(nullptr, buf.device_interface);
+    uint8_t *const host = buf.host;
+    buf.host = nullptr;
     fail("device_and_host_malloc");
     expect_failure(-16, calotype_device_and_host_malloc(nullptr, &buf, fake_device()),
                    "device allocation failed");
+    buf.host = host;
     fail("wrap_native");
     expect_failure(-32, calotype_device_wrap_native(nullptr, &buf, 1, fake_device()),
                    "wrapping a native device handle failed");

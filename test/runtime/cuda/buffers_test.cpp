@@ -247,6 +247,23 @@ TEST_F(CudaBuffers, PiecesOfPoolsAreKeptForTheirStreamIfWanted) {
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
 }
 
+TEST_F(CudaBuffers, HostAndDeviceMemoryOrNone) {
+    Ints a(100);
+    a.buf.host = nullptr;
+    fake_cuda::fail("cuMemAllocFromPoolAsync", 2, 1, 2);
+    EXPECT_NE(0, calotype_device_and_host_malloc(nullptr, &a.buf, cuda()));
+    EXPECT_NE(std::string::npos, errors.take().find("CUDA_ERROR_OUT_OF_MEMORY"));
+    EXPECT_EQ(nullptr, a.buf.host);
+    EXPECT_EQ(0u, a.buf.device);
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    ASSERT_EQ(0, calotype_device_and_host_malloc(nullptr, &a.buf, cuda()));
+    EXPECT_NE(nullptr, a.buf.host);
+    EXPECT_EQ(1, fake_cuda::live_allocations());
+    EXPECT_EQ(0, calotype_device_and_host_free(nullptr, &a.buf));
+    EXPECT_EQ(nullptr, a.buf.host);
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+}
+
 TEST_F(CudaBuffers, WrapsTheApplicationsMemory) {
     Ints a(10), b(10);
     ASSERT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));
