@@ -121,8 +121,7 @@ Value *NvptxMachine::storage(FunctionEmitter &f, const Allocate *op) const {
     int64_t elements = op->extents.empty() ? 1 : op->constant_size();
     const bool constant = elements > 0;
     int64_t bytes = constant ? elements * element : 0;
-    if (op->memory_type == MemoryType::GPUShared ||
-        op->memory_type == MemoryType::GPUSharedAsync) {
+    if (op->memory_type == MemoryType::GPUShared || op->memory_type == MemoryType::GPUSharedAsync) {
         return shared_storage(f, op, bytes);
     }
     user_assert(constant) << "allocation " << op->name
