@@ -37,7 +37,7 @@ private:
 
     Stmt visit(const For *op) override {
         if (op->for_type == ForType::GPUBlock && !rare_) {
-            return partition_blocks(op);
+            return has_choice_of_blocks(op) ? partition_blocks(op) : Mutator::visit(op);
         }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
                                op->partition != Partition::Never && !is_gpu(op->for_type) &&
@@ -52,6 +52,12 @@ private:
         }
         return op->for_type == ForType::Serial ? split_in_three(op, steady)
                                                : branch_inside(op, steady);
+    }
+
+    /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels with
+    /// storage, which threads may share, stay as they are.
+    static bool has_choice_of_blocks(const For *op) {
+        return op->device_api != DeviceAPI::OpenCL || !contains_kind(op->body, NodeKind::Allocate);
     }
 
     /// Block loops are left as they are. What is likely is looked for from the outermost in, and
