@@ -41,6 +41,8 @@ struct FakeEvent {
 struct State {
     std::mutex lock;
     std::set<FakeModule *> modules;
+    std::vector<std::unique_ptr<FakeContext>>
+        contexts;  ///< all there ever were: some may still ask
     std::set<uint64_t> dead_contexts;
     FakeContext default_context;
     FakeCalls calls;
@@ -372,9 +374,10 @@ const calotype_device_interface_t *other_fake_backend_interface() {
 }
 
 FakeContext *make_fake_context() {
-    auto *context = new FakeContext;
+    auto context = std::make_unique<FakeContext>();
     context->uid = state().next_uid++;
-    return context;
+    std::lock_guard<std::mutex> guard(state().lock);
+    return state().contexts.emplace_back(std::move(context)).get();
 }
 
 void destroy_fake_context(FakeContext *context) {
