@@ -57,10 +57,22 @@ std::vector<Func> FuncOutput::funcs() const {
 }
 
 void FuncOutputArray::define() {
-    for (size_t i = 0; i < array_size(); i++) {
+    is_defined_ = true;
+    for (size_t i = 0; array_size_defined() && i < array_size(); i++) {
         funcs_.push_back(make_func(i));
     }
-    is_defined_ = true;
+}
+
+void FuncOutputArray::resize(size_t size) {
+    set_array_size(int(size));
+    if (is_defined_ && funcs_.empty()) {
+        define();
+    }
+}
+
+std::vector<Func> FuncOutputArray::funcs() const {
+    (void)array_size();  // an error if nobody has said it
+    return funcs_;
 }
 
 }  // namespace calotype::internal

@@ -121,6 +121,9 @@ public:
     size_t size() const {
         return array_size();
     }
+    /// Says how many there are, where neither the declaration nor a parameter does: in configure()
+    /// or generate().
+    void resize(size_t size);
     const Func &operator[](size_t i) const {
         check_index(i);
         return funcs_[i];
@@ -141,9 +144,7 @@ public:
 
 protected:
     void define() override;
-    std::vector<Func> funcs() const override {
-        return funcs_;
-    }
+    std::vector<Func> funcs() const override;
 
 private:
     std::vector<Func> funcs_;

@@ -92,6 +92,31 @@ public:
     }
 };
 
+class Resized : public Generator<Resized> {
+public:
+    GeneratorParam<int> count{"count", 2};
+    Output<Buffer<int32_t, 1>[]> early {
+        "early"
+    };
+    Output<Buffer<int32_t, 1>[]> late {
+        "late"
+    };
+
+    void configure() {
+        early.resize(1);
+    }
+    void generate() {
+        Var x("x");
+        early[0](x) = x;
+        if (count > 0) {
+            late.resize(size_t(int(count)));
+        }
+        for (size_t i = 0; i < late.size(); i++) {
+            late[i](x) = x + 10 * int(i + 1);
+        }
+    }
+};
+
 class Configured : public Generator<Configured> {
 public:
     GeneratorParam<int> count{"count", 2};
@@ -221,6 +246,7 @@ CALOTYPE_REGISTER_GENERATOR(Kinds, kinds)
 CALOTYPE_REGISTER_GENERATOR(Open, open)
 CALOTYPE_REGISTER_GENERATOR(Arrays, arrays)
 CALOTYPE_REGISTER_GENERATOR(Configured, configured)
+CALOTYPE_REGISTER_GENERATOR(Resized, resized)
 CALOTYPE_REGISTER_GENERATOR(Undefined, undefined)
 CALOTYPE_REGISTER_GENERATOR(WrongType, wrong_type)
 CALOTYPE_REGISTER_GENERATOR(Outer, outer)

@@ -82,6 +82,16 @@ TEST(Generators, Configure) {
     EXPECT_EQ(extra(0), 44);
 }
 
+TEST(Generators, ArraysThatGetTheirSizeLate) {
+    Buffer<int32_t, 1> early(2), first(2), second(2);
+    EXPECT_EQ(make("resized")(early, first, second), 0);
+    EXPECT_EQ(early(1), 1);
+    EXPECT_EQ(first(1), 11);
+    EXPECT_EQ(second(1), 21);
+    EXPECT_COMPILE_ERROR(make("resized", {{"count", "0"}}),
+                         "output 'late' has no array size: set generator parameter 'late.size'");
+}
+
 TEST(Generators, InsideOfAnother) {
     Buffer<uint8_t, 2> in(128, 4), out(128, 4);
     in.fill(10);
@@ -240,7 +250,7 @@ TEST(Registry, SaysWhatThereIs) {
     EXPECT_COMPILE_ERROR(internal::create_generator("zzz", GeneratorContext()),
                          "there is no generator 'zzz', there are: arrays, brighten, brighten_five, "
                          "configured, kinds, linked, "
-                         "mixer, open, outer, undefined, wrong_type");
+                         "mixer, open, outer, resized, undefined, wrong_type");
 }
 
 }  // namespace
