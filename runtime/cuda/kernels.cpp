@@ -6,8 +6,8 @@
 
 #include "runtime/cuda/build_image.h"
 #include "runtime/cuda/context.h"
-#include "runtime/cuda/heap.h"
 #include "runtime/cuda/graphs.h"
+#include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
@@ -239,11 +239,11 @@ void destroy_event(void *event) {
 }  // namespace
 
 const KernelBackend kernel_backend = {
-    "CUDA",         acquire,        release,     enter,  leave,        is_alive,     describe,
-    is_image_ready, describe_tools, build,       load,   unload,       get_function, nullptr,
-    get_global,     copy_to_device, synchronize, launch, record_event, query_event,  destroy_event,
-    is_capturing,   forget_context, can_replay,  replay, drop_graphs,  reuse_memory, acquire_held,
-    &device_heap,
+    "CUDA",       acquire,        release,        enter,          leave,          is_alive,
+    describe,     is_image_ready, describe_tools, build,          load,           unload,
+    get_function, nullptr,        get_global,     copy_to_device, synchronize,    launch,
+    record_event, query_event,    destroy_event,  is_capturing,   forget_context, can_replay,
+    replay,       drop_graphs,    reuse_memory,   acquire_held,   &device_heap,
 };
 
 }  // namespace cuda
