@@ -31,8 +31,8 @@ public:
 private:
     void schedule_for_gpu() {
         // A thread makes four pixels below each other and keeps the six rows of blur_x that they
-        // need in registers; neighbours share what they read by way of the cache. All blocks run the
-        // same code: without the tests of the borders it takes more registers, and is slower.
+        // need in registers; neighbours share what they read by way of the cache. All blocks run
+        // the same code: without the tests of the borders it takes more registers, and is slower.
         Var xi{"xi"}, yt{"yt"};
         output.split(y, y, yi, 4)
             .split(y, y, yt, 4)
