@@ -325,9 +325,27 @@ Interval CodeBounds::plain_bounds(const Expr &e) {
     return engine_->bounds(e).ends;
 }
 
+/// All that moves e is one let that a condition limits: what cancels in its value is in its
+/// interval already, and what the condition says is not in its value.
+bool CodeBounds::is_of_one_limited_let(const Expr &e) const {
+    const std::string *only = nullptr;
+    const std::vector<std::string> names = free_variables(e);
+    for (const std::string &name : names) {
+        const Interval *i = scope_.find(name);
+        if (!i || i->is_single_point()) {
+            continue;
+        }
+        if (only || !limited_.count(name)) {
+            return false;
+        }
+        only = &name;
+    }
+    return only;
+}
+
 Interval CodeBounds::close_bounds(const Expr &e) {
     const Interval plain = plain_bounds(e);
-    if (plain.is_single_point() || !is_index(e) || !may_cancel(e)) {
+    if (plain.is_single_point() || !is_index(e) || !may_cancel(e) || is_of_one_limited_let(e)) {
         return plain;
     }
     bool cancelled = false;

@@ -109,6 +109,7 @@ private:
     bool may_cancel(const Expr &e) const;
     Expr expand_lets(const Expr &e, bool *cancelled) const;
     Interval plain_bounds(const Expr &e);
+    bool is_of_one_limited_let(const Expr &e) const;
     Interval close_bounds(const Expr &e);
 
     const FuncValueBounds &funcs_;

@@ -160,5 +160,21 @@ TEST(Parallel, loops_within_loops) {
     expect_all(f.realize({20, 24}), [](int i, int j) { return i * 3 + j; });
 }
 
+// The output is what was asked for: tiles need no more of it, whatever their loops became.
+TEST(Fuse, guarded_tiles_need_no_more_than_the_output) {
+    for (const bool stored : {false, true}) {
+        Func g("g"), f("f");
+        g(x, y) = x * 3;
+        f(x, y) = g(x, y) + g(x + 1, y) + y;
+        f.tile(x, y, xo, yo, xi, yi, 8, 8, TailStrategy::GuardWithIf).fuse(xo, yo, fused);
+        f.parallel(fused).vectorize(xi, 8);
+        if (stored) {
+            g.compute_at(f, fused).vectorize(x, 4);
+        }
+        expect_all(f.realize({33, 21}), [](int i, int j) { return 6 * i + 3 + j; });
+        expect_all(f.realize({3, 2}), [](int i, int j) { return 6 * i + 3 + j; });
+    }
+}
+
 }  // namespace
 }  // namespace calotype
