@@ -57,7 +57,8 @@ Symbols symbols_of_archive() {
 }
 
 bool is_sanitizer_symbol(const std::string &name) {
-    for (const char *prefix : {"__asan_", "__ubsan_", "__tsan_", "__msan_", "__sanitizer_"}) {
+    for (const char *prefix :
+         {"__asan_", "__odr_asan", "__ubsan_", "__tsan_", "__msan_", "__sanitizer_"}) {
         if (name.rfind(prefix, 0) == 0) {
             return true;
         }
