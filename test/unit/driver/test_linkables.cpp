@@ -138,7 +138,7 @@ TEST(LinkCode, SymbolsAndVectors) {
     const Tuple v = pure_extern_device_call_vector(a, "look_up", Float(32, 3),
                                                    {x, extern_device_symbol(a, "table")});
     f(x) = v[0] + v[1] + v[2];
-    f.gpu_tile(x, xi, 8);
+    f.gpu_tile(x, xi, 8).never_partition_all();
     const LoweredModule m = lowered(f);
     EXPECT_EQ(names_of(m.device_modules.at(0).linked), Names{"a"});
     EXPECT_EQ(calls_in_kernels("look_up", m), 3);
@@ -234,12 +234,12 @@ TEST(LinkedCalls, EffectsAreNotMerged) {
     const Linkable a = code("a");
     f(x, y) = extern_device_call(a, "next", Int(32), {7}) * 2 +
               extern_device_call(a, "next", Int(32), {7});
-    f.gpu_tile(x, y, xi, yi, 8, 4);
+    f.gpu_tile(x, y, xi, yi, 8, 4).never_partition_all();
     EXPECT_EQ(calls_in_kernels("next", lowered(f)), 2);
     Func g("g");
     const Expr same = pure_extern_device_call(a, "value", Int(32), {x});
     g(x, y) = same * 2 + pure_extern_device_call(a, "value", Int(32), {x}) * y;
-    g.gpu_tile(x, y, xi, yi, 8, 4);
+    g.gpu_tile(x, y, xi, yi, 8, 4).never_partition_all();
     EXPECT_EQ(calls_in_kernels("value", lowered(g)), 1);
 }
 
