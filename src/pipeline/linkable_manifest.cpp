@@ -43,6 +43,10 @@ public:
             const auto line =
                 1 + std::count(text.begin(), text.begin() + long(position(e, text)), '\n');
             fail("it is no JSON, line " + std::to_string(line));
+        } catch (const Json::exception &e) {
+            // After "[json.exception.name.number] ".
+            const std::string reason = e.what();
+            fail("it cannot be read: " + reason.substr(reason.find(' ') + 1));
         }
         return result;
     }

@@ -224,6 +224,8 @@ TEST(LinkableTexts, manifests) {
     const std::string at = "manifest '" + file + "': ";
     EXPECT_EQ(error("{\n\"path\": \"a.ptx\",\n}"), at + "it is no JSON, line 3");
     EXPECT_EQ(error(""), at + "it is no JSON, line 1");
+    EXPECT_EQ(error(R"({"path": "a.ptx", "sm": 1e999})"),
+              at + "it cannot be read: number overflow parsing '1e999'");
     EXPECT_EQ(error("[1]"), at + "the manifest is [1], must be an object");
     EXPECT_EQ(error(R"({"linkables": 3})"), at + "'linkables' is 3, must be a list");
     EXPECT_EQ(error(R"({"linkables": [], "x": 1})"), at + "beside 'linkables' it has other keys");
