@@ -20,7 +20,9 @@ std::string plain_text(const std::string &source) {
             i = end == std::string::npos ? source.size() : end;
         } else if (source.compare(i, 2, "/*") == 0) {
             const size_t end = source.find("*/", i + 2);
-            i = end == std::string::npos ? source.size() : end + 2;
+            i = end == std::string::npos ? source.size() : end + 1;
+            text += ' ';
+            continue;
         }
         if (i >= source.size()) {
             break;

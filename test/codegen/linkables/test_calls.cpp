@@ -218,8 +218,10 @@ TEST(OpenclSymbols, OfSource) {
     const auto s = opencl_symbols(R"(
         #define TWICE(x) { (x) + (x) }
         // int comment(int x) { return x; }
+        /* int *//* comment *//* other(int x) { return x; } */
+        /**/ #define NONE(x) { x }
         int declared(int x);
-        static inline float4 scale(float4 v, float s) { if (s > 0) { return v * s; } return v; }
+        static inline float4/*4*/scale/**/(float4 v, float s)/**//**/{ if (s > 0) { return v * s; } return v; }
         __constant int table[] = {1, 2};
         __kernel void k(__global int *p)
         { *p = 1; }
