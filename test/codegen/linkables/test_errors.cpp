@@ -257,7 +257,6 @@ TEST(LinkErrors, NamesThatNobodyDefines) {
     }
 }
 
-// L14
 TEST(LinkErrors, TheDeviceRuntimeIsAskedFor) {
     for (const std::string form : {"ptx", "bc"}) {
         NEEDS_INPUT("nrt." + form);

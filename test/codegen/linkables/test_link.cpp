@@ -25,7 +25,7 @@ struct Form {
 
 class EveryForm : public ::testing::TestWithParam<Form> {};
 
-// L1 to L6 and L12: a call that stays is a function in the cubin, an inlined one is not.
+// A call that stays is a function in the cubin, an inlined one is not.
 TEST_P(EveryForm, IsLinked) {
     const Form &form = GetParam();
     NEEDS_INPUT(form.file);
@@ -176,7 +176,6 @@ TEST(Link, LtoTravelsAsLtoIr) {
     EXPECT_TRUE(defines(cubin, "rng_twice"));
 }
 
-// L15
 TEST(Link, TheDeviceRuntimeWithEveryForm) {
     NEEDS_INPUT("nrt.ptx");
     for (const std::string form : {"nrt.ptx", "nrt.bc", "nrt.ltoir"}) {

@@ -82,7 +82,7 @@ TEST_F(NvJitLink, OfAnotherMajorVersionThanTheDriverIsNotUsed) {
     EXPECT_STREQ(arch.toolchain, "driver 12080");
 }
 
-TEST_F(NvJitLink, L1PtxWithLibrariesOfAllKinds) {
+TEST_F(NvJitLink, PtxWithLibrariesOfAllKinds) {
     const struct {
         calotype_kind kind;
         const char *file;
@@ -101,7 +101,7 @@ TEST_F(NvJitLink, L1PtxWithLibrariesOfAllKinds) {
     }
 }
 
-TEST_F(NvJitLink, L1AFatbinWithLtoIrWhereLtoIsForbidden) {
+TEST_F(NvJitLink, AFatbinWithLtoIrWhereLtoIsForbidden) {
     kernels_as_ptx();
     library(CALOTYPE_FATBIN, "multi.fatbin", 0, CALOTYPE_LK_LTO_NEVER);
     const Built built = build_for(90);
@@ -109,7 +109,7 @@ TEST_F(NvJitLink, L1AFatbinWithLtoIrWhereLtoIsForbidden) {
     EXPECT_FALSE(built.image.lto_missed);
 }
 
-TEST_F(NvJitLink, L2LtoIrAloneWhereLtoIsForbidden) {
+TEST_F(NvJitLink, LtoIrAloneWhereLtoIsForbidden) {
     kernels_as_ptx();
     library(CALOTYPE_LTOIR, "add.ltoir", 90, CALOTYPE_LK_LTO_NEVER);
     expect_failure(CALOTYPE_E_LINK,
@@ -118,7 +118,7 @@ TEST_F(NvJitLink, L2LtoIrAloneWhereLtoIsForbidden) {
                    "or a cubin\n");
 }
 
-TEST_F(NvJitLink, L3LtoRequiredWithoutLtoIr) {
+TEST_F(NvJitLink, LtoRequiredWithoutLtoIr) {
     kernels_as_lto_ir();
     library(CALOTYPE_PTX, "add.ptx", 90, CALOTYPE_LK_LTO_REQUIRED);
     expect_failure(CALOTYPE_E_LINK, "linkable 'rng' requires LTO (lto=require), but it holds no "
@@ -126,7 +126,7 @@ TEST_F(NvJitLink, L3LtoRequiredWithoutLtoIr) {
                                     "inlined\n");
 }
 
-TEST_F(NvJitLink, L3LtoRequiredOfKernelsWithoutLtoIr) {
+TEST_F(NvJitLink, LtoRequiredOfKernelsWithoutLtoIr) {
     kernels_as_ptx();
     library(CALOTYPE_LTOIR, "add.ltoir", 90, CALOTYPE_LK_LTO_REQUIRED);
     expect_failure(CALOTYPE_E_LINK,
@@ -135,7 +135,7 @@ TEST_F(NvJitLink, L3LtoRequiredOfKernelsWithoutLtoIr) {
                    "inlined\n");
 }
 
-TEST_F(NvJitLink, L4PtxWithLtoIrLinksButIsNotInlined) {
+TEST_F(NvJitLink, PtxWithLtoIrLinksButIsNotInlined) {
     for (const char *file : {"add.ltoir", "multi.fatbin"}) {
         SCOPED_TRACE(file);
         module = ModuleUnderTest();
@@ -146,7 +146,7 @@ TEST_F(NvJitLink, L4PtxWithLtoIrLinksButIsNotInlined) {
     }
 }
 
-TEST_F(NvJitLink, L5LtoIrWithMachineCodeKeepsTheCall) {
+TEST_F(NvJitLink, LtoIrWithMachineCodeKeepsTheCall) {
     const struct {
         calotype_kind kind;
         const char *file;
@@ -164,8 +164,8 @@ TEST_F(NvJitLink, L5LtoIrWithMachineCodeKeepsTheCall) {
     }
 }
 
-// Also L13: the symbol is not in the cubin.
-TEST_F(NvJitLink, L6LtoIrWithLtoIrInlines) {
+// The symbol is not in the cubin.
+TEST_F(NvJitLink, LtoIrWithLtoIrInlines) {
     const struct {
         calotype_kind kind;
         const char *file;
@@ -199,7 +199,7 @@ TEST_F(NvJitLink, KernelsAreTakenAsLtoIrOnlyWhereItServes) {
     EXPECT_TRUE(calls_add_ext());
 }
 
-TEST_F(NvJitLink, L7LtoIrThatIsNewerThanTheTarget) {
+TEST_F(NvJitLink, LtoIrThatIsNewerThanTheTarget) {
     kernels_as_lto_ir();
     library(CALOTYPE_LTOIR, "new.ltoir", 100);
     expect_failure(CALOTYPE_E_LINK,
@@ -207,7 +207,7 @@ TEST_F(NvJitLink, L7LtoIrThatIsNewerThanTheTarget) {
                    "LTO-IR must not be newer than the target; build it for sm_90 or older\n");
 }
 
-TEST_F(NvJitLink, L8MachineCodeOfAnotherArchitecture) {
+TEST_F(NvJitLink, MachineCodeOfAnotherArchitecture) {
     kernels_as_ptx();
     library(CALOTYPE_CUBIN, "add80.cubin", 80);
     expect_failure(CALOTYPE_E_LINK, "linkable 'rng' has no code that links for sm_90: it holds "
@@ -221,7 +221,7 @@ TEST_F(NvJitLink, L8MachineCodeOfAnotherArchitecture) {
                    "add PTX\nnvJitLink answered ");
 }
 
-TEST_F(NvJitLink, L9AFunctionThatNobodyDefines) {
+TEST_F(NvJitLink, AFunctionThatNobodyDefines) {
     kernels_as_ptx();
     expect_failure(CALOTYPE_E_LINK,
                    "module 'blur': device function 'add_ext' is not defined by the "
@@ -279,7 +279,7 @@ TEST_F(NvJitLink, ALinkableByTwoRoutesIsLinkedOnce) {
     free(const_cast<void *>(image.bytes));
 }
 
-TEST_F(NvJitLink, L14TheDeviceRuntimeWithoutItsFlag) {
+TEST_F(NvJitLink, TheDeviceRuntimeWithoutItsFlag) {
     kernels_as_ptx();
     library(CALOTYPE_PTX, "nrt.ptx");
     expect_failure(CALOTYPE_E_LINK,
