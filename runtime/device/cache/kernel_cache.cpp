@@ -35,6 +35,15 @@ const KernelBackend *backend_of(const calotype_device_interface_t *device_interf
 
 namespace {
 
+/** Give back a hold that nobody has seen but those who counted it meanwhile: a release may sleep
+ * for its sake, and an entry may have been left for it to free. */
+__attribute__((noinline)) void take_back(calotype_entry &entry, HoldCell &cell) {
+    LockGuard guard(kernel_cache.lock);
+    cell.taken.store(cell.taken.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    reclaim_if_idle(entry);
+    announce_change();
+}
+
 /** A hold of a module that is there; false: ask under the lock. */
 inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_hold *out) {
     ThreadBlock *me = known_thread;
@@ -54,8 +63,7 @@ inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_ho
             cell->take();
             barrier_to_pass();
             if (e->word.load(std::memory_order_acquire) != word || cell->balance() <= 0) {
-                cell->taken.store(cell->taken.load(std::memory_order_relaxed) - 1,
-                                  std::memory_order_release);
+                take_back(*e, *cell);
                 return false;
             }
             cell->count_hit(kernel_cache.epoch.load(std::memory_order_relaxed) + ++me->sequence);
@@ -229,6 +237,7 @@ Answer await_flight(Request &request) {
     count_in(request.context, Counter::waits);
     const uint64_t word = entry.word.load(std::memory_order_relaxed);
     *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
+    request.context->users++;
     kernel_cache.lock.unlock();
     const uint64_t begin = now_ns();
     while (!waiter.done.load(std::memory_order_acquire)) {
@@ -236,6 +245,7 @@ Answer await_flight(Request &request) {
     }
     count_in(request.context, Counter::wait_ns, now_ns() - begin);
     kernel_cache.lock.lock();
+    request.context->users--;
     request.status = waiter.status;
     request.error = waiter.error;
     return waiter.status == CALOTYPE_OK ? Answer::held : Answer::failed;
@@ -382,6 +392,7 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     Victims victims;
     kernel_cache.lock.lock();
     ContextState &context = *entry.context;
+    context.users++;
     if (entry.phase() == Phase::orphaned) {
         count_in(&context, Counter::orphans);
         reclaim_if_idle(entry);
@@ -395,8 +406,13 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     }
     announce_change();
     kernel_cache.lock.unlock();
-    return victims.first ? tear_down(context, victims, CALOTYPE_R_EVICT, giver.user_context, *me)
-                         : CALOTYPE_OK;
+    calotype_status status = CALOTYPE_OK;
+    if (victims.first) {
+        status = tear_down(context, victims, CALOTYPE_R_EVICT, giver.user_context, *me);
+    }
+    LockGuard guard(kernel_cache.lock);
+    context.users--;
+    return status;
 }
 
 calotype_status give_back(calotype_hold hold, Giver giver) {
