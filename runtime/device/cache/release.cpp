@@ -229,11 +229,16 @@ void release_at_exit() {
     for (uint64_t uid = next_older_context(UINT64_MAX); me && uid; uid = next_older_context(uid)) {
         kernel_cache.lock.lock();
         ContextState *context = find_context(uid);
+        const KernelBackend *backend = context ? context->backend : nullptr;
+        void *const address = context ? context->scope.context : nullptr;
         kernel_cache.lock.unlock();
+        if (!context) {
+            continue;  // lost meanwhile, and its record serves another
+        }
         Release release{*context, uid,
                         *me,      CALOTYPE_REL_FORCE,
                         deadline, CALOTYPE_R_EXIT,
-                        nullptr,  context->backend->is_alive(context->scope.context, uid)};
+                        nullptr,  backend->is_alive(address, uid)};
         release_context(release);
     }
     end_thread_tracking();
