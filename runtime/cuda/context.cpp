@@ -169,8 +169,11 @@ namespace {
 
 enum class Hooks { not_known, standard, replaced };
 constinit std::atomic<Hooks> hooks{Hooks::not_known};
+constinit Mutex hooks_lock;
 
+/** One at a time, so that what is kept is what the last one saw. */
 Hooks look_at_hooks() {
+    LockGuard lock(hooks_lock);
     const bool are_standard = acquire_hook.get() == default_acquire_context &&
                               release_hook.get() == default_release_context &&
                               stream_hook.get() == default_get_stream &&
