@@ -105,33 +105,6 @@ private:
     const Place &place_;
 };
 
-/// The buffers that are stored to, and those that are loaded from.
-class Written : public GraphVisitor {
-public:
-    std::set<std::string> names, read;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Load *op) override {
-        read.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        names.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Call *op) override {
-        const Variable *to =
-            op->is_intrinsic(Intrinsic::gpu_async_copy) ? op->args[0].as<Variable>() : nullptr;
-        const Variable *from = to ? op->args[2].as<Variable>() : nullptr;
-        if (to && from) {
-            names.insert(to->name);
-            read.insert(from->name);
-        }
-        GraphVisitor::visit(op);
-    }
-};
-
 /// The accesses of one step.
 class StepAccesses : public Visitor {
 public:
@@ -193,9 +166,8 @@ private:
         Visitor::visit(op);
     }
     void visit(const Atomic *op) override {
-        Written updated;
-        updated(op->body);
-        const std::set<std::string> around = std::exchange(atomic_, std::move(updated.names));
+        const std::set<std::string> around =
+            std::exchange(atomic_, accessed_buffers(op->body).written);
         Visitor::visit(op);
         atomic_ = around;
     }
@@ -274,10 +246,9 @@ public:
     }
 
     Stmt run(const Stmt &s) {
-        Written written;
-        written(s);
-        for (const std::string &name : written.names) {
-            if (written.read.count(name) || !has_one_value(name)) {
+        const AccessedBuffers all = accessed_buffers(s);
+        for (const std::string &name : all.written) {
+            if (all.read.count(name) || !has_one_value(name)) {
                 place_.written.insert(name);
             }
         }

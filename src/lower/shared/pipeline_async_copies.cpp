@@ -14,9 +14,9 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
+#include "lower/shared/shared_access.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -31,29 +31,6 @@ constexpr int default_stages = 2, max_stages = 16;
 /// Of an iteration's place in shared memory, so that vectors stay aligned in all of them.
 constexpr int place_bytes = 16;
 constexpr int fence_shared = 2;
-
-/// The buffers of loads and stores, and the names that are bound.
-class Accessed : public GraphVisitor {
-public:
-    std::set<std::string> read, written;
-    explicit Accessed(const std::vector<Stmt> &all) {
-        for (const Stmt &s : all) {
-            (*this)(s);
-        }
-    }
-    using GraphVisitor::operator();
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Load *op) override {
-        read.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        written.insert(op->name);
-        GraphVisitor::visit(op);
-    }
-};
 
 bool meet(const std::set<std::string> &a, const std::set<std::string> &b) {
     return std::any_of(a.begin(), a.end(), [&](const std::string &name) { return b.count(name); });
@@ -204,7 +181,8 @@ public:
         if (!spine_.is_simple || spine_.fills.empty() || !spine_.rest.defined()) {
             return false;
         }
-        const Accessed fills(spine_.fills), rest({spine_.rest});
+        const AccessedBuffers fills = accessed_buffers(Block::make(spine_.fills)),
+                              rest = accessed_buffers(spine_.rest);
         if (meet(fills.read, fills.written) || meet(fills.read, rest.written) ||
             meet(fills.written, rest.written)) {
             return false;

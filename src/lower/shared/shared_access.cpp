@@ -19,6 +19,7 @@
 #include "ir/constants.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -26,6 +27,32 @@ namespace calotype::internal {
 namespace {
 
 using Part = LinearForm::Part;
+
+class BufferFinder : public GraphVisitor {
+public:
+    AccessedBuffers found;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Load *op) override {
+        found.read.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        found.written.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Call *op) override {
+        const Variable *to =
+            op->is_intrinsic(Intrinsic::gpu_async_copy) ? op->args[0].as<Variable>() : nullptr;
+        const Variable *from = to ? op->args[2].as<Variable>() : nullptr;
+        if (to && from) {
+            found.written.insert(to->name);
+            found.read.insert(from->name);
+        }
+        GraphVisitor::visit(op);
+    }
+};
 
 constexpr int64_t too_large = int64_t(1) << 40;
 
@@ -294,6 +321,12 @@ LinearIndex linear_index(const Expr &e, const IndexNames &names,
     Linearizer linearizer(names, is_stride);
     linearizer.add(simplify(e), 1, "");
     return std::move(linearizer.index);
+}
+
+AccessedBuffers accessed_buffers(const Stmt &s) {
+    BufferFinder finder;
+    finder(s);
+    return std::move(finder.found);
 }
 
 bool may_meet(const SharedAccess &a, const SharedAccess &b,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Can two threads of a block meet at one element? Helper of insert_barriers.
+// What do the threads of a block touch, and can two of them meet at one element?
 #pragma once
 
 #include <functional>
@@ -46,6 +46,12 @@ using LinearIndex = std::map<std::string, LinearForm>;
 /// what is not understood goes to `other`.
 LinearIndex linear_index(const Expr &e, const IndexNames &names,
                          const std::function<bool(const std::string &)> &is_stride);
+
+/// Names of buffers, by the loads, stores and asynchronous copies of a statement.
+struct AccessedBuffers {
+    std::set<std::string> read, written;
+};
+AccessedBuffers accessed_buffers(const Stmt &s);
 
 /// A load or store of what threads share.
 struct SharedAccess {
