@@ -123,6 +123,9 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     auto *images =
         static_cast<calotype_image *>(allocate(linkable.n_images * sizeof(calotype_image)));
     if (!read || !images) {
+        log << "linkable '" << linkable.name << "': no memory for the "
+            << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
+            << " bytes that describe it and its " << linkable.n_images << " images";
         return CALOTYPE_E_OOM;
     }
     *read = linkable;
@@ -150,6 +153,9 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc, ErrorLog &
     auto **linkables = static_cast<const calotype_linkable_desc **>(
         allocate(desc.n_linkables * sizeof(calotype_linkable_desc *)));
     if (!linkables) {
+        log << "module '" << desc.name << "': no memory for the "
+            << uint64_t(desc.n_linkables * sizeof(calotype_linkable_desc *))
+            << " bytes that list its " << desc.n_linkables << " linkables";
         return CALOTYPE_E_OOM;
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
