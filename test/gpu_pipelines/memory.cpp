@@ -124,5 +124,36 @@ TEST(GpuMemory, a_loop_over_slices_of_shared_memory) {
     });
 }
 
+TEST(GpuMemory, slices_of_slices_are_fetched_ahead) {
+    REQUIRE_GPU();
+    Func from_a = source("from_a"), from_b = source("from_b");
+    Func a("a"), b("b"), product("product"), out("out");
+    RDom k(0, 32);
+    RVar ko("ko"), km("km"), ki("ki");
+    a(x, y) = from_a(x, y);
+    b(x, y) = from_b(x, y);
+    product(x, y) = 0;
+    product(x, y) += a(k, y) * b(x, k);
+    out(x, y) = product(x, y);
+    out.gpu_tile(x, y, xi, yi, 8, 8);
+    product.compute_at(out, x).gpu_threads(x, y);
+    product.update()
+        .split(k, ko, ki, 16)
+        .split(ki, km, ki, 4)
+        .reorder(ki, x, y, km, ko)
+        .gpu_threads(x, y);
+    a.compute_at(product, ko).store_in(MemoryType::GPUSharedAsync).gpu_threads(x, y);
+    b.compute_at(product, km).store_in(MemoryType::GPUSharedAsync).gpu_threads(x, y);
+    from_a.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+    from_b.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+    expect_values<int>(out, 24, 40, [](int i, int j) {
+        int sum = 0;
+        for (int n = 0; n < 32; n++) {
+            sum += plain(n, j) * plain(i, n);
+        }
+        return sum;
+    });
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -196,7 +196,15 @@ public:
                            [&](const std::string &name) { return names_.count(name) > 0; });
     }
 
-    Stmt make(const Scope<> &made_in_kernel, bool in_loop) const {
+    const std::vector<const Allocate *> &storage() const {
+        return spine_.storage;
+    }
+    const Stmt &rest() const {
+        return spine_.rest;
+    }
+
+    /// With `rest` in place of rest().
+    Stmt make(const Stmt &rest, const Scope<> &made_in_kernel, bool in_loop) const {
         std::vector<Stmt> all;
         if (in_loop) {
             all.push_back(barrier());  // others may still read what an earlier round left
@@ -208,7 +216,7 @@ public:
         const Expr k = Variable::make(Int(32), loop_->name);
         const Stmt body = Block::make(
             {Evaluate::make(Call::make(Int(32), Intrinsic::gpu_async_wait, {Expr(stages_ - 2)})),
-             barrier(), fill(k + (stages_ - 1), made_in_kernel), commit(), in_place(spine_.rest)});
+             barrier(), fill(k + (stages_ - 1), made_in_kernel), commit(), in_place(rest)});
         all.push_back(For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
                                 loop_->partition, loop_->device_api, body));
         Stmt result = Block::make(all);
@@ -313,7 +321,7 @@ private:
             if (stages > 1) {
                 const PipelinedLoop loop(op, std::move(spine), stages);
                 if (loop.is_possible()) {
-                    return loop.make(made_, loops_ > 0);
+                    return loop.make(inside(loop), made_, loops_ > 0);
                 }
             }
         }
@@ -322,6 +330,18 @@ private:
         const Stmt s = divergent(differs, [&] { return Mutator::visit(op); });
         loops_--;
         return s;
+    }
+
+    /// What the loop does with its storage; loops in it may have storage of their own.
+    Stmt inside(const PipelinedLoop &loop) {
+        std::vector<ScopedBinding<>> bind;
+        for (const Allocate *op : loop.storage()) {
+            bind.emplace_back(made_, op->name);
+        }
+        loops_++;
+        const Stmt rest = mutate(loop.rest());
+        loops_--;
+        return rest;
     }
 
     Stmt visit(const IfThenElse *op) override {

@@ -29,6 +29,7 @@ namespace calotype {
 ///
 /// The barrier is for both: what was copied is there for all threads, and no thread still reads the
 /// copy that is filled next. Stores of other things than what device memory holds stay stores.
+/// Loops in the loop are done in the same way, each with its own storage.
 /// Where the filling hangs on what the loop computes, where threads run the loop differently, or
 /// where no loop is around, the storage becomes GPUShared.
 ///
