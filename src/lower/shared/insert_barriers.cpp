@@ -286,8 +286,8 @@ private:
         return f && !f->has_update_definition() && !f->has_extern_definition();
     }
 
-    Stmt barrier() {
-        int fence = 0;
+    /// With a fence for all that is pending.
+    Stmt barrier(int fence = 0) {
         for (const SharedAccess &a : pending_) {
             fence |= place_.shared_memory.contains(a.buffer) ? fence_shared : fence_device;
         }
@@ -345,8 +345,7 @@ private:
         const Evaluate *op = s.as<Evaluate>();
         const Call *call = op ? op->value.as<Call>() : nullptr;
         if (call && call->is_intrinsic(Intrinsic::gpu_thread_barrier)) {
-            pending_.clear();
-            return s;
+            return barrier(int(as_const_int(call->args[0]).value_or(fence_device | fence_shared)));
         }
         StepAccesses accesses(place_);
         accesses(s);

@@ -17,6 +17,7 @@ namespace calotype {
 ///
 /// Loads before stores count as well, and what comes around in a loop. All threads reach a barrier
 /// together: it stands under no condition that threads decide differently.
+/// A barrier that is there already fences what is touched before it as well.
 ///
 /// Requires: the form of lower/gpu/kernel_nest.h; conditions on threads stand round what needs no
 ///     barrier inside (fuse_thread_loops).
