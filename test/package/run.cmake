@@ -127,6 +127,7 @@ to 19; Calotype_CLANG may name one")
 add_calotype_linkable")
     expect_error(other_target "${me}: LINKABLES rng=rng,no_linkable: no_linkable is no target of \
 add_calotype_linkable")
+    expect_error(names [[the "\" one the "\" one]])
 elseif(KIND STREQUAL "runtime_only")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix"
         --component calotype_runtime)
