@@ -4,6 +4,7 @@
 #include <new>
 #include <stdlib.h>
 
+#include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
 
 namespace calotype {
@@ -58,11 +59,8 @@ CUresult device_of(CUcontext context, CUdevice *device) {
     return code;
 }
 
-/** Nobody asks for it any more, and no memory is left that belongs to it. */
+/** Nobody asks for it any more. */
 bool has_ended(const KnownContext &known) {
-    if (known.pieces.load(std::memory_order_acquire) != 0) {
-        return false;
-    }
     uint64_t uid = 0;
     return known.is_lost.load(std::memory_order_relaxed) ||
            (driver().cuCtxGetId &&
@@ -70,12 +68,18 @@ bool has_ended(const KnownContext &known) {
              uid != known.uid.load(std::memory_order_relaxed)));
 }
 
+/** Of a context that has ended. What is kept for reuse is none in use. */
+bool has_pieces_in_use(const KnownContext &known) {
+    forget_kept(known);
+    return known.pieces.load(std::memory_order_acquire) != 0;
+}
+
 /** Take the records of contexts that have ended out of the table. */
 void sweep() {
     for (std::atomic<KnownContext *> &bucket : buckets) {
         std::atomic<KnownContext *> *link = &bucket;
         while (KnownContext *known = link->load(std::memory_order_relaxed)) {
-            if (!has_ended(*known)) {
+            if (!has_ended(*known) || has_pieces_in_use(*known)) {
                 link = &known->next;
                 continue;
             }

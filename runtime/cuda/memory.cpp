@@ -187,23 +187,27 @@ CUresult give_back(const Allocation &piece, CUstream stream) {
     return note_failure("cuMemFree", driver().cuMemFree(piece.base));
 }
 
-/** All kept pieces of the context, which is current, or those alone that are not kept for reuse. */
-CUresult give_back_kept(const Call &call, bool all) {
+/** All kept pieces of the context, or those alone that are not kept for reuse, out of the list. */
+Allocation *take_kept_of(const KnownContext &context, bool all) {
     Allocation *list = nullptr;
-    {
-        LockGuard lock(kept_lock);
-        for (Allocation **link = &kept; *link;) {
-            Allocation *piece = *link;
-            if (piece->owner == &call.context() && (all || !piece->is_reusable)) {
-                *link = piece->next;
-                piece->next = list;
-                list = piece;
-                n_kept.fetch_sub(1, std::memory_order_relaxed);
-            } else {
-                link = &piece->next;
-            }
+    LockGuard lock(kept_lock);
+    for (Allocation **link = &kept; *link;) {
+        Allocation *piece = *link;
+        if (piece->owner == &context && (all || !piece->is_reusable)) {
+            *link = piece->next;
+            piece->next = list;
+            list = piece;
+            n_kept.fetch_sub(1, std::memory_order_relaxed);
+        } else {
+            link = &piece->next;
         }
     }
+    return list;
+}
+
+/** The same, to the driver; the context is current. */
+CUresult give_back_kept(const Call &call, bool all) {
+    Allocation *list = take_kept_of(call.context(), all);
     CUresult first = CUDA_SUCCESS;
     while (list) {
         Allocation *piece = list;
@@ -350,6 +354,14 @@ calotype_status release_unused(const Call &call) {
         code = code ? code : trimmed;
     }
     return status_of(code);
+}
+
+void forget_kept(const KnownContext &context) {
+    Allocation *list = take_kept_of(context, true);
+    while (Allocation *piece = list) {
+        list = piece->next;
+        forget(piece);
+    }
 }
 
 void destroy_pool(KnownContext &context) {

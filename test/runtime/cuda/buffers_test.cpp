@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "runtime/cuda/known_contexts.h"
+
 namespace {
 
 using calotype_test::FakeCuda;
@@ -245,6 +247,22 @@ TEST_F(CudaBuffers, PiecesOfPoolsAreKeptForTheirStreamIfWanted) {
     EXPECT_EQ(0, fake_cuda::live_allocations());
     calotype_device_release(&one, cuda());
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
+}
+
+/// What is kept for a context that was destroyed keeps no record of it.
+TEST_F(CudaBuffers, RecordsOfDestroyedContextsServeOthers) {
+    calotype_reuse_device_allocations(nullptr, true);
+    const int before = calotype::runtime::cuda::context_records();
+    for (int i = 0; i < 300; i++) {
+        void *context = make_context();
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+        Ints a(10);
+        ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+        EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
+        EXPECT_EQ(0, cuCtxDestroy_v2(context));
+    }
+    EXPECT_LE(calotype::runtime::cuda::context_records() - before, 150);
+    EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, false));
 }
 
 TEST_F(CudaBuffers, HostAndDeviceMemoryOrNone) {
