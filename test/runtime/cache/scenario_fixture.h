@@ -46,7 +46,8 @@ public:
     virtual void *make_context() = 0;
     /** End it without a word to the cache. */
     virtual void destroy_context(void *user_context) = 0;
-    /** The same, and a new one at the same address under the same user context. False: cannot. */
+    /** The same, and a new one at the same address under the same user context. False:
+     * cannot; if the old one has gone by then, the cache knows that it is lost. */
     virtual bool replace_context(void *user_context) = 0;
 
     virtual ScenarioImage image(const ScenarioCode &code) = 0;
