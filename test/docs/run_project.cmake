@@ -1,35 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the project of one page as a project of its own, runs its program, and the commands that the page shows.
 
-function(run)
-    execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output
-                    WORKING_DIRECTORY "${work}")
-    if(NOT result EQUAL 0)
-        list(JOIN ARGV " " command)
-        message(FATAL_ERROR "failed (${result}): ${command}\n${output}")
-    endif()
-    set(output "${output}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/../harness/project.cmake")
 
-set(work "${PAGES}/${PAGE}/work")
-file(REMOVE_RECURSE "${work}")
-file(MAKE_DIRECTORY "${work}")
-run("${CMAKE_COMMAND}" -E copy_directory "${PAGES}/README/project" source)
-run("${CMAKE_COMMAND}" -E rm -rf source/commands)
-run("${CMAKE_COMMAND}" -E copy_directory "${PAGES}/${PAGE}/project" source)
-
-set(flags "")
-if(SANITIZER)
-    set(flags "-fsanitize=${SANITIZER}")
-endif()
-run("${CMAKE_COMMAND}" -S source -B build -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
-    "-DCMAKE_CXX_FLAGS=${flags}" "-DCMAKE_PREFIX_PATH=${BUILD}")
-run("${CMAKE_COMMAND}" --build build)
+set(WORK "${PAGES}/${PAGE}/work")
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+file(COPY "${PAGES}/README/project/" DESTINATION "${WORK}/source")
+file(REMOVE_RECURSE "${WORK}/source/commands")
+file(COPY "${PAGES}/${PAGE}/project/" DESTINATION "${WORK}/source")
+build_project("${WORK}/source" "${BUILD}")
+set(folder "${WORK}")
 run(build/my_program)
 
 # Each file: "$ COMMAND", then what it prints.
-file(GLOB commands "${work}/source/commands/*.txt")
-set(work "${work}/build")
+file(GLOB commands "${WORK}/source/commands/*.txt")
+set(folder "${WORK}/build")
 foreach(file ${commands})
     file(READ "${file}" text)
     string(FIND "${text}" "\n" end)

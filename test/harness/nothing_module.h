@@ -2,7 +2,7 @@
 // A module of one kernel that does nothing, for any CUDA driver.
 #pragma once
 
-#include "runtime/abi/kernels.h"
+#include "harness/module_desc.h"
 #include "runtime/abi/runtime_cuda.h"
 
 namespace calotype_test {
@@ -12,18 +12,10 @@ struct NothingModule {
                                   ".visible .entry nothing() { ret; }\n";
     calotype_image image = {CALOTYPE_PTX, 70, 0, ptx, sizeof ptx - 1};
     calotype_kernel_desc kernel = {"nothing", nullptr, 0, 0, 0, 0};
-    calotype_module_desc desc = {};
+    calotype_module_desc desc =
+        module_desc("nothing", calotype_cuda_device_interface, image, &kernel, 1);
 
     NothingModule() {
-        desc.size = sizeof desc;
-        desc.abi = CALOTYPE_ABI_VERSION;
-        desc.name = "nothing";
-        desc.uid.b[0] = 0x6e;
-        desc.device_interface = calotype_cuda_device_interface;
-        desc.images = &image;
-        desc.n_images = 1;
-        desc.kernels = &kernel;
-        desc.n_kernels = 1;
         desc.opt_level = 3;
     }
     NothingModule(const NothingModule &) = delete;

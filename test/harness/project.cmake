@@ -2,10 +2,13 @@
 # For scripts that build projects of strangers. They are given GENERATOR, CXX_COMPILER, C_COMPILER and
 # SANITIZER, and work in WORK.
 
+# Where commands run.
+set(folder ".")
+
 # Sets `output` to what the command prints; fails if it does.
 function(run)
     execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output
-                    ERROR_VARIABLE output)
+                    ERROR_VARIABLE output WORKING_DIRECTORY "${folder}")
     if(NOT result EQUAL 0)
         list(JOIN ARGV " " command)
         message(FATAL_ERROR "failed (${result}): ${command}\n${output}")

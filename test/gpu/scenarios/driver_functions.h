@@ -23,6 +23,7 @@ struct CudaFunctions {
     int (*call_host)(void *, void (*)(void *), void *);
     int (*alloc)(uint64_t *, size_t);
     int (*free)(uint64_t);
+    int (*set)(uint64_t, unsigned char, size_t);
     int (*to_host)(void *, uint64_t, size_t);
     bool is_there;
 
@@ -41,7 +42,8 @@ struct CudaFunctions {
                    find(stream_create, "cuStreamCreate") &&
                    find(stream_sync, "cuStreamSynchronize") &&
                    find(call_host, "cuLaunchHostFunc") && find(alloc, "cuMemAlloc_v2") &&
-                   find(free, "cuMemFree_v2") && find(to_host, "cuMemcpyDtoH_v2") && init(0) == 0;
+                   find(free, "cuMemFree_v2") && find(set, "cuMemsetD8_v2") &&
+                   find(to_host, "cuMemcpyDtoH_v2") && init(0) == 0;
     }
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/module_desc.h"
 
 namespace {
 
@@ -12,14 +13,7 @@ TEST(KernelCacheNrt, ABackEndWithoutAHeap) {
     FakeContext *context = make_fake_context();
     const char text[] = "kernel k\n";
     calotype_image image = {CALOTYPE_CUBIN, 90, 0, text, sizeof text - 1};
-    calotype_module_desc desc = {};
-    desc.size = sizeof desc;
-    desc.abi = CALOTYPE_ABI_VERSION;
-    desc.name = "m";
-    desc.uid.b[0] = 0xf0;
-    desc.device_interface = fake_backend_interface;
-    desc.images = &image;
-    desc.n_images = 1;
+    calotype_module_desc desc = module_desc("m", fake_backend_interface, image, nullptr, 0);
     desc.flags = CALOTYPE_MOD_NRT;
     calotype_hold hold;
     EXPECT_EQ(CALOTYPE_E_INVALID, calotype_initialize_kernels(context, &desc, nullptr, &hold));

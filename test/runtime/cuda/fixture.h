@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <map>
+#include <string>
+
 #include "harness/fake_cuda/fake_cuda.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernels.h"
@@ -31,6 +35,7 @@ namespace calotype_test {
 
 class FakeCuda : public ::testing::Test {
 protected:
+    using Calls = std::map<std::string, long>;
     CaptureErrors errors;
 
     FakeCuda() {
@@ -68,6 +73,21 @@ protected:
         EXPECT_EQ(0, cuStreamCreate(&stream, 0));
         EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
         return stream;
+    }
+    /// The calls that f makes of those functions of the driver.
+    template<typename F>
+    static Calls calls_of(std::initializer_list<const char *> names, F f) {
+        Calls made;
+        for (const char *name : names) {
+            made[name] = -fake_cuda::calls(name);
+        }
+        f();
+        for (const char *name : names) {
+            if ((made[name] += fake_cuda::calls(name)) == 0) {
+                made.erase(name);
+            }
+        }
+        return made;
     }
 };
 

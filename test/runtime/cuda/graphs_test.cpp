@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recordings: what the driver is asked for, call by call, and that what comes out is the same.
+#include "harness/module_desc.h"
 #include "runtime/cuda/fixture.h"
 
 #include <array>
 #include <cstring>
-#include <map>
 #include <thread>
 
 #include "runtime/abi/kernel_cache.h"
@@ -26,19 +26,8 @@ struct Arithmetic {
     calotype_image image = {CALOTYPE_PTX, 50, 0, ptx, sizeof ptx - 1};
     calotype_kernel_arg args[2] = {{1, 8, 0, 1}, {0, 4, 0, 0}};
     calotype_kernel_desc kernels[2] = {{"add", args, 2, 0, 0, 0}, {"mul", args, 2, 64, 0, 0}};
-    calotype_module_desc desc = {};
-
-    Arithmetic() {
-        desc.size = sizeof desc;
-        desc.abi = CALOTYPE_ABI_VERSION;
-        desc.name = "arithmetic";
-        desc.uid.b[0] = 0x61;
-        desc.device_interface = calotype_cuda_device_interface;
-        desc.images = &image;
-        desc.n_images = 1;
-        desc.kernels = kernels;
-        desc.n_kernels = 2;
-    }
+    calotype_module_desc desc =
+        calotype_test::module_desc("arithmetic", calotype_cuda_device_interface, image, kernels, 2);
 };
 
 template<typename T>
@@ -64,7 +53,6 @@ struct Step {
 
 class CudaGraphs : public FakeCuda {
 protected:
-    using Calls = std::map<std::string, long>;
     Arithmetic module;
     std::vector<calotype_test::Ints *> buffers;
 
@@ -119,28 +107,12 @@ protected:
     }
     template<typename F>
     static Calls calls_of(F f) {
-        static const char *const names[] = {"cuLaunchKernel",
-                                            "cuGraphCreate",
-                                            "cuGraphAddKernelNode",
-                                            "cuGraphInstantiateWithFlags",
-                                            "cuGraphExecKernelNodeSetParams",
-                                            "cuGraphLaunch",
-                                            "cuGraphExecDestroy",
-                                            "cuGraphDestroy",
-                                            "cuMemAllocFromPoolAsync",
-                                            "cuMemFreeAsync",
-                                            "cuStreamSynchronize"};
-        Calls made;
-        for (const char *name : names) {
-            made[name] = -fake_cuda::calls(name);
-        }
-        f();
-        for (const char *name : names) {
-            if ((made[name] += fake_cuda::calls(name)) == 0) {
-                made.erase(name);
-            }
-        }
-        return made;
+        return FakeCuda::calls_of({"cuLaunchKernel", "cuGraphCreate", "cuGraphAddKernelNode",
+                                   "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams",
+                                   "cuGraphLaunch", "cuGraphExecDestroy", "cuGraphDestroy",
+                                   "cuMemAllocFromPoolAsync", "cuMemFreeAsync",
+                                   "cuStreamSynchronize"},
+                                  f);
     }
     static Calls plain(long n) {
         return {{"cuLaunchKernel", n}};

@@ -3,38 +3,23 @@
 #include "harness/nothing_module.h"
 #include "runtime/cuda/fixture.h"
 
-#include <map>
-
 namespace {
 
 using calotype_test::FakeCuda;
 
 class CudaLaunch : public FakeCuda {
 protected:
-    using Calls = std::map<std::string, long>;
     calotype_test::NothingModule module;
 
-    /// The calls of the driver that f makes.
     template<typename F>
     static Calls calls_of(F f) {
-        static const char *const names[] = {
-            "cuCtxGetId",          "cuCtxGetCurrent",      "cuCtxSetCurrent",
-            "cuCtxPushCurrent",    "cuCtxPopCurrent",      "cuCtxGetDevice",
-            "cuLaunchKernel",      "cuStreamIsCapturing",  "cuFuncSetAttribute",
-            "cuFuncGetAttribute",  "cuModuleLoadDataEx",   "cuModuleGetFunction",
-            "cuStreamSynchronize", "cuCtxSynchronize",     "cuDevicePrimaryCtxRetain",
-            "cuDeviceGet",         "cuDeviceGetAttribute", "cuEventRecord"};
-        Calls made;
-        for (const char *name : names) {
-            made[name] = -fake_cuda::calls(name);
-        }
-        f();
-        for (const char *name : names) {
-            if ((made[name] += fake_cuda::calls(name)) == 0) {
-                made.erase(name);
-            }
-        }
-        return made;
+        return FakeCuda::calls_of(
+            {"cuCtxGetId", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent",
+             "cuCtxPopCurrent", "cuCtxGetDevice", "cuLaunchKernel", "cuStreamIsCapturing",
+             "cuFuncSetAttribute", "cuFuncGetAttribute", "cuModuleLoadDataEx",
+             "cuModuleGetFunction", "cuStreamSynchronize", "cuCtxSynchronize",
+             "cuDevicePrimaryCtxRetain", "cuDeviceGet", "cuDeviceGetAttribute", "cuEventRecord"},
+            f);
     }
 };
 
