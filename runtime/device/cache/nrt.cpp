@@ -152,18 +152,21 @@ uint64_t live(const calotype_nrt_memsys &counts) {
     return counts.alloc > counts.free_ ? counts.alloc - counts.free_ : 0;
 }
 
+uint64_t live_bytes(const calotype_nrt_memsys &counts) {
+    return counts.alloc_bytes > counts.free_bytes ? counts.alloc_bytes - counts.free_bytes : 0;
+}
+
 void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, ErrorLog &text) {
     if (live(sum) == 0) {
         return;
     }
     text << "device runtime: " << live(sum) << " of " << sum.alloc << " allocations in context "
-         << context.uid << " of " << context.backend->name << " were not freed, "
-         << sum.alloc_bytes - sum.free_bytes << " bytes\n";
+         << context.uid << " of " << context.backend->name << " were not freed, " << live_bytes(sum)
+         << " bytes\n";
     for (const NrtModule *m = context.nrt.modules; m; m = m->next) {
         if (live(m->ended) > 0) {
             text << "device runtime: " << live(m->ended) << " of " << m->ended.alloc
-                 << " of module " << m->name << ", " << m->ended.alloc_bytes - m->ended.free_bytes
-                 << " bytes\n";
+                 << " of module " << m->name << ", " << live_bytes(m->ended) << " bytes\n";
         }
     }
 }

@@ -268,6 +268,22 @@ TEST_F(NrtLeaks, NothingToReport) {
     EXPECT_EQ("", printed);
 }
 
+TEST_F(NrtLeaks, FewerBytesAllocatedThanFreed) {
+    NrtModuleOnFake a("a");
+    run(a, three_kept);  // not counted
+    EXPECT_EQ(CALOTYPE_OK, calotype_nrt_enable_stats(nullptr, 1));
+    run(a, [] { free_kept(); });
+    run(a, one_kept);
+    run(a, one_kept);
+    EXPECT_EQ("4 3 2 3 0", counts());
+    const std::string context = context_number();
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(nullptr, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ("device runtime: 1 of 4 allocations in context " + context +
+                  " of CUDA were not freed, 0 bytes\n",
+              printed);
+    free_kept();
+}
+
 // ---- contexts that are none --------------------------------------------------------------------
 
 TEST_F(NrtHost, ContextsOfOthers) {
