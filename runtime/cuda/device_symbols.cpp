@@ -56,6 +56,16 @@ struct Words {
     }
 };
 
+/** Whether there is one behind the name of a function, which else is declared alone. */
+bool has_body(Words words) {
+    while (words.next() && !words.is(";")) {
+        if (words.is("{")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /** `.visible .func (results) name`, `.visible .entry name`, `.visible .global .align 4 .b32 name`.
  */
 bool visit_ptx(const char *text, FoundSymbol found, void *data) {
@@ -72,7 +82,8 @@ bool visit_ptx(const char *text, FoundSymbol found, void *data) {
                 }
                 more = words.next() && (!has_number || words.next());
             }
-            if (more && !found(words.begin, words.length, data)) {
+            const bool is_definition = more && (!is_function || has_body(words));
+            if (is_definition && !found(words.begin, words.length, data)) {
                 return false;
             }
         }
@@ -80,6 +91,19 @@ bool visit_ptx(const char *text, FoundSymbol found, void *data) {
     }
     return true;
 }
+
+}  // namespace
+
+void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void *), void *data) {
+    Words words{text};
+    while (words.next()) {
+        if (words.is(".entry") && words.next() && has_body(words)) {
+            found(words.begin, words.length, data);
+        }
+    }
+}
+
+namespace {
 
 // ---- cubins ----------------------------------------------------------------------------------
 

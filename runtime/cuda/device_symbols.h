@@ -16,6 +16,8 @@ using FoundSymbol = bool (*)(const char *name, size_t length, void *data);
 /** The strong definitions in PTX and in a cubin; of other kinds none are known. False: ended early.
  */
 bool for_each_definition(const calotype_image &image, FoundSymbol found, void *data);
+/** TextKind::find_kernels for PTX: the entries that have a body, in their order. */
+void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void *), void *data);
 
 }  // namespace runtime
 }  // namespace calotype

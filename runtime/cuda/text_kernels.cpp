@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels given as PTX and launched by name.
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/device_symbols.h"
 #include "runtime/device/text_modules.h"
 #include "runtime/host/weak.h"
 

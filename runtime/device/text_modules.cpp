@@ -30,26 +30,19 @@ TextModule *modules = nullptr;
 /** What this thread holds, the latest first. */
 struct HeldText {
     const TextModule *module;
+    void *user_context;
     calotype_hold hold;
     HeldText *next;
 };
 constinit thread_local HeldText *held = nullptr;
 
-HeldText **find_held(const void *state) {
+/** By calls of that user context, which may be in a context of its own. */
+HeldText **find_held(const void *state, void *user_context) {
     HeldText **link = &held;
-    while (*link && (*link)->module != state) {
+    while (*link && ((*link)->module != state || (*link)->user_context != user_context)) {
         link = &(*link)->next;
     }
     return link;
-}
-
-bool is_space(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '%';
 }
 
 int out_of_memory(void *user_context) {
@@ -60,6 +53,7 @@ int out_of_memory(void *user_context) {
 struct Names {
     calotype_kernel_desc *kernels;
     uint32_t n;
+    bool is_complete;  ///< there was memory for all
 
     static void add(const char *name, size_t length, void *data) {
         Names &names = *static_cast<Names *>(data);
@@ -68,16 +62,23 @@ struct Names {
             if (copy) {
                 memcpy(copy, name, length);
             }
-            names.kernels[names.n].name = copy ? copy : "";
+            names.kernels[names.n].name = copy;
+            names.is_complete &= copy != nullptr;
         }
         names.n++;
+    }
+    void drop() {
+        for (uint32_t i = 0; kernels && i < n; i++) {
+            free(const_cast<char *>(kernels[i].name));
+        }
+        free(kernels);
     }
 };
 
 TextModule *make_module(const char *text, size_t size, const TextKind &kind) {
     TextModule *module = static_cast<TextModule *>(calloc(1, sizeof(TextModule)));
     char *copy = static_cast<char *>(malloc(size + 1));
-    Names names = {nullptr, 0};
+    Names names = {nullptr, 0, true};
     if (copy) {
         memcpy(copy, text, size);
         copy[size] = 0;
@@ -85,13 +86,16 @@ TextModule *make_module(const char *text, size_t size, const TextKind &kind) {
         names.kernels =
             static_cast<calotype_kernel_desc *>(calloc(names.n + 1, sizeof(calotype_kernel_desc)));
     }
-    if (!module || !names.kernels) {
+    if (names.kernels) {
+        names.n = 0;
+        kind.find_kernels(copy, Names::add, &names);
+    }
+    if (!module || !names.kernels || !names.is_complete) {
+        names.drop();
         free(copy);
         free(module);
         return nullptr;
     }
-    names.n = 0;
-    kind.find_kernels(copy, Names::add, &names);
     module->kind = &kind;
     module->image = {kind.kind, kind.sm, 0, copy, size};
     calotype_module_desc &desc = module->desc;
@@ -222,6 +226,7 @@ int begin_text_module(void *user_context, void **state, const char *text, int si
         return code;
     }
     node->module = module;
+    node->user_context = user_context;
     node->next = held;
     held = node;
     return 0;
@@ -233,7 +238,7 @@ int run_text_module(void *user_context, void *state, const NamedLaunch &launch) 
         return calotype_error_code_device_run_failed;
     }
     const TextModule &module = *static_cast<const TextModule *>(state);
-    if (const HeldText *node = *find_held(state)) {
+    if (const HeldText *node = *find_held(state, user_context)) {
         return launch_held(user_context, module, node->hold, launch);
     }
     calotype_hold hold;
@@ -246,32 +251,13 @@ int run_text_module(void *user_context, void *state, const NamedLaunch &launch) 
 }
 
 void end_text_module(void *user_context, void *state) {
-    HeldText **link = find_held(state);
+    HeldText **link = find_held(state, user_context);
     if (HeldText *node = *link) {
         *link = node->next;
         calotype_end_kernels(user_context, &node->hold);
         free(node);
     } else {
         calotype_error(user_context, "kernels are finalized that this thread has not initialized");
-    }
-}
-
-void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void *), void *data) {
-    const char word[] = ".entry";
-    for (const char *at = strstr(text, word); at; at = strstr(at, word)) {
-        at += sizeof word - 1;
-        if (!is_space(*at)) {
-            continue;
-        }
-        while (is_space(*at)) {
-            at++;
-        }
-        const char *end = at;
-        while (is_name_char(*end)) {
-            end++;
-        }
-        found(at, size_t(end - at), data);
-        at = end;
     }
 }
 

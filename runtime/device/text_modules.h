@@ -34,13 +34,12 @@ struct NamedLaunch {
  * has been reported, as all of these. */
 int begin_text_module(void *user_context, void **state, const char *text, int size,
                       const TextKind &kind);
-/** The module must be held; on another thread than this one it is held for this call. */
+/** The module must be held; by another thread or for another user context, it is held for this
+ * call.
+ */
 int run_text_module(void *user_context, void *state, const NamedLaunch &launch);
-/** Give the latest hold of this thread back. */
+/** Give the latest hold of this thread and user context back. */
 void end_text_module(void *user_context, void *state);
-
-/** The names after `.entry` in PTX. */
-void find_ptx_kernels(const char *text, void (*found)(const char *, size_t, void *), void *data);
 
 }  // namespace runtime
 }  // namespace calotype

@@ -116,6 +116,37 @@ TEST_F(CudaText, OtherThreadsMayRun) {
     halide_cuda_finalize_kernels(nullptr, state);
 }
 
+/// Each user context launches what it holds itself, in its own context.
+TEST_F(CudaText, TwoContextsHoldOneText) {
+    void *contexts[2] = {make_context(), make_context()};
+    calotype_device_context first = CALOTYPE_DEVICE_CONTEXT(contexts[0], nullptr);
+    calotype_device_context second = CALOTYPE_DEVICE_CONTEXT(contexts[1], nullptr);
+    static void *launched_in;
+    fake_cuda::define_kernel(
+        "other", [](const FakeLaunch &) { launched_in = fake_cuda::current_context(); });
+    for (calotype_device_context *on : {&first, &second}) {
+        ASSERT_EQ(0, halide_cuda_initialize_kernels(on, &state, text, int(sizeof text)));
+    }
+    EXPECT_EQ("1 2 2 0", counts());
+    for (calotype_device_context *on : {&first, &second}) {
+        size_t sizes[] = {0};
+        void *args[] = {nullptr};
+        int8_t is_buffer[] = {0};
+        EXPECT_EQ(0,
+                  halide_cuda_run(on, state, "other", 1, 1, 1, 1, 1, 1, 0, sizes, args, is_buffer))
+            << errors.take();
+        EXPECT_EQ(on->context, launched_in);
+    }
+    EXPECT_EQ("1 2 2 0", counts());
+    halide_cuda_finalize_kernels(&first, state);
+    halide_cuda_finalize_kernels(&second, state);
+    EXPECT_EQ(0u, stats().holds);
+    for (calotype_device_context *on : {&first, &second}) {
+        calotype_device_release(on, cuda());
+        EXPECT_EQ(0, cuCtxDestroy_v2(on->context));
+    }
+}
+
 TEST_F(CudaText, ManyArguments) {
     const std::string many = [] {
         std::string s = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry many(";
