@@ -11,6 +11,7 @@ must be; numba-cuda's are numba_side.py, with the same device code in S40."""
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -90,7 +91,9 @@ def numba_of(name):
             return json.loads(line)[name]
     print(f"{name}: {run.stderr[-1500:]}", file=sys.stderr)
     errors = [line for line in run.stderr.splitlines() if "rror" in line and not line.startswith(" ")]
-    return "fails: " + (errors or [f"exit {run.returncode}"])[-1][:120]
+    error = (errors or [f"exit {run.returncode}"])[-1]
+    name = re.search(r"CUDA_ERROR_\w+", error)
+    return "fails: " + (name.group() if name else error[:120])
 
 
 def environment():
