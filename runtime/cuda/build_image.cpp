@@ -60,48 +60,102 @@ bool is_repeated(const calotype_module_desc &desc, uint32_t index) {
     return false;
 }
 
-/** One name that an input defines; the search for it in those before. */
+/** One name that an input defines. */
 struct Definition {
-    const LinkPlan &plan;
-    uint32_t input;
     const char *name;
     size_t length;
-    uint32_t other;
+    uint32_t input;
+    uint32_t number;  ///< of all definitions, in order
+};
 
-    static bool is_same(const char *name, size_t length, void *data) {
-        const Definition &wanted = *static_cast<Definition *>(data);
-        return length != wanted.length || memcmp(name, wanted.name, length) != 0;
+bool is_same_name(const Definition &a, const Definition &b) {
+    return a.length == b.length && memcmp(a.name, b.name, a.length) == 0;
+}
+
+/** For qsort: equal names stand together, in order. */
+int compare(const void *left, const void *right) {
+    const Definition &a = *static_cast<const Definition *>(left);
+    const Definition &b = *static_cast<const Definition *>(right);
+    if (a.length != b.length) {
+        return a.length < b.length ? -1 : 1;
     }
-    /** Goes on while no other input has the name. */
-    static bool is_new(const char *name, size_t length, void *data) {
-        Definition &definition = *static_cast<Definition *>(data);
-        definition.name = name;
-        definition.length = length;
-        for (uint32_t i = 0; i < definition.input; i++) {
-            definition.other = i;
-            if (!for_each_definition(*definition.plan.inputs[i].image, is_same, data)) {
+    const int order = memcmp(a.name, b.name, a.length);
+    return order != 0 ? order : a.number < b.number ? -1 : 1;
+}
+
+/** All that the inputs define. */
+struct Definitions {
+    Definition *all = nullptr;
+    uint32_t n = 0, room = 0;
+    uint32_t input = 0;  ///< the one that is looked at
+
+    Definitions() = default;
+    ~Definitions() {
+        free(all);
+    }
+    Definitions(const Definitions &) = delete;
+    Definitions &operator=(const Definitions &) = delete;
+
+    /** False: out of memory. */
+    static bool add(const char *name, size_t length, void *data) {
+        Definitions &to = *static_cast<Definitions *>(data);
+        if (to.n == to.room) {
+            const uint32_t room = to.room ? 2 * to.room : 64;
+            void *grown = realloc(to.all, room * sizeof(Definition));
+            if (!grown) {
+                return false;
+            }
+            to.all = static_cast<Definition *>(grown);
+            to.room = room;
+        }
+        to.all[to.n] = {name, length, to.input, to.n};
+        to.n++;
+        return true;
+    }
+    bool gather(const LinkPlan &plan) {
+        for (input = 0; input < plan.count; input++) {
+            if (!for_each_definition(*plan.inputs[input].image, add, this)) {
                 return false;
             }
         }
+        if (n > 0) {
+            qsort(all, n, sizeof(Definition), compare);
+        }
         return true;
+    }
+    /** The first that an input before has too, which becomes *before; null if there is none. */
+    const Definition *find_double(const Definition **before) const {
+        const Definition *found = nullptr;
+        for (uint32_t i = 1, first = 0; i < n; i++) {
+            first = is_same_name(all[first], all[i]) ? first : i;
+            if (all[first].input != all[i].input && (!found || all[i].number < found->number)) {
+                found = &all[i];
+                *before = &all[first];
+            }
+        }
+        return found;
     }
 };
 
 /** The linkers take what they find first, say so on the console, and do not fail. */
 calotype_status refuse_double_definitions(const LinkPlan &plan, ErrorLog &log) {
-    for (uint32_t i = 1; i < plan.count; i++) {
-        Definition definition = {plan, i, nullptr, 0, 0};
-        if (!for_each_definition(*plan.inputs[i].image, Definition::is_new, &definition)) {
-            name_input(plan.inputs[definition.other], log);
-            log << " and ";
-            name_input(plan.inputs[i], log);
-            log << " both define '";
-            log.append(definition.name, definition.length);
-            log << "'; rename one of them, or leave it out\n";
-            return CALOTYPE_E_LINK;
-        }
+    Definitions definitions;
+    if (!definitions.gather(plan)) {
+        log << "no memory for the names that " << plan.count << " inputs of the link define\n";
+        return CALOTYPE_E_OOM;
     }
-    return CALOTYPE_OK;
+    const Definition *before = nullptr;
+    const Definition *twice = definitions.find_double(&before);
+    if (!twice) {
+        return CALOTYPE_OK;
+    }
+    name_input(plan.inputs[before->input], log);
+    log << " and ";
+    name_input(plan.inputs[twice->input], log);
+    log << " both define '";
+    log.append(twice->name, twice->length);
+    log << "'; rename one of them, or leave it out\n";
+    return CALOTYPE_E_LINK;
 }
 
 bool may_use_lto(const calotype_linkable_desc &linkable) {

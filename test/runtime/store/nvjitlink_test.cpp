@@ -262,6 +262,22 @@ TEST_F(NvJitLink, ANameThatTwoDefine) {
                         head + ".visible .const .b32 w; .visible .func (.param .b32 r) v() "
                                "{ ret; }\n");
     expect_failure(CALOTYPE_E_LINK, "linkable 'a' and linkable 'b' both define 'v'; ");
+    // Of several, the first one is named; a name that is declared as well is not twice there.
+    module = ModuleUnderTest();
+    kernels_as_ptx();
+    const auto functions = [&](int from, int to) {
+        std::string ptx = head;
+        for (int i = from; i != to; i += from < to ? 1 : -1) {
+            const std::string f = ".visible .func f" + std::to_string(i);
+            ptx += f + "();\n" + f + "() { ret; }\n";
+        }
+        return ptx;
+    };
+    module.add_linkable("a", CALOTYPE_PTX, 90, functions(0, 1000));
+    module.add_linkable("b", CALOTYPE_PTX, 90, functions(1000, 2000));
+    module.add_linkable("c", CALOTYPE_PTX, 90, functions(1700, 300));
+    module.add_linkable("d", CALOTYPE_PTX, 90, functions(0, 10));
+    expect_failure(CALOTYPE_E_LINK, "linkable 'b' and linkable 'c' both define 'f1700'; ");
 }
 
 TEST_F(NvJitLink, ALinkableByTwoRoutesIsLinkedOnce) {
