@@ -110,21 +110,13 @@ const char *const off = "off";
 
 int input_type(calotype_kind kind) {
     switch (kind) {
-    case CALOTYPE_CUBIN:
-        return 1;
-    case CALOTYPE_PTX:
-        return 2;
-    case CALOTYPE_LTOIR:
-        return 3;
-    case CALOTYPE_FATBIN:
-        return 4;
-    case CALOTYPE_OBJECT:
-        return 5;
-    case CALOTYPE_ARCHIVE:
-        return 6;
-    default:
-        return 0;
+#define CALOTYPE_IMAGE_KIND(kind, title, nvjitlink)                                                \
+    case kind:                                                                                     \
+        return nvjitlink;
+#include "runtime/abi/image_kinds.def"
+#undef CALOTYPE_IMAGE_KIND
     }
+    return 0;
 }
 
 /** Options as text, in memory of their own. */

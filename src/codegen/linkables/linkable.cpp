@@ -11,26 +11,11 @@ namespace calotype::internal {
 
 const char *kind_name(calotype_kind kind) {
     switch (kind) {
-    case CALOTYPE_PTX:
-        return "PTX";
-    case CALOTYPE_CUBIN:
-        return "cubin";
-    case CALOTYPE_FATBIN:
-        return "fatbin";
-    case CALOTYPE_OBJECT:
-        return "object";
-    case CALOTYPE_ARCHIVE:
-        return "archive";
-    case CALOTYPE_LTOIR:
-        return "LTO-IR";
-    case CALOTYPE_CU:
-        return "CUDA C++";
-    case CALOTYPE_OPENCL_C:
-        return "OpenCL C";
-    case CALOTYPE_BITCODE:
-        return "LLVM bitcode";
-    case CALOTYPE_HOST_ONLY:
-        return "host functions";
+#define CALOTYPE_IMAGE_KIND(kind, title, nvjitlink)                                                \
+    case kind:                                                                                     \
+        return title;
+#include "runtime/abi/image_kinds.def"
+#undef CALOTYPE_IMAGE_KIND
     }
     return "an image of an unknown kind";
 }
