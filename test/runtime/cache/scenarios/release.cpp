@@ -136,4 +136,30 @@ TEST_P(Scenario, S25_InitializeDuringRelease) {
     EXPECT_EQ("2 2 2 1 1", counts());
 }
 
+/// However a release meets a hold that is being taken or given back, it does not sleep on.
+TEST_P(Scenario, ReleaseAmongHoldsThatComeAndGo) {
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    std::atomic<bool> is_done{false};
+    std::thread holder([&] {
+        while (!is_done) {
+            calotype_hold held;
+            const calotype_status status = try_hold(context, m, &held);
+            if (status == CALOTYPE_OK) {
+                give_back(context, held);
+            } else {
+                EXPECT_EQ(CALOTYPE_E_CLOSING, status);
+            }
+        }
+    });
+    for (int i = 0; i < 50; i++) {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 5000));
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+        sleep_ms(1);
+    }
+    is_done = true;
+    holder.join();
+}
+
 }  // namespace calotype_test
