@@ -219,6 +219,13 @@ uint64_t next_older_context(uint64_t uid) {
 /** For how long threads that still load or unload are waited for. */
 constexpr uint32_t exit_wait_ms = 2000;
 
+/** Whether there is anything that a release would end. */
+bool is_in_use(const ContextState &context) {
+    return context.newest || context.stream_holds || context.nrt.memsys;
+}
+
+/** The driver is not asked about contexts in which nothing is left: the application may have
+ * destroyed them, as it may after a release. */
 void release_at_exit() {
     ThreadBlock *me = this_thread();
     end_prefetches();
@@ -229,11 +236,12 @@ void release_at_exit() {
     for (uint64_t uid = next_older_context(UINT64_MAX); me && uid; uid = next_older_context(uid)) {
         kernel_cache.lock.lock();
         ContextState *context = find_context(uid);
-        const KernelBackend *backend = context ? context->backend : nullptr;
-        void *const address = context ? context->scope.context : nullptr;
+        const bool is_over = !context || !is_in_use(*context);
+        const KernelBackend *backend = is_over ? nullptr : context->backend;
+        void *const address = is_over ? nullptr : context->scope.context;
         kernel_cache.lock.unlock();
-        if (!context) {
-            continue;  // lost meanwhile, and its record serves another
+        if (is_over) {
+            continue;  // or lost meanwhile, and its record serves another
         }
         Release release{*context, uid,
                         *me,      CALOTYPE_REL_FORCE,
