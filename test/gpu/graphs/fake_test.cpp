@@ -15,7 +15,7 @@
 namespace {
 
 using Line = calotype::Runtime::Buffer<float, 1>;
-using Calls = std::vector<long>;
+using Counts = std::vector<long>;
 constexpr int width = 500;
 
 /// The driver is to load text, since the fake one sees the arguments of that alone.
@@ -98,11 +98,11 @@ protected:
         out.set_host_dirty(false);
     }
     /// Launches, graphs made, nodes updated, graphs launched, allocations, frees.
-    Calls call(float gain) {
+    Counts call(float gain) {
         static const char *const names[] = {
             "cuLaunchKernel", "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams",
             "cuGraphLaunch",  "cuMemAllocFromPoolAsync",     "cuMemFreeAsync"};
-        Calls made;
+        Counts made;
         for (const char *name : names) {
             made.push_back(-fake_cuda::calls(name));
         }
@@ -116,16 +116,16 @@ protected:
 
 TEST_F(GeneratedGraphs, AreMadeOnceAndGivenWhatChanged) {
     ASSERT_EQ(0, calotype_device_malloc(&on, out, cuda()));
-    EXPECT_EQ((Calls{5, 0, 0, 0, 2, 2}), call(2.0f)) << "two buffers serve four stages";
+    EXPECT_EQ((Counts{5, 0, 0, 0, 2, 2}), call(2.0f)) << "two buffers serve four stages";
     check(2.0f);
-    EXPECT_EQ((Calls{0, 1, 0, 1, 2, 2}), call(2.0f));
+    EXPECT_EQ((Counts{0, 1, 0, 1, 2, 2}), call(2.0f));
     check(2.0f);
     for (int i = 0; i < 5; i++) {
         send(i);
         const float gain = 1.5f + float(i);
-        const Calls calls = call(gain);
+        const Counts calls = call(gain);
         EXPECT_EQ(5, calls[2]);
-        EXPECT_EQ((Calls{0, 1, 2, 2}), (Calls{calls[0], calls[3], calls[4], calls[5]}));
+        EXPECT_EQ((Counts{0, 1, 2, 2}), (Counts{calls[0], calls[3], calls[4], calls[5]}));
         check(gain);
     }
 }
@@ -136,7 +136,7 @@ TEST_F(GeneratedGraphs, AreNotMadeInACaptureWhichIsReplayed) {
     call(2.0f);
     void *graph = nullptr, *exec = nullptr;
     ASSERT_EQ(0, cuStreamBeginCapture_v2(stream, 0));
-    EXPECT_EQ((Calls{5, 0, 0, 0, 2, 2}), call(3.0f));
+    EXPECT_EQ((Counts{5, 0, 0, 0, 2, 2}), call(3.0f));
     ASSERT_EQ(0, cuStreamEndCapture(stream, &graph));
     ASSERT_EQ(0, cuGraphInstantiateWithFlags(&exec, graph, 0));
     for (int i = 0; i < 100; i++) {
