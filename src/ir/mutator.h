@@ -29,6 +29,15 @@ protected:
 #include "ir/nodes.def"
 };
 
+/// A Mutator that leaves expressions as they are.
+class StmtMutator : public Mutator {
+public:
+    using Mutator::mutate;
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+};
+
 /// A Mutator that rewrites each shared node once.
 class GraphMutator : public Mutator {
 public:

@@ -30,7 +30,7 @@ using namespace internal;
 
 namespace {
 
-class ThreadFuser : public Mutator {
+class ThreadFuser : public StmtMutator {
 public:
     ThreadFuser(const ThreadShape &shape, LowerContext &ctx) : shape_(shape), ctx_(ctx) {
         static const char *const letters[] = {"x", "y", "z"};
@@ -38,13 +38,10 @@ public:
             names_[size_t(d)] = ctx.names.unique(std::string("thread_") + letters[d]);
         }
     }
-    using Mutator::mutate;
+    using StmtMutator::mutate;
     Stmt mutate(const Stmt &s) override {
         const bool is_leaf = s.defined() && !in_leaf_ && !shape_.with_threads.count(s.get());
         return is_leaf ? leaf(s) : Mutator::mutate(s);
-    }
-    Expr mutate(const Expr &e) override {
-        return e;
     }
     KernelLoop loop(int d) const {
         return {names_[size_t(d)], shape_.size[size_t(d)]};

@@ -18,14 +18,7 @@ using namespace internal;
 
 namespace {
 
-class Checks : public Mutator {
-public:
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
-    }
-
-private:
+class Checks : public StmtMutator {
     using Mutator::visit;
 
     bool in_kernel() const {

@@ -115,7 +115,7 @@ Stmt after_last_use(const Stmt &s, const std::string &name, const Stmt &last) {
     return Block::make(s, last);
 }
 
-class DeviceCopies : public Mutator {
+class DeviceCopies : public StmtMutator {
 public:
     DeviceCopies(const Stmt &s, LowerContext &ctx) : ctx_(ctx), table_(s, ctx) {
         for (const auto &entry : ctx.used.images) {
@@ -131,10 +131,6 @@ public:
                 add_argument(f.buffer_name(i), "output buffer " + f.buffer_name(i));
             }
         }
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

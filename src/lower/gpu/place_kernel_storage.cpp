@@ -41,14 +41,7 @@ private:
     }
 };
 
-class StoragePlacer : public Mutator {
-public:
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
-    }
-
-private:
+class StoragePlacer : public StmtMutator {
     using Mutator::visit;
 
     /// Storage that the host makes for all blocks.

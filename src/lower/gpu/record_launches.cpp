@@ -45,15 +45,11 @@ private:
     bool found_ = false;
 };
 
-class Recorder : public Mutator {
+class Recorder : public StmtMutator {
 public:
     explicit Recorder(LowerContext &ctx)
         : ctx_(ctx), recording_name_(ctx.names.unique("recording")),
           recording_(Variable::make(Handle(), recording_name_)) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

@@ -8,14 +8,10 @@ namespace calotype {
 
 namespace {
 
-class SelectGpuApi : public Mutator {
+class SelectGpuApi : public StmtMutator {
 public:
     explicit SelectGpuApi(const LowerContext &ctx)
         : ctx_(ctx), default_api_(ctx.target.get_required_device_api()) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

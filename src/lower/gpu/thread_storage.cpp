@@ -358,13 +358,9 @@ std::vector<Shape> shape_of(const Allocate *op, const Collector &all) {
     return is_found ? shape : std::vector<Shape>();
 }
 
-class PartKeeper : public Mutator {
+class PartKeeper : public StmtMutator {
 public:
     explicit PartKeeper(const SplitStorage &storage) : storage_(storage) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

@@ -100,6 +100,7 @@ private:
         case Intrinsic::signed_integer_overflow:
         case Intrinsic::load_struct_member:
         case Intrinsic::require:
+        case Intrinsic::bundle:  // is the index of an image as it stands
             can_move_ = false;
             return;
         default:
@@ -205,13 +206,9 @@ private:
 };
 
 /// From the innermost loop outwards, so that values leave as many loops as they can.
-class HoistAll : public Mutator {
+class HoistAll : public StmtMutator {
 public:
     explicit HoistAll(LowerContext &ctx) : ctx_(ctx) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

@@ -152,14 +152,10 @@ private:
 };
 
 /// `produce f` happens only under a condition.
-class GuardProducer : public Mutator {
+class GuardProducer : public StmtMutator {
 public:
     GuardProducer(const std::string &func, const Expr &condition)
         : func_(func), condition_(condition) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:
@@ -172,13 +168,9 @@ private:
     const Expr &condition_;
 };
 
-class SkipStages : public Mutator {
+class SkipStages : public StmtMutator {
 public:
     explicit SkipStages(const LowerContext &ctx) : ctx_(ctx) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

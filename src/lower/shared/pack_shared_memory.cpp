@@ -230,13 +230,9 @@ private:
 };
 
 /// Storage by different names: the branches of a condition may have the same.
-class NameStorage : public Mutator {
+class NameStorage : public StmtMutator {
 public:
     explicit NameStorage(LowerContext &ctx) : ctx_(ctx) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:
@@ -284,14 +280,7 @@ std::vector<Slot> assign_slots(const LiveRanges &live) {
 }
 
 /// Without the allocations of shared memory.
-class DropAllocations : public Mutator {
-public:
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
-    }
-
-private:
+class DropAllocations : public StmtMutator {
     using Mutator::visit;
     Stmt visit(const Allocate *op) override {
         return is_gpu_shared(op->memory_type) ? mutate(op->body) : Mutator::visit(op);

@@ -97,14 +97,10 @@ private:
 };
 
 /// Stores of what device memory holds become copies.
-class CopyMaker : public Mutator {
+class CopyMaker : public StmtMutator {
 public:
     CopyMaker(const std::set<std::string> &to, const Scope<> &made_in_kernel)
         : to_(to), made_in_kernel_(made_in_kernel) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:
@@ -280,16 +276,12 @@ private:
     std::set<std::string> names_;
 };
 
-class Pipeliner : public Mutator {
+class Pipeliner : public StmtMutator {
 public:
     Pipeliner(const KernelNest &nest, const LowerContext &ctx) : ctx_(ctx) {
         for (const KernelLoop &loop : nest.threads) {
             own_.push(loop.name);
         }
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:
