@@ -6,23 +6,32 @@
 
 namespace calotype::internal {
 
-/// True if the expression calls something with an effect. Loads are no effect: unlike for
-/// is_pure(), only evaluation counts.
-inline bool has_effect(const Expr &e) {
+/// True if a call occurs for which `matches` holds.
+template<typename Predicate>
+bool has_call(const Expr &e, const Predicate &matches) {
     class Finder : public GraphVisitor {
     public:
+        explicit Finder(const Predicate &matches) : matches_(matches) {
+        }
         bool found = false;
 
     private:
         using GraphVisitor::visit;
         void visit(const Call *op) override {
-            found = found || !op->is_pure();
+            found = found || matches_(op);
             GraphVisitor::visit(op);
         }
+        const Predicate &matches_;
     };
-    Finder finder;
+    Finder finder(matches);
     finder(e);
     return finder.found;
+}
+
+/// True if the expression calls something with an effect. Loads are no effect: unlike for
+/// is_pure(), only evaluation counts.
+inline bool has_effect(const Expr &e) {
+    return has_call(e, [](const Call *op) { return !op->is_pure(); });
 }
 
 /// True if a linkable supplies what is called: it may be there on a device alone.
@@ -32,20 +41,7 @@ inline bool is_linked(const Call *op) {
 
 /// True if such a call occurs. It must stay in the kernel, or the host's code, that it stands in.
 inline bool calls_linkable(const Expr &e) {
-    class Finder : public GraphVisitor {
-    public:
-        bool found = false;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Call *op) override {
-            found = found || is_linked(op);
-            GraphVisitor::visit(op);
-        }
-    };
-    Finder finder;
-    finder(e);
-    return finder.found;
+    return has_call(e, is_linked);
 }
 
 }  // namespace calotype::internal
