@@ -14,10 +14,13 @@
 #include "all_graphs.h"
 #include "all_streams.h"
 #include "gpu/graphs/driver.h"
+#include "harness/cache_stats.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
 
 namespace {
+
+using calotype_test::cache_stats;
 
 template<typename T, int D>
 using Image = calotype::Runtime::Buffer<T, D>;
@@ -66,12 +69,6 @@ protected:
         EXPECT_EQ(0, cuda.stream_create(&stream, 1));
         return stream;
     }
-    static calotype_stats stats() {
-        calotype_stats s = {};
-        s.size = sizeof s;
-        EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &s));
-        return s;
-    }
     static void fill(Line &line, int seed) {
         line.for_each_element([&](int x) { line(x) = float((x * 7 + seed) % 31) * 0.25f; });
         line.set_host_dirty();
@@ -111,9 +108,9 @@ TEST_F(CudaGraphs, TheSameAsOneByOneForEachShapeAndArgument) {
     }
     // The very first call is plain; the second of each shape makes a graph, the first of another
     // one uses that of the others.
-    EXPECT_EQ(23u, stats().graph_launches);
-    EXPECT_EQ(3u, stats().graphs);
-    EXPECT_LE(51u * 5, stats().graph_updates);
+    EXPECT_EQ(23u, cache_stats().graph_launches);
+    EXPECT_EQ(3u, cache_stats().graphs);
+    EXPECT_LE(51u * 5, cache_stats().graph_updates);
 }
 
 TEST_F(CudaGraphs, TheHostInBetweenSeesWhatWasComputed) {
@@ -174,8 +171,8 @@ TEST_F(CudaGraphs, AStreamEach) {
     for (std::thread &thread : threads) {
         thread.join();
     }
-    EXPECT_GE(16u, stats().graphs);
-    EXPECT_LE(300u, stats().graph_launches);
+    EXPECT_GE(16u, cache_stats().graphs);
+    EXPECT_LE(300u, cache_stats().graph_launches);
 }
 
 /// Captured once, replayed often: what is in the buffers may change, the buffers may not.
@@ -217,13 +214,13 @@ void capture_and_replay(const calotype_test::GraphDriver &cuda, calotype_device_
 TEST_F(CudaGraphs, TheCallerCaptures) {
     capture_and_replay(cuda, on,
                        [&](Line &in, Line &out) { return gain_51_streams(&on, in, 1.0f, out); });
-    EXPECT_EQ(0u, stats().graph_launches);
+    EXPECT_EQ(0u, cache_stats().graph_launches);
 }
 
 TEST_F(CudaGraphs, TheCallerCapturesWhatTheRuntimeWouldReplay) {
     capture_and_replay(cuda, on,
                        [&](Line &in, Line &out) { return gain_51_graphs(&on, in, 1.0f, out); });
-    EXPECT_EQ(0u, stats().graph_launches);
+    EXPECT_EQ(0u, cache_stats().graph_launches);
 }
 
 TEST_F(CudaGraphs, WhatACaptureCannotHaveIsAnError) {

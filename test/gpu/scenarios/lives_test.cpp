@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu/scenarios/driver_functions.h"
+#include "harness/cache_stats.h"
 #include "harness/nothing_module.h"
 #include "harness/processes.h"
 #include "runtime/abi/device_context.h"
@@ -11,6 +12,7 @@
 
 namespace {
 
+using calotype_test::cache_stats;
 using calotype_test::cuda_functions;
 using calotype_test::CudaFunctions;
 using calotype_test::is_process_of_test;
@@ -68,15 +70,9 @@ protected:
                   calotype_context_uid(user_context, calotype_cuda_device_interface(), &uid));
         return uid;
     }
-    static calotype_stats stats() {
-        calotype_stats s = {};
-        s.size = sizeof s;
-        EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &s));
-        return s;
-    }
     /// "loads unloads orphans"
     static std::string counts() {
-        const calotype_stats s = stats();
+        const calotype_stats s = cache_stats();
         return std::to_string(s.loads) + " " + std::to_string(s.unloads) + " " +
                std::to_string(s.orphans);
     }
@@ -120,7 +116,7 @@ TEST_F(CudaLives, ContextsDestroyedWhileHeld) {
     }
     EXPECT_EQ("3 0 3", counts());
     EXPECT_EQ("sm t6- sm t6- sm t6- ", seen);
-    EXPECT_EQ(0u, stats().live_modules);
+    EXPECT_EQ(0u, cache_stats().live_modules);
 }
 
 /// A child has no driver, and says so; the parent's modules are left alone.
@@ -160,7 +156,7 @@ TEST_F(CudaLives, OneProcess) {
     } else if (end == "reset") {
         ASSERT_EQ(0, cuda.primary_reset(0));
     } else if (end == "compiles") {
-        process_report() << "compiles " << stats().compiles << " ";
+        process_report() << "compiles " << cache_stats().compiles << " ";
     }
     exit(0);
 }

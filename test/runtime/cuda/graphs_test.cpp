@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Recordings: what the driver is asked for, call by call, and that what comes out is the same.
+#include "harness/cache_stats.h"
 #include "harness/module_desc.h"
 #include "runtime/cuda/fixture.h"
 
@@ -12,6 +13,7 @@
 
 namespace {
 
+using calotype_test::cache_stats;
 using calotype_test::FakeCuda;
 
 const char ptx[] = R"(.version 6.0
@@ -129,9 +131,7 @@ protected:
     }
     /// Graphs, launches of them, updates.
     static std::array<uint64_t, 3> stats() {
-        calotype_stats s = {};
-        s.size = sizeof s;
-        EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &s));
+        const calotype_stats s = cache_stats();
         return {s.graphs, s.graph_launches, s.graph_updates};
     }
 };

@@ -2,12 +2,14 @@
 // Kernels given as PTX and launched by name, under the names that other generators call.
 #include <thread>
 
+#include "harness/cache_stats.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/compat/HalideRuntimeCuda.h"
 #include "runtime/cuda/fixture.h"
 
 namespace {
 
+using calotype_test::cache_stats;
 using calotype_test::FakeCuda;
 using calotype_test::FakeLaunch;
 using calotype_test::Ints;
@@ -49,19 +51,13 @@ protected:
     }
     ~CudaText() override {
         EXPECT_EQ(0, calotype_device_free(nullptr, &data.buf));
-        EXPECT_EQ(0u, stats().holds);
+        EXPECT_EQ(0u, cache_stats().holds);
         EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
         unsetenv("CT_NVJITLINK");
     }
-    static calotype_stats stats() {
-        calotype_stats s = {};
-        s.size = sizeof s;
-        EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &s));
-        return s;
-    }
     /// "compiles loads misses hits"
     static std::string counts() {
-        const calotype_stats s = stats();
+        const calotype_stats s = cache_stats();
         return std::to_string(s.compiles) + " " + std::to_string(s.loads) + " " +
                std::to_string(s.misses) + " " + std::to_string(s.hits);
     }
@@ -82,9 +78,9 @@ TEST_F(CudaText, InitializeRunFinalize) {
         EXPECT_EQ(0, run(state, "add", 40 + i));
         EXPECT_EQ(data.buf.device, seen.data);
         EXPECT_EQ(40 + i, seen.amount);
-        EXPECT_EQ(1u, stats().holds);
+        EXPECT_EQ(1u, cache_stats().holds);
         halide_cuda_finalize_kernels(nullptr, state);
-        EXPECT_EQ(0u, stats().holds);
+        EXPECT_EQ(0u, cache_stats().holds);
     }
     EXPECT_EQ("1 1 1 2", counts());
     EXPECT_EQ(3, fake_cuda::calls("cuLaunchKernel"));
@@ -100,7 +96,7 @@ TEST_F(CudaText, EqualTextsAreOneModule) {
     ASSERT_EQ(0, initialize(&third, changed.c_str()));
     EXPECT_NE(state, third);
     EXPECT_EQ("2 2 2 1", counts());
-    EXPECT_EQ(3u, stats().holds);
+    EXPECT_EQ(3u, cache_stats().holds);
     halide_cuda_finalize_kernels(nullptr, state);
     halide_cuda_finalize_kernels(nullptr, third);
     EXPECT_EQ(0, run(state, "other", 0));
@@ -112,7 +108,7 @@ TEST_F(CudaText, OtherThreadsMayRun) {
     std::thread([&] { EXPECT_EQ(0, run(state, "add", 7)); }).join();
     EXPECT_EQ(7, seen.amount);
     EXPECT_EQ("1 1 1 1", counts());
-    EXPECT_EQ(1u, stats().holds);
+    EXPECT_EQ(1u, cache_stats().holds);
     halide_cuda_finalize_kernels(nullptr, state);
 }
 
@@ -140,7 +136,7 @@ TEST_F(CudaText, TwoContextsHoldOneText) {
     EXPECT_EQ("1 2 2 0", counts());
     halide_cuda_finalize_kernels(&first, state);
     halide_cuda_finalize_kernels(&second, state);
-    EXPECT_EQ(0u, stats().holds);
+    EXPECT_EQ(0u, cache_stats().holds);
     for (calotype_device_context *on : {&first, &second}) {
         calotype_device_release(on, cuda());
         EXPECT_EQ(0, cuCtxDestroy_v2(on->context));
@@ -193,7 +189,7 @@ TEST_F(CudaText, Errors) {
     void *broken = nullptr;
     EXPECT_NE(0, initialize(&broken, ".version 6.0\n.target sm_50\nsyntax error\n"));
     EXPECT_NE(std::string::npos, errors.take().find("does not assemble"));
-    EXPECT_EQ(0u, stats().holds);
+    EXPECT_EQ(0u, cache_stats().holds);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "harness/cache_stats.h"
 #include "runtime/nrt/module.h"
 
 namespace {
@@ -13,15 +14,9 @@ using namespace calotype_test;
 
 class NrtLoads : public NrtHost {
 protected:
-    static calotype_stats stats() {
-        calotype_stats s = {};
-        s.size = sizeof s;
-        EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &s));
-        return s;
-    }
     /// Loads and unloads, setups and teardowns since then are even.
     static void expect_balance(const calotype_stats &before) {
-        const calotype_stats now = stats();
+        const calotype_stats now = cache_stats();
         EXPECT_EQ(now.loads - before.loads, now.unloads - before.unloads);
         EXPECT_EQ(now.setups_ok - before.setups_ok, now.teardowns - before.teardowns);
         EXPECT_EQ(0u, now.live_modules);
@@ -72,9 +67,9 @@ TEST_F(NrtLoads, AfterRelocationsAndBeforeSetups) {
     static long copies, setups;
     fake_cuda::before("cuMemAlloc", [] {
         copies = fake_cuda::calls("cuMemcpyHtoDAsync");
-        setups = long(stats().setups);
+        setups = long(cache_stats().setups);
     });
-    const long setups_before = long(stats().setups);
+    const long setups_before = long(cache_stats().setups);
     EXPECT_EQ(CALOTYPE_OK, load(full.module));
     EXPECT_EQ(1, copies);  // the relocation
     EXPECT_EQ(setups_before, setups);
@@ -103,7 +98,7 @@ TEST_F(NrtLoads, EveryCallOfTheDriverMayFail) {
         {"cuStreamSynchronize", 2, CALOTYPE_E_DEVICE, "6: cuStreamSynchronize: CUDA error (999)"},
     };
     for (const Site &site : sites) {
-        const calotype_stats before = stats();
+        const calotype_stats before = cache_stats();
         NrtModuleOnFake a("a");
         calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
         EXPECT_EQ(CALOTYPE_OK, calotype_nrt_set_heap(&on, 4096));
@@ -158,7 +153,7 @@ TEST_F(NrtLoads, AVariableOfAnotherSize) {
 }
 
 TEST_F(NrtLoads, ASetupThatFails) {
-    const calotype_stats before = stats();
+    const calotype_stats before = cache_stats();
     Full full("full", fail_in_setup);
     EXPECT_EQ(CALOTYPE_E_SETUP, load(full.module));
     EXPECT_EQ(0, fake_cuda::live_modules());

@@ -2,6 +2,7 @@
 // Parameters, buffers, realizations and pipelines.
 #include <gtest/gtest.h>
 
+#include "harness/counted_storage.h"
 #include "ir/equality.h"
 #include "lang/language.h"
 
@@ -136,24 +137,11 @@ TEST(Buffer, in_expressions) {
     EXPECT_TRUE(equal(r[1].extent(), Expr(4)));
 }
 
-// Counts the buffers that are alive.
-struct Counted : BufferStorage {
-    explicit Counted(int &count) : count(count) {
-        count++;
-    }
-    ~Counted() override {
-        count--;
-    }
-    calotype_buffer_t *raw() override {
-        return nullptr;
-    }
-    int &count;
-};
-
 TEST(Ownership, conditions_of_domains_and_updates_make_no_cycles) {
     int alive = 0;
     {
-        const Image image(new ImageContents("owned_image", new Counted(alive)));
+        const Image image(
+            new ImageContents("owned_image", new calotype_test::CountedStorage(alive)));
         RDom r(0, 10, "owned_r");
         r.where(Call::make(Int(32), image->name, {r}, CallKind::Image, 0, image) > 0);
         Func f("owned_f"), g("owned_g");

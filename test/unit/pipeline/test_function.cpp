@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/counted_storage.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -77,24 +78,10 @@ TEST(DeepCopy, converts_calls_of_a_func_whose_type_changed) {
     EXPECT_EQ(to_string(outputs[0].stage(0)->values[0]), "int32(a(x):float32) + 1");
 }
 
-// Counts the images that are alive.
-struct Counted : BufferStorage {
-    explicit Counted(int &count) : count(count) {
-        count++;
-    }
-    ~Counted() override {
-        count--;
-    }
-    calotype_buffer_t *raw() override {
-        return nullptr;
-    }
-    int &count;
-};
-
 TEST(Definitions, a_condition_that_calls_the_func_itself_owns_nothing) {
     int alive = 0;
     {
-        const Image image(new ImageContents("im", new Counted(alive)));
+        const Image image(new ImageContents("im", new calotype_test::CountedStorage(alive)));
         Function f("f");
         f.define({"x"}, {Call::make(Int(32), "im", {x}, CallKind::Image, 0, image)});
         ReductionDomain r("r", {{"r$x", 0, 10}});
@@ -117,7 +104,7 @@ TEST(DeepCopy, gives_everything_back) {
     int alive = 0;
     {
         Function f("f"), w("w");
-        const Image image(new ImageContents("im", new Counted(alive)));
+        const Image image(new ImageContents("im", new calotype_test::CountedStorage(alive)));
         f.define({"x"}, {Call::make(Int(32), "im", {x}, CallKind::Image, 0, image)});
         f.define_update({x}, {call(f, x) + 1});
         w.define({"x"}, {call_by_name("f", x)});

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <thread>
 
+#include "harness/cache_stats.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -198,10 +199,7 @@ void Scenario::run(void *context, const calotype_module_desc *desc) {
 }
 
 calotype_stats Scenario::stats(uint64_t context_uid) {
-    calotype_stats s = {};
-    s.size = sizeof s;
-    EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(context_uid, &s));
-    return s;
+    return cache_stats(context_uid);
 }
 
 std::string Scenario::counts() {
