@@ -300,12 +300,28 @@ Architecture architecture_behind(const std::string &text, const std::string &wor
     return {sm, *end == 'a' || *end == 'f' ? *end : '\0'};
 }
 
+/// The header of LTO-IR holds pairs of u16, number and value, from where it says to the end of
+/// them. That it is for a family is not said there.
+Architecture architecture_of_ltoir(const std::string &bytes) {
+    constexpr uint16_t architecture = 1, of_one_architecture = 0x20, end = 0x63;
+    Architecture result = {0, 0};
+    for (uint64_t at = read_at<uint16_t>(bytes, 12); at + 4 <= bytes.size(); at += 4) {
+        const auto number = read_at<uint16_t>(bytes, at), value = read_at<uint16_t>(bytes, at + 2);
+        if (number == end) {
+            return result;
+        }
+        result.sm = number == architecture ? value / 10u : result.sm;
+        result.suffix = number == of_one_architecture && value ? 'a' : result.suffix;
+    }
+    return result;
+}
+
 Architecture architecture_of(calotype_kind kind, const std::string &bytes) {
     if (kind == CALOTYPE_PTX) {
         return architecture_behind(bytes, ".target sm_");
     }
     if (kind == CALOTYPE_LTOIR) {
-        return {read_at<uint16_t>(bytes, 26) / 10u, 0};
+        return architecture_of_ltoir(bytes);
     }
     if (kind != CALOTYPE_CUBIN) {
         return {0, 0};

@@ -62,8 +62,20 @@ inline std::string fatbin(size_t payload = 8) {
         .put(8, uint64_t(payload))
         .text;
 }
-inline std::string ltoir(uint32_t sm = 80, const std::string &code = "code") {
-    return Bytes(32).put(0, uint32_t(0x7F4E43ED)).put(26, uint16_t(sm * 10)).text + code;
+/// Its header has pairs of numbers from byte 24 on: the architecture, whether it is for that alone,
+/// the end.
+inline std::string ltoir(uint32_t sm = 80, const std::string &code = "code",
+                         bool is_for_one = false) {
+    return Bytes(40)
+               .put(0, uint32_t(0x7F4E43ED))
+               .put(12, uint16_t(24))
+               .put(24, uint16_t(1))
+               .put(26, uint16_t(sm * 10))
+               .put(28, uint16_t(0x20))
+               .put(30, uint16_t(is_for_one))
+               .put(32, uint16_t(0x63))
+               .text +
+           code;
 }
 inline std::string archive(const std::string &member = "abcd") {
     std::string size = std::to_string(member.size());

@@ -9,13 +9,9 @@
 
 namespace calotype::internal {
 
-/// Whether an image holds LTO-IR: by its kind, or inside of a fatbin, an object or an archive.
-bool holds_lto_ir(const LinkableImage &image);
-/// Whether all that the headers of a file tell of lies within it: linkers crash where it does not.
-bool is_cut_off(const LinkableImage &image);
-
 /// Machine code runs on its own architecture and, but for suffix 'a', on later ones of the same
 /// major number; PTX compiles for its own and later ones; LTO-IR must not be newer than the target.
+/// What has suffix 'a' is for its own architecture alone, what has 'f' for those of its family.
 bool suits(const LinkableImage &image, Capability capability);
 
 /// The best image for a link: an exact cubin, LTO-IR, a cubin of the family, fatbin, object,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/linkables/symbols.h"
 
+#include <algorithm>
+
 #include "codegen/linkables/bitcode.h"
+#include "codegen/linkables/device_parts.h"
 #include "codegen/linkables/linkable.h"
 #include "codegen/nvptx/cubin.h"
 #include "support/error.h"
@@ -54,35 +57,100 @@ std::string titles(const std::vector<UsedImage> &images) {
     return join(list, ", ");
 }
 
-struct ReadImage {
-    const UsedImage *used;
-    ImageSymbols symbols;
-};
+/// Of functions whose signature is written down.
+void check_signature(const std::string &name, const LinkedFunction &function,
+                     const UsedImage &used) {
+    const PtxSignature expected = ptx_signature(function);
+    const PtxSignature *found = nullptr;
+    if (used.symbols) {
+        auto it = used.symbols->signatures.find(name);
+        found = it == used.symbols->signatures.end() ? nullptr : &it->second;
+    }
+    user_assert(!found || *found == expected)
+        << "function " << name << " of " << linkable_title(*used.linkable, *used.image) << " has "
+        << to_text(*found) << ", but is called with " << to_text(expected);
+}
 
 /// "; nearest is rng_next2", or "".
-std::string nearest(const std::string &name, const std::vector<ReadImage> &images) {
+std::string nearest(const std::string &name, const std::vector<UsedImage> &images) {
     std::vector<std::string> candidates;
-    for (const ReadImage &r : images) {
-        candidates.insert(candidates.end(), r.symbols.functions.begin(), r.symbols.functions.end());
+    for (const UsedImage &u : images) {
+        if (u.symbols) {
+            candidates.insert(candidates.end(), u.symbols->functions.begin(),
+                              u.symbols->functions.end());
+        }
     }
     auto best = nearest_name(name, candidates);
     return best ? "; nearest is " + *best : "";
 }
 
-void check_duplicates(const std::vector<ReadImage> &images) {
+/// Those that nobody else may define.
+std::vector<std::string> strong_names(const UsedImage &used) {
+    std::vector<std::string> names;
+    if (used.symbols) {
+        const std::set<std::string> &weak = used.symbols->weak;
+        std::copy_if(used.symbols->defined.begin(), used.symbols->defined.end(),
+                     std::back_inserter(names),
+                     [&](const std::string &name) { return !weak.count(name); });
+    }
+    return names;
+}
+
+void check_duplicates(const std::vector<UsedImage> &images) {
     std::map<std::string, const UsedImage *> owners;
-    for (const ReadImage &r : images) {
-        for (const std::string &name : r.symbols.defined) {
-            if (r.symbols.weak.count(name)) {
-                continue;
-            }
-            const auto [known, is_new] = owners.insert({name, r.used});
-            const UsedImage &first = *known->second, &second = *r.used;
-            user_assert(is_new || first.linkable == second.linkable)
+    for (const UsedImage &used : images) {
+        user_assert(!used.symbols || used.symbols->twice.empty())
+            << *used.symbols->twice.begin() << " is defined twice in "
+            << linkable_title(*used.linkable, *used.image);
+        for (const std::string &name : strong_names(used)) {
+            const auto [known, is_new] = owners.insert({name, &used});
+            const UsedImage &first = *known->second;
+            user_assert(is_new || first.linkable == used.linkable)
                 << name << " is defined twice: by " << linkable_title(*first.linkable, *first.image)
-                << " and by " << linkable_title(*second.linkable, *second.image);
+                << " and by " << linkable_title(*used.linkable, *used.image);
         }
     }
+}
+
+/// The first function of the device runtime that is called, but not in `defined`; or null.
+const std::string *missing_of_device_runtime(const ImageSymbols &symbols,
+                                             const std::set<std::string> &defined) {
+    for (const std::string &name : symbols.undefined) {
+        if (starts_with(name, "NRT_") && !defined.count(name)) {
+            return &name;
+        }
+    }
+    return nullptr;
+}
+
+void add(const ImageSymbols &part, ImageSymbols &all) {
+    std::set_intersection(part.defined.begin(), part.defined.end(), all.defined.begin(),
+                          all.defined.end(), std::inserter(all.twice, all.twice.end()));
+    all.defined.insert(part.defined.begin(), part.defined.end());
+    all.functions.insert(part.functions.begin(), part.functions.end());
+    all.undefined.insert(part.undefined.begin(), part.undefined.end());
+    all.weak.insert(part.weak.begin(), part.weak.end());
+    all.signatures.insert(part.signatures.begin(), part.signatures.end());
+}
+
+/// All that the parts of a file define and want.
+ImageSymbols symbols_of_parts(const LinkableImage &image, Capability capability) {
+    ImageSymbols all;
+    for (const DevicePart &part : device_parts(image)) {
+        const auto form = readable_form(image, part, capability);
+        all.is_whole &= form.has_value();
+        if (form) {
+            add(form->kind == CALOTYPE_PTX ? ptx_symbols(form->bytes) : cubin_symbols(form->bytes),
+                all);
+        }
+    }
+    for (const std::string &name : all.defined) {
+        all.undefined.erase(name);
+    }
+    for (const std::string &name : all.weak) {
+        all.twice.erase(name);
+    }
+    return all;
 }
 
 }  // namespace
@@ -96,12 +164,17 @@ PtxSignature ptx_signature(const LinkedFunction &function) {
     return signature;
 }
 
-std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image) {
+std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image,
+                                       Capability capability) {
     switch (image.kind) {
     case CALOTYPE_PTX:
         return ptx_symbols(image.bytes);
     case CALOTYPE_CUBIN:
         return cubin_symbols(image.bytes);
+    case CALOTYPE_FATBIN:
+    case CALOTYPE_OBJECT:
+    case CALOTYPE_ARCHIVE:
+        return symbols_of_parts(image, capability);
     case CALOTYPE_OPENCL_C:
         return opencl_symbols(image.bytes);
     case CALOTYPE_BITCODE: {
@@ -114,31 +187,41 @@ std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const Linka
     }
 }
 
+UsedImage used_image(const LinkableData &linkable, const LinkableImage &image,
+                     Capability capability) {
+    return {&linkable, &image, symbols_of(linkable, image, capability)};
+}
+
 void check_symbols(const std::map<std::string, LinkedFunction> &functions,
                    const std::vector<UsedImage> &images) {
-    std::vector<ReadImage> read;
-    for (const UsedImage &used : images) {
-        if (auto symbols = symbols_of(*used.linkable, *used.image)) {
-            read.push_back({&used, *symbols});
-        }
-    }
-    check_duplicates(read);
+    check_duplicates(images);
     for (const auto &[name, function] : functions) {
-        bool is_there = read.size() < images.size();
-        for (const ReadImage &r : read) {
-            is_there |= r.symbols.functions.count(name) > 0;
-            auto signature = r.symbols.signatures.find(name);
-            if (signature != r.symbols.signatures.end()) {
-                const PtxSignature expected = ptx_signature(function);
-                user_assert(signature->second == expected)
-                    << "function " << name << " of "
-                    << linkable_title(*r.used->linkable, *r.used->image) << " has "
-                    << to_text(signature->second) << ", but is called with " << to_text(expected);
-            }
+        bool is_there = false;
+        for (const UsedImage &used : images) {
+            is_there |=
+                !used.symbols || !used.symbols->is_whole || used.symbols->functions.count(name) > 0;
+            check_signature(name, function, used);
         }
         user_assert(is_there) << "function " << name << " is not in "
                               << (images.empty() ? "any linkable" : titles(images))
-                              << nearest(name, read);
+                              << nearest(name, images);
+    }
+}
+
+void check_device_runtime(const std::vector<UsedImage> &images) {
+    std::set<std::string> defined;
+    for (const UsedImage &used : images) {
+        if (!used.symbols || !used.symbols->is_whole) {
+            return;  // it may be there
+        }
+        defined.insert(used.symbols->defined.begin(), used.symbols->defined.end());
+    }
+    for (const UsedImage &used : images) {
+        const std::string *name = missing_of_device_runtime(*used.symbols, defined);
+        user_assert(!name) << "device function " << *name << ", which "
+                           << linkable_title(*used.linkable, *used.image)
+                           << " calls, belongs to the device runtime, which is not linked: add nrt "
+                           << "to the linkable that calls it";
     }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/nvptx/capability.h"
 #include "ir/linkable.h"
 
 namespace calotype::internal {
@@ -31,23 +32,35 @@ struct ImageSymbols {
     std::set<std::string> undefined;
     std::set<std::string> weak;  ///< those of `defined` that may be defined elsewhere too
     std::map<std::string, PtxSignature> signatures;  ///< of functions, in PTX
+    std::set<std::string> twice;  ///< those of `defined` that several parts of a file define
+    bool is_whole = true;         ///< false if there may be more names, in LTO-IR
 };
 
 /// Of PTX text.
 ImageSymbols ptx_symbols(const std::string &ptx);
 /// Functions of OpenCL C that are written out; nothing if macros may make more of them.
 std::optional<ImageSymbols> opencl_symbols(const std::string &source);
-/// Nothing for what only a linker can read: fatbins, archives, LTO-IR, host objects.
-std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image);
+/// Nothing for what only a linker can read: LTO-IR, CUDA C++. Of a file with several forms of its
+/// code, those for one architecture.
+std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image,
+                                       Capability capability);
 
 /// An image that is part of a module's code.
 struct UsedImage {
     const LinkableData *linkable = nullptr;
     const LinkableImage *image = nullptr;
+    std::optional<ImageSymbols> symbols;
 };
+/// Reads the symbols of `image`.
+UsedImage used_image(const LinkableData &linkable, const LinkableImage &image,
+                     Capability capability = {});
+
 /// CompileError if a function that kernels call is in none of the images, or has other parameters
-/// there, or if two of them define one name.
+/// there, or if a name is defined twice.
 void check_symbols(const std::map<std::string, LinkedFunction> &functions,
                    const std::vector<UsedImage> &images);
+/// CompileError if one of them calls the device runtime, which none of them is. Nothing if names
+/// are not known.
+void check_device_runtime(const std::vector<UsedImage> &images);
 
 }  // namespace calotype::internal

@@ -7,6 +7,7 @@
 // shared memory is the size of section .nv.shared.KERNEL.
 #include "codegen/nvptx/cubin.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <sstream>
@@ -23,6 +24,9 @@ constexpr uint8_t register_count_attribute = 0x2f;
 class Bytes {
 public:
     explicit Bytes(const std::string &bytes) : bytes_(bytes) {
+    }
+    uint64_t size() const {
+        return bytes_.size();
     }
     /// The value at the place, or 0 beyond the end.
     template<typename T>
@@ -45,14 +49,8 @@ private:
     const std::string &bytes_;
 };
 
-struct Section {
-    std::string name;
-    uint64_t offset = 0, size = 0;
-    uint32_t link = 0;
-};
-
-std::vector<Section> read_sections(const Bytes &file) {
-    std::vector<Section> sections;
+std::vector<ElfSection> read_sections(const Bytes &file) {
+    std::vector<ElfSection> sections;
     if (file.at<uint32_t>(0) != 0x464c457f || file.at<uint8_t>(4) != 2) {
         return sections;
     }
@@ -61,15 +59,16 @@ std::vector<Section> read_sections(const Bytes &file) {
     uint64_t names = file.at<uint64_t>(table + file.at<uint16_t>(0x3e) * entry + 0x18);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t header = table + i * entry;
-        sections.push_back({file.text(names + file.at<uint32_t>(header)),
-                            file.at<uint64_t>(header + 0x18), file.at<uint64_t>(header + 0x20),
+        const uint64_t offset = std::min(file.at<uint64_t>(header + 0x18), file.size());
+        sections.push_back({file.text(names + file.at<uint32_t>(header)), offset,
+                            std::min(file.at<uint64_t>(header + 0x20), file.size() - offset),
                             file.at<uint32_t>(header + 0x28)});
     }
     return sections;
 }
 
-const Section *find(const std::vector<Section> &sections, const std::string &name) {
-    for (const Section &s : sections) {
+const ElfSection *find(const std::vector<ElfSection> &sections, const std::string &name) {
+    for (const ElfSection &s : sections) {
         if (s.name == name) {
             return &s;
         }
@@ -78,9 +77,9 @@ const Section *find(const std::vector<Section> &sections, const std::string &nam
 }
 
 /// By their index.
-std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<Section> &sections) {
+std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<ElfSection> &sections) {
     std::vector<CubinSymbol> symbols;
-    const Section *table = find(sections, ".symtab");
+    const ElfSection *table = find(sections, ".symtab");
     if (!table || table->link >= sections.size()) {
         return symbols;
     }
@@ -101,7 +100,7 @@ std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<Secti
 
 /// Calls f(attribute, symbol, value) for records that are such pairs.
 template<typename F>
-void for_each_pair(const Bytes &file, const Section &info, const F &f) {
+void for_each_pair(const Bytes &file, const ElfSection &info, const F &f) {
     uint64_t at = info.offset, end = info.offset + info.size;
     while (at + 4 <= end) {
         uint8_t format = file.at<uint8_t>(at), attribute = file.at<uint8_t>(at + 1);
@@ -126,9 +125,9 @@ KernelFacts *find(std::vector<KernelFacts> &facts, const std::string &kernel) {
 
 void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts) {
     Bytes file(cubin);
-    std::vector<Section> sections = read_sections(file);
+    std::vector<ElfSection> sections = read_sections(file);
     std::vector<CubinSymbol> symbols = read_symbols(file, sections);
-    if (const Section *info = find(sections, ".nv.info")) {
+    if (const ElfSection *info = find(sections, ".nv.info")) {
         for_each_pair(file, *info, [&](uint8_t attribute, uint32_t symbol, uint32_t value) {
             KernelFacts *f = symbol < symbols.size() ? find(facts, symbols[symbol].name) : nullptr;
             if (f && attribute == register_count_attribute) {
@@ -139,11 +138,15 @@ void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts)
         });
     }
     for (KernelFacts &f : facts) {
-        const Section *shared = find(sections, ".nv.shared." + f.kernel);
+        const ElfSection *shared = find(sections, ".nv.shared." + f.kernel);
         if (f.registers >= 0) {
             f.static_shared_bytes = shared ? int(shared->size) : 0;
         }
     }
+}
+
+std::vector<ElfSection> read_elf_sections(const std::string &elf) {
+    return read_sections(Bytes(elf));
 }
 
 std::vector<CubinSymbol> read_cubin_symbols(const std::string &cubin) {

@@ -2,6 +2,7 @@
 // What kernels use, read from the machine code and from what the assembler said.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@ namespace calotype::internal {
 /// Fills in registers, stack and static shared memory of facts[i].kernel from the ELF file. What is
 /// not there, or not understood, stays as it is.
 void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts);
+
+struct ElfSection {
+    std::string name;
+    uint64_t offset = 0, size = 0;  ///< within the file
+    uint32_t link = 0;
+};
+/// Of any 64-bit ELF file; none of what is no such file.
+std::vector<ElfSection> read_elf_sections(const std::string &elf);
 
 /// A row of the symbol table.
 struct CubinSymbol {

@@ -5,6 +5,7 @@
 
 #include "codegen/device_runtime.h"
 #include "codegen/linkables/choice.h"
+#include "codegen/linkables/device_parts.h"
 #include "codegen/linkables/linkable.h"
 #include "codegen/linkables/symbols.h"
 #include "codegen/nvptx/cuda_source.h"
@@ -54,6 +55,16 @@ LinkableData for_cuda(const LinkableData &linkable) {
         << linkable_title(linkable) << " holds " << image_titles(linkable)
         << ", which kernels for CUDA cannot call; give it PTX, a cubin, CUDA C++ or LLVM bitcode";
     return data;
+}
+
+/// What stands in quotes behind `words`, or "".
+std::string quoted_behind(const std::string &log, const std::string &words) {
+    const size_t at = log.find(words + "'");
+    if (at == std::string::npos) {
+        return "";
+    }
+    const size_t begin = at + words.size() + 1;
+    return log.substr(begin, log.find('\'', begin) - begin);
 }
 
 std::string where_toolkit_is(const CudaToolkit &toolkit) {
@@ -190,7 +201,7 @@ void LinkedModule::check_parts() {
         if (part.is_inlined) {
             const LinkableImage *image = find_kind(part.data, CALOTYPE_BITCODE);
             bitcode_.images.push_back({&part.data, image});
-            used.push_back({&part.data, image});
+            used.push_back(used_image(part.data, *image));
             continue;
         }
         const LinkableImage *image = choose(part, oldest_cubin_);
@@ -199,19 +210,20 @@ void LinkedModule::check_parts() {
             user_assert(!is_cut_off(*image))
                 << linkable_title(part.data, *image) << ": " << image_title(*image)
                 << " is cut off: it ends before what its header tells of";
-            used.push_back({&part.data, image});
+            used.push_back(used_image(part.data, *image, oldest_cubin_));
         }
     }
     check_symbols(module_.linked.functions, used);
+    if (!has_device_runtime_) {
+        check_device_runtime(used);
+    }
     for (const UsedImage &u : used) {
-        auto symbols =
-            u.image->kind == CALOTYPE_BITCODE ? std::nullopt : symbols_of(*u.linkable, *u.image);
-        if (!symbols) {
+        if (!u.symbols || u.image->kind == CALOTYPE_BITCODE) {
             continue;
         }
-        bitcode_.wanted.insert(symbols->undefined.begin(), symbols->undefined.end());
+        bitcode_.wanted.insert(u.symbols->undefined.begin(), u.symbols->undefined.end());
         for (const std::string &kernel : kernel_symbols(module_)) {
-            user_assert(!symbols->defined.count(kernel))
+            user_assert(!u.symbols->defined.count(kernel))
                 << "kernel " << kernel << " has the name of function " << kernel << " of "
                 << linkable_title(*u.linkable, *u.image);
         }
@@ -232,6 +244,11 @@ std::string LinkedModule::explain_no_code(const Part &part, Capability capabilit
     const LinkableImage *lto_ir = find_kind(part.data, CALOTYPE_LTOIR);
     std::string text = linkable_title(part.data) + " has no code that links for " +
                        to_string(capability) + ": it holds " + image_titles(part.data);
+    if (lto_ir && !suits(*lto_ir, capability) && int(lto_ir->sm) <= capability.sm) {
+        return text + ", and LTO-IR with suffix " + lto_ir->suffix + " is for " +
+               (lto_ir->suffix == 'a' ? "its own architecture" : "those of its family") +
+               " alone; build it without";
+    }
     if (lto_ir && !suits(*lto_ir, capability)) {
         return text + ", and LTO-IR must not be newer than the target; build it for " +
                to_string(capability) + " or older";
@@ -292,8 +309,9 @@ void LinkedModule::explain_failure(const LinkResult &result, const std::vector<L
             }
         }
     }
-    const std::string undefined = explain_undefined(result.log);
-    user_assert(undefined.empty()) << undefined;
+    for (const std::string &text : {explain_undefined(result.log), explain_duplicate(result.log)}) {
+        user_assert(text.empty()) << text;
+    }
     user_error << "module " << module_.name << " does not link with its linkables for " << target
                << ": nvJitLink answered " << result.code << "\n"
                << result.log;
@@ -301,16 +319,11 @@ void LinkedModule::explain_failure(const LinkResult &result, const std::vector<L
 
 // "Undefined reference to 'NAME' in 'INPUT'", of which the first is explained.
 std::string LinkedModule::explain_undefined(const std::string &log) const {
-    const std::string begin = "Undefined reference to '", middle = "' in '";
-    size_t at = log.find(begin);
-    if (at == std::string::npos) {
+    const std::string symbol = quoted_behind(log, "Undefined reference to ");
+    if (symbol.empty()) {
         return "";
     }
-    at += begin.size();
-    const std::string symbol = log.substr(at, log.find('\'', at) - at);
-    size_t in = log.find(middle, at);
-    in = in == std::string::npos ? log.size() : in + middle.size();
-    const std::string input = log.substr(in, log.find('\'', in) - in);
+    const std::string input = quoted_behind(log, "Undefined reference to '" + symbol + "' in ");
     std::string text = "device function " + symbol + ", which " + who_needs(symbol, input);
     if (starts_with(symbol, "NRT_") && !has_device_runtime_) {
         return text + " calls, belongs to the device runtime, which is not linked: add nrt to the "
@@ -326,6 +339,25 @@ std::string LinkedModule::explain_undefined(const std::string &log) const {
                           : text;
 }
 
+// "INPUT: link error: error: Linking globals named 'NAME': symbol multiply defined!" of LTO-IR.
+std::string LinkedModule::explain_duplicate(const std::string &log) const {
+    const std::string symbol = quoted_behind(log, "Linking globals named ");
+    const std::string input = log.substr(0, log.find(": link error: "));
+    return symbol.empty() ? ""
+                          : symbol + " is defined twice: by " +
+                                title_of_input(input.substr(input.rfind('\n') + 1)) +
+                                " and by what stands before it";
+}
+
+std::string LinkedModule::title_of_input(const std::string &input) const {
+    for (const Part &part : parts_) {
+        if (part.data.name == input) {
+            return linkable_title(part.data);
+        }
+    }
+    return "module " + module_.name;
+}
+
 std::string LinkedModule::who_needs(const std::string &symbol, const std::string &input) const {
     for (const Part &part : parts_) {
         if (part.is_inlined) {
@@ -333,11 +365,24 @@ std::string LinkedModule::who_needs(const std::string &symbol, const std::string
             if (bitcode_symbols(bitcode).undefined.count(symbol)) {
                 return linkable_title(part.data, *bitcode.image);
             }
-        } else if (part.data.name == input) {
-            return linkable_title(part.data);
         }
     }
-    return "module " + module_.name;
+    // The linker does not say which LTO-IR it was.
+    const LinkableData *lto_ir = module_.linked.functions.count(symbol) ? nullptr : only_lto_ir();
+    return lto_ir ? linkable_title(*lto_ir) : title_of_input(input);
+}
+
+const LinkableData *LinkedModule::only_lto_ir() const {
+    const LinkableData *found = nullptr;
+    for (const Part &part : parts_) {
+        if (find_kind(part.data, CALOTYPE_LTOIR)) {
+            if (found) {
+                return nullptr;
+            }
+            found = &part.data;
+        }
+    }
+    return found;
 }
 
 std::vector<DeviceLinkable> LinkedModule::travelling(const std::vector<Capability> &linked,

@@ -24,7 +24,7 @@ std::string source_of(const LinkableData &linkable, std::vector<UsedImage> &used
     std::string text;
     for (const LinkableImage &image : linkable.images) {
         if (is_opencl(image)) {
-            used.push_back({&linkable, &image});
+            used.push_back(used_image(linkable, image));
             text += "// " + linkable_title(linkable, image) + "\n" + image.bytes +
                     (ends_with(image.bytes, "\n") ? "" : "\n") + "\n";
         }

@@ -35,6 +35,7 @@ void add_image(LinkableData &linkable, const std::string &file) {
         uint32_t sm;
     } forms[] = {
         {"rng.cubin", CALOTYPE_CUBIN, 90},  {"80.cubin", CALOTYPE_CUBIN, 80},
+        {"90a.ltoir", CALOTYPE_LTOIR, 90},  {"90a.cubin", CALOTYPE_CUBIN, 90},
         {"new.ltoir", CALOTYPE_LTOIR, 100}, {".ltoir", CALOTYPE_LTOIR, 80},
         {".ptx", CALOTYPE_PTX, 80},         {".fatbin", CALOTYPE_FATBIN, 0},
         {".o", CALOTYPE_OBJECT, 0},         {".a", CALOTYPE_ARCHIVE, 0},

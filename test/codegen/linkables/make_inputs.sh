@@ -3,8 +3,8 @@
 # make_inputs.sh NVCC CLANG FOLDER: device code in all forms that a linkable has, as far as the
 # compilers are there; "-" stands for none.
 set -e
-nvcc=$1
-clang=$2
+nvcc=$(command -v "$1" || echo -)
+clang=$(command -v "$2" || echo -)
 mkdir -p "$3"
 cd "$3"
 cat > vectors.h <<'END'
@@ -90,8 +90,29 @@ if [ "$nvcc" != - ]; then
     to rng.ltoir rng.cu -ltoir -gencode arch=compute_80,code=lto_80
     to new.ltoir rng.cu -ltoir -gencode arch=compute_100,code=lto_100
     to rng.o rng.cu -c -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-    rm -f rng.a
+    # Fatbins with code packed in either way, or in none; older toolkits know only one.
+    for mode in speed size none; do
+        to $mode.fatbin rng.cu -fatbin -arch=sm_90 --compress-mode=$mode 2> /dev/null ||
+            rm -f $mode.fatbin
+    done
+    to rng90a.ltoir rng.cu -ltoir -gencode arch=compute_90a,code=lto_90a
+    to rng90a.cubin rng.cu -cubin -arch=sm_90a
+    for name in nrt other; do
+        to $name.o $name.cu -c -arch=sm_90
+        to $name.fatbin $name.cu -fatbin -arch=sm_90
+    done
+    rm -f rng.a nrt.a other.a twice.a
     ar rc rng.a rng.o
+    cp rng.o again.o
+    ar rc twice.a rng.o again.o
+    ar rc nrt.a nrt.o
+    # Members: one with names that nobody else has, one without code for a device, LTO-IR.
+    echo 'int host_only;' > host.cu
+    to host.o host.cu -c -arch=sm_90
+    to lto.o chain.cu -c -gencode arch=compute_80,code=lto_80
+    ar rc other.a other.o host.o
+    rm -f members.a
+    ar rc members.a host.o lto.o other.o
 fi
 if [ "$clang" != - ]; then
     device() {  # OUTPUT SOURCE

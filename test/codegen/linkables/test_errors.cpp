@@ -43,10 +43,14 @@ DeviceModule calling(const std::string &name, const LinkedFunction &signature,
     return module;
 }
 
+/// Of these the names are known before they are linked.
+const char *const readable_forms[] = {"rng.ptx",     "rng.cubin",    "rng.o",        "rng.a",
+                                      "rng.fatbin",  "multi.fatbin", "speed.fatbin", "size.fatbin",
+                                      "none.fatbin", "rng.bc"};
+
 TEST(LinkErrors, AFunctionThatIsMissing) {
     const LinkedFunction f = {Int(32), {Int(32)}};
-    const char *forms[] = {"rng.ptx", "rng.cubin", "rng.bc"};
-    for (const std::string form : forms) {
+    for (const std::string form : readable_forms) {
         NEEDS_INPUT(form);
         EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", f, linkable_of(form))),
                              "function rng_nexd is not in linkable rng (" + form +
@@ -57,10 +61,18 @@ TEST(LinkErrors, AFunctionThatIsMissing) {
     EXPECT_COMPILE_ERROR(
         compile(two),
         "function unlike_any_other is not in linkable rng (rng.ptx), linkable b (other.ptx)");
-    NEEDS_INPUT("rng.o");
-    EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", f, linkable_of("rng.o"))),
+    // LTO-IR is not read: the linker finds it.
+    NEEDS_INPUT("rng.ltoir");
+    EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", f, linkable_of("rng.ltoir"))),
                          "device function rng_nexd, which module test calls, is defined neither by "
-                         "the kernels nor by a linkable");
+                         "the kernels nor by a linkable; LTO-IR that has kernels of its own loses "
+                         "functions that only PTX calls: ask for lto=require, or add PTX");
+    NEEDS_INPUT("members.a");
+    EXPECT_COMPILE_ERROR(
+        compile(calling("rng_nexd", f, linkable_of("members.a"))),
+        "device function rng_nexd, which module test calls, is defined neither by the kernels nor "
+        "by a linkable; LTO-IR that has kernels of its own loses functions that only PTX calls: "
+        "ask for lto=require, or add PTX");
 }
 
 TEST(LinkErrors, ASignatureThatIsAnother) {
@@ -89,26 +101,46 @@ TEST(LinkErrors, ASignatureThatIsAnother) {
 }
 
 TEST(LinkErrors, VectorsThatCudaHasNot) {
-    NEEDS_INPUT("rng.o");
+    NEEDS_INPUT("rng.ltoir");
     EXPECT_COMPILE_ERROR(
-        compile(calling("f", {Int(32), {Float(32, 8)}}, linkable_of("rng.o"))),
+        compile(calling("f", {Int(32), {Float(32, 8)}}, linkable_of("rng.ltoir"))),
         "function f takes or gives float32x8, but vectors of CUDA have 2, 3 or 4 numbers, none of "
         "them float16 or bfloat16");
 }
 
 TEST(LinkErrors, ANameThatTwoDefine) {
-    NEEDS_INPUT("rng.ptx");
-    EXPECT_COMPILE_ERROR(
-        compile(calling_rng_next({linkable_of("rng.ptx"), linkable_of("rng.cubin", "b")})),
-        "rng_half is defined twice: by linkable rng (rng.ptx) and by linkable b (rng.cubin)");
+    for (const std::string form : readable_forms) {
+        NEEDS_INPUT(form);
+        for (const std::string other : {"rng.cubin", "rng.a"}) {
+            EXPECT_COMPILE_ERROR(
+                compile(calling_rng_next({linkable_of(form), linkable_of(other, "b")})),
+                "rng_half is defined twice: by linkable rng (" + form + ") and by linkable b (" +
+                    other + ")");
+        }
+    }
     NEEDS_INPUT("rng.bc");
     EXPECT_COMPILE_ERROR(
         compile(calling_rng_next({linkable_of("nrt.ptx"), linkable_of("rng.bc", "b")})),
         "rng_next is defined twice: by linkable rng (nrt.ptx) and by linkable b (rng.bc)");
+    // Without a toolkit too: names are read before anything is linked.
+    const CudaHome none("/nowhere");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({linkable_of("rng.o"), linkable_of("rng.fatbin", "b")})),
+        "rng_half is defined twice: by linkable rng (rng.o) and by linkable b (rng.fatbin)");
+}
+
+// LTO-IR is not read: what the linker says is said in our words.
+TEST(LinkErrors, ANameThatTwoDefineInLtoIr) {
+    NEEDS_INPUT("rng.ltoir");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({linkable_of("rng.ltoir"), linkable_of("rng90a.ltoir", "b")})),
+        "rng_table is defined twice: by linkable b (rng90a.ltoir) and by what stands before it");
+    EXPECT_COMPILE_ERROR(compile_with(linkable_of("twice.a")),
+                         "rng_half is defined twice in linkable rng (twice.a)");
 }
 
 TEST(LinkErrors, AKernelOfTheSameName) {
-    for (const std::string form : {"rng.ptx", "rng.cubin", "rng.bc"}) {
+    for (const std::string form : readable_forms) {
         NEEDS_INPUT(form);
         DeviceModule module = calling_rng_next({linkable_of(form)});
         module.kernels[0].name = "rng_next";
@@ -141,6 +173,13 @@ TEST(LinkErrors, CodeOfAnotherArchitecture) {
                          "linkable rng (new.ltoir) has no code that links for sm_90: it holds "
                          "LTO-IR sm_100, and LTO-IR must not be newer than the target; build it "
                          "for sm_90 or older");
+    LinkableData special = linkable_of("rng90a.ltoir");
+    special.images[0].suffix = 'a';
+    EXPECT_NE(cubin_for(compile_with(special), 90), "");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({special}), "x86-64-linux-cuda-cuda_capability_100"),
+        "linkable rng (rng90a.ltoir) has no code that links for sm_100: it holds LTO-IR sm_90a, "
+        "and LTO-IR with suffix a is for its own architecture alone; build it without");
     // Where the file does not say what it is for, the linker does.
     LinkableData unnamed = linkable_of("new.ltoir");
     unnamed.images[0].sm = 0;
@@ -247,7 +286,7 @@ TEST(LinkErrors, FilesThatEndTooEarly) {
 }
 
 TEST(LinkErrors, NamesThatNobodyDefines) {
-    for (const std::string form : {"ptx", "bc"}) {
+    for (const std::string form : {"ptx", "bc", "o", "a", "fatbin"}) {
         NEEDS_INPUT("other." + form);
         DeviceModule module =
             calling("rng_other", {Int(32), {Int(32)}}, linkable_of("other." + form));
@@ -258,14 +297,20 @@ TEST(LinkErrors, NamesThatNobodyDefines) {
 }
 
 TEST(LinkErrors, TheDeviceRuntimeIsAskedFor) {
-    for (const std::string form : {"ptx", "bc"}) {
+    for (const std::string form : {"ptx", "bc", "o", "a", "fatbin", "ltoir"}) {
         NEEDS_INPUT("nrt." + form);
         EXPECT_COMPILE_ERROR(compile_with(linkable_of("nrt." + form)),
                              "device function NRT_Allocate, which linkable rng (nrt." + form +
                                  ") calls, belongs to the device runtime, which is not linked: add "
                                  "nrt to the linkable that calls it");
     }
+    // What a linkable of its own defines is no call of ours.
     LinkableData rng = linkable_of("nrt.ptx");
+    LinkableData own = linkable_of("nrt.ptx", "own");
+    own.images[0].bytes = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .func (.param "
+                          ".b64 r) NRT_Allocate(.param .b64 n)\n{\n    st.param.b64 [r], 0;\n"
+                          "    ret;\n}\n";
+    EXPECT_NE(cubin_for(compile(calling_rng_next({rng, own})), 90), "");
     rng.nrt = true;
     EXPECT_COMPILE_ERROR(
         compile(calling_rng_next({rng}, DeviceAPI::OpenCL), "x86-64-linux-opencl"),

@@ -80,6 +80,10 @@ TEST(Choice, OfWhatSuits) {
     EXPECT_FALSE(suits(image(CALOTYPE_PTX, 90), {80, 0}));
     EXPECT_TRUE(suits(image(CALOTYPE_LTOIR, 80), {90, 0}));
     EXPECT_FALSE(suits(image(CALOTYPE_LTOIR, 100), {90, 0}));
+    EXPECT_TRUE(suits(image(CALOTYPE_LTOIR, 90, 'a'), {90, 0}));
+    EXPECT_FALSE(suits(image(CALOTYPE_LTOIR, 90, 'a'), {100, 0}));
+    EXPECT_TRUE(suits(image(CALOTYPE_LTOIR, 100, 'f'), {103, 0}));
+    EXPECT_FALSE(suits(image(CALOTYPE_LTOIR, 100, 'f'), {120, 0}));
 
     LinkableData l;
     EXPECT_EQ(choose_image(l, {90, 0}, false), nullptr);

@@ -55,6 +55,7 @@ TEST(Linkable, ArchitecturesOfContent) {
     EXPECT_EQ(arch(CALOTYPE_CUBIN, elf(190, 0x06005a04, ".text", 8)), "sm_90");
     EXPECT_EQ(arch(CALOTYPE_CUBIN, elf(190, 0x06005a04, "-arch sm_90a -m 64", 8)), "sm_90a");
     EXPECT_EQ(arch(CALOTYPE_LTOIR, ltoir(100)), "sm_100");
+    EXPECT_EQ(arch(CALOTYPE_LTOIR, ltoir(90, "code", true)), "sm_90a");
     EXPECT_EQ(arch(CALOTYPE_FATBIN, fatbin()), "sm_0");
 }
 
