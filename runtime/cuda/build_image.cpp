@@ -244,7 +244,7 @@ const calotype_image *Planner::choose_code(const calotype_linkable_desc &linkabl
         return cubin;
     }
     for (calotype_kind kind : {CALOTYPE_FATBIN, CALOTYPE_OBJECT, CALOTYPE_ARCHIVE}) {
-        if (const calotype_image *image = find_kind(list, kind)) {
+        if (const calotype_image *image = choose_container(list, kind, arch)) {
             return image;
         }
     }

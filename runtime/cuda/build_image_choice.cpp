@@ -103,6 +103,12 @@ const calotype_image *choose_lto_ir(ImageList list, const DeviceArch &arch) {
                   [&](const calotype_image &image) { return !is_newer_than(image, arch); });
 }
 
+const calotype_image *choose_container(ImageList list, calotype_kind kind, const DeviceArch &arch) {
+    return choose(list, kind, [&](const calotype_image &image) {
+        return image.sm == 0 || cubin_runs_on(image, arch);
+    });
+}
+
 const calotype_image *find_kind(ImageList list, calotype_kind kind) {
     for (uint32_t i = 0; i < list.count; i++) {
         if (list.images[i].kind == kind) {

@@ -34,6 +34,8 @@ const calotype_image *choose_cubin(ImageList list, const DeviceArch &arch);
 const calotype_image *choose_ptx(ImageList list, const DeviceArch &arch);
 /** The latest LTO-IR that is not newer than the target. */
 const calotype_image *choose_lto_ir(ImageList list, const DeviceArch &arch);
+/** The latest fatbin, object or archive that runs, or whose architecture is not told. */
+const calotype_image *choose_container(ImageList list, calotype_kind kind, const DeviceArch &arch);
 /** The first image of one kind. */
 const calotype_image *find_kind(ImageList list, calotype_kind kind);
 

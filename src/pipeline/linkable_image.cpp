@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 #include "support/error.h"
 #include "support/file.h"
@@ -288,6 +289,27 @@ uint64_t promised_size(Content content, const std::string &bytes) {
 
 // ---- architectures ----
 
+/// Those that CUDA's tools know by number; newer content says itself what it is for.
+constexpr uint32_t architectures[] = {30, 32, 35, 37, 50, 52, 53,  60,  61,  62,  70,  72, 75,
+                                      80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+/// The first that have code for themselves alone, and for their family.
+constexpr uint32_t first_with_a = 90, first_with_f = 100;
+
+bool is_architecture(uint32_t sm, char suffix) {
+    return std::find(std::begin(architectures), std::end(architectures), sm) !=
+               std::end(architectures) &&
+           (!suffix || sm >= (suffix == 'a' ? first_with_a : first_with_f));
+}
+
+std::string all_architectures() {
+    std::vector<std::string> numbers;
+    for (const uint32_t sm : architectures) {
+        numbers.push_back(std::to_string(sm));
+    }
+    return join(numbers, ", ") + ", with an a behind it from " + std::to_string(first_with_a) +
+           " on, with an f from " + std::to_string(first_with_f) + " on";
+}
+
 /// "90a" behind `word`, as in ".target sm_90a".
 Architecture architecture_behind(const std::string &text, const std::string &word) {
     const size_t at = text.find(word);
@@ -427,10 +449,14 @@ LinkableImage check_image(calotype_kind kind, std::string bytes, const std::stri
 
 void set_architecture(LinkableImage &image, uint32_t sm, char suffix) {
     const bool is_same = image.sm == sm && (!image.suffix || image.suffix == suffix);
+    const std::string title = image.origin.empty() ? "the image" : "'" + image.origin + "'";
+    const std::string given = architecture_name(sm, suffix).substr(3);
     user_assert(!image.sm || is_same)
-        << (image.origin.empty() ? "the image" : "'" + image.origin + "'") << " is for "
-        << architecture_name(image.sm, image.suffix)
-        << ", but sm=" << architecture_name(sm, suffix).substr(3) << " is given";
+        << title << " is for " << architecture_name(image.sm, image.suffix) << ", but sm=" << given
+        << " is given";
+    user_assert(image.sm || is_architecture(sm, suffix))
+        << title << " is given sm=" << given << ", which is no architecture: there are "
+        << all_architectures();
     image.sm = sm;
     image.suffix = suffix;
 }

@@ -56,7 +56,7 @@ const LinkableImage *choose_image(const LinkableData &linkable, Capability capab
         return cubin;
     }
     for (calotype_kind kind : {CALOTYPE_FATBIN, CALOTYPE_OBJECT, CALOTYPE_ARCHIVE}) {
-        if (const LinkableImage *image = find_kind(linkable, kind)) {
+        if (const LinkableImage *image = best(linkable, kind, capability)) {
             return image;
         }
     }

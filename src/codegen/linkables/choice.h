@@ -15,7 +15,8 @@ namespace calotype::internal {
 bool suits(const LinkableImage &image, Capability capability);
 
 /// The best image for a link: an exact cubin, LTO-IR, a cubin of the family, fatbin, object,
-/// archive, PTX. Where kernels are LTO-IR, LTO-IR comes first. Null if none suits.
+/// archive, PTX; of one kind the latest that suits. Where kernels are LTO-IR, LTO-IR comes first.
+/// Null if none suits.
 const LinkableImage *choose_image(const LinkableData &linkable, Capability capability,
                                   bool kernels_are_lto_ir);
 

@@ -95,6 +95,8 @@ if [ "$nvcc" != - ]; then
         to $mode.fatbin rng.cu -fatbin -arch=sm_90 --compress-mode=$mode 2> /dev/null ||
             rm -f $mode.fatbin
     done
+    to rng80.fatbin rng.cu -fatbin -gencode arch=compute_80,code=sm_80
+    to rng80.o rng.cu -c -gencode arch=compute_80,code=sm_80
     to rng90a.ltoir rng.cu -ltoir -gencode arch=compute_90a,code=lto_90a
     to rng90a.cubin rng.cu -cubin -arch=sm_90a
     for name in nrt other; do

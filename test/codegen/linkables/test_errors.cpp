@@ -194,6 +194,24 @@ TEST(LinkErrors, CodeOfAnotherArchitecture) {
               "for other architectures: nvJitLink answered 3");
 }
 
+// Of several fatbins or objects that one is linked whose architecture fits.
+TEST(LinkErrors, ContainersOfOneArchitecture) {
+    const std::string forms[] = {"fatbin", "o"};
+    for (const std::string &form : forms) {
+        NEEDS_INPUT("rng80." + form);
+        LinkableData rng = linkable_of("rng80." + form);
+        rng.images[0].sm = 80;
+        EXPECT_COMPILE_ERROR(compile_with(rng),
+                             "linkable rng (rng80." + form +
+                                 ") has no code that links for sm_90: it holds " +
+                                 (form == "o" ? "object" : form) +
+                                 " sm_80; add PTX, or a cubin of that architecture");
+        add_image(rng, "rng." + form);
+        rng.images[1].sm = 90;
+        EXPECT_TRUE(defines(cubin_for(compile_with(rng), 90), "rng_next"));
+    }
+}
+
 // Architectures that nobody named are left out.
 TEST(LinkErrors, AnArchitectureThatIsOnlyChosenIsLeftOut) {
     NEEDS_INPUT("rng.cubin");

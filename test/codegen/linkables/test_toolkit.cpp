@@ -64,12 +64,28 @@ TEST(Toolkit, WithoutNvJitLinkModulesAreLinkedWhereTheyAreLoaded) {
     EXPECT_EQ(link_in_process({}, {90, 0}, find_cuda_toolkit()).log, "nvJitLink is not there");
 }
 
+LinkableImage image(calotype_kind kind, uint32_t sm, char suffix = 0) {
+    LinkableImage i = image_of(kind, sm, "x", "");
+    i.suffix = suffix;
+    return i;
+}
+
+// What says for which architecture it is, is taken for that one and later ones of its family.
+TEST(Choice, OfFatbinsObjectsAndArchives) {
+    for (calotype_kind kind : {CALOTYPE_FATBIN, CALOTYPE_OBJECT, CALOTYPE_ARCHIVE}) {
+        LinkableData l;
+        l.images = {image(kind, 80), image(kind, 86), image(kind, 90), image(CALOTYPE_PTX, 50)};
+        EXPECT_EQ(choose_image(l, {80, 0}, false), &l.images[0]);
+        EXPECT_EQ(choose_image(l, {89, 0}, false), &l.images[1]);
+        EXPECT_EQ(choose_image(l, {90, 0}, false), &l.images[2]);
+        EXPECT_EQ(choose_image(l, {100, 0}, false), &l.images[3]);
+        l.images[0].sm = 0;
+        EXPECT_EQ(choose_image(l, {100, 0}, false), &l.images[0]) << "it does not say";
+        EXPECT_EQ(choose_image(l, {90, 0}, false), &l.images[2]);
+    }
+}
+
 TEST(Choice, OfWhatSuits) {
-    const auto image = [](calotype_kind kind, uint32_t sm, char suffix = 0) {
-        LinkableImage i = image_of(kind, sm, "x", "");
-        i.suffix = suffix;
-        return i;
-    };
     EXPECT_TRUE(suits(image(CALOTYPE_CUBIN, 80), {86, 0}));
     EXPECT_FALSE(suits(image(CALOTYPE_CUBIN, 86), {80, 0}));
     EXPECT_FALSE(suits(image(CALOTYPE_CUBIN, 80), {90, 0}));

@@ -166,6 +166,16 @@ TEST(LinkableFiles, architectures) {
     EXPECT_COMPILE_ERROR((void)Linkable::from_path(fat).sm(9),
                          "linkable 'rng': sm is 9, must be at least 10, with perhaps an a or f "
                          "behind it");
+    for (const std::string sm : {"11", "999", "80a", "90f"}) {
+        EXPECT_COMPILE_ERROR(
+            Linkable::from_text(fat + ";sm=" + sm),
+            "'" + fat + "' is given sm=" + sm +
+                ", which is no architecture: there are 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, "
+                "72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121, with an a behind it "
+                "from 90 on, with an f from 100 on");
+    }
+    const std::string newer = dir.add("newer.cubin", cubin(130));
+    EXPECT_EQ(Linkable::from_text(newer + ";sm=130").data().images[0].sm, 130u);
     EXPECT_COMPILE_ERROR((void)Linkable::host_only("h").sm(90), "linkable 'h' has no image for sm");
     EXPECT_COMPILE_ERROR((void)Linkable::from_path(path).add_path(path),
                          "linkable 'rng' has two images of kind cubin for sm_80: '" + path +

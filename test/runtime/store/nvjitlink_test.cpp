@@ -221,6 +221,17 @@ TEST_F(NvJitLink, MachineCodeOfAnotherArchitecture) {
                    "add PTX\nnvJitLink answered ");
 }
 
+// Of several fatbins that one is taken whose architecture fits.
+TEST_F(NvJitLink, FatbinsOfOneArchitectureEach) {
+    kernels_as_ptx();
+    library(CALOTYPE_FATBIN, "add80.fatbin", 80);
+    expect_failure(CALOTYPE_E_LINK, "linkable 'rng' has no code that links for sm_90: it holds "
+                                    "fatbin sm_80; add PTX, or a cubin of that architecture\n");
+    module.add_to_linkable(CALOTYPE_FATBIN, 90, link_input("add.fatbin"));
+    expect_linked(false);
+    EXPECT_TRUE(calls_add_ext());
+}
+
 TEST_F(NvJitLink, AFunctionThatNobodyDefines) {
     kernels_as_ptx();
     expect_failure(CALOTYPE_E_LINK,
