@@ -228,6 +228,7 @@ calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t 
         return CALOTYPE_OK;
     }
     if (!begin_callback(linkable.callbacks, site.me)) {
+        log << "a callback of the linkable runs on a thread that waits for this one";
         blame(module, index, CALOTYPE_E_DEADLOCK, CALOTYPE_ST_SETUP, 0, failure);
         return CALOTYPE_E_DEADLOCK;
     }

@@ -222,6 +222,9 @@ calotype_status set_up(Flight &flight) {
 }
 
 void undo(Flight &flight, bool has_driver) {
+    if (has_driver && flight.module->module) {
+        flight.backend.synchronize(flight.call.scope);  // with what setups have queued
+    }
     Failure ignored;
     ErrorLog ignored_log;
     const CallbackSite site{flight.context, flight.call.scope,

@@ -25,6 +25,7 @@ struct Prefetch {
     calotype_thread **threads;
     uint32_t n_threads;
     // Guarded.
+    Waitable loading;    ///< served by the threads
     FlightError *error;  ///< of the first that failed
     calotype_status status;
     bool has_waiter;  ///< somebody has the ticket
@@ -50,8 +51,7 @@ void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
     }
 }
 
-void work(void *data) {
-    Prefetch &prefetch = *static_cast<Prefetch *>(data);
+void load_all(Prefetch &prefetch) {
     for (;;) {
         const uint32_t i = prefetch.next.fetch_add(1, std::memory_order_relaxed);
         if (i >= prefetch.n) {
@@ -62,6 +62,23 @@ void work(void *data) {
             wake(prefetch.unfinished, everyone);
         }
     }
+}
+
+/** Others that wait for it wait for this thread. */
+void serve(ThreadBlock *me, const Waitable *what) {
+    if (me) {
+        LockGuard guard(kernel_cache.lock);
+        me->serves = what;
+    }
+}
+
+void work(void *data) {
+    Prefetch &prefetch = *static_cast<Prefetch *>(data);
+    ThreadBlock *me = this_thread();
+    const Waitable *before = me ? me->serves : nullptr;
+    serve(me, &prefetch.loading);
+    load_all(prefetch);
+    serve(me, before);
 }
 
 void free_prefetch(Prefetch *prefetch) {
@@ -107,6 +124,43 @@ void end(Prefetch *prefetch) {
     if (*link) {
         *link = prefetch->older;
     }
+}
+
+/** False: a thread that loads the modules waits for this one. */
+bool begin_wait(ThreadBlock *me, const Waitable &loading) {
+    if (!me) {
+        return true;
+    }
+    LockGuard guard(kernel_cache.lock);
+    if (closes_circle(*me, loading)) {
+        return false;
+    }
+    me->waits_on = &loading;
+    return true;
+}
+
+void end_wait(ThreadBlock *me) {
+    if (me) {
+        LockGuard guard(kernel_cache.lock);
+        me->waits_on = nullptr;
+    }
+}
+
+/** Until all modules are loaded or refused. */
+calotype_status await(Prefetch &prefetch, uint64_t deadline) {
+    ThreadBlock *me = this_thread();
+    if (!begin_wait(me, prefetch.loading)) {
+        return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
+                    "a thread that loads the modules waits for this one");
+    }
+    uint32_t left;
+    while ((left = prefetch.unfinished.load(std::memory_order_acquire)) && now_ns() < deadline) {
+        wait_on_until(prefetch.unfinished, left, deadline);
+    }
+    end_wait(me);
+    return left == 0 ? CALOTYPE_OK
+                     : fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
+                            "modules are still being loaded");
 }
 
 /** One that nobody waits for; with `any_state` also if it is not done. Out of the list. */
@@ -193,13 +247,9 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
     if (!prefetch) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no ticket of a prefetch");
     }
-    const uint64_t deadline = deadline_after_ms(timeout_ms);
-    while (uint32_t left = prefetch->unfinished.load(std::memory_order_acquire)) {
-        if (now_ns() >= deadline) {
-            return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
-                        "modules are still being loaded");
-        }
-        wait_on_until(prefetch->unfinished, left, deadline);
+    const calotype_status waited = await(*prefetch, deadline_after_ms(timeout_ms));
+    if (waited != CALOTYPE_OK) {
+        return waited;
     }
     end(prefetch);
     const calotype_status status = prefetch->status;

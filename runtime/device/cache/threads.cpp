@@ -186,13 +186,14 @@ void clear_cells(uint32_t entry_index) {
     }
 }
 
+// Ends, since no thread waits that would have closed a circle.
 bool closes_circle(const ThreadBlock &me, const Waitable &what) {
-    const Waitable *next = &what;
-    while (next && next->owner) {
-        if (next->owner == &me) {
-            return true;
+    for (const ThreadBlock *b = blocks; b; b = b->next) {
+        if (b == what.owner || b->serves == &what) {
+            if (b == &me || (b->waits_on && closes_circle(me, *b->waits_on))) {
+                return true;
+            }
         }
-        next = next->owner->waits_on;
     }
     return false;
 }
@@ -200,7 +201,7 @@ bool closes_circle(const ThreadBlock &me, const Waitable &what) {
 void forget_other_threads() {
     for (ThreadBlock *b = blocks; b; b = b->next) {
         b->in_use = b == known_thread;
-        b->waits_on = nullptr;
+        b->waits_on = b->serves = nullptr;
         b->compiling = 0;
     }
 }

@@ -64,7 +64,8 @@ struct alignas(32) HoldCell {
     }
 };
 
-/** Something that has an owner who will let others go on. Guarded by the cache's lock. */
+/** Something whose owner, or all threads that serve it, will let others go on. Guarded by the
+ * cache's lock. */
 struct Waitable {
     struct ThreadBlock *owner;
 };
@@ -80,6 +81,7 @@ struct alignas(apart) ThreadBlock {
     uint32_t compiling;  ///< depth of compile steps on this thread
     bool in_use;         ///< guarded by the cache's lock, as are these
     const Waitable *waits_on;
+    const Waitable *serves;  ///< with other threads
     ThreadBlock *next;
 
     FlightError *error;  ///< last error, or null

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "harness/fake_backend/fake_backend.h"
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 #include "runtime/abi/device_interface_impl.h"
@@ -260,6 +262,9 @@ calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const
 calotype_status synchronize(const DeviceScope &scope) {
     expect_current(scope);
     state().calls.enter("synchronize");
+    while (context_of(scope)->stream.is_held) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     return CALOTYPE_OK;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Platforms, devices, contexts and queues; the control table.
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "harness/fake_opencl/functions.h"
 
@@ -229,8 +231,16 @@ FAKE_CL cl_int clFlush(cl_command_queue queue) {
 
 FAKE_CL cl_int clFinish(cl_command_queue queue) {
     FAKE_ENTER(clFinish);
-    std::lock_guard<std::mutex> guard(fake_state().lock);
-    return find_object(queue, Kind::queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+    for (;;) {
+        {
+            std::lock_guard<std::mutex> guard(fake_state().lock);
+            const FakeQueue *object = find<FakeQueue>(queue, Kind::queue);
+            if (!object || !object->blocked) {
+                return object ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 namespace {
