@@ -5,6 +5,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/captures.h"
 #include "runtime/cuda/copies.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"

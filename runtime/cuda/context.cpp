@@ -8,6 +8,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/known_contexts.h"
+#include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -344,26 +345,14 @@ void forget_context(uint64_t context_uid) {
         if (!driver().cuCtxGetId) {
             known->is_lost.store(true);
         }
+        if (!is_alive(known->context, context_uid)) {
+            end_memory(*known);
+        }
     }
 }
 
 KnownContext &known_context(const DeviceScope &scope) {
     return *static_cast<KnownContext *>(scope.extra);
-}
-
-bool is_capturing(const DeviceScope &scope, void *stream) {
-    CUstream asked = static_cast<CUstream>(stream ? stream : scope.stream);
-    // The default stream is that of the current context.
-    if (!asked && enter(scope) != CALOTYPE_OK) {
-        return false;
-    }
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult code = driver().cuStreamIsCapturing(asked, &status);
-    if (!asked) {
-        leave(scope);
-    }
-    return code == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
-           (code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 void release_primary_context(const DeviceInfo &info) {

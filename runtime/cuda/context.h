@@ -60,8 +60,10 @@ bool is_alive(void *context, uint64_t context_uid);
 void forget_context(uint64_t context_uid);
 
 KnownContext &known_context(const DeviceScope &scope);
-/** Whether the stream, or with null the scope's, is being captured. No context need be current. */
-bool is_capturing(const DeviceScope &scope, void *stream);
+/** The default streams, 0 to 2, are those of the current context. */
+inline bool names_its_context(CUstream stream) {
+    return reinterpret_cast<uintptr_t>(stream) > 2;
+}
 
 /** Give up the primary context of a device if it was retained; the driver then destroys it unless
  * others use it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/copies.h"
 
+#include "runtime/cuda/captures.h"
 #include "runtime/device/copy_plan.h"
 #include "runtime/device/failure.h"
 

@@ -101,6 +101,8 @@ bool find_functions(void *library, Search &search) {
     search.driver.has_graphs = d.cuGraphCreate && d.cuGraphAddKernelNode &&
                                d.cuGraphInstantiateWithFlags && d.cuGraphExecKernelNodeSetParams &&
                                d.cuGraphLaunch && d.cuGraphExecDestroy && d.cuGraphDestroy;
+    search.driver.has_user_objects = d.cuStreamGetCaptureInfo && d.cuUserObjectCreate &&
+                                     d.cuUserObjectRelease && d.cuGraphRetainUserObject;
     return !missing;
 }
 

@@ -18,10 +18,11 @@ struct Driver {
 #define CALOTYPE_CUDA_CALL(name, suffix, since, parameters) CUresult(*name) parameters;
 #include "runtime/cuda/driver.def"
 #undef CALOTYPE_CUDA_CALL
-    int version;      ///< 13000 for 13.0
-    int devices;      ///< how many there are
-    bool has_pools;   ///< all functions on memory pools are there
-    bool has_graphs;  ///< all functions on graphs
+    int version;            ///< 13000 for 13.0
+    int devices;            ///< how many there are
+    bool has_pools;         ///< all functions on memory pools are there
+    bool has_graphs;        ///< all functions on graphs
+    bool has_user_objects;  ///< a graph can tell when it goes
 };
 
 /** Null until it was found. */

@@ -16,6 +16,7 @@ struct CUlinkState_st;
 struct CUgraph_st;
 struct CUgraphExec_st;
 struct CUgraphNode_st;
+struct CUuserObject_st;
 
 namespace calotype {
 namespace runtime {
@@ -33,6 +34,7 @@ using CUlinkState = CUlinkState_st *;
 using CUgraph = CUgraph_st *;
 using CUgraphExec = CUgraphExec_st *;
 using CUgraphNode = CUgraphNode_st *;
+using CUuserObject = CUuserObject_st *;
 
 enum CUresult : int {
     CUDA_SUCCESS = 0,
@@ -119,9 +121,13 @@ enum CUpointer_attribute : int {
 
 enum CUlimit : int { CU_LIMIT_MALLOC_HEAP_SIZE = 2 };
 enum CUmemPool_attribute : int { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
-enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
+enum CUstreamCaptureStatus : int {
+    CU_STREAM_CAPTURE_STATUS_NONE = 0,
+    CU_STREAM_CAPTURE_STATUS_ACTIVE = 1
+};
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_GLOBAL = 0 };
 enum : unsigned { CU_EVENT_DISABLE_TIMING = 2, CU_STREAM_NON_BLOCKING = 1 };
+enum : unsigned { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
 
 /** Memory of a device, not shared with other processes. */
 struct CUmemPoolProps {

@@ -18,6 +18,7 @@
 // Whatever the driver refuses, the graph is given up and the launches are done without it.
 #include "runtime/cuda/graphs.h"
 
+#include "runtime/cuda/captures.h"
 #include <new>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/heap.h"
 
-#include "runtime/cuda/context.h"
+#include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
 
 namespace calotype {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/build_image.h"
+#include "runtime/cuda/captures.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/graphs.h"
 #include "runtime/cuda/heap.h"
@@ -239,11 +240,11 @@ void destroy_event(void *event) {
 }  // namespace
 
 const KernelBackend kernel_backend = {
-    "CUDA",       acquire,        release,        enter,          leave,          is_alive,
-    describe,     is_image_ready, describe_tools, build,          load,           unload,
-    get_function, nullptr,        get_global,     copy_to_device, synchronize,    launch,
-    record_event, query_event,    destroy_event,  is_capturing,   forget_context, can_replay,
-    replay,       drop_graphs,    reuse_memory,   acquire_held,   &device_heap,
+    "CUDA",         acquire,        release,      enter,  leave,        is_alive,     describe,
+    is_image_ready, describe_tools, build,        load,   unload,       get_function, nullptr,
+    get_global,     copy_to_device, synchronize,  launch, record_event, query_event,  destroy_event,
+    is_capturing,   forget_context, can_replay,   replay, drop_graphs,  reuse_memory, acquire_held,
+    &device_heap,   capture_of,     tie_to_graph,
 };
 
 }  // namespace cuda

@@ -24,9 +24,7 @@ constinit std::atomic<KnownContext *> buckets[n_buckets];
 constinit Mutex known_lock;
 uint64_t own_identities = 0;  ///< counts up
 KnownContext *free_records = nullptr;
-int n_records = 0, n_in_use = 0;
-constexpr int least_to_sweep = 64;
-int sweep_at = least_to_sweep;  ///< records in use
+int n_records = 0;
 
 std::atomic<KnownContext *> &bucket_of(uint64_t uid) {
     return buckets[uid % n_buckets];
@@ -68,18 +66,13 @@ bool has_ended(const KnownContext &known) {
              uid != known.uid.load(std::memory_order_relaxed)));
 }
 
-/** Of a context that has ended. What is kept for reuse is none in use. */
-bool has_pieces_in_use(const KnownContext &known) {
-    forget_kept(known);
-    return known.pieces.load(std::memory_order_acquire) != 0;
-}
-
-/** Take the records of contexts that have ended out of the table. */
+/** Take the records of contexts that have ended out of the table, and end their memory: an eighth
+ * of the device may be kept in a pool. */
 void sweep() {
     for (std::atomic<KnownContext *> &bucket : buckets) {
         std::atomic<KnownContext *> *link = &bucket;
         while (KnownContext *known = link->load(std::memory_order_relaxed)) {
-            if (!has_ended(*known) || has_pieces_in_use(*known)) {
+            if (!has_ended(*known) || !end_memory(*known)) {
                 link = &known->next;
                 continue;
             }
@@ -87,16 +80,12 @@ void sweep() {
             known->uid.store(0, std::memory_order_relaxed);
             known->next_free = free_records;
             free_records = known;
-            n_in_use--;
         }
     }
-    sweep_at = n_in_use < least_to_sweep / 2 ? least_to_sweep : 2 * n_in_use;
 }
 
 KnownContext *unused_record() {
-    if (n_in_use >= sweep_at) {
-        sweep();
-    }
+    sweep();
     KnownContext *known = free_records;
     if (known) {
         free_records = known->next_free;
@@ -132,7 +121,6 @@ calotype_status add(CUcontext context, uint64_t uid, KnownContext **result) {
     known->next.store(bucket_of(uid).load(std::memory_order_relaxed), std::memory_order_relaxed);
     known->uid.store(uid, std::memory_order_release);
     bucket_of(uid).store(known, std::memory_order_release);
-    n_in_use++;
     *result = known;
     return CALOTYPE_OK;
 }
@@ -174,6 +162,7 @@ void lose_all_contexts() {
         for (KnownContext *known = bucket.load(std::memory_order_relaxed); known;
              known = known->next.load(std::memory_order_relaxed)) {
             known->is_lost.store(true, std::memory_order_relaxed);
+            known->pool.store(nullptr, std::memory_order_relaxed);
         }
     }
 }

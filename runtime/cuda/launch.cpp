@@ -82,11 +82,6 @@ static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
                                    launch.dynamic_shared_bytes, stream, args, nullptr);
 }
 
-/** The default streams, 0 to 2, are those of the current context. */
-static bool names_its_context(CUstream stream) {
-    return reinterpret_cast<uintptr_t>(stream) > 2;
-}
-
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {

@@ -7,7 +7,8 @@
 // the same stream, which is after all that was queued there: some 100 ns instead of 3 us.
 //
 // Every piece in use has an Allocation, which says to which context it belongs: a buffer may be
-// freed by a call that works in another context, or after its context was lost.
+// freed by a call that works in another context, or after its context was lost. Pools and what is
+// of them are the device's: they outlive the context, and are ended after it without one.
 #include "runtime/cuda/memory.h"
 
 #include <new>
@@ -16,6 +17,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
@@ -249,14 +251,25 @@ void note_allocation_failure(const char *call, size_t bytes, CUresult code) {
     set_failure(text.c_str());
 }
 
+/** Of a context that is gone. It took its memory with it, but for that of its pool. */
+CUresult give_back_late(const Allocation &piece) {
+    return piece.from_pool && !piece.in_graph && piece.owner->pool.load()
+               ? note_failure("cuMemFree", driver().cuMemFree(piece.base))
+               : CUDA_SUCCESS;
+}
+
 /** Free in the context that owns the piece, which is not the call's. */
 CUresult give_back_elsewhere(const Allocation &piece) {
+    KnownContext &owner = *piece.owner;
     DeviceScope scope = {};
-    scope.context = piece.owner->context;
-    // A context that is gone took its memory with it.
-    if (!is_alive(piece.owner->context, piece.owner->uid) || enter(scope) != CALOTYPE_OK) {
+    scope.context = owner.context;
+    if (!is_alive(owner.context, owner.uid) || enter(scope) != CALOTYPE_OK) {
         clear_failure();
-        return CUDA_SUCCESS;
+        const CUresult code = give_back_late(piece);
+        if (owner.pieces.load(std::memory_order_acquire) == 1) {
+            destroy_pool(owner);
+        }
+        return code;
     }
     const CUresult code = give_back(piece, nullptr);
     leave(scope);
@@ -356,12 +369,18 @@ calotype_status release_unused(const Call &call) {
     return status_of(code);
 }
 
-void forget_kept(const KnownContext &context) {
+bool end_memory(KnownContext &context) {
     Allocation *list = take_kept_of(context, true);
     while (Allocation *piece = list) {
         list = piece->next;
+        give_back_late(*piece);
         forget(piece);
     }
+    if (context.pieces.load(std::memory_order_acquire) != 0) {
+        return false;
+    }
+    destroy_pool(context);
+    return true;
 }
 
 void destroy_pool(KnownContext &context) {

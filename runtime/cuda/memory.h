@@ -18,9 +18,9 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
                   uint64_t *handle);
 /** Give memory that is kept for later back to the driver. */
 calotype_status release_unused(const Call &call);
-/** The same for a context that is gone, and took its memory with it: nothing is given back. */
-void forget_kept(const KnownContext &context);
-/** End the pool of the context, which must be current. No piece of it may be in use. */
+/** The same for a context that is gone, and end its pool; false: pieces of it are in use. */
+bool end_memory(KnownContext &context);
+/** End the pool of the context. No piece of it may be in use. */
 void destroy_pool(KnownContext &context);
 /** How many pieces are in use. */
 int live_allocations();

@@ -163,6 +163,15 @@ struct KernelBackend {
 
     /** Null: kernels cannot allocate memory. */
     const DeviceHeap *heap = nullptr;
+
+    /** Graphs that applications capture, where the driver tells when they go. Called without enter.
+     * capture_of: which capture the stream (null: the scope's) is in, a number not used again; 0:
+     * none. Asked before every launch. tie_to_graph: call ended(data) once, when the graph that the
+     * stream is captured into and all made of it have gone, or at once if this fails; on any
+     * thread, where the driver must not be called. */
+    uint64_t (*capture_of)(const DeviceScope &scope, void *stream) = nullptr;
+    calotype_status (*tie_to_graph)(const DeviceScope &scope, void *stream, void (*ended)(void *),
+                                    void *data) = nullptr;
 };
 
 }  // namespace runtime

@@ -159,17 +159,6 @@ void end_callback(CallbackLock *lock) {
     }
 }
 
-// ---- libraries -------------------------------------------------------------------------------
-
-/** One more use of the library that an address is in; null for the program itself. */
-void *keep_library_of(const void *address) {
-    Dl_info info;
-    if (!dladdr(address, &info) || !info.dli_fname || !info.dli_fname[0]) {
-        return nullptr;
-    }
-    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-}
-
 // ---- calls -----------------------------------------------------------------------------------
 
 int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotype_event event,
@@ -275,6 +264,14 @@ calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32
 }
 
 }  // namespace
+
+void *keep_library_of(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname || !info.dli_fname[0]) {
+        return nullptr;
+    }
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
 
 void prepare_callbacks(LoadedModule &module) {
     for (uint32_t i = 0; i < module.desc.n_linkables; i++) {

@@ -161,7 +161,7 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, desc.name,
                     "a module cannot be unloaded while its stream is captured");
     }
-    poll_stream_holds(call.scope.context_uid);
+    poll_holds(call.scope.context_uid);
     Victims victims;
     calotype_status status = CALOTYPE_OK;
     kernel_cache.lock.lock();
@@ -186,7 +186,7 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
                     "modules cannot be unloaded while a stream is captured");
     }
-    poll_stream_holds(call.scope.context_uid);
+    poll_holds(call.scope.context_uid);
     Victims victims;
     kernel_cache.lock.lock();
     ContextState *context = find_context(call.scope.context_uid);

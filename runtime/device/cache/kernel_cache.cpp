@@ -338,7 +338,7 @@ ContextState *meet_context(const Call &call) {
 
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
                             calotype_hold *out) {
-    poll_stream_holds(call.scope.context_uid);
+    poll_holds(call.scope.context_uid);
     Request request{call, desc, out};
     request.context = meet_context(call);
     if (!request.context) {

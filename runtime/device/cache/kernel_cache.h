@@ -55,10 +55,10 @@ struct Giver {
 /** Give a hold back, with all that follows if it was the last one. */
 calotype_status give_back(calotype_hold hold, Giver giver);
 
-/** Give back the holds whose events have passed. Without the lock. */
-void poll_stream_holds(uint64_t context_uid);
-/** All of them, passed or not, without asking the driver if it has gone. Without the lock. */
-void drop_stream_holds(ContextState &context, bool has_driver);
+/** Give back the holds whose events have passed or whose graphs have gone. Without the lock. */
+void poll_holds(uint64_t context_uid);
+/** All of them, whatever has passed, without asking the driver if it has gone. Without the lock. */
+void drop_holds(ContextState &context, bool has_driver);
 
 /** The context has gone: its modules are forgotten. */
 calotype_status lose_context(uint64_t context_uid);

@@ -2,6 +2,7 @@
 // Launches, and what generated code calls.
 #include "runtime/device/cache/launch.h"
 
+#include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
@@ -58,6 +59,14 @@ calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
     return refuse(CALOTYPE_E_LAUNCH, &module, log);
 }
 
+/** A launch that an application captures needs its module for as long as the graph lives. */
+static inline calotype_status keep_for_capture(const LoadedModule &module, const DeviceScope &scope,
+                                               void *stream) {
+    const KernelBackend &backend = *module.backend;
+    const uint64_t capture = backend.capture_of ? backend.capture_of(scope, stream) : 0;
+    return capture ? pin_for_graph(module, scope, stream, capture) : CALOTYPE_OK;
+}
+
 /** Why the back end did not launch. */
 static calotype_status report(const Launch &launch, const LoadedModule &module,
                               calotype_status status, const ErrorLog &reason) {
@@ -84,9 +93,13 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     if (status != CALOTYPE_OK) {
         return report(launch, module, status, log);
     }
-    status = backend.launch(scope, module.functions[launch.kernel], kernel, launch.grid,
-                            launch.block, launch.dynamic_shared_bytes,
-                            launch.stream ? launch.stream : scope.stream, launch.args, log);
+    void *const stream = launch.stream ? launch.stream : scope.stream;
+    status = keep_for_capture(module, scope, stream);
+    if (status == CALOTYPE_OK) {
+        status =
+            backend.launch(scope, module.functions[launch.kernel], kernel, launch.grid,
+                           launch.block, launch.dynamic_shared_bytes, stream, launch.args, log);
+    }
     if (backend.release) {
         backend.release(scope);
     }

@@ -34,8 +34,9 @@ struct LoadedModule {
     calotype_module_desc desc;  ///< the copy; no images, no relocations
     const KernelBackend *backend;
     DeviceScope scope;  ///< of its context: no user context, no stream
-    void *module;       ///< of the driver; null: not loaded
-    void **functions;   ///< as many as kernels
+    calotype_entry *entry;
+    void *module;      ///< of the driver; null: not loaded
+    void **functions;  ///< as many as kernels
     uint32_t n_functions;
     std::atomic<void *> graphs;  ///< the back end's, made of its recordings
     LoadedLinkable *linkables;

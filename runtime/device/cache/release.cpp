@@ -18,8 +18,11 @@ namespace runtime {
 
 namespace {
 
-/** Events have no way to wake us, so those who wait for stream holds look again after this time. */
+/** Events and graphs have no way to wake us, so those who wait for them look again after this time.
+ */
 constexpr uint64_t poll_ns = 200000;
+/** A graph that was destroyed just now says so up to a tenth of a millisecond later. */
+constexpr uint64_t graph_grace_ns = 20000000;
 
 struct Release {
     ContextState &context;
@@ -30,11 +33,13 @@ struct Release {
     calotype_reason reason;
     void *user_context;
     bool has_driver;
+    uint64_t graph_deadline = now_ns() + graph_grace_ns;
 };
 
 uint64_t next_look(const Release &release) {
     const uint64_t soon = now_ns() + poll_ns;
-    return release.context.stream_holds && soon < release.deadline ? soon : release.deadline;
+    const bool is_polled = release.context.stream_holds || release.context.graph_pins;
+    return is_polled && soon < release.deadline ? soon : release.deadline;
 }
 
 /** One that is on its way in or out; null if there is none. */
@@ -90,7 +95,8 @@ bool is_any_held(const ContextState &context) {
 /** As the policy says. The lock is held, and let go of between looks. */
 calotype_status await_holds(Release &release) {
     while (release.policy != CALOTYPE_REL_FORCE && is_any_held(release.context)) {
-        if (release.policy == CALOTYPE_REL_BUSY) {
+        const bool may_end = release.context.graph_pins && now_ns() < release.graph_deadline;
+        if (release.policy == CALOTYPE_REL_BUSY && !may_end) {
             return CALOTYPE_E_BUSY;
         }
         if (now_ns() >= release.deadline) {
@@ -98,7 +104,7 @@ calotype_status await_holds(Release &release) {
         }
         wait_for_change(next_look(release));
         kernel_cache.lock.unlock();
-        poll_stream_holds(release.uid);
+        poll_holds(release.uid);
         kernel_cache.lock.lock();
     }
     return CALOTYPE_OK;
@@ -155,7 +161,7 @@ calotype_status release_closed(Release &release) {
     take_all(release, victims);
     context.lost |= !release.has_driver;
     kernel_cache.lock.unlock();
-    drop_stream_holds(context, release.has_driver);
+    drop_holds(context, release.has_driver);
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
     kernel_cache.lock.lock();
@@ -170,7 +176,7 @@ calotype_status release_closed(Release &release) {
 }
 
 calotype_status release_context(Release &release) {
-    poll_stream_holds(release.uid);
+    poll_holds(release.uid);
     ContextState &context = release.context;
     calotype_status status = CALOTYPE_E_CLOSING;
     kernel_cache.lock.lock();
@@ -332,7 +338,7 @@ calotype_status lose_context(uint64_t uid) {
     if (!context) {
         return CALOTYPE_OK;
     }
-    drop_stream_holds(*context, false);
+    drop_holds(*context, false);
     if (context->backend->forget_context) {
         context->backend->forget_context(uid);
     }

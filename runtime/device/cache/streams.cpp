@@ -2,6 +2,7 @@
 // Holds that end with a stream: kept in a list of their context with the event that ends them.
 #include <stdlib.h>
 
+#include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
 #include "runtime/host/weak.h"
@@ -42,7 +43,8 @@ static void end(StreamHold *hold) {
     free(hold);
 }
 
-void poll_stream_holds(uint64_t context_uid) {
+void poll_holds(uint64_t context_uid) {
+    poll_graph_pins(context_uid);
     ContextState *context = nullptr;
     StreamHold *hold = take_list(context_uid, &context);
     while (hold) {
@@ -57,7 +59,8 @@ void poll_stream_holds(uint64_t context_uid) {
     }
 }
 
-void drop_stream_holds(ContextState &context, bool has_driver) {
+void drop_holds(ContextState &context, bool has_driver) {
+    drop_graph_pins(context);
     ContextState *found = nullptr;
     StreamHold *hold = take_list(context.uid, &found);
     while (hold) {

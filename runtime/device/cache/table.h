@@ -74,6 +74,7 @@ struct Waiter {
 
 struct LoadedModule;
 struct ContextState;
+struct GraphPin;
 
 }  // namespace runtime
 }  // namespace calotype
@@ -136,6 +137,7 @@ struct ContextState {
     uint32_t n_orphans;      ///< entries
     uint32_t users;          ///< who work with it without the lock after it was lost
     StreamHold *stream_holds;
+    GraphPin *graph_pins;
     NrtState nrt;
     bool closing;     ///< one release at a time
     bool lost;        ///< no call of the driver any more

@@ -131,10 +131,10 @@ void destroy_contents(CUctx_st *context) {
     erase_of(s.events, owner, context);
     erase_of(s.execs, owner, context);
     erase_of(s.graphs, owner, context);
+    // Pools are of devices, not of contexts.
     erase_of(
-        s.allocations, [](const Allocation &piece) { return piece.context; }, context);
-    erase_of(
-        s.pools, [](CUctx_st *of) { return of; }, context);
+        s.allocations, [](const Allocation &piece) { return piece.pool ? nullptr : piece.context; },
+        context);
     context->default_stream = {};
     s.contexts.erase(context);
 }
@@ -155,6 +155,7 @@ void reset() {
     s.devices.assign(1, Device());
     s.graphs.clear();
     s.execs.clear();
+    s.user_objects.clear();
     s.pools.clear();
     s.allocations.clear();
     s.version = 13000;

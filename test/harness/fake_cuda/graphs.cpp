@@ -17,7 +17,53 @@ size_t index_of(const Graph &graph, CUgraphNode node) {
     return i;
 }
 
+/// Also one that is still captured; null if there is none. With the lock held.
+Graph *find_graph(CUgraph handle) {
+    const auto found = state().graphs.find(handle);
+    if (found != state().graphs.end()) {
+        return found->second.get();
+    }
+    for (const auto &[name, stream] : state().streams) {
+        if (reinterpret_cast<CUgraph>(stream->capture.get()) == handle) {
+            return stream->capture.get();
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
+
+CUresult cuUserObjectCreate(CUuserObject *handle, void *data, void (*ended)(void *),
+                            unsigned references, unsigned flags) {
+    FAKE_CUDA_CALL("cuUserObjectCreate");
+    Guard guard(state().lock);
+    if (references != 1 || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const auto object = std::make_shared<UserObject>(data, ended);
+    *handle = reinterpret_cast<CUuserObject>(object.get());
+    state().user_objects[*handle] = object;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuUserObjectRelease(CUuserObject object, unsigned) {
+    FAKE_CUDA_CALL("cuUserObjectRelease");
+    Guard guard(state().lock);
+    return state().user_objects.erase(object) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult cuGraphRetainUserObject(CUgraph handle, CUuserObject object, unsigned, unsigned flags) {
+    FAKE_CUDA_CALL("cuGraphRetainUserObject");
+    Guard guard(state().lock);
+    Graph *graph = find_graph(handle);
+    const auto found = state().user_objects.find(object);
+    if (!graph || found == state().user_objects.end() || flags != CU_GRAPH_USER_OBJECT_MOVE) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    graph->objects.push_back(found->second);
+    state().user_objects.erase(found);
+    return CUDA_SUCCESS;
+}
 
 CUresult cuGraphCreate(CUgraph *handle, unsigned) {
     FAKE_CUDA_CALL("cuGraphCreate");

@@ -9,7 +9,7 @@ using Guard = std::lock_guard<std::mutex>;
 
 namespace {
 
-CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address) {
+CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address, void *pool = nullptr) {
     State &s = state();
     if (bytes == 0) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -17,7 +17,7 @@ CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address) {
     if (bytes > s.memory || s.used_bytes() > s.memory - bytes) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes)};
+    Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes), pool};
     *address = reinterpret_cast<CUdeviceptr>(piece.memory.get());
     s.allocations.insert_or_assign(*address, std::move(piece));
     return CUDA_SUCCESS;
@@ -31,7 +31,7 @@ void give_to_graph(Stream &stream, size_t bytes, CUdeviceptr address) {
     stream.capture->nodes.push_back([=] {
         Guard guard(state().lock);
         state().allocations.insert_or_assign(reinterpret_cast<CUdeviceptr>(memory.get()),
-                                             Allocation{context, bytes, nullptr});
+                                             Allocation{context, bytes, nullptr, nullptr});
     });
 }
 
@@ -106,15 +106,17 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 CUresult cuMemFree_v2(CUdeviceptr address) {
     FAKE_CUDA_CALL("cuMemFree");
     Guard guard(state().lock);
+    const auto found = state().allocations.find(address);
+    const bool is_of_pool = found != state().allocations.end() && found->second.pool;
     CUctx_st *context = nullptr;
-    if (CUresult code = current(&context)) {
+    const CUresult code = current(&context);
+    if (code && !is_of_pool) {
         return code;
     }
-    if (breaks_capture(context)) {
+    if (context && breaks_capture(context)) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    const auto found = state().allocations.find(address);
-    if (found == state().allocations.end() || found->second.context != context) {
+    if (found == state().allocations.end() || (found->second.context != context && !is_of_pool)) {
         return misused(CUDA_ERROR_INVALID_VALUE);
     }
     state().allocations.erase(found);
@@ -142,7 +144,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
     }
     static uintptr_t last_pool = 0x1000;
     *pool = reinterpret_cast<CUmemoryPool>(last_pool += 16);
-    state().pools[*pool] = context;
+    state().pools.insert(*pool);
     return CUDA_SUCCESS;
 }
 
@@ -175,7 +177,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPoo
     if (!state().pools.count(pool)) {
         return misused(CUDA_ERROR_INVALID_HANDLE);
     }
-    const CUresult code = allocate(stream->context, bytes, address);
+    const CUresult code = allocate(stream->context, bytes, address, pool);
     if (code == CUDA_SUCCESS && stream->capture) {
         give_to_graph(*stream, bytes, *address);
     }

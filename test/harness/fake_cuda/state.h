@@ -38,8 +38,23 @@ struct Module {
 
 using Work = std::function<void()>;
 
+/// Ended with its last owner: graphs, their instances, whoever made it.
+struct UserObject {
+    void *data;
+    void (*ended)(void *);
+
+    UserObject(void *data, void (*ended)(void *)) : data(data), ended(ended) {
+    }
+    ~UserObject() {
+        ended(data);
+    }
+    UserObject(const UserObject &) = delete;
+};
+
 /// Its nodes are done in the order in which they came.
 struct Graph {
+    unsigned long long capture = 0;  ///< 0: none
+    std::vector<std::shared_ptr<UserObject>> objects;
     std::vector<Work> nodes;
     bool is_valid = true;
     CUctx_st *context = nullptr;
@@ -64,6 +79,7 @@ struct Allocation {
     CUctx_st *context;
     size_t bytes;
     std::unique_ptr<uint8_t[]> memory;  ///< null: a variable of a module
+    void *pool = nullptr;               ///< it is the device's, and outlives the context
 };
 
 struct Device {
@@ -96,8 +112,9 @@ struct State {
     std::map<void *, std::unique_ptr<Stream>> streams;
     std::map<void *, std::unique_ptr<Event>> events;
     std::map<CUdeviceptr, Allocation> allocations;
-    std::map<void *, CUctx_st *> pools;
+    std::set<void *> pools;
     std::map<void *, std::shared_ptr<Graph>> graphs, execs;
+    std::map<void *, std::shared_ptr<UserObject>> user_objects;  ///< which their makers own
 
     size_t used_bytes() const;
     /// The allocation that has all these bytes, or null.

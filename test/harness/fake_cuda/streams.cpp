@@ -152,7 +152,29 @@ CUresult cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode) {
     if (!handle || stream->capture) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
+    static unsigned long long captures_ever = 0;
     stream->capture = std::make_shared<Graph>();
+    stream->capture->capture = ++captures_ever;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status,
+                                   unsigned long long *id, CUgraph *graph, const CUgraphNode **,
+                                   size_t *) {
+    FAKE_CUDA_CALL("cuStreamGetCaptureInfo");
+    Guard guard(state().lock);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    const bool is_active = stream->capture && stream->capture->is_valid;
+    *status = CUstreamCaptureStatus(!stream->capture ? 0 : is_active ? 1 : 2);
+    if (is_active && id) {
+        *id = stream->capture->capture;
+    }
+    if (is_active && graph) {
+        *graph = reinterpret_cast<CUgraph>(stream->capture.get());
+    }
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Buffers on the fake CUDA driver: memory, contexts and streams, failures at every call.
+#include "harness/nothing_module.h"
 #include "runtime/cuda/fixture.h"
 
 #include <thread>
@@ -260,8 +261,51 @@ TEST_F(CudaBuffers, RecordsOfDestroyedContextsServeOthers) {
         ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
         EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
         EXPECT_EQ(0, cuCtxDestroy_v2(context));
+        EXPECT_EQ(1, fake_cuda::live_allocations()) << "the next context ends what is left";
+        EXPECT_EQ(1, fake_cuda::live_pools());
     }
-    EXPECT_LE(calotype::runtime::cuda::context_records() - before, 150);
+    EXPECT_LE(calotype::runtime::cuda::context_records() - before, 2);
+    Ints a(10);
+    EXPECT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));
+    EXPECT_EQ(1, fake_cuda::live_allocations());
+    EXPECT_EQ(1, fake_cuda::live_pools());
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, false));
+}
+
+/// Pools are of the device: they outlive the context that they were made in, and what is of them.
+TEST_F(CudaBuffers, PoolsOfDestroyedContextsEndWithTheirLastPiece) {
+    void *context = make_context();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    Ints a(10), b(20);
+    ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+    ASSERT_EQ(0, calotype_device_malloc(&on, &b.buf, cuda()));
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
+    EXPECT_EQ(2, fake_cuda::live_allocations());
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(1, fake_cuda::live_allocations());
+    EXPECT_EQ(1, fake_cuda::live_pools());
+    EXPECT_EQ(0, calotype_device_free(nullptr, &b.buf));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    EXPECT_EQ(0, fake_cuda::live_pools());
+}
+
+TEST_F(CudaBuffers, ThePoolOfAContextThatIsToldLostEnds) {
+    void *context = make_context();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    calotype_test::NothingModule module;
+    EXPECT_EQ(0, module.call(&on));
+    calotype_reuse_device_allocations(&on, true);
+    Ints a(10);
+    ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+    EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
+    EXPECT_EQ(1, fake_cuda::live_allocations()) << "kept";
+    uint64_t uid = 0;
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(&on, cuda(), &uid));
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    EXPECT_EQ(0, fake_cuda::live_pools());
     EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, false));
 }
 

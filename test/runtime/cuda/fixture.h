@@ -29,6 +29,7 @@ int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long fla
 int cuGraphLaunch(void *exec, void *stream);
 int cuGraphExecDestroy(void *exec);
 int cuGraphDestroy(void *graph);
+int cuMemAlloc_v2(uint64_t *address, size_t bytes);
 }
 
 namespace calotype_test {

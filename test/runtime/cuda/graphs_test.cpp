@@ -10,6 +10,7 @@
 
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/recording.h"
+#include "runtime/abi/symbols.h"
 
 namespace {
 
@@ -514,6 +515,27 @@ TEST_F(CudaGraphs, ThreadsDoNotShareAGraphAtOneTime) {
     calotype_device_release(&on, cuda());
     EXPECT_EQ(0, fake_cuda::live_graphs());
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
+}
+
+TEST_F(CudaGraphs, ADriverThatLacksAFunctionHasNone) {
+    static const char *hidden;
+    for (const char *function : {"cuGraphCreate", "cuGraphAddKernelNode",
+                                 "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams",
+                                 "cuGraphLaunch", "cuGraphExecDestroy", "cuGraphDestroy"}) {
+        hidden = function;
+        const auto old = calotype_set_custom_get_library_symbol([](void *lib, const char *name) {
+            return strcmp(name, hidden) == 0 ? nullptr
+                                             : calotype_default_get_library_symbol(lib, name);
+        });
+        calotype_device_release(nullptr, cuda());
+        EXPECT_EQ(0, start());
+        calotype_set_custom_get_library_symbol(old);
+        Word w;
+        for (int i = 0; i < 3; i++) {
+            EXPECT_EQ(plain(2), run(nullptr, two(), w.buf())) << function;
+        }
+    }
+    EXPECT_EQ((std::array<uint64_t, 3>{}), stats());
 }
 
 TEST_F(CudaGraphs, StatisticsOfTheSizeBeforeAreAnsweredToo) {

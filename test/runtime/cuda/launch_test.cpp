@@ -27,13 +27,12 @@ TEST_F(CudaLaunch, AStreamNeedsNoCurrentContext) {
     void *context = make_context();
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
     EXPECT_EQ(0, module.call(&on));
-    EXPECT_EQ((Calls{{"cuCtxGetId", 1}, {"cuLaunchKernel", 1}}),
-              calls_of([&] { EXPECT_EQ(0, module.call(&on)); }));
+    const Calls wanted = {{"cuCtxGetId", 1}, {"cuLaunchKernel", 1}, {"cuStreamIsCapturing", 1}};
+    EXPECT_EQ(wanted, calls_of([&] { EXPECT_EQ(0, module.call(&on)); }));
     // Nor does it matter that another one is.
     void *popped = nullptr;
     EXPECT_EQ(0, cuCtxPushCurrent_v2(make_context()));
-    EXPECT_EQ((Calls{{"cuCtxGetId", 1}, {"cuLaunchKernel", 1}}),
-              calls_of([&] { EXPECT_EQ(0, module.call(&on)); }));
+    EXPECT_EQ(wanted, calls_of([&] { EXPECT_EQ(0, module.call(&on)); }));
     EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
 }
 
@@ -43,6 +42,7 @@ TEST_F(CudaLaunch, OlderDriversWantTheContextOfAStreamCurrent) {
     EXPECT_EQ(0, module.call(&on));
     fake_cuda::fail("cuLaunchKernel", 201);
     EXPECT_EQ((Calls{{"cuCtxGetId", 1},
+                     {"cuStreamIsCapturing", 1},
                      {"cuLaunchKernel", 2},
                      {"cuCtxGetCurrent", 1},
                      {"cuCtxPushCurrent", 1},

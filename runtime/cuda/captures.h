@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Graphs that an application captures while it calls pipelines.
+#pragma once
+
+#include "runtime/cuda/context.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** KernelBackend's functions of these names. */
+bool is_capturing(const DeviceScope &scope, void *stream);
+uint64_t capture_of(const DeviceScope &scope, void *stream);
+calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ended)(void *),
+                             void *data);
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A pin is the list's of its context and the graph's. The driver tells of a graph's end on a thread
+// of its own, where nothing may be called that needs the driver, so a mark is left there, and the
+// hold is given back by the next load, eviction, trim or release in the context: until then the
+// module stays, which nobody waits for.
+#include "runtime/device/cache/graph_pins.h"
+
+#include <stdlib.h>
+
+#include "runtime/device/cache/callbacks.h"
+#include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/failure.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Freed by the last of its two owners. */
+struct GraphPin {
+    calotype_hold hold;
+    uint64_t capture;
+    std::atomic<uint32_t> owners;
+    GraphPin *next;
+};
+
+namespace {
+
+/** The last that this thread has asked for. */
+struct Pinned {
+    const calotype_entry *entry;
+    uint64_t capture;
+};
+constinit thread_local Pinned pinned = {nullptr, 0};
+
+void disown(GraphPin *pin) {
+    if (pin->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        free(pin);
+    }
+}
+
+void graph_has_gone(void *pin) {
+    disown(static_cast<GraphPin *>(pin));
+}
+
+/** This code is called by graphs that may outlive all else that keeps it in memory. */
+void stay_in_memory() {
+    static constinit std::atomic<bool> is_kept{false};
+    if (!is_kept.exchange(true)) {
+        keep_library_of(reinterpret_cast<const void *>(graph_has_gone));
+    }
+}
+
+bool is_pinned(const ContextState &context, const calotype_entry &entry, uint64_t capture) {
+    const GraphPin *pin = context.graph_pins;
+    while (pin && (pin->hold.entry != &entry || pin->capture != capture)) {
+        pin = pin->next;
+    }
+    return pin != nullptr;
+}
+
+/** A new one in the context's list. Null, with the status: none is needed, or there is no memory.
+ */
+GraphPin *add_pin(calotype_entry &entry, uint64_t capture, calotype_status *status) {
+    ThreadBlock *me = this_thread();
+    GraphPin *pin = static_cast<GraphPin *>(calloc(1, sizeof(GraphPin)));
+    LockGuard guard(kernel_cache.lock);
+    ContextState &context = *entry.context;
+    const bool has_memory = me && pin && ensure_cell(*me, entry.index);
+    *status = !has_memory                     ? CALOTYPE_E_OOM
+              : entry.phase() != Phase::ready ? CALOTYPE_E_CONTEXT_LOST
+                                              : CALOTYPE_OK;
+    if (*status != CALOTYPE_OK || is_pinned(context, entry, capture)) {
+        free(pin);
+        return nullptr;
+    }
+    pin->hold = grant_hold(entry, *me);
+    pin->capture = capture;
+    pin->owners.store(2, std::memory_order_relaxed);
+    pin->next = context.graph_pins;
+    context.graph_pins = pin;
+    return pin;
+}
+
+/** Take those out of the list that are to go. The lock is held. */
+template<typename IsToGo>
+GraphPin *take(ContextState &context, IsToGo is_to_go) {
+    GraphPin *taken = nullptr;
+    for (GraphPin **link = &context.graph_pins; *link;) {
+        GraphPin *pin = *link;
+        if (is_to_go(*pin)) {
+            *link = pin->next;
+            pin->next = taken;
+            taken = pin;
+        } else {
+            link = &pin->next;
+        }
+    }
+    return taken;
+}
+
+void end_all(GraphPin *pins) {
+    while (GraphPin *pin = pins) {
+        pins = pin->next;
+        const calotype_hold hold = pin->hold;
+        disown(pin);
+        give_back(hold, Giver{false, nullptr});
+    }
+}
+
+}  // namespace
+
+calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &scope, void *stream,
+                              uint64_t capture) {
+    calotype_entry &entry = *module.entry;
+    if (pinned.entry == &entry && pinned.capture == capture) {
+        return CALOTYPE_OK;
+    }
+    stay_in_memory();
+    calotype_status status = CALOTYPE_OK;
+    if (GraphPin *pin = add_pin(entry, capture, &status)) {
+        status = module.backend->tie_to_graph(scope, stream, graph_has_gone, pin);
+    } else if (status != CALOTYPE_OK) {
+        set_failure("the module cannot be held for the graph that is being captured");
+    }
+    if (status == CALOTYPE_OK) {
+        pinned = {&entry, capture};
+    }
+    return status;
+}
+
+void poll_graph_pins(uint64_t context_uid) {
+    GraphPin *ended = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        if (ContextState *context = find_context(context_uid)) {
+            ended = take(*context, [](const GraphPin &pin) {
+                return pin.owners.load(std::memory_order_acquire) == 1;
+            });
+        }
+    }
+    end_all(ended);
+}
+
+void drop_graph_pins(ContextState &context) {
+    kernel_cache.lock.lock();
+    GraphPin *all = take(context, [](const GraphPin &) { return true; });
+    kernel_cache.lock.unlock();
+    end_all(all);
+}
+
+}  // namespace runtime
+}  // namespace calotype
