@@ -71,7 +71,25 @@ void check_signature(const std::string &name, const LinkedFunction &function,
         << to_text(*found) << ", but is called with " << to_text(expected);
 }
 
-/// "; nearest is rng_next2", or "".
+/// Of functions of which it is known how many parameters they have, if nothing more.
+void check_parameter_count(const std::string &name, const LinkedFunction &function,
+                           const UsedImage &used) {
+    if (!used.symbols || !used.symbols->parameter_counts.count(name)) {
+        return;
+    }
+    const std::set<int> &counts = used.symbols->parameter_counts.at(name);
+    const int count = int(function.parameters.size());
+    std::vector<std::string> known;
+    for (int c : counts) {
+        known.push_back(std::to_string(c));
+    }
+    user_assert(counts.count(count) || counts.count(unknown_count))
+        << "function " << name << " of " << linkable_title(*used.linkable, *used.image) << " has "
+        << join(known, " or ") << (known.back() == "1" ? " parameter" : " parameters")
+        << ", but is called with " << count;
+}
+
+/// "; nearest is rng_next2", or that it is there as a function of C++, or "".
 std::string nearest(const std::string &name, const std::vector<UsedImage> &images) {
     std::vector<std::string> candidates;
     for (const UsedImage &u : images) {
@@ -180,7 +198,7 @@ std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const Linka
     case CALOTYPE_BITCODE: {
         BitcodeSymbols symbols = bitcode_symbols({&linkable, &image});
         return ImageSymbols{
-            symbols.defined, symbols.functions, symbols.undefined, symbols.weak, {}};
+            symbols.defined, symbols.functions, symbols.undefined, symbols.weak, {}, {}, true, {}};
     }
     default:
         return std::nullopt;
@@ -207,6 +225,7 @@ void check_symbols(const std::map<std::string, LinkedFunction> &functions,
                               << nearest(name, images);
     }
 }
+            check_parameter_count(name, function, used);
 
 void check_device_runtime(const std::vector<UsedImage> &images) {
     std::set<std::string> defined;

@@ -33,13 +33,16 @@ struct ImageSymbols {
     std::set<std::string> weak;  ///< those of `defined` that may be defined elsewhere too
     std::map<std::string, PtxSignature> signatures;  ///< of functions, in PTX
     std::set<std::string> twice;  ///< those of `defined` that several parts of a file define
-    bool is_whole = true;         ///< false if there may be more names, in LTO-IR
+    bool is_whole = true;         ///< false if there may be more names, in LTO-IR or made by macros
+    /// Of functions of OpenCL C, each with all that it may have: preprocessors choose.
+    std::map<std::string, std::set<int>> parameter_counts;
 };
+constexpr int unknown_count = -1;
 
 /// Of PTX text.
 ImageSymbols ptx_symbols(const std::string &ptx);
-/// Functions of OpenCL C that are written out; nothing if macros may make more of them.
-std::optional<ImageSymbols> opencl_symbols(const std::string &source);
+/// Functions of OpenCL C that are written out.
+ImageSymbols opencl_symbols(const std::string &source);
 /// Nothing for what only a linker can read: LTO-IR, CUDA C++. Of a file with several forms of its
 /// code, those for one architecture.
 std::optional<ImageSymbols> symbols_of(const LinkableData &linkable, const LinkableImage &image,

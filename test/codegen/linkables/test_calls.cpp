@@ -226,9 +226,57 @@ TEST(OpenclSymbols, OfSource) {
         __kernel void k(__global int *p)
         { *p = 1; }
     )");
-    ASSERT_TRUE(s);
-    EXPECT_EQ(s->defined, (std::set<std::string>{"scale", "k"}));
-    EXPECT_FALSE(opencl_symbols("#define F(n) int n##_f(int x) { return x; }\nF(a)"));
+    EXPECT_TRUE(s.is_whole);
+    EXPECT_EQ(s.defined, (std::set<std::string>{"scale", "k"}));
+    EXPECT_EQ(s.functions, s.defined);
+}
+
+TEST(OpenclSymbols, OfDefinitionsOfAllKinds) {
+    const std::pair<const char *, int> sources[] = {
+        {"int f(int a) __attribute__((always_inline)) { return a; }", 1},
+        {"int f(int a)\n__attribute__((pure)) __attribute__((const))\n{ return a; }", 1},
+        {"__attribute__((noinline)) int f(int a) { return a; }", 1},
+        {"int f(int a) \\\n{ return a; }", 1},
+        {"int f(int a) // x\n{ return a; }", 1},
+        {"int \\\r\nf(void) { return 0; }", 0},
+        {"int f() { return 0; }", 0},
+        {"void dbg(int a) { if (a) printf(\"{\"); }\nint f(int a, int b) { return a; }", 2},
+        {"void dbg() { printf(\"http://\\\"x\"); } int f(int a) { return a; }", 1},
+        {"constant char open = '{'; constant char q = '\\''; int f(int a) { return a; }", 1},
+        {"#define INLINE static inline __attribute__((always_inline))\n#define N (3)\nINLINE int "
+         "f(int a) { return a + N; }",
+         1},
+        {"#define MIN(a, b) ((a) < (b) ? (a) : (b))\nint f(int a) { return MIN(a, 3); }", 1},
+        {"#define ARGS int a, int b\nint f(ARGS) { return a; }", unknown_count},
+        {"int f(int a) CONST { return a; }", 1},
+        {"int f(float (*a)[2], int b);\nint f(float (*a)[2], int b) { return b; }", 2},
+        {"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\nint f(int a) { return a; }", 1},
+        {"__attribute__((overloadable)) int f(int a) { return a; }", 1},
+    };
+    for (const auto &[source, count] : sources) {
+        const ImageSymbols s = opencl_symbols(source);
+        EXPECT_EQ(s.functions.count("f"), 1u) << source;
+        EXPECT_EQ(s.parameter_counts.at("f"), std::set<int>{count}) << source;
+        EXPECT_TRUE(s.is_whole) << source;
+    }
+    const ImageSymbols two = opencl_symbols("#ifdef A\nint f(int a) { return a; }\n#else\nint "
+                                            "f(int a, int b) { return b; }\n#endif");
+    EXPECT_EQ(two.parameter_counts.at("f"), (std::set<int>{1, 2}));
+}
+
+// Where macros make functions, or rename them, nobody knows which there are.
+TEST(OpenclSymbols, OfMacros) {
+    for (const char *source :
+         {"#define F(n) int n##_f(int x) { return x; }\nF(a)",
+          "#define FN(n) int n(int a) { return a; }\nFN(f) int g(int a) { return a; }", "FN(f)",
+          "FN(f)\nint g(int a) { return a; }", "FN(f) constant int x = 1;",
+          "#define HEAD f(int a)\nint HEAD { return a; }",
+          "#define BEGIN {\nint f(int a) BEGIN return a; }",
+          "#define g f\nint g(int a) { return a; }", "int (f)(int a) { return a; }",
+          "#include <f.h>", "  #  include \"f.h\"\nint g(int a) { return a; }"}) {
+        EXPECT_FALSE(opencl_symbols(source).is_whole) << source;
+        EXPECT_EQ(opencl_symbols(source).functions.count("f"), 0u) << source;
+    }
 }
 
 }  // namespace

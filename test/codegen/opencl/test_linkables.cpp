@@ -117,9 +117,20 @@ TEST(OpenclLinkables, Errors) {
     EXPECT_COMPILE_ERROR(
         compile(calling_next({opencl_linkable("lib", library), opencl_linkable("b", library)})),
         "at is defined twice: by linkable lib (lib.cl) and by linkable b (b.cl)");
+    EXPECT_COMPILE_ERROR(compile(calling_next({opencl_linkable("lib", "int next(int a) {}")})),
+                         "function next of linkable lib (lib.cl) has 1 parameter, but is called "
+                         "with 2");
+    EXPECT_COMPILE_ERROR(
+        compile(calling_next({opencl_linkable(
+            "lib",
+            "#ifdef A\nint next(void) {}\n#else\nint next(int a, int b, int c) {}\n#endif")})),
+        "function next of linkable lib (lib.cl) has 0 or 3 parameters, but is called with 2");
+    // Where macros are among them, the device's compiler says it.
+    compile(calling_next({opencl_linkable("lib", "#define P int a\nint next(P) {}")}));
+    compile(calling_next({opencl_linkable("lib", "FN(next)")}));
     DeviceModule m = calling_next({opencl_linkable("lib", library)});
-    m.linked.functions = {{"next", {Int(32), {Float(32, 5)}}}};
-    m.kernels[0].body = set(0, call(Int(32), "next", std::vector<Expr>(5, make_one(Float(32)))));
+    m.linked.functions = {{"next", {Int(32), {Float(32, 5), Float(32)}}}};
+    m.kernels[0].body = set(0, call(Int(32), "next", std::vector<Expr>(6, make_one(Float(32)))));
     EXPECT_COMPILE_ERROR(compile(m),
                          "kernel k calls next, which takes or gives float32x5: OpenCL C for this "
                          "target has no such type");
