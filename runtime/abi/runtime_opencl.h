@@ -26,6 +26,12 @@ struct _cl_command_queue;
 
 extern const struct calotype_device_interface_t *calotype_opencl_device_interface(void);
 
+/** Buffers of up to 3 dimensions as images (store_in(MemoryType::GPUTexture)): of one channel, with
+ * elements of 8, 16 or 32 bits, dimension 0 of the buffer along their rows. Whatever the strides,
+ * copies put each element in its place. A crop of an image can be copied; a kernel takes it only if
+ * it begins at the image's first element. There are no slices. */
+extern const struct calotype_device_interface_t *calotype_opencl_image_device_interface(void);
+
 /** @name Context and queue of a call
  * By default those of its calotype_device_context (device_context.h), else one context with one
  * queue for each device. Defining the functions in the application, or the setters, replace them.
@@ -64,10 +70,15 @@ extern const char *calotype_opencl_get_build_options(void *user_context);
 /**@{*/
 extern int calotype_opencl_wrap_cl_mem(void *user_context, struct calotype_buffer_t *buf,
                                        uint64_t mem);
+/** The same for an image, of as many dimensions as the buffer, at least as large, with channel
+ * order CL_R and the data type that the elements have: CL_SIGNED_INT8 ... CL_UNSIGNED_INT32,
+ * CL_FLOAT, and CL_UNSIGNED_INT16 of floats of 16 bits. The element at the mins is its first. */
+extern int calotype_opencl_image_wrap_cl_mem(void *user_context, struct calotype_buffer_t *buf,
+                                             uint64_t mem);
 extern int calotype_opencl_detach_cl_mem(void *user_context, struct calotype_buffer_t *buf);
 /** The cl_mem of a buffer on an OpenCL device, 0 if there is none. */
 extern uintptr_t calotype_opencl_get_cl_mem(void *user_context, struct calotype_buffer_t *buf);
-/** Where in it the element at the mins of the buffer is, in bytes. */
+/** Where in it the element at the mins of the buffer is, in bytes; 0 of images. */
 extern uint64_t calotype_opencl_get_crop_offset(void *user_context, struct calotype_buffer_t *buf);
 /**@}*/
 

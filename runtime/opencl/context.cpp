@@ -96,6 +96,12 @@ calotype_status describe_context(void *user_context, cl_context context, cl_devi
     get_device_info(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, &record->max_items);
     get_device_info(device, CL_DEVICE_LOCAL_MEM_SIZE, &record->local_bytes);
     get_device_info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &record->max_allocation);
+    get_device_info(device, CL_DEVICE_IMAGE_SUPPORT, &record->has_images);
+    get_device_info(device, CL_DEVICE_IMAGE2D_MAX_WIDTH, &record->max_image2d[0]);
+    get_device_info(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, &record->max_image2d[1]);
+    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_WIDTH, &record->max_image3d[0]);
+    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_HEIGHT, &record->max_image3d[1]);
+    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_DEPTH, &record->max_image3d[2]);
     describe_tools(record);
     return CALOTYPE_OK;
 }

@@ -32,7 +32,9 @@ struct ContextRecord {
     size_t max_items[3];
     uint64_t local_bytes;
     uint64_t max_allocation;
-    char tools[768];  ///< platform, device and version of the driver
+    cl_bool has_images;
+    size_t max_image2d[2], max_image3d[3];  ///< extents, x first
+    char tools[768];                        ///< platform, device and version of the driver
     /** @name Where kernels were launched
      * OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
      * module is loaded. */

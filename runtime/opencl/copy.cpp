@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One call of the driver for each box of the plan (device/copy_plan.h). With the host at one end
-// the copy is complete when it returns; between device copies it is queued.
+// Between host memory and buffers: one call of the driver for each box of the plan
+// (device/copy_plan.h). With the host at one end the copy is complete when it returns; between
+// device copies it is queued.
 #include "runtime/opencl/copy.h"
 
 #include "runtime/abi/errors.h"
@@ -8,6 +9,7 @@
 #include "runtime/device/copy_plan.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/images.h"
 #include "runtime/opencl/memory.h"
 #include "runtime/opencl/scope.h"
 
@@ -91,47 +93,50 @@ int finish(const Ends &ends, int code) {
     return code;
 }
 
-/** Where a buffer's memory is, for either end. */
-struct End {
-    cl_mem mem;
-    uint64_t offset;
-    uint8_t *host;
-};
-
-bool find_end(const DeviceScope &scope, const calotype_buffer_t *buf, bool on_device, End *end) {
-    *end = {};
-    if (!on_device) {
-        end->host = buf->host;
-        if (!buf->host) {
-            set_cause(Text() << "the buffer has no host memory");
-        }
-        return buf->host != nullptr;
+bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_device) {
+    if (on_device) {
+        return check_context(scope, *memory_of(&buf)) == CALOTYPE_OK;
     }
-    const DeviceMemory &memory = *memory_of(buf);
-    end->mem = memory.mem;
-    end->offset = memory.offset;
-    return check_context(scope, memory) == CALOTYPE_OK;
+    if (!buf.host) {
+        set_cause(Text() << "the buffer has no host memory");
+    }
+    return buf.host != nullptr;
 }
 
 int copy(void *user_context, const calotype_buffer_t *src, bool from_device,
          const calotype_buffer_t *dst, bool to_device) {
     Scope scope(user_context);
-    End from, to;
-    if (!scope.is_open() || !find_end(scope.get(), src, from_device, &from) ||
-        !find_end(scope.get(), dst, to_device, &to)) {
-        return calotype_error_code_device_buffer_copy_failed;
-    }
-    CopyPlan plan;
-    if (!plan_copy(*src, *dst, &plan)) {
-        set_cause(Text() << "copies of " << src->dimensions << " dimensions, at most "
-                         << CopyPlan::max_dimensions << " are supported");
-        return calotype_error_code_device_buffer_copy_failed;
-    }
-    Ends ends = {scope.get(), from.mem, to.mem, from.offset, to.offset, from.host, to.host};
-    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends));
+    return scope.is_open() ? copy_elements(scope.get(), *src, from_device, *dst, to_device)
+                           : calotype_error_code_device_buffer_copy_failed;
+}
+
+bool is_ours(const calotype_device_interface_t *interface) {
+    return interface == calotype_opencl_device_interface() ||
+           interface == calotype_opencl_image_device_interface();
 }
 
 }  // namespace
+
+int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool from_device,
+                  const calotype_buffer_t &dst, bool to_device) {
+    if (!has_end(scope, src, from_device) || !has_end(scope, dst, to_device)) {
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    const DeviceMemory none = {};
+    const DeviceMemory &from = from_device ? *memory_of(&src) : none;
+    const DeviceMemory &to = to_device ? *memory_of(&dst) : none;
+    if (from.is_image || to.is_image) {
+        return copy_images(scope, src, from_device, dst, to_device);
+    }
+    CopyPlan plan;
+    if (!plan_copy(src, dst, &plan)) {
+        set_cause(Text() << "copies of " << src.dimensions << " dimensions, at most "
+                         << CopyPlan::max_dimensions << " are supported");
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};
+    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends));
+}
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {
     return copy(user_context, buf, true, buf, false);
@@ -143,11 +148,10 @@ int copy_to_device(void *user_context, calotype_buffer_t *buf) {
 
 int buffer_copy(void *user_context, calotype_buffer_t *src,
                 const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst) {
-    const calotype_device_interface_t *self = calotype_opencl_device_interface();
     const bool from_device = src->device && (src->device_dirty() || !src->host);
     const bool to_device = dst_device_interface != nullptr;
-    const bool others = (from_device && src->device_interface != self) ||
-                        (to_device && dst_device_interface != self);
+    const bool others = (from_device && !is_ours(src->device_interface)) ||
+                        (to_device && !is_ours(dst_device_interface));
     if (others || (!from_device && !to_device)) {
         return calotype_error_code_incompatible_device_interface;
     }

@@ -3,12 +3,17 @@
 #pragma once
 
 #include "runtime/abi/device_interface.h"
+#include "runtime/device/kernel_backend.h"
 
 namespace calotype {
 namespace runtime {
 namespace opencl {
 
-/** @name Members of calotype_device_interface_impl_t */
+/** Copy what src and dst have in common, from and to the device or the host; an error code. */
+int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool from_device,
+                  const calotype_buffer_t &dst, bool to_device);
+
+/** @name Members of calotype_device_interface_impl_t, of buffers and of images */
 /**@{*/
 int copy_to_host(void *user_context, calotype_buffer_t *buf);
 int copy_to_device(void *user_context, calotype_buffer_t *buf);

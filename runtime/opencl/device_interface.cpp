@@ -17,6 +17,7 @@
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/images.h"
 #include "runtime/opencl/launch.h"
 #include "runtime/opencl/memory.h"
 #include "runtime/opencl/module.h"
@@ -80,6 +81,7 @@ bool is_capturing(const DeviceScope &scope, void *stream) {
 
 const KernelBackend kernels = {
     "OpenCL",    acquire, release_scope, enter,        leave,         is_alive,     describe,
+    name_device,
     nullptr,  // is_ready
     nullptr,  // describe_tools
     build,       load,    unload,        get_function, free_function, get_global,   copy_to_address,
@@ -156,10 +158,20 @@ const calotype_device_interface_impl_t impl = {
     &kernels,
 };
 
+const calotype_device_interface_impl_t image_impl = {
+    nothing,        nothing,      image_malloc,   device_free,           device_sync,
+    device_release, copy_to_host, copy_to_device, image_and_host_malloc, device_and_host_free,
+    buffer_copy,    image_crop,   image_slice,    device_release_crop,   wrap_image,
+    detach_native,  &kernels,
+};
+
 constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);
+constexpr calotype_device_interface_t image_interface =
+    make_device_interface(compute_capability, &image_impl);
 
 bool is_on_opencl(const calotype_buffer_t *buf) {
-    return buf && buf->device && buf->device_interface == &interface;
+    return buf && buf->device &&
+           (buf->device_interface == &interface || buf->device_interface == &image_interface);
 }
 
 }  // namespace
@@ -168,9 +180,18 @@ CALOTYPE_WEAK const calotype_device_interface_t *calotype_opencl_device_interfac
     return &interface;
 }
 
+CALOTYPE_WEAK const calotype_device_interface_t *calotype_opencl_image_device_interface(void) {
+    return &image_interface;
+}
+
 CALOTYPE_WEAK int calotype_opencl_wrap_cl_mem(void *user_context, calotype_buffer_t *buf,
                                               uint64_t mem) {
     return calotype_device_wrap_native(user_context, buf, mem, &interface);
+}
+
+CALOTYPE_WEAK int calotype_opencl_image_wrap_cl_mem(void *user_context, calotype_buffer_t *buf,
+                                                    uint64_t mem) {
+    return calotype_device_wrap_native(user_context, buf, mem, &image_interface);
 }
 
 CALOTYPE_WEAK int calotype_opencl_detach_cl_mem(void *user_context, calotype_buffer_t *buf) {

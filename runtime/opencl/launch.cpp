@@ -151,6 +151,25 @@ class Parameters {
         return CALOTYPE_OK;
     }
 
+    /** Coordinates in kernels count from the first element of an image. */
+    bool is_as_described(uint32_t index, const DeviceMemory &memory) {
+        const bool is_image = desc.args[index].is_image != 0;
+        if (memory.is_image != is_image) {
+            log << "kernel " << desc.name << ", argument " << index << ": "
+                << (is_image ? "an image is expected, the buffer is in plain memory"
+                             : "plain memory is expected, the buffer is in an image");
+            return false;
+        }
+        if (memory.origin[0] != 0 || memory.origin[1] != 0 || memory.origin[2] != 0) {
+            log << "kernel " << desc.name << ", argument " << index
+                << ": the buffer is a part of an image that begins at (" << memory.origin[0] << ", "
+                << memory.origin[1] << ", " << memory.origin[2]
+                << "), kernels take what begins at the image's first element";
+            return false;
+        }
+        return true;
+    }
+
     calotype_status set_buffer(uint32_t index, const void *value) {
         uint64_t handle = 0;
         memcpy(&handle, value, sizeof handle);
@@ -158,6 +177,9 @@ class Parameters {
         if (memory && memory->context_uid != scope.context_uid) {
             log << "kernel " << desc.name << ", argument " << index
                 << ": the buffer is in another OpenCL context than that of the call";
+            return CALOTYPE_E_INVALID;
+        }
+        if (memory && !is_as_described(index, *memory)) {
             return CALOTYPE_E_INVALID;
         }
         cl_mem mem = memory ? memory->mem : nullptr;

@@ -87,17 +87,6 @@ Kept *unlink_kept(uint64_t context_uid) {
     return taken;
 }
 
-/** For calotype_buffer_t::device; 0 with the cause set if there is no memory. */
-uint64_t make_handle(const DeviceMemory &memory) {
-    auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
-    if (!handle) {
-        set_cause(Text() << "out of host memory");
-        return 0;
-    }
-    *handle = memory;
-    return uint64_t(reinterpret_cast<uintptr_t>(handle));
-}
-
 void drop_handle(calotype_buffer_t *buf) {
     free(reinterpret_cast<void *>(uintptr_t(buf->device)));
     buf->device = 0;
@@ -133,9 +122,6 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
 
 int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t *dst) {
     DeviceMemory part = *memory_of(src);
-    if (part.is_image) {
-        return calotype_error_code_device_crop_unsupported;
-    }
     part.offset += uint64_t(elements * src->type.bytes());
     part.is_owned = false;
     dst->device = make_handle(part);
@@ -143,6 +129,16 @@ int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t 
 }
 
 }  // namespace
+
+uint64_t make_handle(const DeviceMemory &memory) {
+    auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
+    if (!handle) {
+        set_cause(Text() << "out of host memory");
+        return 0;
+    }
+    *handle = memory;
+    return uint64_t(reinterpret_cast<uintptr_t>(handle));
+}
 
 int release_kept_memory(uint64_t context_uid) {
     cl_int result = CL_SUCCESS;
@@ -269,13 +265,24 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         explain(error, "clGetMemObjectInfo");
         return calotype_error_code_device_wrap_native_failed;
     }
+    cl_uint kind = 0;
+    cl().clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof kind, &kind, nullptr);
+    if (kind != CL_MEM_OBJECT_BUFFER) {
+        set_cause(Text() << "the memory object is an image: wrap it by the interface of images");
+        return calotype_error_code_device_wrap_native_failed;
+    }
     if (size < bytes_to_allocate(*buf)) {
         set_cause(Text() << "the memory object has " << uint64_t(size) << " bytes, the buffer "
                          << bytes_to_allocate(*buf));
         return calotype_error_code_device_wrap_native_failed;
     }
-    buf->device = make_handle(
-        {mem, uint64_t(bytes_before_origin(*buf)), size, scope.get().context_uid, false, false});
+    buf->device = make_handle({mem,
+                               uint64_t(bytes_before_origin(*buf)),
+                               size,
+                               scope.get().context_uid,
+                               false,
+                               false,
+                               {}});
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

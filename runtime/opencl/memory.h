@@ -13,16 +13,20 @@ namespace opencl {
 /** What calotype_buffer_t::device points at. Each crop has one of its own, of the same memory. */
 struct DeviceMemory {
     cl_mem mem;
-    uint64_t offset;       ///< in bytes, of the element at the mins
+    uint64_t offset;       ///< in bytes, of the element at the mins; not of images
     uint64_t size;         ///< of the whole memory object
     uint64_t context_uid;  ///< where it is
     bool is_owned;         ///< not wrapped, not a crop
     bool is_image;
+    uint32_t origin[3];  ///< of images: the element at the mins
 };
 
 inline const DeviceMemory *memory_of(const calotype_buffer_t *buf) {
     return reinterpret_cast<const DeviceMemory *>(uintptr_t(buf->device));
 }
+
+/** For calotype_buffer_t::device; 0 with the cause set if there is no memory. */
+uint64_t make_handle(const DeviceMemory &memory);
 
 /** OK, or CALOTYPE_E_INVALID with the cause set if the memory belongs to another context. */
 calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory);

@@ -35,6 +35,8 @@ struct FakeOpenClControl {
     /** One platform "Fake Platform" with so many devices of each kind; at first 1 and 1. Platforms
      * may be none. */
     void (*set_devices)(bool platform, int gpus, int cpus);
+    /** Whether devices have images; at first they do, of up to 4096 x 2048 and 512 x 256 x 128. */
+    void (*set_images)(bool are_there);
     /** 3: the end of contexts is told. 1: it is not. */
     void (*set_version)(int major);
     /** End a context, whoever holds it or its objects, as if the device had failed. The next

@@ -58,6 +58,11 @@ inline cl_int release(const void *handle, Kind kind, cl_int invalid) {
     return CL_SUCCESS;
 }
 
+/** With the lock held. */
+inline bool is_queue(cl_command_queue queue) {
+    return find_object(queue, Kind::queue) != nullptr;
+}
+
 /** The clGet...Info functions. */
 cl_int answer(const void *value, size_t bytes, size_t room, void *out, size_t *needed);
 cl_int answer_text(const std::string &text, size_t room, void *out, size_t *needed);

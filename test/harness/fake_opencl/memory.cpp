@@ -8,8 +8,7 @@ using namespace calotype_test;
 
 FAKE_CL cl_mem clCreateBuffer(cl_context handle, cl_bitfield, size_t size, void *, cl_int *error) {
     FAKE_ENTER_OBJECT(clCreateBuffer, error);
-    FakeState &state = fake_state();
-    std::lock_guard<std::mutex> guard(state.lock);
+    std::lock_guard<std::mutex> guard(fake_state().lock);
     auto *context = find<FakeContext>(handle, Kind::context);
     if (!context) {
         return no_object<cl_mem>(error, CL_INVALID_CONTEXT);
@@ -17,19 +16,7 @@ FAKE_CL cl_mem clCreateBuffer(cl_context handle, cl_bitfield, size_t size, void 
     if (size == 0) {
         return no_object<cl_mem>(error, CL_INVALID_BUFFER_SIZE);
     }
-    if (state.memory_used + size > state.memory_limit) {
-        return no_object<cl_mem>(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    }
-    auto *mem = add_object<FakeMem>(Kind::mem, context);
-    mem->bytes.assign(size, 0xCD);
-    state.memory_used += size;
-    return handle_of<cl_mem>(mem);
-}
-
-FAKE_CL cl_mem clCreateImage(cl_context, cl_bitfield, const cl_image_format *,
-                             const cl_image_desc *, void *, cl_int *error) {
-    FAKE_ENTER_OBJECT(clCreateImage, error);
-    return no_object<cl_mem>(error, CL_INVALID_VALUE);
+    return handle_of<cl_mem>(add_memory(context, size, error));
 }
 
 FAKE_CL cl_int clReleaseMemObject(cl_mem mem) {
@@ -46,7 +33,14 @@ FAKE_CL cl_int clGetMemObjectInfo(cl_mem handle, cl_uint what, size_t room, void
         return CL_INVALID_MEM_OBJECT;
     }
     const size_t size = mem->bytes.size();
-    return what == CL_MEM_SIZE ? answer(&size, sizeof size, room, out, needed) : CL_INVALID_VALUE;
+    switch (what) {
+    case CL_MEM_SIZE:
+        return answer(&size, sizeof size, room, out, needed);
+    case CL_MEM_TYPE:
+        return answer(&mem->type, sizeof mem->type, room, out, needed);
+    default:
+        return CL_INVALID_VALUE;
+    }
 }
 
 namespace {
@@ -61,6 +55,10 @@ struct End {
 
 bool find_end(cl_mem handle, End *end) {
     auto *mem = find<FakeMem>(handle, Kind::mem);
+    if (mem && mem->type != CL_MEM_OBJECT_BUFFER) {
+        fake_state().misuses++;
+        return false;
+    }
     if (mem) {
         end->bytes = mem->bytes.data();
         end->size = mem->bytes.size();
@@ -105,10 +103,6 @@ cl_int copy_linear(End from, size_t from_offset, End to, size_t to_offset, size_
     to.origin = to_origin;
     from.row = from.slice = to.row = to.slice = size;
     return copy_rect(from, to, region);
-}
-
-bool is_queue(cl_command_queue queue) {
-    return find_object(queue, Kind::queue) != nullptr;
 }
 
 }  // namespace
@@ -190,17 +184,4 @@ FAKE_CL cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem src, cl_me
         return CL_INVALID_MEM_OBJECT;
     }
     return copy_rect(from, to, region);
-}
-
-FAKE_CL cl_int clEnqueueReadImage(cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *,
-                                  size_t, size_t, void *, cl_uint, const cl_event *, cl_event *) {
-    FAKE_ENTER(clEnqueueReadImage);
-    return CL_INVALID_MEM_OBJECT;
-}
-
-FAKE_CL cl_int clEnqueueWriteImage(cl_command_queue, cl_mem, cl_bool, const size_t *,
-                                   const size_t *, size_t, size_t, const void *, cl_uint,
-                                   const cl_event *, cl_event *) {
-    FAKE_ENTER(clEnqueueWriteImage);
-    return CL_INVALID_MEM_OBJECT;
 }

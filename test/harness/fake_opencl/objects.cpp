@@ -12,7 +12,7 @@ FakeState::FakeState() {
 
 void FakeState::set_defaults() {
     memory_limit = uint64_t(1) << 30;
-    has_platform = true;
+    has_platform = has_images = true;
     gpus = cpus = 1;
     version = 3;
 }
@@ -29,6 +29,18 @@ Object *find_object(const void *handle, Kind kind) {
         return nullptr;
     }
     return object;
+}
+
+FakeMem *add_memory(FakeContext *context, size_t size, calotype::runtime::cl_int *error) {
+    FakeState &state = fake_state();
+    if (state.memory_used + size > state.memory_limit) {
+        *error = calotype::runtime::CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return nullptr;
+    }
+    auto *mem = add_object<FakeMem>(Kind::mem, context);
+    mem->bytes.assign(size, 0xCD);
+    state.memory_used += size;
+    return mem;
 }
 
 FakeContext *add_context() {

@@ -36,6 +36,11 @@ struct FakeQueue : Object {
 };
 struct FakeMem : Object {
     std::vector<uint8_t> bytes;
+    calotype::runtime::cl_uint type = calotype::runtime::CL_MEM_OBJECT_BUFFER;
+    // Of images alone.
+    calotype::runtime::cl_image_format format = {};
+    size_t element_bytes = 0;
+    size_t extent[3] = {1, 1, 1};
 };
 struct FakeProgram : Object {
     std::string source, log;
@@ -59,6 +64,7 @@ struct FakeState {
     std::map<std::string, FakeKernel> kernels;
     uint64_t memory_limit, memory_used = 0;
     bool has_platform;
+    bool has_images;
     int gpus, cpus, version;
     std::string build_options;
     std::atomic<int> misuses{0};
@@ -88,6 +94,8 @@ T *add_object(Kind kind, FakeContext *context) {
     fake_state().live.insert(object);
     return object;
 }
+/** Memory of so many bytes, or null with the error of too many. With the lock held. */
+FakeMem *add_memory(FakeContext *context, size_t size, calotype::runtime::cl_int *error);
 /** A context has an address that an ended one had, if there is one. With the lock held. */
 FakeContext *add_context();
 

@@ -114,6 +114,18 @@ FAKE_CL cl_int clGetDeviceInfo(cl_device_id device, cl_uint what, size_t room, v
     }
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
         return answer_value(uint64_t(1) << 32);
+    case CL_DEVICE_IMAGE_SUPPORT:
+        return answer_value(cl_bool(fake_state().has_images));
+    case CL_DEVICE_IMAGE2D_MAX_WIDTH:
+        return answer_value(size_t(4096));
+    case CL_DEVICE_IMAGE2D_MAX_HEIGHT:
+        return answer_value(size_t(2048));
+    case CL_DEVICE_IMAGE3D_MAX_WIDTH:
+        return answer_value(size_t(512));
+    case CL_DEVICE_IMAGE3D_MAX_HEIGHT:
+        return answer_value(size_t(256));
+    case CL_DEVICE_IMAGE3D_MAX_DEPTH:
+        return answer_value(size_t(128));
     case CL_DEVICE_LOCAL_MEM_SIZE:
         return answer_value(uint64_t(48) << 10);
     case CL_DEVICE_AVAILABLE:
@@ -296,6 +308,7 @@ const FakeOpenClControl fake_opencl_control = {
         fake_state().gpus = gpus;
         fake_state().cpus = cpus;
     },
+    [](bool are_there) { fake_state().has_images = are_there; },
     [](int major) { fake_state().version = major; },
     destroy_context,
     block_queue,
