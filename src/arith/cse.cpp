@@ -157,6 +157,11 @@ bool is_cheap(const ExprNode *node, bool lift_all) {
     if (is_const(Expr(node))) {
         return true;
     }
+    // What holds operands together is no value that a name could stand for.
+    if (node->kind == NodeKind::Call &&
+        static_cast<const Call *>(node)->is_intrinsic(Intrinsic::bundle)) {
+        return true;
+    }
     if (lift_all) {
         return false;
     }

@@ -34,4 +34,22 @@ const Function *LowerContext::function_of_buffer(const std::string &buffer) cons
     return nullptr;
 }
 
+bool LowerContext::is_texture(const std::string &buffer) const {
+    const auto input = used.parameters.find(buffer);
+    if (input != used.parameters.end()) {
+        return input->second.memory_type() == MemoryType::GPUTexture;
+    }
+    const Function *f = function_of_buffer(buffer);
+    if (!f || f->schedule().memory_type == MemoryType::GPUTexture) {
+        return f != nullptr;
+    }
+    const std::vector<Parameter> &outputs = (*f)->output_buffers;
+    for (int i = 0; i < int(outputs.size()); i++) {
+        if (f->buffer_name(i) == buffer) {
+            return outputs[i].memory_type() == MemoryType::GPUTexture;
+        }
+    }
+    return false;
+}
+
 }  // namespace calotype

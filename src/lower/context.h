@@ -55,6 +55,8 @@ struct LowerContext {
     /// Name of Variables and buffers: the Function whose storage is called `buffer` ("f" or "f.1"),
     /// or null.
     const Function *function_of_buffer(const std::string &buffer) const;
+    /// True if that buffer, of a Func or an input, is to be in MemoryType::GPUTexture.
+    bool is_texture(const std::string &buffer) const;
 };
 
 }  // namespace calotype

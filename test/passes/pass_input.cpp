@@ -71,6 +71,8 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
         schedule.async = true;
     } else if (what == "memoize") {
         schedule.memoized = true;
+    } else if (what == "texture") {
+        schedule.memory_type = MemoryType::GPUTexture;
     } else if (what == "ring") {
         schedule.ring_buffer = parse_expr(option.at(1));
     } else if (what == "trace") {

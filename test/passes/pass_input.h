@@ -12,7 +12,7 @@
 //     fold x 4 [backward] fold_storage
 //     store f.y, compute f.y, hoist f.y   a loop level, or `root` (default: compute inline, the
 //                         others as compute)
-//     async, memoize, output, trace, extern
+//     async, memoize, output, trace, extern, texture
 //     prefetch g y y 2    prefetch(g, at, from, offset)
 //     ring 2              ring_buffer
 //     debug "file"        debug_to_file

@@ -72,6 +72,10 @@ public:
     std::string lane(const DeviceValue &v, int i) const;
     /// e, or if it is no constant, a Variable that is bound to its value for the kernel's rest.
     Expr named(const Expr &e);
+    /// An index or coordinate of each lane.
+    Texts index_lanes(const Expr &index);
+    /// The image whose handle that is: the parameter's name.
+    std::string image(const Expr &handle) const;
     /// The address of an element of the buffer whose handle that is.
     std::string address(const Expr &handle, Type element, const std::string &index);
     std::string temporary();
@@ -91,8 +95,8 @@ private:
         std::string text;  ///< of the pointer or array
         Type type;
         Word space = Word::own;
-        int64_t alignment = 1;  ///< of the address, in bytes
-        const KernelArgument *image = nullptr;
+        int64_t alignment = 1;                  ///< of the address, in bytes
+        const KernelArgument *image = nullptr;  ///< null: memory with addresses
     };
 
 #define EXPR(Name) DeviceValue emit_node(const Name *op);
@@ -116,6 +120,7 @@ private:
 
     // The function's head (kernel_head.cpp)
     std::string parameter(const std::string &name);
+    std::string image_parameter(const KernelArgument &a);
     std::string parameters();
     void bind_parameters();
     void declare_shared(const Stmt &s);
@@ -148,7 +153,6 @@ private:
     std::string pointer(const Buffer &b, Type element) const;
     std::string pack_type(Type t, int width);
     DeviceValue load_packs(const Load *op, const Buffer &b, const std::string &index);
-    Texts index_lanes(const Expr &index);
     std::string from_memory(Type t, const std::string &text) const;
     bool is_aligned(const Buffer &b, Type t, const Alignment &a, int lane, int width) const;
     DeviceValue load_dense(const Load *op, const Buffer &b, const std::string &index);

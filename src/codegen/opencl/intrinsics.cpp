@@ -2,6 +2,7 @@
 // Intrinsics in kernels: those that are no expression have a function here; others have a row in
 // forms.def, and what has none is expanded to simpler operations.
 #include "codegen/c/expand_intrinsics.h"
+#include "codegen/opencl/device_images.h"
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
 #include "support/error.h"
@@ -92,19 +93,22 @@ DeviceValue emit_warp_shuffle(DeviceWriter &w, const Call *op) {
         << "use gpu_threads in the place of gpu_lanes";
     static const char *const functions[] = {"__shfl_sync", "__shfl_up_sync", "__shfl_down_sync",
                                             "__shfl_xor_sync"};
-    int64_t mode = op->args.size() > 2 ? as_const_int(op->args[2]).value_or(0) : 0;
-    Type t = op->type, carrier = t;
+    Type t = op->type;
     if (t.bits() < 32) {
-        carrier = Int(32, t.lanes());
+        // Its bits travel as an int.
+        Type bits = UInt(t.bits(), t.lanes()), carrier = Int(32, t.lanes());
+        std::vector<Expr> args = op->args;
+        args[0] = Cast::make(carrier, t.is_float() ? Reinterpret::make(bits, args[0]) : args[0]);
+        Expr moved = Call::make(carrier, Intrinsic::warp_shuffle, args);
+        return w.emit(t.is_float() ? Reinterpret::make(t, Cast::make(bits, moved))
+                                   : Cast::make(t, moved));
     }
-    std::string text = std::string(functions[mode & 3]) + "(0xffffffffu, $0, $1)";
-    Expr bits = op->args[0];
-    if (t.is_float() && t.bits() == 16) {
-        bits = Reinterpret::make(UInt(16, t.lanes()), bits);
-    }
-    DeviceValue v = w.emit(Cast::make(carrier, bits)), lane = w.emit(op->args[1]);
-    std::string back = t.bits() < 32 ? "({T})" + text : text;
-    return w.apply(t, {back.c_str(), nullptr}, {v, lane});
+    int64_t mode = op->args.size() > 2 ? as_const_int(op->args[2]).value_or(0) : 0;
+    int64_t width = op->args.size() > 3 ? as_const_int(op->args[3]).value_or(32) : 32;
+    std::string text = std::string(functions[mode & 3]) + "(0xffffffffu, $0, $1";
+    text += width < 32 ? ", " + std::to_string(width) + ")" : ")";
+    DeviceValue v = w.emit(op->args[0]), lane = w.emit(op->args[1]);
+    return w.apply(t, {text.c_str(), nullptr}, {v, lane});
 }
 
 DeviceValue emit_async_copy(DeviceWriter &w, const Call *op) {
@@ -182,6 +186,8 @@ const Row special_forms[] = {
     {Intrinsic::strict_float, emit_strict_float},
     {Intrinsic::unreachable, emit_unreachable},
     {Intrinsic::linked_symbol, emit_linked_symbol},
+    {Intrinsic::image_load, emit_image_load},
+    {Intrinsic::image_store, emit_image_store},
 };
 
 bool is_shift(const Call *op) {

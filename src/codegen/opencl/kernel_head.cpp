@@ -41,12 +41,25 @@ std::string DeviceWriter::parameter(const std::string &name) {
     return parameters_.back();
 }
 
+std::string DeviceWriter::image_parameter(const KernelArgument &a) {
+    user_assert(file_.dialect == Dialect::OpenCL)
+        << where() << " reads or writes " << a.name << " as an image, which "
+        << word(Word::language) << " code cannot do";
+    if (a.written && a.dimensions == 3) {
+        file_.extensions.insert("cl_khr_3d_image_writes");
+    }
+    return (a.written ? "__write_only image" : "__read_only image") + std::to_string(a.dimensions) +
+           "d_t " + parameter(a.name);
+}
+
 std::string DeviceWriter::parameters() {
     Texts list;
     for (const KernelArgument &a : kernel_.args) {
         Type memory = a.type.is_bool() ? UInt(8) : a.type;
         if (!a.is_buffer) {
             list.push_back(type_name(memory) + " " + parameter(a.name + "_arg"));
+        } else if (a.memory == MemoryType::GPUTexture) {
+            list.push_back(image_parameter(a));
         } else if (file_.dialect == Dialect::OpenCL) {
             list.push_back("__global uchar *" + parameter(a.name + "_base"));
             list.push_back("ulong " + parameter(a.name + "_offset"));
@@ -73,7 +86,9 @@ void DeviceWriter::bind_parameters() {
             continue;
         }
         Buffer b{name, a.type, Word::global, known_alignment(a.alignment), nullptr};
-        if (file_.dialect == Dialect::OpenCL) {
+        if (a.memory == MemoryType::GPUTexture) {
+            b.image = &a;
+        } else if (file_.dialect == Dialect::OpenCL) {
             std::string type = std::string("__global ") + (a.written ? "" : "const ") +
                                type_name(a.type.is_bool() ? UInt(8) : a.type) + " *";
             b.text = fresh(a.name);
@@ -122,11 +137,6 @@ std::string DeviceWriter::attributes() const {
 }
 
 std::string DeviceWriter::write(const std::string &symbol) {
-    for (const KernelArgument &a : kernel_.args) {
-        user_assert(!a.is_buffer || a.memory != MemoryType::GPUTexture)
-            << where() << " reads or writes " << a.name << " as an image, which "
-            << word(Word::language) << " code cannot do yet";
-    }
     std::string list = parameters();
     bind_parameters();
     if (kernel_.dynamic_shared && file_.dialect == Dialect::CUDA) {

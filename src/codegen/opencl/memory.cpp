@@ -40,7 +40,6 @@ std::string DeviceWriter::from_memory(Type t, const std::string &text) const {
     return t.is_bool() ? "(" + text + " != 0)" : text;
 }
 
-// The element of each lane.
 DeviceWriter::Texts DeviceWriter::index_lanes(const Expr &index) {
     Texts lanes;
     const Ramp *ramp = index.as<Ramp>();
@@ -227,6 +226,13 @@ void DeviceWriter::emit_node(const Allocate *op) {
         emit(op->body);
         return;
     }
+    if (op->new_expr.defined()) {
+        std::string name = fresh(op->name), type = type_name(in_memory(t).element_of()) + " *";
+        line(type + name + " = (" + type + ")" + emit(op->new_expr).parts[0] + ";");
+        ScopedBinding<Buffer> binding(buffers_, op->name, Buffer{name, t, Word::own, 16, nullptr});
+        emit(op->body);
+        return;
+    }
     int32_t size = op->extents.empty() ? 1 : op->constant_size();
     user_assert(size > 0) << where() << " allocates " << op->name
                           << " for each thread with a size that is not a constant";
@@ -246,6 +252,12 @@ void DeviceWriter::emit_node(const Allocate *op) {
 }
 
 void DeviceWriter::emit_node(const Free *) {
+}
+
+std::string DeviceWriter::image(const Expr &handle) const {
+    const Variable *name = handle.as<Variable>();
+    internal_assert(name && buffer(name->name).image) << "the handle of an image is no such name";
+    return buffer(name->name).text;
 }
 
 std::string DeviceWriter::address(const Expr &handle, Type element, const std::string &index) {

@@ -13,9 +13,12 @@ Expr header_of(const std::string &name) {
     return Variable::make(header_type(), names::buffer(name));
 }
 
-Expr device_interface(DeviceAPI api) {
-    return Call::make(Handle(), std::string("calotype_") + to_string(api) + "_device_interface", {},
-                      CallKind::PureExtern);
+Expr device_interface(const std::string &name, DeviceAPI api, const LowerContext &ctx) {
+    const bool is_image = api == DeviceAPI::OpenCL && ctx.is_texture(name);
+    return Call::make(Handle(),
+                      std::string("calotype_") + to_string(api) +
+                          (is_image ? "_image_device_interface" : "_device_interface"),
+                      {}, CallKind::PureExtern);
 }
 
 Stmt checked_call(const std::string &function, std::vector<Expr> args, LowerContext &ctx) {
@@ -31,11 +34,13 @@ Stmt copy_to_host(const std::string &name, LowerContext &ctx) {
 }
 
 Stmt copy_to_device(const std::string &name, DeviceAPI api, LowerContext &ctx) {
-    return checked_call("calotype_copy_to_device", {header_of(name), device_interface(api)}, ctx);
+    return checked_call("calotype_copy_to_device",
+                        {header_of(name), device_interface(name, api, ctx)}, ctx);
 }
 
 Stmt device_malloc(const std::string &name, DeviceAPI api, LowerContext &ctx) {
-    return checked_call("calotype_device_malloc", {header_of(name), device_interface(api)}, ctx);
+    return checked_call("calotype_device_malloc",
+                        {header_of(name), device_interface(name, api, ctx)}, ctx);
 }
 
 Stmt device_free_at_end(const std::string &name) {

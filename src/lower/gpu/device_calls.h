@@ -10,8 +10,8 @@ namespace calotype::internal {
 
 /// The header `name.buffer`.
 Expr header_of(const std::string &name);
-/// calotype_cuda_device_interface() and the like.
-Expr device_interface(DeviceAPI api);
+/// calotype_cuda_device_interface() and the like: where the buffer of that name is on that device.
+Expr device_interface(const std::string &name, DeviceAPI api, const LowerContext &ctx);
 
 /// Leaves the pipeline with the result of the call if that is not 0.
 Stmt checked_call(const std::string &function, std::vector<Expr> args, LowerContext &ctx);

@@ -13,6 +13,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/access/image_accesses.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/device_alignment.h"
 #include "lower/gpu/device_limits.h"
@@ -35,7 +36,7 @@ class Closure : public Visitor {
 public:
     std::map<std::string, KernelArgument> args;
 
-    explicit Closure(const Stmt &body) {
+    Closure(const Stmt &body, const std::map<std::string, KernelArgument> &images) : args(images) {
         (*this)(body);
     }
 
@@ -228,10 +229,16 @@ private:
         DeviceKernel kernel;
         kernel.name = kernel_name(op);
         SharedStorage shared;
-        kernel.body = shared.mutate(simplify(with_indices(nest)));
+        std::map<std::string, KernelArgument> images;
+        kernel.body = use_images(shared.mutate(simplify(with_indices(nest))), images);
         kernel.shared_bytes = shared.constant_bytes;
         kernel.dynamic_shared = shared.dynamic;
-        for (const auto &entry : Closure(kernel.body).args) {
+        for (const auto &entry : Closure(kernel.body, images).args) {
+            const bool is_image = entry.second.memory == MemoryType::GPUTexture;
+            user_assert(!is_image || !entry.second.read || !entry.second.written)
+                << "kernel " << kernel.name << " reads and writes " << entry.first
+                << ", which is stored in gpu_texture: in OpenCL a kernel does only one of both to "
+                << "an image";
             kernel.args.push_back(entry.second);
             if (entry.second.is_buffer) {
                 kernel.args.back().alignment = alignment_of(entry.second);

@@ -74,7 +74,7 @@ void make_copy_stage(Function f, const LowerContext &ctx) {
     const Expr copied = through_inlined(values[0], ctx);
     const Call *call = copied.as<Call>();
     const Expr interface = api == DeviceAPI::Host ? Call::make(Handle(), Intrinsic::make_struct, {})
-                                                  : device_interface(api);
+                                                  : device_interface(f.name(), api, ctx);
     FunctionContents &contents = *f.contents();
     const auto storage = f.schedule().storage_dims;
     const auto output_buffers = contents.output_buffers;

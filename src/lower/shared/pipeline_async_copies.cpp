@@ -14,6 +14,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "lower/access/image_accesses.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
 #include "lower/shared/shared_access.h"
@@ -113,7 +114,7 @@ private:
             return ramp->base.type().is_scalar() && is_const_one(ramp->stride) ? ramp->base
                                                                                : Expr();
         }
-        return index.type().is_scalar() ? index : Expr();
+        return index.type().is_scalar() && !as_image_index(index) ? index : Expr();
     }
 
     Stmt visit(const Store *op) override {

@@ -8,6 +8,7 @@
 #include "lower/storage/flatten_storage.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "arith/bounds.h"
@@ -17,6 +18,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "lower/access/image_accesses.h"
 #include "lower/buffer_header.h"
 #include "lower/instrument/memoization.h"
 #include "support/scope.h"
@@ -133,6 +135,32 @@ private:
         return internal ? index : index - base;
     }
 
+    /// In kernels for OpenCL a texture is an image, whose elements have coordinates counted from
+    /// its mins.
+    bool is_image(const std::string &name) {
+        if (!ctx_.is_texture(name)) {
+            return false;
+        }
+        if (kernel_api_ == DeviceAPI::CUDA && plain_textures_.insert(name).second) {
+            user_warning << "pipeline " << ctx_.pipeline_name << ": " << name
+                         << " is stored in gpu_texture, which kernels for CUDA do not use: it is "
+                         << "in device memory";
+        }
+        return kernel_api_ == DeviceAPI::OpenCL;
+    }
+
+    Expr index_of(const std::string &name, const std::vector<Expr> &args, const Type &t,
+                  bool internal) {
+        if (!is_image(name)) {
+            return flat_index(name, args, internal);
+        }
+        std::vector<Expr> coordinates;
+        for (size_t d = 0; d < args.size(); d++) {
+            coordinates.push_back(args[d] - shape_var(names::buffer_min(name, int(d))));
+        }
+        return internal::image_index(name, t, coordinates);
+    }
+
     static void add_term(Expr &sum, const Expr &term) {
         sum = sum.defined() ? sum + term : term;
     }
@@ -156,8 +184,8 @@ private:
             return Mutator::visit(op);
         }
         const bool internal = realized_.contains(op->name);
-        const Expr index = flat_index(op->name, mutate(op->args), internal);
         const Type t = storage_type(op->type);
+        const Expr index = index_of(op->name, mutate(op->args), t, internal);
         const SymbolPtr symbol = internal                           ? nullptr
                                  : op->call_kind == CallKind::Image ? op->symbol
                                                                     : output_symbol(op->name);
@@ -168,11 +196,11 @@ private:
 
     Stmt visit(const Provide *op) override {
         const bool internal = realized_.contains(op->name);
-        const Expr index = flat_index(op->name, mutate(op->args), internal);
         Expr value = mutate(op->values[0]);
         if (storage_type(value.type()) != value.type()) {
             value = Cast::make(storage_type(value.type()), value);
         }
+        const Expr index = index_of(op->name, mutate(op->args), value.type(), internal);
         return Store::make(op->name, value, index, mutate(op->predicate), Alignment(),
                            internal ? SymbolPtr() : output_symbol(op->name));
     }
@@ -296,7 +324,7 @@ private:
         if (f && is_memoized(*f)) {
             body = memoized(*f, op, layout.extents, body);
         } else {
-            if (!in_kernel_ && handles_.count(names::buffer(op->name))) {
+            if (kernel_api_ == DeviceAPI::None && handles_.count(names::buffer(op->name))) {
                 body = make_header(op, body);
             }
             body = allocate(op, layout.extents, condition, body);
@@ -349,6 +377,13 @@ private:
         return internal::look_up_memoized(f, storage, body, ctx_);
     }
 
+    /// What the host knows of a texture is memory as any.
+    MemoryType memory_of(const Realize *op) const {
+        const bool is_host = kernel_api_ == DeviceAPI::None;
+        return is_host && op->memory_type == MemoryType::GPUTexture ? MemoryType::Heap
+                                                                    : op->memory_type;
+    }
+
     /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation
     /// left to the hoisting.
     Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition,
@@ -356,7 +391,7 @@ private:
         const Type t = storage_type(op->types[0]);
         Hoisting *hoisting = find_hoisting(op->name);
         if (!hoisting) {
-            return Allocate::make(op->name, t, op->memory_type, extents, condition, body);
+            return Allocate::make(op->name, t, memory_of(op), extents, condition, body);
         }
         std::vector<Expr> largest;
         for (const Expr &extent : extents) {
@@ -374,7 +409,7 @@ private:
             }
         }
         hoisting->type = t;
-        hoisting->memory_type = op->memory_type;
+        hoisting->memory_type = memory_of(op);
         hoisting->found = true;
         return body;
     }
@@ -425,10 +460,10 @@ private:
     }
 
     Stmt visit(const For *op) override {
-        const bool outside = in_kernel_;
-        in_kernel_ = in_kernel_ || is_gpu(op->for_type);
+        const DeviceAPI outside = kernel_api_;
+        kernel_api_ = is_gpu(op->for_type) ? op->device_api : outside;
         const Stmt s = visit_loop(op);
-        in_kernel_ = outside;
+        kernel_api_ = outside;
         return s;
     }
 
@@ -451,7 +486,8 @@ private:
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
     const Type index_type_;
-    bool in_kernel_ = false;
+    DeviceAPI kernel_api_ = DeviceAPI::None;  ///< of the kernel that we are in
+    std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
     std::map<std::string, Hoisting *> hoistings_;
 };

@@ -34,6 +34,11 @@ TEST(CSE, NamesWhatOccursTwice) {
 TEST(CSE, LeavesCheapThings) {
     EXPECT_EQ(cse((x + 1) * (x + 1)), "(x + 1) * (x + 1)");
     EXPECT_EQ(cse((x + 1) * (x + 1), true), "let t0 = x + 1 in t0 * t0");
+    // A bundle is the index of an image where it stands.
+    const Expr bundle = Call::make(Int(32), Intrinsic::bundle, {x * y, y});
+    const Expr other = Load::make(Int(32), "other", bundle, const_true(), Alignment());
+    EXPECT_EQ(cse(load(bundle) + other),
+              "let t0 = x * y in buf[bundle(t0, y)] + other[bundle(t0, y)]");
     // What a cheap thing is made of is named if it is used twice through it.
     EXPECT_EQ(cse((x * y + 1) / (x * y + 1)), "let t0 = x * y in (t0 + 1) / (t0 + 1)");
 }
