@@ -98,6 +98,12 @@ std::string nearest(const std::string &name, const std::vector<UsedImage> &image
                               u.symbols->functions.end());
         }
     }
+    const std::string mangled = "_Z" + std::to_string(name.size()) + name;
+    for (const std::string &candidate : candidates) {
+        if (starts_with(candidate, mangled)) {
+            return "; it holds " + candidate + ", to be declared extern \"C\"";
+        }
+    }
     auto best = nearest_name(name, candidates);
     return best ? "; nearest is " + *best : "";
 }
@@ -219,13 +225,13 @@ void check_symbols(const std::map<std::string, LinkedFunction> &functions,
             is_there |=
                 !used.symbols || !used.symbols->is_whole || used.symbols->functions.count(name) > 0;
             check_signature(name, function, used);
+            check_parameter_count(name, function, used);
         }
         user_assert(is_there) << "function " << name << " is not in "
                               << (images.empty() ? "any linkable" : titles(images))
                               << nearest(name, images);
     }
 }
-            check_parameter_count(name, function, used);
 
 void check_device_runtime(const std::vector<UsedImage> &images) {
     std::set<std::string> defined;

@@ -57,6 +57,16 @@ LinkableData for_cuda(const LinkableData &linkable) {
     return data;
 }
 
+/// The names of `image`; where it does not tell them all, those of PTX of the same code, as CUDA
+/// C++ always has it.
+UsedImage readable_image(const LinkableData &linkable, const LinkableImage &image,
+                         Capability capability) {
+    UsedImage used = used_image(linkable, image, capability);
+    const LinkableImage *ptx = find_kind(linkable, CALOTYPE_PTX);
+    const bool is_known = used.symbols && used.symbols->is_whole;
+    return is_known || !ptx ? used : used_image(linkable, *ptx, capability);
+}
+
 /// What stands in quotes behind `words`, or "".
 std::string quoted_behind(const std::string &log, const std::string &words) {
     const size_t at = log.find(words + "'");
@@ -210,7 +220,7 @@ void LinkedModule::check_parts() {
             user_assert(!is_cut_off(*image))
                 << linkable_title(part.data, *image) << ": " << image_title(*image)
                 << " is cut off: it ends before what its header tells of";
-            used.push_back(used_image(part.data, *image, oldest_cubin_));
+            used.push_back(readable_image(part.data, *image, oldest_cubin_));
         }
     }
     check_symbols(module_.linked.functions, used);
@@ -317,9 +327,13 @@ void LinkedModule::explain_failure(const LinkResult &result, const std::vector<L
                << result.log;
 }
 
-// "Undefined reference to 'NAME' in 'INPUT'", of which the first is explained.
+// "Undefined reference to 'NAME' in 'INPUT'", of which the first is explained; with LTO
+// "Unresolved extern function 'NAME'".
 std::string LinkedModule::explain_undefined(const std::string &log) const {
-    const std::string symbol = quoted_behind(log, "Undefined reference to ");
+    std::string symbol = quoted_behind(log, "Undefined reference to ");
+    for (const char *words : {"Unresolved extern function ", "Unresolved extern variable "}) {
+        symbol = symbol.empty() ? quoted_behind(log, words) : symbol;
+    }
     if (symbol.empty()) {
         return "";
     }
@@ -368,21 +382,16 @@ std::string LinkedModule::who_needs(const std::string &symbol, const std::string
         }
     }
     // The linker does not say which LTO-IR it was.
-    const LinkableData *lto_ir = module_.linked.functions.count(symbol) ? nullptr : only_lto_ir();
-    return lto_ir ? linkable_title(*lto_ir) : title_of_input(input);
-}
-
-const LinkableData *LinkedModule::only_lto_ir() const {
-    const LinkableData *found = nullptr;
+    std::vector<std::string> titles;
     for (const Part &part : parts_) {
+        if (part.data.name == input || module_.linked.functions.count(symbol)) {
+            return title_of_input(input);
+        }
         if (find_kind(part.data, CALOTYPE_LTOIR)) {
-            if (found) {
-                return nullptr;
-            }
-            found = &part.data;
+            titles.push_back(linkable_title(part.data));
         }
     }
-    return found;
+    return titles.empty() ? title_of_input(input) : join(titles, " or ");
 }
 
 std::vector<DeviceLinkable> LinkedModule::travelling(const std::vector<Capability> &linked,

@@ -72,7 +72,6 @@ private:
     std::string explain_undefined(const std::string &log) const;
     std::string explain_duplicate(const std::string &log) const;
     std::string title_of_input(const std::string &input) const;
-    const LinkableData *only_lto_ir() const;
     std::string who_needs(const std::string &symbol, const std::string &input) const;
 
     const DeviceModule &module_;

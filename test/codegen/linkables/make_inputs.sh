@@ -86,6 +86,7 @@ if [ "$nvcc" != - ]; then
     to multi.fatbin rng.cu -fatbin -gencode 'arch=compute_80,code=[sm_80,lto_80]' \
         -gencode arch=compute_90,code=sm_90
     to nrt.ltoir nrt.cu -ltoir -gencode arch=compute_80,code=lto_80
+    to other.ltoir other.cu -ltoir -gencode arch=compute_80,code=lto_80
     to fill.ltoir fill.cu -ltoir -gencode arch=compute_80,code=lto_80
     to rng.ltoir rng.cu -ltoir -gencode arch=compute_80,code=lto_80
     to new.ltoir rng.cu -ltoir -gencode arch=compute_100,code=lto_100

@@ -100,6 +100,52 @@ TEST(LinkErrors, ASignatureThatIsAnother) {
         "(int32)");
 }
 
+// What NVRTC made of it is read as PTX, also where LTO-IR is linked.
+TEST(LinkErrors, CudaSourceOfAnotherSignatureOrName) {
+    NEEDS_INPUT("rng.ptx");
+    LinkableData rng = linkable_of("rng.cu");
+    for (LtoMode lto : {LtoMode::Allow, LtoMode::Require}) {
+        rng.lto = lto;
+        rng.images[0].bytes = "extern \"C\" __device__ int f(int a, int b) { return a; }\n";
+        EXPECT_COMPILE_ERROR(
+            compile(calling("f", {Int(32), {Int(32)}}, rng)),
+            "function f of linkable rng (rng.cu) has parameters of 4, 4 bytes and a result of 4 "
+            "bytes, but is called with parameters of 4 bytes and a result of 4 bytes");
+        EXPECT_COMPILE_ERROR(compile(calling("g", {Int(32), {Int(32)}}, rng)),
+                             "function g is not in linkable rng (rng.cu)");
+        rng.images[0].bytes = "__device__ int f(int a) { return a; }\n";
+        EXPECT_COMPILE_ERROR(compile(calling("f", {Int(32), {Int(32)}}, rng)),
+                             "function f is not in linkable rng (rng.cu); it holds _Z1fi, to be "
+                             "declared extern \"C\"");
+    }
+}
+
+// LTO-IR alone tells no names; what the linker says is explained.
+TEST(LinkErrors, NamesThatLtoIrHasNot) {
+    NEEDS_INPUT("rng.ltoir");
+    LinkableData rng = linkable_of("rng.ltoir");
+    rng.lto = LtoMode::Require;
+    EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", {Int(32), {Int(32)}}, rng)),
+                         "device function rng_nexd, which module test calls, is defined neither by "
+                         "the kernels nor by a linkable");
+    LinkableData nrt = linkable_of("nrt.ltoir");
+    nrt.lto = LtoMode::Require;
+    EXPECT_COMPILE_ERROR(compile_with(nrt),
+                         "device function NRT_Allocate, which linkable rng (nrt.ltoir) calls, "
+                         "belongs to the device runtime, which is not linked: add nrt to the "
+                         "linkable that calls it");
+    DeviceModule two = calling_rng_next({nrt, linkable_of("other.ltoir", "b")});
+    EXPECT_COMPILE_ERROR(
+        compile(two),
+        "device function NRT_Allocate, which linkable rng (nrt.ltoir) or linkable b (other.ltoir) "
+        "calls, belongs to the device runtime, which is not linked: add nrt to the linkable that "
+        "calls it");
+    // With PTX of the same code beside it they are known.
+    add_image(rng, "rng.ptx");
+    EXPECT_COMPILE_ERROR(compile(calling("rng_nexd", {Int(32), {Int(32)}}, rng)),
+                         "function rng_nexd is not in linkable rng (rng.ptx); nearest is rng_next");
+}
+
 TEST(LinkErrors, VectorsThatCudaHasNot) {
     NEEDS_INPUT("rng.ltoir");
     EXPECT_COMPILE_ERROR(
