@@ -12,10 +12,10 @@ namespace {
 
 bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '%' || c == '.';
+           c == '$' || c == '%';
 }
 
-/** Words of PTX: names and directives, and every other character alone. */
+/** Words of PTX: names and directives, which begin at a '.', and every other character alone. */
 struct Words {
     const char *at;
     const char *begin = nullptr;
@@ -38,10 +38,11 @@ struct Words {
     bool next() {
         skip_space_and_comments();
         begin = at;
-        while (is_name_char(*at)) {
+        const bool is_mark = *at != '.' && !is_name_char(*at);
+        at += *at ? 1 : 0;
+        while (!is_mark && is_name_char(*at)) {
             at++;
         }
-        at += at == begin && *at ? 1 : 0;
         length = size_t(at - begin);
         return length > 0;
     }

@@ -6,13 +6,13 @@
 #include "pipeline/linkable_image.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
 
 #include "support/error.h"
 #include "support/file.h"
+#include "support/ptx_tokens.h"
 #include "support/text.h"
 
 namespace calotype::internal {
@@ -198,19 +198,6 @@ bool is_elf(const std::string &bytes) {
                                                6));
 }
 
-/// The first word behind comments and white space.
-std::string_view first_word(std::string_view text) {
-    for (;;) {
-        text = trim(text);
-        const bool block = starts_with(text, "/*"), line = starts_with(text, "//");
-        if (!block && !line) {
-            return text.substr(0, text.find_first_of(" \t\r\n"));
-        }
-        const size_t end = text.find(block ? "*/" : "\n", 2);
-        text = end == std::string_view::npos ? "" : text.substr(end + (block ? 2 : 1));
-    }
-}
-
 bool is_text(std::string_view bytes) {
     return std::all_of(bytes.begin(), bytes.end(),
                        [](char c) {
@@ -247,7 +234,7 @@ Content content_of(const std::string &bytes) {
         return Content::Bitcode;
     }
     if (is_text(bytes)) {
-        return first_word(bytes) == ".version" ? Content::Ptx : Content::Text;
+        return PtxTokens(bytes).next() == ".version" ? Content::Ptx : Content::Text;
     }
     return Content::Other;
 }
@@ -310,15 +297,10 @@ std::string all_architectures() {
            " on, with an f from " + std::to_string(first_with_f) + " on";
 }
 
-/// "90a" behind `word`, as in ".target sm_90a".
-Architecture architecture_behind(const std::string &text, const std::string &word) {
-    const size_t at = text.find(word);
-    if (at == std::string::npos) {
-        return {0, 0};
-    }
+/// At the beginning of "90a".
+Architecture leading_architecture(const std::string &text) {
     char *end = nullptr;
-    const char *digits = text.c_str() + at + word.size();
-    const auto sm = uint32_t(std::strtoul(digits, &end, 10));
+    const auto sm = uint32_t(std::strtoul(text.c_str(), &end, 10));
     return {sm, *end == 'a' || *end == 'f' ? *end : '\0'};
 }
 
@@ -340,7 +322,7 @@ Architecture architecture_of_ltoir(const std::string &bytes) {
 
 Architecture architecture_of(calotype_kind kind, const std::string &bytes) {
     if (kind == CALOTYPE_PTX) {
-        return architecture_behind(bytes, ".target sm_");
+        return leading_architecture(ptx_target(bytes));
     }
     if (kind == CALOTYPE_LTOIR) {
         return architecture_of_ltoir(bytes);
@@ -352,7 +334,10 @@ Architecture architecture_of(calotype_kind kind, const std::string &bytes) {
     constexpr uint8_t abi_of_cuda_13 = 8;
     const auto flags = read_at<uint32_t>(bytes, 48);
     const uint32_t sm = (read_at<uint8_t>(bytes, 8) >= abi_of_cuda_13 ? flags >> 8 : flags) & 0xff;
-    const Architecture note = architecture_behind(bytes, "-arch sm_");
+    const std::string option = "-arch sm_";
+    const size_t at = bytes.find(option);
+    const Architecture note = leading_architecture(
+        at == std::string::npos ? "" : bytes.substr(at + option.size(), sizeof "999a"));
     return {sm, note.sm == sm ? note.suffix : '\0'};
 }
 

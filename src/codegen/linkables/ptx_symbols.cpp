@@ -7,64 +7,11 @@
 #include <cstdlib>
 
 #include "codegen/linkables/symbols.h"
+#include "support/ptx_tokens.h"
 
 namespace calotype::internal {
 
 namespace {
-
-bool is_word(char c) {
-    return isalnum(uint8_t(c)) || c == '_' || c == '$' || c == '.' || c == '%';
-}
-
-/// Splits PTX into words and single marks; comments are left out.
-class PtxTokens {
-public:
-    explicit PtxTokens(const std::string &text) : text_(text) {
-    }
-    /// The next one; "" at the end.
-    std::string next() {
-        skip();
-        size_t begin = at_;
-        if (at_ < text_.size() && text_[at_] == '"') {
-            at_ = std::min(text_.find('"', at_ + 1), text_.size() - 1) + 1;
-            return text_.substr(begin, at_ - begin);
-        }
-        while (at_ < text_.size() && is_word(text_[at_])) {
-            at_++;
-        }
-        if (at_ == begin && at_ < text_.size()) {
-            at_++;
-        }
-        return text_.substr(begin, at_ - begin);
-    }
-    /// What stands in braces that are open by now is passed over.
-    void skip_body() {
-        int depth = 1;
-        for (std::string token = next(); !token.empty() && depth > 0;) {
-            depth += token == "{" ? 1 : token == "}" ? -1 : 0;
-            token = depth > 0 ? next() : "";
-        }
-    }
-
-private:
-    void skip() {
-        while (at_ < text_.size()) {
-            if (isspace(uint8_t(text_[at_]))) {
-                at_++;
-            } else if (text_.compare(at_, 2, "//") == 0) {
-                at_ = std::min(text_.find('\n', at_), text_.size());
-            } else if (text_.compare(at_, 2, "/*") == 0) {
-                size_t end = text_.find("*/", at_ + 2);
-                at_ = end == std::string::npos ? text_.size() : end + 2;
-            } else {
-                return;
-            }
-        }
-    }
-
-    const std::string &text_;
-    size_t at_ = 0;
-};
 
 /// Parameters up to the closing parenthesis: their sizes in bytes.
 std::vector<int> read_parameters(PtxTokens &tokens) {

@@ -210,6 +210,12 @@ TEST(PtxSymbols, OfTextOfAllKinds) {
     EXPECT_EQ(s.weak, (std::set<std::string>{"three"}));
     EXPECT_EQ(s.signatures.at("three"), (PtxSignature{{3, 8}, 12}));
     EXPECT_EQ(s.signatures.at("plain"), (PtxSignature{{}, 0}));
+    // Words end where the next one begins with a point.
+    const ImageSymbols tight = ptx_symbols(".visible.func(.param.b32 r)f(.param.align 8.b8 v[8],"
+                                           ".param.f64 a){ret;}.weak.global.align 4.b8 t[4];");
+    EXPECT_EQ(tight.defined, (std::set<std::string>{"f", "t"}));
+    EXPECT_EQ(tight.signatures.at("f"), (PtxSignature{{8, 8}, 4}));
+    EXPECT_EQ(tight.weak, (std::set<std::string>{"t"}));
     EXPECT_EQ(ptx_symbols("").defined.size(), 0u);
     EXPECT_EQ(ptx_symbols(".visible .func (").defined.size(), 0u);
 }

@@ -42,6 +42,8 @@ TEST(DeviceSymbols, DeclarationsAreNone) {
     EXPECT_EQ("v g k ", definitions(".visible .global .align 4 .b32 v;\n"
                                     ".visible .func (.param .b32 r) g (.param .b32 a)\n{ ret; }\n"
                                     ".visible .entry k() .maxntid 32, 1, 1 { ret; }"));
+    EXPECT_EQ("v g k ", definitions(".visible.global.align 4.b32 v;.visible.func(.param.b32 r)g("
+                                    ".param.b32 a){ret;}.visible.entry k(){ret;}"));
 }
 
 TEST(DeviceSymbols, KernelsOfAText) {

@@ -51,6 +51,13 @@ TEST(Linkable, ArchitecturesOfContent) {
     };
     EXPECT_EQ(arch(CALOTYPE_PTX, ptx("sm_90a")), "sm_90a");
     EXPECT_EQ(arch(CALOTYPE_PTX, ptx("sm_100f, texmode_independent")), "sm_100f");
+    const std::string head = ".version 8.0\n", tail = "\n.address_size 64\n";
+    EXPECT_EQ(arch(CALOTYPE_PTX, "// .target sm_120\n" + head + ".target sm_80" + tail), "sm_80");
+    EXPECT_EQ(arch(CALOTYPE_PTX, head + "/* .target sm_120 */ .target\t sm_80" + tail), "sm_80");
+    EXPECT_EQ(arch(CALOTYPE_PTX, head + ".target\nsm_90a,debug" + tail), "sm_90a");
+    EXPECT_EQ(arch(CALOTYPE_PTX, head + ".target texmode_unified, sm_80" + tail), "sm_80");
+    EXPECT_EQ(arch(CALOTYPE_PTX, head + ".address_size 64 // .target sm_80"), "sm_0");
+    EXPECT_EQ(arch(CALOTYPE_PTX, ".version 8.0 .target // sm_90"), "sm_0");
     EXPECT_EQ(arch(CALOTYPE_CUBIN, cubin(90)), "sm_90");
     EXPECT_EQ(arch(CALOTYPE_CUBIN, elf(190, 0x06005a04, ".text", 8)), "sm_90");
     EXPECT_EQ(arch(CALOTYPE_CUBIN, elf(190, 0x06005a04, "-arch sm_90a -m 64", 8)), "sm_90a");
