@@ -104,6 +104,7 @@ DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceC
 /// Adds a cubin, or a note of why there is none.
 void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
     const DeviceImage kernels = kernels_for(job, capability, code);
+    capability = job.linked.made_for(capability);
     Assembly assembly = job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
                                            : job.linked.link(kernels, capability);
     if (!assembly.ok) {

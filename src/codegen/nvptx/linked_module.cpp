@@ -254,10 +254,13 @@ std::string LinkedModule::explain_no_code(const Part &part, Capability capabilit
     const LinkableImage *lto_ir = find_kind(part.data, CALOTYPE_LTOIR);
     std::string text = linkable_title(part.data) + " has no code that links for " +
                        to_string(capability) + ": it holds " + image_titles(part.data);
-    if (lto_ir && !suits(*lto_ir, capability) && int(lto_ir->sm) <= capability.sm) {
-        return text + ", and LTO-IR with suffix " + lto_ir->suffix + " is for " +
-               (lto_ir->suffix == 'a' ? "its own architecture" : "those of its family") +
-               " alone; build it without";
+    for (const LinkableImage &image : part.data.images) {
+        if (image.suffix && int(image.sm) <= capability.sm && !suits(image, capability)) {
+            return text + ", and " + kind_name(image.kind) + " with suffix " + image.suffix +
+                   " is for " +
+                   (image.suffix == 'a' ? "its own architecture" : "those of its family") +
+                   " alone; build it without";
+        }
     }
     if (lto_ir && !suits(*lto_ir, capability)) {
         return text + ", and LTO-IR must not be newer than the target; build it for " +
@@ -278,6 +281,16 @@ std::string LinkedModule::missing_for(Capability capability) const {
         }
     }
     return "";
+}
+
+Capability LinkedModule::made_for(Capability capability) const {
+    for (const Part &part : parts_) {
+        const LinkableImage *image = part.is_inlined ? nullptr : choose(part, capability);
+        if (image && (image->suffix == 'a' || (image->suffix == 'f' && !capability.suffix))) {
+            capability.suffix = image->suffix;
+        }
+    }
+    return capability;
 }
 
 Assembly LinkedModule::link(const DeviceImage &kernels, Capability capability) {

@@ -44,8 +44,10 @@ public:
     /// "linkable rng (rng.cubin) has no code that links for sm_90: ..." of the first that has none;
     /// "" if all have.
     std::string missing_for(Capability capability) const;
-    /// A complete cubin of our half and all linkables; none if the toolkit makes no code for the
-    /// architecture. CompileError if they do not link.
+    /// Code for one architecture alone makes all it is linked with such code: sm_90 becomes sm_90a.
+    Capability made_for(Capability capability) const;
+    /// A complete cubin of our half and all linkables for made_for(capability); none if the toolkit
+    /// makes no code for the architecture. CompileError if they do not link.
     Assembly link(const DeviceImage &kernels, Capability capability);
     /// The linkables as they travel with the module, given the architectures that are linked. Our
     /// PTX may be needed only if *ptx_links stays true.

@@ -226,6 +226,12 @@ TEST(LinkErrors, CodeOfAnotherArchitecture) {
         compile(calling_rng_next({special}), "x86-64-linux-cuda-cuda_capability_100"),
         "linkable rng (rng90a.ltoir) has no code that links for sm_100: it holds LTO-IR sm_90a, "
         "and LTO-IR with suffix a is for its own architecture alone; build it without");
+    special.images = {image_of(CALOTYPE_PTX, 90, linked_input("rng.ptx"), "x/rng90a.ptx")};
+    special.images[0].suffix = 'a';
+    EXPECT_COMPILE_ERROR(
+        compile(calling_rng_next({special}), "x86-64-linux-cuda-cuda_capability_100"),
+        "linkable rng (rng90a.ptx) has no code that links for sm_100: it holds PTX sm_90a, and PTX "
+        "with suffix a is for its own architecture alone; build it without");
     // Where the file does not say what it is for, the linker does.
     LinkableData unnamed = linkable_of("new.ltoir");
     unnamed.images[0].sm = 0;
@@ -238,6 +244,34 @@ TEST(LinkErrors, CodeOfAnotherArchitecture) {
     EXPECT_EQ(first_line([&] { compile_with(unnamed); }),
               "linkable rng (rng80.cubin): cubin does not link for sm_90; it is damaged, or made "
               "for other architectures: nvJitLink answered 3");
+}
+
+// It makes what is linked with it such code too.
+TEST(LinkErrors, CodeOfOneArchitectureAlone) {
+    NEEDS_INPUT("rng90a.cubin");
+    std::string ptx = linked_input("rng.ptx");
+    ptx.replace(ptx.find("sm_80"), 5, "sm_90a");
+    LinkableData of_ptx = linkable_of("rng.ptx"), of_cubin = linkable_of("rng90a.cubin");
+    of_ptx.images = {image_of(CALOTYPE_PTX, 90, ptx, "rng.ptx")};
+    for (LinkableData rng : {of_ptx, of_cubin}) {
+        rng.images[0].suffix = 'a';
+        for (const char *target : {"x86-64-linux-cuda-cuda_capability_90", "x86-64-linux-cuda"}) {
+            const DeviceCode code = compile(calling_rng_next({rng}), target);
+            const DeviceImage &cubin = code.images.back();
+            EXPECT_EQ(cubin.kind, CALOTYPE_CUBIN);
+            EXPECT_EQ(cubin.sm, 90u);
+            EXPECT_EQ(cubin.suffix, 'a');
+            EXPECT_TRUE(defines(cubin.bytes, "rng_next"));
+            EXPECT_EQ(code.facts.back().suffix, 'a');
+            EXPECT_EQ(code.linkables[0].how.substr(0, code.linkables[0].how.find(',')),
+                      std::string(rng.images[0].kind == CALOTYPE_PTX ? "PTX" : "cubin") +
+                          " sm_90a linked into cubin sm_90a");
+        }
+        const DeviceCode any = compile(calling_rng_next({rng}), "x86-64-linux-cuda");
+        ASSERT_EQ(any.notes.size(), 1u);
+        EXPECT_EQ(any.notes[0].substr(0, any.notes[0].find(": ")),
+                  "there is no machine code for sm_80");
+    }
 }
 
 // Of several fatbins or objects that one is linked whose architecture fits.
