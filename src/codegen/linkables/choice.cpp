@@ -63,18 +63,22 @@ const LinkableImage *choose_image(const LinkableData &linkable, Capability capab
     return best(linkable, CALOTYPE_PTX, capability);
 }
 
-bool is_needed_later(const LinkableData &linkable, const LinkableImage &image,
+bool is_needed_later(const LinkableData &linkable, const LinkableImage &image, Capability oldest,
                      const std::vector<Capability> &linked) {
     if (image.kind == CALOTYPE_LTOIR) {
         return linkable.lto != LtoMode::Never;
     }
-    if (image.kind != CALOTYPE_CUBIN) {
+    if (image.kind == CALOTYPE_PTX || image.sm == 0) {
         return true;
     }
-    // Devices that it runs on have a complete cubin already.
-    return std::none_of(linked.begin(), linked.end(), [&](Capability c) {
-        return uint32_t(c.sm) <= image.sm && uint32_t(c.sm) / 10 == image.sm / 10 && !c.suffix;
-    });
+    const uint32_t newest = image.suffix == 'a' ? image.sm : image.sm / 10 * 10 + 9;
+    // Devices that it runs on are too old for our half, or have a complete cubin already.
+    return newest >= uint32_t(oldest.sm) &&
+           std::none_of(linked.begin(), linked.end(), [&](Capability c) {
+               const uint32_t first = uint32_t(c.sm);
+               return c.suffix == 'a' ? first == image.sm && newest == image.sm
+                                      : first <= image.sm && first / 10 == image.sm / 10;
+           });
 }
 
 }  // namespace calotype::internal

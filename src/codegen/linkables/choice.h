@@ -20,8 +20,9 @@ bool suits(const LinkableImage &image, Capability capability);
 const LinkableImage *choose_image(const LinkableData &linkable, Capability capability,
                                   bool kernels_are_lto_ir);
 
-/// Whether a link at load time may need it, where complete cubins for `linked` are embedded.
-bool is_needed_later(const LinkableData &linkable, const LinkableImage &image,
+/// Whether a link at load time may need it, where our half is for `oldest` and later ones and
+/// complete cubins for `linked` are embedded.
+bool is_needed_later(const LinkableData &linkable, const LinkableImage &image, Capability oldest,
                      const std::vector<Capability> &linked);
 
 }  // namespace calotype::internal

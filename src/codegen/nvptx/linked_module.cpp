@@ -409,12 +409,13 @@ std::string LinkedModule::who_needs(const std::string &symbol, const std::string
 
 std::vector<DeviceLinkable> LinkedModule::travelling(const std::vector<Capability> &linked,
                                                      bool *ptx_links) {
+    const Capability oldest = is_lto_ ? compilable(oldest_cubin_, toolkit_) : oldest_;
     std::vector<DeviceLinkable> result;
     for (const Part &part : parts_) {
         DeviceLinkable l{part.data, part.content, join(part.how, ", ")};
         l.data.images.clear();
         for (const LinkableImage &image : part.data.images) {
-            if (!part.is_inlined && is_needed_later(part.data, image, linked)) {
+            if (!part.is_inlined && is_needed_later(part.data, image, oldest, linked)) {
                 l.data.images.push_back(image);
             }
         }

@@ -114,11 +114,35 @@ TEST(Choice, OfWhatSuits) {
     EXPECT_EQ(choose_image(l, {89, 0}, true), &l.images[4]) << "family";
     EXPECT_EQ(choose_image(l, {90, 0}, true), &l.images[1]);
 
-    EXPECT_FALSE(is_needed_later(l, l.images[4], {{80, 0}}));
-    EXPECT_FALSE(is_needed_later(l, l.images[4], {{86, 0}, {90, 0}}));
-    EXPECT_TRUE(is_needed_later(l, l.images[2], {{86, 0}}));
-    EXPECT_TRUE(is_needed_later(l, l.images[0], {{80, 0}, {90, 0}}));
-    EXPECT_FALSE(is_needed_later(l, l.images[3], {}));
+    const Capability oldest = {50, 0};
+    EXPECT_FALSE(is_needed_later(l, l.images[4], oldest, {{80, 0}}));
+    EXPECT_FALSE(is_needed_later(l, l.images[4], oldest, {{86, 0}, {90, 0}}));
+    EXPECT_TRUE(is_needed_later(l, l.images[2], oldest, {{86, 0}}));
+    EXPECT_TRUE(is_needed_later(l, l.images[0], oldest, {{80, 0}, {90, 0}}));
+    EXPECT_FALSE(is_needed_later(l, l.images[3], oldest, {}));
+}
+
+TEST(Choice, WhatNoDeviceCanNeedStaysBehind) {
+    const LinkableData l;
+    const auto is_needed = [&](const LinkableImage &i, Capability oldest,
+                               const std::vector<Capability> &linked) {
+        return is_needed_later(l, i, oldest, linked);
+    };
+    // Our half runs from 9.0 on.
+    for (calotype_kind kind : {CALOTYPE_CUBIN, CALOTYPE_FATBIN, CALOTYPE_OBJECT}) {
+        EXPECT_FALSE(is_needed(image(kind, 75), {90, 0}, {}));
+        EXPECT_FALSE(is_needed(image(kind, 89), {90, 0}, {}));
+        EXPECT_TRUE(is_needed(image(kind, 90), {90, 0}, {}));
+        EXPECT_TRUE(is_needed(image(kind, 100), {90, 0}, {{90, 0}}));
+    }
+    EXPECT_TRUE(is_needed(image(CALOTYPE_CUBIN, 80), {86, 0}, {})) << "it runs on 8.6 too";
+    EXPECT_FALSE(is_needed(image(CALOTYPE_CUBIN, 80, 'a'), {86, 0}, {}));
+    EXPECT_TRUE(is_needed(image(CALOTYPE_FATBIN, 0), {90, 0}, {{90, 0}}));
+    EXPECT_TRUE(is_needed(image(CALOTYPE_PTX, 75), {90, 0}, {{90, 0}}));
+    // A cubin for 9.0a serves no other device.
+    EXPECT_FALSE(is_needed(image(CALOTYPE_CUBIN, 90, 'a'), {90, 0}, {{90, 'a'}}));
+    EXPECT_FALSE(is_needed(image(CALOTYPE_CUBIN, 90, 'a'), {90, 0}, {{90, 0}}));
+    EXPECT_TRUE(is_needed(image(CALOTYPE_CUBIN, 90), {90, 0}, {{90, 'a'}}));
 }
 
 }  // namespace
