@@ -2,6 +2,7 @@
 #include "runtime/device/checks.h"
 
 #include "runtime/abi/hooks.h"
+#include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/text.h"
 
@@ -15,6 +16,7 @@ int report_code(void *user_context, int code) {
         message << ": " << failure_text();
     }
     clear_failure();
+    let_go_of_buffers();
     calotype_error(user_context, message.c_str());
     return code;
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -36,9 +37,8 @@ public:
 };
 
 void forget_device(calotype_buffer_t *buf) {
-    buf->device = 0;
-    buf->device_interface = nullptr;
-    buf->set_device_dirty(false);
+    set_device(buf, 0, nullptr);
+    clear_flag(buf, calotype_buffer_flag_device_dirty);
 }
 
 /** For a buffer that is to go onto a device: whether it is on another one already. */

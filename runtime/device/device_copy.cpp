@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies between host and device copies of buffers, guided by the dirty bits.
 //
-// Two threads may bring the same buffer up to date at once (an input of two pipelines), so these
-// copies hold a lock: one of a few, by the buffer's address, never two.
+// Two threads may bring the same buffer up to date at once (an input of two pipelines), so they do
+// it one after the other. A buffer that is up to date is found so without a lock: what is looked at
+// for that is written by atomic stores, the dirty bit after the copy that it speaks of.
+#include "runtime/device/device_copy.h"
+
+#include <pthread.h>
+#include <string.h>
+
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/device_buffer.h"
+#include "runtime/device/failure.h"
 #include "runtime/device/host_copy.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
@@ -14,14 +22,159 @@ using namespace calotype::runtime;
 
 namespace {
 
-constinit Mutex copy_locks[16];
+// ---- one after the other ---------------------------------------------------------------------
 
-Mutex &lock_of(const calotype_buffer_t *buf) {
-    const uintptr_t address = reinterpret_cast<uintptr_t>(buf);
-    return copy_locks[(address >> 4 ^ address >> 9) % 16];
+/** A thread's turn with a buffer: as long as it lasts, others wait for theirs. Turns with different
+ * buffers do not touch each other, whatever they copy. */
+class Turn {
+public:
+    explicit Turn(const calotype_buffer_t *buf) : buf(buf), outer(innermost) {
+        begin();
+        innermost = this;
+    }
+    ~Turn() {
+        end();
+        innermost = outer;
+    }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+
+    void begin();
+    /** Nothing to do where it has ended. */
+    void end();
+    /** After what may have ended it. */
+    void resume() {
+        if (!is_on) {
+            begin();
+        }
+    }
+    static void end_all_of_thread() {
+        for (Turn *turn = innermost; turn; turn = turn->outer) {
+            turn->end();
+        }
+    }
+
+private:
+    const calotype_buffer_t *buf;
+    Turn *outer;  ///< of the same thread
+    Turn *next = nullptr;
+    bool is_on = false;
+
+    static thread_local Turn *innermost;
+    friend struct Turns;
+};
+
+constinit thread_local Turn *Turn::innermost = nullptr;
+
+/** The turns that are on with some of all buffers. The lock is held for a few steps at a time. */
+struct alignas(64) Turns {
+    Mutex lock;
+    Word ended{0};  ///< changes when one ends that others wait for
+    uint32_t waiters = 0;
+    Turn *first = nullptr;
+
+    bool has(const calotype_buffer_t *buf) const {
+        const Turn *turn = first;
+        while (turn && turn->buf != buf) {
+            turn = turn->next;
+        }
+        return turn;
+    }
+    /** A child process may have forgotten it. */
+    void remove(const Turn &turn) {
+        Turn **link = &first;
+        while (*link && *link != &turn) {
+            link = &(*link)->next;
+        }
+        if (*link) {
+            *link = turn.next;
+        }
+    }
+};
+constinit Turns turns[64];
+
+Turns &turns_with(const calotype_buffer_t *buf) {
+    return turns[reinterpret_cast<uintptr_t>(buf) * uint64_t(0x9e3779b97f4a7c15) >> 58];
 }
 
-/** With the lock held. */
+/** In a child process, which has none of the threads whose turn it was. */
+void forget_turns() {
+    memset(static_cast<void *>(turns), 0, sizeof turns);
+}
+
+void install_fork_handler_once() {
+    static constinit std::atomic<bool> is_installed{false};
+    if (!is_installed.load(std::memory_order_relaxed) && !is_installed.exchange(true)) {
+        pthread_atfork(nullptr, nullptr, forget_turns);
+    }
+}
+
+void Turn::begin() {
+    install_fork_handler_once();
+    Turns &with = turns_with(buf);
+    with.lock.lock();
+    while (with.has(buf)) {
+        const uint32_t seen = with.ended.load(std::memory_order_relaxed);
+        with.waiters++;
+        with.lock.unlock();
+        wait_on(with.ended, seen);
+        with.lock.lock();
+        with.waiters--;
+    }
+    next = with.first;
+    with.first = this;
+    is_on = true;
+    with.lock.unlock();
+}
+
+void Turn::end() {
+    if (!is_on) {
+        return;
+    }
+    is_on = false;
+    Turns &with = turns_with(buf);
+    with.lock.lock();
+    with.remove(*this);
+    const bool has_waiters = with.waiters != 0;
+    with.ended.fetch_add(has_waiters, std::memory_order_relaxed);
+    with.lock.unlock();
+    if (has_waiters) {
+        wake(with.ended, everyone);
+    }
+}
+
+// ---- what is looked at without a turn --------------------------------------------------------
+
+const calotype_device_interface_t *interface_of(const calotype_buffer_t &buf) {
+    return __atomic_load_n(&buf.device_interface, __ATOMIC_ACQUIRE);
+}
+
+uint64_t device_of(const calotype_buffer_t &buf) {
+    return __atomic_load_n(&buf.device, __ATOMIC_RELAXED);
+}
+
+bool has_flag(const calotype_buffer_t &buf, calotype_buffer_flags flag) {
+    return __atomic_load_n(&buf.flags, __ATOMIC_ACQUIRE) & uint64_t(flag);
+}
+
+/** False also for one that is not as it should be, or becomes so just now. */
+bool is_up_to_date_on_host(const calotype_buffer_t &buf) {
+    const bool has_interface = interface_of(buf);
+    return has_interface == (device_of(buf) != 0) &&
+           !has_flag(buf, calotype_buffer_flag_device_dirty);
+}
+
+/** The same; null: on the device that it is on. */
+bool is_up_to_date_on_device(const calotype_buffer_t &buf,
+                             const calotype_device_interface_t *wanted) {
+    const calotype_device_interface_t *found = interface_of(buf);
+    return found && (!wanted || found == wanted) && device_of(buf) != 0 &&
+           !has_flag(buf, calotype_buffer_flag_host_dirty);
+}
+
+// ---- in a turn -------------------------------------------------------------------------------
+
+/** In a turn with the buffer. */
 int bring_to_host(void *user_context, calotype_buffer_t *buf) {
     if (!buf->device_dirty()) {
         return 0;
@@ -32,9 +185,57 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf) {
     if (buf->device_interface->impl->copy_to_host(user_context, buf) != 0) {
         return report_code(user_context, calotype_error_code_copy_to_host_failed);
     }
-    buf->set_device_dirty(false);
+    clear_flag(buf, calotype_buffer_flag_device_dirty);
     return 0;
 }
+
+/** The host copy is all that is left. */
+int leave_device(void *user_context, calotype_buffer_t *buf) {
+    int code = bring_to_host(user_context, buf);
+    code = code ? code : calotype_device_free(user_context, buf);
+    if (code == 0) {
+        set_flag(buf, calotype_buffer_flag_host_dirty);
+    }
+    return code;
+}
+
+/** Give the buffer device memory, which is allocated under the name of another: for lack of memory
+ * modules may be unloaded, and what their callbacks do ends the turn. */
+int enter_device(void *user_context, calotype_buffer_t *buf,
+                 const calotype_device_interface_t *device_interface, Turn &turn) {
+    calotype_buffer_t fresh = *buf;
+    int code = allocate_on_device(user_context, &fresh, device_interface);
+    turn.resume();
+    if (!buf->device) {
+        if (code == 0) {
+            set_device(buf, fresh.device, fresh.device_interface);
+        }
+        return code ? report_code(user_context, code) : 0;
+    }
+    // Another thread was faster.
+    clear_failure();
+    return code ? 0 : calotype_device_free(user_context, &fresh);
+}
+
+int bring_to_device(void *user_context, calotype_buffer_t *buf,
+                    const calotype_device_interface_t *device_interface, Turn &turn) {
+    while (!buf->device || buf->device_interface != device_interface) {
+        const int code = buf->device ? leave_device(user_context, buf)
+                                     : enter_device(user_context, buf, device_interface, turn);
+        if (code != 0) {
+            return code;
+        }
+    }
+    if (buf->host_dirty()) {
+        if (device_interface->impl->copy_to_device(user_context, buf) != 0) {
+            return report_code(user_context, calotype_error_code_copy_to_device_failed);
+        }
+        clear_flag(buf, calotype_buffer_flag_host_dirty);
+    }
+    return 0;
+}
+
+// ---- between buffers -------------------------------------------------------------------------
 
 int copy_host_to_host(void *user_context, calotype_buffer_t *src, calotype_buffer_t *dst) {
     if (!src->host || !dst->host) {
@@ -68,45 +269,39 @@ int copy_by_device(void *user_context, calotype_buffer_t *src,
 
 }  // namespace
 
+void calotype::runtime::let_go_of_buffers() {
+    Turn::end_all_of_thread();
+}
+
 CALOTYPE_WEAK int calotype_copy_to_host(void *user_context, calotype_buffer_t *buf) {
-    if (int code = check_buffer(user_context, buf, "calotype_copy_to_host")) {
-        return code;
+    if (!buf) {
+        return check_buffer(user_context, buf, "calotype_copy_to_host");
     }
-    LockGuard lock(lock_of(buf));
-    return bring_to_host(user_context, buf);
+    if (is_up_to_date_on_host(*buf)) {
+        return 0;
+    }
+    Turn turn(buf);
+    const int code = check_buffer(user_context, buf, "calotype_copy_to_host");
+    return code ? code : bring_to_host(user_context, buf);
 }
 
 CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t *buf,
                                           const calotype_device_interface_t *device_interface) {
+    if (!buf) {
+        return check_buffer(user_context, buf, "calotype_copy_to_device");
+    }
+    if (is_up_to_date_on_device(*buf, device_interface)) {
+        return 0;
+    }
+    Turn turn(buf);
     if (int code = check_buffer(user_context, buf, "calotype_copy_to_device")) {
         return code;
     }
-    LockGuard lock(lock_of(buf));
     device_interface = device_interface ? device_interface : buf->device_interface;
     if (!device_interface) {
         return calotype_error_no_device_interface(user_context);
     }
-    if (buf->device && buf->device_interface != device_interface) {
-        // On another device: take it from there first.
-        int code = bring_to_host(user_context, buf);
-        code = code ? code : calotype_device_free(user_context, buf);
-        if (code) {
-            return code;
-        }
-        buf->set_host_dirty();
-    }
-    if (!buf->device) {
-        if (int code = calotype_device_malloc(user_context, buf, device_interface)) {
-            return code;
-        }
-    }
-    if (buf->host_dirty()) {
-        if (device_interface->impl->copy_to_device(user_context, buf) != 0) {
-            return report_code(user_context, calotype_error_code_copy_to_device_failed);
-        }
-        buf->set_host_dirty(false);
-    }
-    return 0;
+    return bring_to_device(user_context, buf, device_interface, turn);
 }
 
 CALOTYPE_WEAK int calotype_buffer_copy(void *user_context, calotype_buffer_t *src,

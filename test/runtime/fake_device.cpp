@@ -24,6 +24,9 @@ Allocation *allocation_of(const calotype_buffer_t *buf) {
 /** Count a call; answers whether it should succeed. */
 int count(const char *name) {
     fake_device_state().calls[name]++;
+    if (fake_device_state().hook) {
+        fake_device_state().hook(name);
+    }
     return fake_device_state().failing == name ? -29 : 0;
 }
 

@@ -3,6 +3,7 @@
 // calls and fails on demand. Handles are addresses of its own, not usable as pointers to elements.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -15,6 +16,7 @@ struct FakeDeviceState {
     std::string failing;  ///< name of the call that fails
     int live = 0;         ///< allocations
     bool crops_supported = true;
+    std::function<void(const std::string &call)> hook;  ///< runs at the beginning of each call
 };
 
 /** Two kinds of it, so that copies between devices can be tried. */

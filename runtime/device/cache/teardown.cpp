@@ -5,6 +5,7 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
+#include "runtime/device/device_copy.h"
 
 namespace calotype {
 namespace runtime {
@@ -85,6 +86,7 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     if (!victims.first) {
         return CALOTYPE_OK;
     }
+    let_go_of_buffers();  // for whose memory room is being made
     const KernelBackend &backend = *context.backend;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;

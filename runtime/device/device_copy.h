@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "runtime/abi/buffer.h"
+
+namespace calotype {
+namespace runtime {
+
+/** Before code of others runs on this thread, which may wait for threads that want the buffers that
+ * this thread is bringing up to date: they need not wait for it any more. */
+void let_go_of_buffers();
+
+/// @name Fields that other threads may look at meanwhile
+/// @{
+inline void set_device(calotype_buffer_t *buf, uint64_t device,
+                       const calotype_device_interface_t *device_interface) {
+    __atomic_store_n(&buf->device, device, __ATOMIC_RELAXED);
+    __atomic_store_n(&buf->device_interface, device_interface, __ATOMIC_RELEASE);
+}
+inline void set_flag(calotype_buffer_t *buf, calotype_buffer_flags flag) {
+    __atomic_fetch_or(&buf->flags, uint64_t(flag), __ATOMIC_RELEASE);
+}
+inline void clear_flag(calotype_buffer_t *buf, calotype_buffer_flags flag) {
+    __atomic_fetch_and(&buf->flags, ~uint64_t(flag), __ATOMIC_RELEASE);
+}
+/// @}
+
+}  // namespace runtime
+}  // namespace calotype

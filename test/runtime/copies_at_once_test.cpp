@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Copies of buffers on several threads at once: one copy for each dirty bit, whoever asks, and
+// nobody waits for the copies of other buffers.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <thread>
+
+#include "capture.h"
+#include "fake_device.h"
+#include "runtime/device/device_copy.h"
+
+namespace {
+
+using calotype_test::fake_device;
+using calotype_test::fake_device_memory;
+using calotype_test::fake_device_state;
+using calotype_test::other_fake_device;
+
+/// A buffer of ints, as far from others as they come.
+struct Numbers {
+    int data[16] = {};
+    calotype_dimension_t dim[1] = {{0, 16, 1}};
+    calotype_buffer_t buf = {};
+
+    Numbers() {
+        for (int i = 0; i < 16; i++) {
+            data[i] = i;
+        }
+        buf.host = reinterpret_cast<uint8_t *>(data);
+        buf.type = calotype_type_of<int>();
+        buf.dimensions = 1;
+        buf.dim = dim;
+        buf.set_host_dirty();
+    }
+    int *on_device() const {
+        return reinterpret_cast<int *>(fake_device_memory(buf));
+    }
+};
+
+/// What one thread waits for and another lets happen; false after five seconds.
+class Signal {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_given = false;
+
+public:
+    void give() {
+        const std::lock_guard<std::mutex> lock(mutex);
+        is_given = true;
+        changed.notify_all();
+    }
+    bool await() {
+        std::unique_lock<std::mutex> lock(mutex);
+        return changed.wait_for(lock, std::chrono::seconds(5), [&] { return is_given; });
+    }
+};
+
+class CopiesAtOnce : public ::testing::Test {
+protected:
+    calotype_test::CaptureErrors errors;
+
+    CopiesAtOnce() {
+        fake_device_state() = {};
+    }
+    ~CopiesAtOnce() override {
+        fake_device_state().hook = nullptr;
+        EXPECT_EQ(0, fake_device_state().live);
+        EXPECT_EQ(0u, errors.count());
+    }
+    static int calls(const char *name) {
+        return fake_device_state().calls[name];
+    }
+    template<typename F>
+    static void on_threads(int n, F f) {
+        std::atomic<int> ready{0};
+        std::vector<std::thread> threads;
+        for (int t = 0; t < n; t++) {
+            threads.emplace_back([&, t] {
+                ready++;
+                while (ready < n) {
+                    std::this_thread::yield();
+                }
+                f(t);
+            });
+        }
+        for (std::thread &thread : threads) {
+            thread.join();
+        }
+    }
+};
+
+TEST_F(CopiesAtOnce, OneAllocationAndOneCopyToTheDevice) {
+    constexpr int rounds = 200;
+    for (int round = 0; round < rounds; round++) {
+        Numbers a;
+        on_threads(4, [&](int) {
+            EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+            EXPECT_EQ(7, a.on_device()[7]);
+        });
+        EXPECT_EQ(0u, a.buf.flags);
+        EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    }
+    EXPECT_EQ(rounds, calls("device_malloc"));
+    EXPECT_EQ(rounds, calls("copy_to_device"));
+}
+
+TEST_F(CopiesAtOnce, OneCopyToTheHost) {
+    constexpr int rounds = 200;
+    Numbers a;
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    for (int round = 0; round < rounds; round++) {
+        a.on_device()[7] = round;
+        a.buf.set_device_dirty();
+        on_threads(4, [&](int) {
+            EXPECT_EQ(0, calotype_copy_to_host(nullptr, &a.buf));
+            EXPECT_EQ(round, a.data[7]);
+        });
+        EXPECT_EQ(0u, a.buf.flags);
+    }
+    EXPECT_EQ(rounds, calls("copy_to_host"));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// Some want it there, some here, while one writes; no copy is lost whatever the order.
+TEST_F(CopiesAtOnce, ThereAndBackInAnyOrder) {
+    Numbers a;
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    for (int round = 0; round < 200; round++) {
+        const bool is_newer_there = round % 2 == 0;
+        (is_newer_there ? a.on_device()[3] : a.data[3]) = round;
+        is_newer_there ? a.buf.set_device_dirty() : a.buf.set_host_dirty();
+        on_threads(4, [&](int thread) {
+            EXPECT_EQ(0, thread % 2 ? calotype_copy_to_host(nullptr, &a.buf)
+                                    : calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+        });
+        EXPECT_EQ(0u, a.buf.flags);
+        EXPECT_EQ(round, a.on_device()[3]);
+        EXPECT_EQ(round, a.data[3]);
+    }
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// While one copy is on, hundreds of other buffers come and go, and those that need nothing do.
+TEST_F(CopiesAtOnce, NobodyWaitsForTheCopyOfAnother) {
+    Numbers slow, clean;
+    Signal begun, done;
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &clean.buf, fake_device()));
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "copy_to_device") {
+            fake_device_state().hook = nullptr;
+            begun.give();
+            EXPECT_TRUE(done.await());
+        }
+    };
+    std::thread thread(
+        [&] { EXPECT_EQ(0, calotype_copy_to_device(nullptr, &slow.buf, fake_device())); });
+    ASSERT_TRUE(begun.await());
+    std::vector<Numbers> others(500);
+    for (Numbers &other : others) {
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, &other.buf, fake_device()));
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, &clean.buf, nullptr));
+        EXPECT_EQ(0, calotype_copy_to_host(nullptr, &clean.buf));
+        EXPECT_EQ(0, calotype_device_free(nullptr, &other.buf));
+    }
+    done.give();
+    thread.join();
+    EXPECT_EQ(0, calotype_device_free(nullptr, &slow.buf));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &clean.buf));
+}
+
+/// As where room is made for the buffer, and a callback waits for a thread that wants it too.
+TEST_F(CopiesAtOnce, ABufferIsLetGoOfWhileItsMemoryIsAllocated) {
+    Numbers a;
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "device_malloc") {
+            fake_device_state().hook = nullptr;
+            calotype::runtime::let_go_of_buffers();
+            std::thread([&] {
+                EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+            }).join();
+        }
+    };
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    EXPECT_EQ(2, calls("device_malloc"));
+    EXPECT_EQ(1, calls("device_free"));
+    EXPECT_EQ(1, calls("copy_to_device"));
+    EXPECT_EQ(0u, a.buf.flags);
+    EXPECT_EQ(15, a.on_device()[15]);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// What fails for one is no failure where another has succeeded meanwhile.
+TEST_F(CopiesAtOnce, AnotherThreadFindsMemory) {
+    Numbers a;
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "device_malloc") {
+            fake_device_state().hook = nullptr;
+            calotype::runtime::let_go_of_buffers();
+            std::thread([&] {
+                EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+            }).join();
+            fake_device_state().failing = "device_malloc";
+        }
+    };
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    EXPECT_EQ(15, a.on_device()[15]);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// An error handler may look at the buffer that the error is about.
+TEST_F(CopiesAtOnce, AHandlerOfErrorsCopies) {
+    static Numbers *a;
+    static int answer;
+    Numbers numbers;
+    a = &numbers;
+    answer = -1;
+    const auto before = calotype_set_error_handler([](void *, const char *) {
+        fake_device_state().failing = "";
+        answer = calotype_copy_to_device(nullptr, &a->buf, fake_device());
+    });
+    fake_device_state().failing = "copy_to_device";
+    EXPECT_EQ(calotype_error_code_copy_to_device_failed,
+              calotype_copy_to_device(nullptr, &a->buf, fake_device()));
+    calotype_set_error_handler(before);
+    EXPECT_EQ(0, answer);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a->buf));
+}
+
+/// A child process has none of the threads that copied in its parent.
+TEST_F(CopiesAtOnce, AForkBesideACopy) {
+    Numbers a;
+    Signal begun, done;
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "copy_to_device") {
+            fake_device_state().hook = nullptr;
+            begun.give();
+            EXPECT_TRUE(done.await());
+        }
+    };
+    std::thread thread(
+        [&] { EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device())); });
+    ASSERT_TRUE(begun.await());
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(5);
+        const bool good = calotype_copy_to_device(nullptr, &a.buf, fake_device()) == 0 &&
+                          a.buf.flags == 0 && a.on_device()[5] == 5;
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    done.give();
+    thread.join();
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// From a device to another, on threads that all want it there.
+TEST_F(CopiesAtOnce, ToAnotherDevice) {
+    Numbers a;
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    a.on_device()[3] = 33;
+    a.buf.set_device_dirty();
+    on_threads(4, [&](int) {
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, other_fake_device()));
+        EXPECT_EQ(33, a.on_device()[3]);
+    });
+    EXPECT_EQ(1, calls("copy_to_host"));
+    EXPECT_EQ(2, calls("device_malloc"));
+    EXPECT_EQ(2, calls("copy_to_device"));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+}  // namespace
