@@ -46,8 +46,8 @@ Function::~Function() {
     function_index().remove(this);
 }
 
-std::vector<CUctx_st *> &stack() {
-    static thread_local std::vector<CUctx_st *> contexts;
+ContextStack &stack() {
+    static constinit thread_local ContextStack contexts = {};
     return contexts;
 }
 

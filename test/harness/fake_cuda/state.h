@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
@@ -135,8 +136,37 @@ public:
 };
 FunctionIndex &function_index();
 
-/// The thread's stack of contexts.
-std::vector<CUctx_st *> &stack();
+/// Needs no destructor: programs call the driver when they exit.
+class ContextStack {
+    static constexpr size_t most = 64;
+    CUctx_st *contexts[most];
+    size_t depth;
+
+public:
+    bool empty() const {
+        return depth == 0;
+    }
+    size_t size() const {
+        return depth;
+    }
+    CUctx_st *back() const {
+        return contexts[depth - 1];
+    }
+    void push_back(CUctx_st *context) {
+        if (depth == most) {
+            abort();
+        }
+        contexts[depth++] = context;
+    }
+    void pop_back() {
+        depth--;
+    }
+    void clear() {
+        depth = 0;
+    }
+};
+/// The thread's.
+ContextStack &stack();
 /// What is current and alive. With the lock held.
 CUresult current(CUctx_st **context);
 /// Everything of a context goes. With the lock held.
