@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include <unistd.h>
+
 #include <calotype/buffer.h>
 #include <calotype/runtime.h>
 
@@ -192,10 +194,14 @@ void capture_and_replay(const calotype_test::GraphDriver &cuda, calotype_device_
     ASSERT_EQ(0, cuda.begin_capture(on.stream, 0));
     ASSERT_EQ(0, run(in, out)) << last_message;
     ASSERT_EQ(0, cuda.end_capture(on.stream, &graph));
+    EXPECT_EQ(1u, cache_stats().holds) << "the graph's, of the module";
     // Memory that a graph allocates is of the context that is current when it is made.
     ASSERT_EQ(0, cuda.set_current(on.context));
     ASSERT_EQ(0, cuda.instantiate(&exec, graph, 0));
     ASSERT_EQ(0, cuda.set_current(nullptr));
+    EXPECT_EQ(0, cuda.graph_destroy(graph));
+    EXPECT_EQ(CALOTYPE_OK, calotype_trim(&on, 0, nullptr));
+    EXPECT_EQ(0u, cache_stats().unloads) << "an instance lives";
     for (int i = 0; i < 100; i++) {
         fill_and_send(i);
         ASSERT_EQ(0, cuda.launch_graph(exec, on.stream));
@@ -206,7 +212,13 @@ void capture_and_replay(const calotype_test::GraphDriver &cuda, calotype_device_
         }
     }
     EXPECT_EQ(0, cuda.exec_destroy(exec));
-    EXPECT_EQ(0, cuda.graph_destroy(graph));
+    // The driver tells a little later.
+    for (int ms = 0; ms < 1000 && cache_stats().unloads == 0; ms++) {
+        usleep(1000);
+        EXPECT_EQ(CALOTYPE_OK, calotype_trim(&on, 0, nullptr));
+    }
+    EXPECT_EQ(1u, cache_stats().unloads);
+    EXPECT_EQ(0u, cache_stats().holds);
     in.device_free(&on);
     out.device_free(&on);
 }

@@ -23,8 +23,15 @@ struct CudaFunctions {
     int (*call_host)(void *, void (*)(void *), void *);
     int (*alloc)(uint64_t *, size_t);
     int (*free)(uint64_t);
+    int (*memory)(size_t *, size_t *);
     int (*set)(uint64_t, unsigned char, size_t);
     int (*to_host)(void *, uint64_t, size_t);
+    int (*to_device)(uint64_t, const void *, size_t);
+    int (*load)(void **, const void *);
+    int (*unload)(void *);
+    int (*function)(void **, void *, const char *);
+    int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                  void *, void **, void **);
     bool is_there;
 
     CudaFunctions() {
@@ -42,8 +49,11 @@ struct CudaFunctions {
                    find(stream_create, "cuStreamCreate") &&
                    find(stream_sync, "cuStreamSynchronize") &&
                    find(call_host, "cuLaunchHostFunc") && find(alloc, "cuMemAlloc_v2") &&
-                   find(free, "cuMemFree_v2") && find(set, "cuMemsetD8_v2") &&
-                   find(to_host, "cuMemcpyDtoH_v2") && init(0) == 0;
+                   find(free, "cuMemFree_v2") && find(memory, "cuMemGetInfo_v2") &&
+                   find(set, "cuMemsetD8_v2") && find(to_host, "cuMemcpyDtoH_v2") &&
+                   find(to_device, "cuMemcpyHtoD_v2") && find(load, "cuModuleLoadData") &&
+                   find(unload, "cuModuleUnload") && find(function, "cuModuleGetFunction") &&
+                   find(launch, "cuLaunchKernel") && init(0) == 0;
     }
 };
 

@@ -2,13 +2,18 @@
 // Contexts and processes that end while modules are loaded, on the CUDA driver of this machine.
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include <dlfcn.h>
+
+#include <calotype/buffer.h>
+
 #include "gpu/scenarios/driver_functions.h"
+#include "gpu/scenarios/watched.h"
 #include "harness/cache_stats.h"
-#include "harness/nothing_module.h"
 #include "harness/processes.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernel_cache.h"
-#include "runtime/abi/linkables.h"
 
 namespace {
 
@@ -19,6 +24,7 @@ using calotype_test::is_process_of_test;
 using calotype_test::process_report;
 using calotype_test::process_setting;
 using calotype_test::Processes;
+using calotype_test::Watched;
 
 /// What callbacks saw: "s" and "t", and of teardowns the reason and whether there was a module.
 std::string seen;
@@ -35,26 +41,31 @@ int note_in_report(const calotype_callback_args *args) {
     return 0;
 }
 
-/// A module with a linkable that has callbacks alone.
-struct Watched : calotype_test::NothingModule {
-    calotype_linkable_desc linkable = {};
-    const calotype_linkable_desc *linkables[1] = {&linkable};
-
-    explicit Watched(calotype_module_callback teardown = note) {
-        linkable.size = sizeof linkable;
-        linkable.name = "watch";
-        linkable.setup = note;
-        linkable.teardown = teardown;
-        desc.linkables = linkables;
-        desc.n_linkables = 1;
-        desc.uid.b[1] = 1;
-    }
-};
+/// Beside this executable.
+void *open_plugin(int more = 0) {
+    char path[4096] = {};
+    EXPECT_LT(0, readlink("/proc/self/exe", path, sizeof path - 1));
+    const std::string folder(path, strrchr(path, '/') + 1);
+    return dlopen((folder + "gpu_plugin").c_str(), RTLD_NOW | RTLD_LOCAL | more);
+}
+bool is_plugin_there() {
+    void *plugin = open_plugin(RTLD_NOLOAD);
+    return plugin && dlclose(plugin) == 0;
+}
+template<typename F>
+F *function_of(void *plugin, const char *name) {
+    void *found = plugin ? dlsym(plugin, name) : nullptr;
+    EXPECT_NE(nullptr, found) << name << ": " << dlerror();
+    return reinterpret_cast<F *>(found);
+}
+void report(const char *text) {
+    process_report() << text << std::flush;
+}
 
 class CudaLives : public testing::Test {
 protected:
     const CudaFunctions &cuda = cuda_functions();
-    Watched module;
+    Watched module{note, note};
 
     void SetUp() override {
         if (!cuda.is_there) {
@@ -119,6 +130,30 @@ TEST_F(CudaLives, ContextsDestroyedWhileHeld) {
     EXPECT_EQ(0u, cache_stats().live_modules);
 }
 
+/// A pool outlives the context that it was made in: what it keeps is the device's.
+TEST_F(CudaLives, MemoryOfDestroyedContextsIsGivenBack) {
+    constexpr int bytes = 64 << 20;
+    void *watching = nullptr, *popped = nullptr;
+    ASSERT_EQ(0, cuda.ctx_create(&watching, 0, 0));
+    size_t before = 0, after = 0, total = 0;
+    for (int i = 0; i < 16; i++) {
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr);
+        ASSERT_EQ(0, cuda.ctx_create(&on.context, 0, 0));
+        ASSERT_EQ(0, cuda.ctx_pop(&popped));
+        calotype::Runtime::Buffer<uint8_t, 1> kept(nullptr, bytes), late(nullptr, bytes);
+        ASSERT_EQ(0, kept.device_malloc(calotype_cuda_device_interface(), &on));
+        ASSERT_EQ(0, late.device_malloc(calotype_cuda_device_interface(), &on));
+        ASSERT_EQ(0, kept.device_free(&on));
+        ASSERT_EQ(0, cuda.ctx_destroy(on.context));
+        calotype_device_context there = CALOTYPE_DEVICE_CONTEXT(watching, nullptr);
+        ASSERT_EQ(0, late.device_free(&there));
+        ASSERT_EQ(0, cuda.memory(i == 3 ? &before : &after, &total));
+    }
+    EXPECT_LT(before, after + bytes) << "of 12 contexts with 128 MiB each nothing is left";
+    ASSERT_EQ(0, cuda.ctx_pop(&popped));
+    ASSERT_EQ(0, cuda.ctx_destroy(watching));
+}
+
 /// A child has no driver, and says so; the parent's modules are left alone.
 TEST_F(CudaLives, Fork) {
     ASSERT_EQ(0, module.call(nullptr));
@@ -147,7 +182,7 @@ TEST_F(CudaLives, OneProcess) {
     if (!is_process_of_test()) {
         GTEST_SKIP() << "started by the tests below in processes of their own";
     }
-    static Watched &lasting = *new Watched(note_in_report);
+    static Watched &lasting = *new Watched(note, note_in_report);
     ASSERT_EQ(0, lasting.call(nullptr)) << calotype_last_error()->log;
     const std::string end = process_setting("CALOTYPE_END");
     if (end == "held") {
@@ -174,6 +209,46 @@ TEST_F(CudaLives, WithoutTheDriversCache) {
     EXPECT_EQ(
         "compiles 1 sm t4m ",
         processes.run("CudaLives.OneProcess", {"CUDA_CACHE_DISABLE=1", "CALOTYPE_END=compiles"}));
+}
+
+/// A library with a runtime of its own releases what that has when it is closed; one whose
+/// descriptor another runtime has loaded stays until its teardown has run.
+TEST_F(CudaLives, OneProcessThatClosesALibrary) {
+    if (!is_process_of_test()) {
+        GTEST_SKIP() << "started by the test below in a process of its own";
+    }
+    const std::string end = process_setting("CALOTYPE_END");
+    for (int i = 0; end == "own" && i < 2; i++) {
+        void *plugin = open_plugin();
+        report(function_of<int()>(plugin, "plugin_run")() == 0 ? "ran " : "failed ");
+        EXPECT_EQ(0, dlclose(plugin));
+        report(is_plugin_there() ? "there " : "gone ");
+    }
+    if (end != "own") {
+        void *plugin = open_plugin();
+        const auto describe = function_of<const calotype_module_desc *(
+            const calotype_device_interface_t *(*)(), void (*)(const char *))>(plugin,
+                                                                               "plugin_module");
+        calotype_hold hold;
+        ASSERT_EQ(0, calotype_begin_kernels(
+                         nullptr, describe(calotype_cuda_device_interface, report), &hold));
+        calotype_end_kernels(nullptr, &hold);
+        EXPECT_EQ(0, dlclose(plugin));
+        report(is_plugin_there() ? "there " : "gone ");
+    }
+    if (end == "release") {
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(nullptr, CALOTYPE_REL_BUSY, 0));
+        report(is_plugin_there() ? "there " : "gone ");
+    }
+    exit(0);
+}
+
+TEST_F(CudaLives, LibrariesAreClosedWithLiveModules) {
+    Processes processes;
+    const char *test = "CudaLives.OneProcessThatClosesALibrary";
+    EXPECT_EQ("ran gone ran gone ", processes.run(test, {"CALOTYPE_END=own"}));
+    EXPECT_EQ("s there t gone ", processes.run(test, {"CALOTYPE_END=release"}));
+    EXPECT_EQ("s there t ", processes.run(test, {"CALOTYPE_END=exit"}));
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ struct Bench {
     void hold_and_release(int threads);
     void attribute_driver();
     void attribute_machine();
-    double raw(int threads, bool own_stream);
+    /** Launches a second of the driver alone; `asks`: each after cuCtxGetId. */
+    double raw(int threads, bool own_stream, bool asks);
     double call(int threads, bool own_stream);
     void launches(int threads, bool own_stream);
     void copy_bandwidth();

@@ -10,6 +10,9 @@ namespace calotype_bench {
 
 namespace {
 
+/// Of each thread, in one round.
+constexpr int n_launches = 10000;
+
 std::string name(const char *what, int threads, bool own_stream) {
     return std::string(what) + (own_stream ? "_stream_each_" : "_one_stream_") +
            std::to_string(threads);
@@ -41,41 +44,58 @@ void Bench::hold_and_release(int threads) {
     json.add("hold_and_release_ns" + suffix, 1e9 * threads / rate);
 }
 
-double Bench::raw(int threads, bool own_stream) {
-    return throughput(threads, 50000, [&](int t, int i) {
+double Bench::raw(int threads, bool own_stream, bool asks) {
+    return throughput(threads, n_launches, [&](int t, int i) {
         void *stream = streams[own_stream ? size_t(t) : 0];
+        unsigned long long id = 0;
         if (i < 0) {
             expect_ok(driver.set_current(context));
         }
+        if (asks) {
+            expect_ok(driver.get_id(context, &id));
+        }
         expect_ok(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
-        if (i == 49999) {
+        if (i == n_launches - 1) {
             driver.stream_sync(stream);
         }
     });
 }
 
 double Bench::call(int threads, bool own_stream) {
-    return throughput(threads, 50000, [&](int t, int i) {
+    return throughput(threads, n_launches, [&](int t, int i) {
         void *stream = streams[own_stream ? size_t(t) : 0];
         calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, stream);
         expect_ok(module.call(&on));
         if (i < 0) {
             driver.set_current(context);
-        } else if (i == 49999) {
+        } else if (i == n_launches - 1) {
             driver.stream_sync(stream);
         }
     });
 }
 
-/// Raw launches and calls in turns, the best round of each.
+/// Raw launches, calls, and launches after a question for the context's identity, in turns: what
+/// the driver does with several threads varies more between minutes than any of them costs. Medians
+/// of all rounds, and of the ratios of what was done right after each other.
 void Bench::launches(int threads, bool own_stream) {
-    double best_raw = 0, best_call = 0;
-    for (int round = 0; round < 3; round++) {
-        best_raw = std::max(best_raw, raw(threads, own_stream));
-        best_call = std::max(best_call, call(threads, own_stream));
+    constexpr int n_rounds = 15;
+    std::vector<double> raws, calls, askings, call_ratios, asking_ratios;
+    for (int round = 0; round < n_rounds; round++) {
+        raws.push_back(raw(threads, own_stream, false));
+        calls.push_back(call(threads, own_stream));
+        askings.push_back(raw(threads, own_stream, true));
+        call_ratios.push_back(calls.back() / raws.back());
+        asking_ratios.push_back(askings.back() / raws.back());
     }
-    json.add(name("raw_launch_M_per_s", threads, own_stream), best_raw / 1e6);
-    json.add(name("call_M_per_s", threads, own_stream), best_call / 1e6);
+    const auto add = [&](const char *what, std::vector<double> &all, double unit) {
+        std::sort(all.begin(), all.end());
+        json.add(name(what, threads, own_stream), all[n_rounds / 2] / unit);
+    };
+    add("raw_launch_M_per_s", raws, 1e6);
+    add("call_M_per_s", calls, 1e6);
+    add("asking_launch_M_per_s", askings, 1e6);
+    add("call_of_raw", call_ratios, 1);
+    add("asking_of_raw", asking_ratios, 1);
 }
 
 }  // namespace calotype_bench

@@ -132,10 +132,10 @@ struct FileLinkable {
     FileLinkable(const std::string &folder, calotype_kind kind)
         : path(folder + "/code"),
           text(kind == CALOTYPE_OPENCL_C ? "// nothing\n"
-                                         : ".version 6.0\n.target sm_50\n.address_size 64\n") {
+                                         : ".version 7.0\n.target sm_70\n.address_size 64\n") {
         write_file(path, text);
         file = {path.c_str(), calotype::runtime::sha256(text.data(), text.size())};
-        image = {kind, 50, 0, &file, 0};
+        image = {kind, 70, 0, &file, 0};
         linkable.desc.flags = CALOTYPE_LK_BY_PATH;
         linkable.desc.images = &image;
         linkable.desc.n_images = 1;
