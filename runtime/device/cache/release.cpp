@@ -38,7 +38,7 @@ struct Release {
 
 uint64_t next_look(const Release &release) {
     const uint64_t soon = now_ns() + poll_ns;
-    const bool is_polled = release.context.stream_holds || release.context.graph_pins;
+    const bool is_polled = release.context.n_stream_holds || release.context.graph_pins;
     return is_polled && soon < release.deadline ? soon : release.deadline;
 }
 
@@ -227,7 +227,7 @@ constexpr uint32_t exit_wait_ms = 2000;
 
 /** Whether there is anything that a release would end. */
 bool is_in_use(const ContextState &context) {
-    return context.newest || context.stream_holds || context.nrt.memsys;
+    return context.newest || context.n_stream_holds || context.nrt.memsys;
 }
 
 /** The driver is not asked about contexts in which nothing is left: the application may have

@@ -31,14 +31,27 @@ static void watch(calotype_entry &entry) {
     }
 }
 
-static void put_back(ContextState &context, StreamHold *hold) {
-    LockGuard guard(kernel_cache.lock);
+/** False: the context has gone, and what ends with its streams has ended. The lock is held. */
+static bool keep(ContextState &context, StreamHold *hold) {
+    if (context.lost) {
+        return false;
+    }
     hold->next = context.stream_holds;
     context.stream_holds = hold;
     watch(*hold->hold.entry);
+    return true;
 }
 
-static void end(StreamHold *hold) {
+static bool put_back(ContextState &context, StreamHold *hold) {
+    LockGuard guard(kernel_cache.lock);
+    return keep(context, hold);
+}
+
+static void end(ContextState &context, StreamHold *hold) {
+    {
+        LockGuard guard(kernel_cache.lock);
+        context.n_stream_holds--;
+    }
     give_back(hold->hold, Giver{false, nullptr});
     free(hold);
 }
@@ -49,11 +62,12 @@ void poll_holds(uint64_t context_uid) {
     StreamHold *hold = take_list(context_uid, &context);
     while (hold) {
         StreamHold *next = hold->next;
-        if (context->backend->query_event(hold->event) == CALOTYPE_E_BUSY) {
-            put_back(*context, hold);
-        } else {
+        const bool has_passed = context->backend->query_event(hold->event) != CALOTYPE_E_BUSY;
+        if (has_passed) {
             context->backend->destroy_event(hold->event);
-            end(hold);
+        }
+        if (has_passed || !put_back(*context, hold)) {
+            end(*context, hold);
         }
         hold = next;
     }
@@ -68,7 +82,7 @@ void drop_holds(ContextState &context, bool has_driver) {
         if (has_driver) {
             context.backend->destroy_event(hold->event);
         }
-        end(hold);
+        end(context, hold);
         hold = next;
     }
 }
@@ -107,11 +121,15 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         return status;
     }
     ending->hold = hold;
-    LockGuard guard(kernel_cache.lock);
+    kernel_cache.lock.lock();
     ContextState &context = *hold.entry->context;
-    ending->next = context.stream_holds;
-    context.stream_holds = ending;
-    watch(*hold.entry);
+    context.n_stream_holds++;
+    const bool is_kept = keep(context, ending);
+    announce_change();  // who waits for holds has to look at events from now on
+    kernel_cache.lock.unlock();
+    if (!is_kept) {
+        end(context, ending);
+    }
     return CALOTYPE_OK;
 }
 

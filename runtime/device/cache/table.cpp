@@ -217,7 +217,7 @@ ContextState *find_context(uint64_t uid) {
 /** Nothing is left of it, and nobody will ask for it. */
 static bool is_past(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
-           !context.closing && !context.stream_holds && !context.graph_pins &&
+           !context.closing && !context.n_stream_holds && !context.graph_pins &&
            !context.nrt.memsys && !context.nrt.modules;
 }
 

@@ -133,9 +133,10 @@ struct ContextState {
     DeviceScope scope;  ///< no user context, no stream
     ContextState *next;
 
-    calotype_entry *newest;  ///< entries, all phases but free and orphaned
-    uint32_t n_orphans;      ///< entries
-    uint32_t users;          ///< who work with it without the lock after it was lost
+    calotype_entry *newest;   ///< entries, all phases but free and orphaned
+    uint32_t n_orphans;       ///< entries
+    uint32_t users;           ///< who work with it without the lock after it was lost
+    uint32_t n_stream_holds;  ///< in the list, or being looked at
     StreamHold *stream_holds;
     GraphPin *graph_pins;
     NrtState nrt;

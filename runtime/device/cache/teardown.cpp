@@ -19,7 +19,7 @@ void Victims::add(calotype_entry &entry) {
 
 bool is_to_be_watched(const calotype_entry &entry) {
     return entry.evict_when_idle || entry.awaited || entry.context->over_limit ||
-           entry.context->closing || entry.context->stream_holds;
+           entry.context->closing || entry.context->n_stream_holds;
 }
 
 bool is_held(calotype_entry &entry) {

@@ -159,6 +159,42 @@ TEST_P(FakeCache, LostWhileLoading) {
     EXPECT_EQ("s:a t:a", call_log().text());
 }
 
+/// Nothing is kept for an event of a context that is lost while the event is asked or recorded.
+TEST_P(FakeCache, LostBesideStreamHolds) {
+    for (const char *slow : {"query_event", "record_event"}) {
+        auto *context = static_cast<FakeContext *>(driver->make_context());
+        const uint64_t uid = uid_of(context);
+        const auto *m = module(slow);
+        calotype_hold held = hold(context, m);
+        context->stream.is_held = true;
+        const bool is_begun = slow[0] == 'q';
+        if (is_begun) {
+            EXPECT_EQ(CALOTYPE_OK,
+                      calotype_finalize_kernels_after(context, &held, &context->stream));
+        }
+        fake_backend_calls().delay(slow, 50);
+        const uint64_t before = fake_backend_calls().count(slow);
+        std::thread thread([&] {
+            if (is_begun) {
+                calotype_evict(context, m, 0);
+            } else {
+                EXPECT_EQ(CALOTYPE_OK,
+                          calotype_finalize_kernels_after(context, &held, &context->stream));
+            }
+        });
+        while (fake_backend_calls().count(slow) == before) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+        EXPECT_EQ(1u, stats().holds);
+        thread.join();
+        EXPECT_EQ(0u, stats().holds) << slow;
+        fake_backend_calls().delay(slow, 0);
+        driver->destroy_context(context);
+    }
+    lost_modules = 2;
+}
+
 /// A child knows nothing of its parent's modules, and leaves them alone.
 TEST_P(FakeCache, Fork) {
     const TestLinkable a("a");

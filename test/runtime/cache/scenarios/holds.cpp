@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Holds that end with a stream, pins, and loading ahead of time.
+#include <chrono>
+#include <thread>
+
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -44,6 +47,28 @@ TEST_P(Scenario, StreamHoldEndsWhileReleaseWaits) {
             driver->hold_stream(context, false);
         }
     });
+    EXPECT_EQ("1 1 0 0 1", counts());
+}
+
+/// A release that waits for a call's hold goes on to wait for the stream, and no longer than that.
+TEST_P(Scenario, StreamHoldBeginsWhileReleaseWaits) {
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    calotype_hold held = hold(context, m);
+    std::thread release([&] {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 10000));
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    });
+    calotype_hold other;
+    while (try_hold(context, m, &other) == CALOTYPE_OK) {
+        give_back(context, other);
+    }
+    EXPECT_EQ(CALOTYPE_E_CLOSING, calotype_last_error()->status);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it sleeps
+    EXPECT_EQ(CALOTYPE_OK,
+              calotype_finalize_kernels_after(context, &held, driver->stream_of(context)));
+    release.join();
     EXPECT_EQ("1 1 0 0 1", counts());
 }
 
