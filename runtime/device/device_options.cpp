@@ -54,6 +54,11 @@ CALOTYPE_WEAK int calotype_reuse_device_allocations(void *user_context, bool reu
 
 CALOTYPE_WEAK void calotype_register_device_allocation_pool(calotype_device_allocation_pool *pool) {
     LockGuard lock(pools_lock);
+    for (const calotype_device_allocation_pool *p = first_pool; p; p = p->next) {
+        if (p == pool) {
+            return;  // or the list would have no end
+        }
+    }
     pool->next = first_pool;
     first_pool = pool;
 }

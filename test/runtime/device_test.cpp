@@ -287,7 +287,9 @@ int releases;
 
 TEST(DeviceOptions, PoolsAreEmptiedWhenReuseEnds) {
     static calotype_device_allocation_pool pool = {[](void *) { return ++releases, 0; }, nullptr};
+    releases = 0;
     calotype_register_device_allocation_pool(&pool);
+    calotype_register_device_allocation_pool(&pool);  // it is registered already
     EXPECT_FALSE(calotype_can_reuse_device_allocations(nullptr));
     EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, true));
     EXPECT_TRUE(calotype_can_reuse_device_allocations(nullptr));
