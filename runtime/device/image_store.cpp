@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Stores hold frames (image_store_frame.h), whatever the store, so that an image from any of them
-// is verified before a driver sees it.
+// is verified before a driver sees it. What a store of the application's throws is a miss.
 #include "runtime/device/image_store.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/abi/hooks.h"
+#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/image_store_frame.h"
 #include "runtime/device/kernel_stats.h"
 #include "runtime/device/sha256.h"
@@ -55,7 +56,7 @@ struct Stored {
 
     ~Stored() {
         if (is_custom && bytes && store.free_bytes) {
-            store.free_bytes(store.self, bytes);
+            call_guarded([&] { store.free_bytes(store.self, bytes); });
         } else if (!is_custom) {
             free(bytes);
         }
@@ -63,7 +64,9 @@ struct Stored {
     bool get(const calotype_uid &key) {
         is_custom = get_custom_store(&store);
         if (is_custom) {
-            if (store.get(store.self, &key, &bytes, &size) != 0) {
+            int rc = -1;
+            call_guarded([&] { rc = store.get(store.self, &key, &bytes, &size); });
+            if (rc != 0) {
                 bytes = nullptr;
             }
             return bytes != nullptr;
@@ -74,7 +77,7 @@ struct Stored {
         if (!is_custom) {
             remove_store_file(dir, key, &stamp);
         } else if (store.del) {
-            store.del(store.self, &key);
+            call_guarded([&] { store.del(store.self, &key); });
         }
     }
 };
@@ -97,7 +100,9 @@ void tell_of_failed_write(const StoreDir &dir) {
 bool write_frame(const calotype_uid &key, const StoreFrame &frame, uint64_t *evicted) {
     calotype_store store;
     if (get_custom_store(&store)) {
-        return store.put && store.put(store.self, &key, frame.bytes, frame.size) == 0;
+        int rc = -1;
+        call_guarded([&] { rc = store.put(store.self, &key, frame.bytes, frame.size); });
+        return rc == 0;
     }
     StoreDir dir;
     if (!get_store_dir(&dir)) {

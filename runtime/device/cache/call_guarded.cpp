@@ -7,10 +7,10 @@
 // its place. That needs nothing of the unwinder's functions. What the exception itself needs, to be
 // counted as caught and freed, is looked up at that time: if something throws, the C++ library is
 // in the process.
+#include "runtime/device/cache/call_guarded.h"
+
 #include <dlfcn.h>
 #include <stdint.h>
-
-#include "runtime/device/cache/callbacks.h"
 
 // Not there without a C++ library; one that was linked statically is found by these alone.
 extern "C" {
@@ -76,34 +76,29 @@ calotype_callback_personality(int, int actions, uint64_t, UnwindException *excep
 namespace calotype {
 namespace runtime {
 
-__attribute__((noinline)) static int call_in_frame(calotype_module_callback callback,
-                                                   const calotype_callback_args *args) {
+__attribute__((noinline)) static void call_in_frame(void (*function)(void *data), void *data) {
 #if defined(__ELF__) && !defined(__arm__)
     // This frame's personality, by its distance (pcrel | sdata4).
     __asm__ volatile(".cfi_personality 0x1b, calotype_callback_personality");
 #endif
-    const int rc = callback(args);
+    function(data);
     __asm__ volatile("" ::
                          : "memory");  // so that the call is not the last thing: it needs the frame
-    return rc;
 }
 
-__attribute__((noinline)) int call_guarded(calotype_module_callback callback,
-                                           const calotype_callback_args *args, bool *has_thrown) {
+__attribute__((noinline)) bool call_guarded(void (*function)(void *data), void *data) {
     Catcher here = {};
     here.outer = catcher;
     catcher = &here;
     if (__builtin_setjmp(here.place) == 0) {
-        *has_thrown = false;
-        const int rc = call_in_frame(callback, args);
+        call_in_frame(function, data);
         catcher = here.outer;
-        return rc;
+        return true;
     }
     Catcher &caught = *catcher;
     catcher = caught.outer;
     discard(caught.caught);
-    *has_thrown = true;
-    return -1;
+    return false;
 }
 
 }  // namespace runtime

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
 
@@ -186,8 +187,10 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
     frame.log = &log;
     const uint64_t begin = now_ns();
     const bool is_setup = event == CALOTYPE_EV_SETUP;
-    const int rc = call_guarded(is_setup ? linkable.desc->setup : linkable.desc->teardown,
-                                &frame.args, has_thrown);
+    const calotype_module_callback callback =
+        is_setup ? linkable.desc->setup : linkable.desc->teardown;
+    int rc = -1;
+    *has_thrown = !call_guarded([&] { rc = callback(&frame.args); });
     if (is_setup) {
         count_in(&site.context, Counter::setup_ns, now_ns() - begin);
     }

@@ -11,10 +11,6 @@ namespace runtime {
 /** One more use of the library that an address is in; null for the program itself. */
 void *keep_library_of(const void *address);
 
-/** Call, and catch what it throws: the answer is -1 then. */
-int call_guarded(calotype_module_callback callback, const calotype_callback_args *args,
-                 bool *has_thrown);
-
 /** Keep the libraries that hold teardown callbacks, and find the locks of linkables. */
 void prepare_callbacks(LoadedModule &module);
 /** Undo it, once nothing of the module will be called any more. */

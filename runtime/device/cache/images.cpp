@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
@@ -190,8 +191,15 @@ calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
     void *bytes = nullptr;
     size_t size = 0;
     char *log = nullptr;
-    const calotype_status status = making.hook.compile(making.hook.self, &desc, making.arch.sm,
-                                                       making.arch.suffix, &bytes, &size, &log);
+    calotype_status status = CALOTYPE_OK;
+    const bool has_returned = call_guarded([&] {
+        status = making.hook.compile(making.hook.self, &desc, making.arch.sm, making.arch.suffix,
+                                     &bytes, &size, &log);
+    });
+    if (!has_returned) {
+        making.log << "the compile hook threw an exception";
+        return CALOTYPE_E_COMPILE;
+    }
     if (log) {
         making.log << log;
         free(log);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
@@ -76,7 +77,7 @@ void trace(calotype_stage stage, uint64_t context_uid, const calotype_uid &uid, 
     if (hook) {
         const calotype_trace_event event = {sizeof event, stage, context_uid, begin_ns,
                                             now_ns(),     uid,   status};
-        hook(self, &event);
+        call_guarded([&] { hook(self, &event); });
     }
 }
 

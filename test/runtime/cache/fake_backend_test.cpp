@@ -140,6 +140,76 @@ TEST_P(FakeCache, CompileHook) {
     EXPECT_EQ(CALOTYPE_E_COMPILE, try_hold(context, &modules.back()->desc, &held));
 }
 
+/// Whoever asks next gets the same answer, on any thread.
+TEST_P(FakeCache, CompileHookThrows) {
+    void *context = driver->make_context();
+    const auto *m = module("m");
+    const calotype_compile_fn hook = [](void *, const calotype_module_desc *, uint32_t, char,
+                                        void **, size_t *, char **) -> calotype_status {
+        throw 1;
+    };
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(hook, nullptr, "throws"));
+    in_threads(3, [&](int) {
+        calotype_hold held;
+        EXPECT_EQ(CALOTYPE_E_COMPILE, try_hold(context, m, &held));
+        const std::string log = calotype_last_error()->log;
+        EXPECT_NE(std::string::npos, log.find("the compile hook threw an exception")) << log;
+    });
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(nullptr, nullptr, nullptr));
+    EXPECT_EQ(1u, stats().compiles);
+    EXPECT_EQ(CALOTYPE_OK, calotype_forget(m));
+    run(context, m);
+}
+
+/// A store that throws has nothing and keeps nothing.
+TEST_P(FakeCache, StoreThrows) {
+    void *context = driver->make_context();
+    static int thrown;
+    static bool has_garbage;
+    thrown = 0;
+    has_garbage = false;
+    static const auto throws = []() -> int {
+        throw ++thrown;
+    };
+    const calotype_store store = {
+        sizeof store,
+        nullptr,
+        [](void *, const calotype_uid *, void **bytes, size_t *size) {
+            *bytes = has_garbage ? strdup("garbage") : nullptr;
+            *size = 7;
+            return has_garbage ? 0 : throws();
+        },
+        [](void *, const calotype_uid *, const void *, size_t) { return throws(); },
+        [](void *, const calotype_uid *) { return throws(); },
+        [](void *, void *bytes) {
+            free(bytes);
+            throws();
+        }};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_store(&store));
+    run(context, module("m"));
+    EXPECT_EQ(2, thrown);  // get, put
+    has_garbage = true;
+    run(context, module("n"));
+    EXPECT_EQ(5, thrown);  // del, free_bytes, put
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_store(nullptr));
+    EXPECT_EQ(2u, stats().disk_misses);
+    EXPECT_EQ(1u, stats().disk_corrupt);
+    EXPECT_EQ(0u, stats().disk_writes);
+    EXPECT_EQ("2 2 0 0 0", counts());
+}
+
+TEST_P(FakeCache, TraceHookThrows) {
+    void *context = driver->make_context();
+    static int thrown;
+    thrown = 0;
+    calotype_set_trace([](void *, const calotype_trace_event *) { throw ++thrown; }, nullptr);
+    run(context, module("m"));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    calotype_set_trace(nullptr, nullptr);
+    EXPECT_EQ(3, thrown);  // link, load, unload
+    EXPECT_EQ("1 1 0 0 1", counts());
+}
+
 TEST_P(FakeCache, LostWhileLoading) {
     TestLinkable a("a");
     void *context = driver->make_context();
