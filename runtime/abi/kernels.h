@@ -110,7 +110,10 @@ enum {
     /** OpenCL: the last parameter, not among `args`, is `__local ulong16 *`, the dynamic shared
      * memory. Every buffer parameter is `__global uchar *` followed by `ulong`, the offset in bytes
      * of the element at the mins. */
-    CALOTYPE_KERNEL_DYNAMIC_SHARED = 1u
+    CALOTYPE_KERNEL_DYNAMIC_SHARED = 1u,
+    /** OpenCL, code of other generators: a buffer is one `__global` parameter, and there may be one
+     * `__local` parameter after all others, the dynamic shared memory. */
+    CALOTYPE_KERNEL_PLAIN_BUFFERS = 2u
 };
 
 /** One kernel of a module. */

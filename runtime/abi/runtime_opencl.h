@@ -82,6 +82,21 @@ extern uintptr_t calotype_opencl_get_cl_mem(void *user_context, struct calotype_
 extern uint64_t calotype_opencl_get_crop_offset(void *user_context, struct calotype_buffer_t *buf);
 /**@}*/
 
+/** @name Kernels as OpenCL C
+ * For objects of generators that bring OpenCL C and launch by name: as calotype_cuda_run() and its
+ * companions (runtime_cuda.h). A kernel takes one `__global` pointer for each buffer, which must
+ * begin where its memory object does, and after all arguments, if it has one parameter more, a
+ * `__local` pointer to as many bytes as a launch says. */
+/**@{*/
+extern int calotype_opencl_initialize_kernels(void *user_context, void **state_ptr, const char *src,
+                                              int size);
+extern int calotype_opencl_run(void *user_context, void *state_ptr, const char *entry_name,
+                               int blocksX, int blocksY, int blocksZ, int threadsX, int threadsY,
+                               int threadsZ, int shared_mem_bytes, size_t arg_sizes[], void *args[],
+                               int8_t arg_is_buffer[]);
+extern void calotype_opencl_finalize_kernels(void *user_context, void *state_ptr);
+/**@}*/
+
 /** @name What is there */
 /**@{*/
 /** Whether there are a driver and a device of the chosen kind. Makes no context and reports no

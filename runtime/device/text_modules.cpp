@@ -7,6 +7,7 @@
 #include "runtime/abi/buffer.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
+#include "runtime/device/cache/launch.h"
 #include "runtime/device/sha256.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/text.h"
@@ -138,43 +139,81 @@ uint32_t index_of(const calotype_module_desc &desc, const char *name) {
     return i;
 }
 
-/** The values to launch with: what args point at, and of buffers their device handles. */
+/** What to launch with: the values that args point at, of buffers their device handles; and how the
+ * call describes them, as parameters are not read from the text. */
 class Arguments {
-    static constexpr size_t usual = 64;
-    void *few[usual];
-    uint64_t few_handles[usual];
-    void **values = few;
-    uint64_t *handles = few_handles;
+    struct Few {
+        static constexpr size_t most = 64;
+        void *values[most];
+        uint64_t handles[most];
+        calotype_kernel_arg descs[most];
+    };
+    Few few;
+    void *many = nullptr;
+
+    /** False: out of memory. */
+    bool make_room() {
+        if (n > Few::most) {
+            many = malloc(n * (sizeof(void *) + sizeof(uint64_t) + sizeof(calotype_kernel_arg)));
+            handles = static_cast<uint64_t *>(many);
+            values = reinterpret_cast<void **>(handles + n);
+            descs = reinterpret_cast<calotype_kernel_arg *>(values + n);
+        }
+        return n <= Few::most || many;
+    }
 
 public:
+    uint32_t n = 0;
+    uint64_t *handles = few.handles;
+    void **values = few.values;
+    calotype_kernel_arg *descs = few.descs;
+
     ~Arguments() {
-        if (values != few) {
-            free(values);
-            free(handles);
-        }
+        free(many);
     }
-    /** Null: out of memory. */
-    void **translate(const NamedLaunch &launch) {
-        size_t n = 0;
+    /** False: out of memory. */
+    bool translate(const NamedLaunch &launch) {
         while (launch.arg_sizes[n]) {
             n++;
         }
-        if (n > usual) {
-            values = static_cast<void **>(malloc(n * sizeof(void *)));
-            handles = static_cast<uint64_t *>(malloc(n * sizeof(uint64_t)));
+        if (!make_room()) {
+            return false;
         }
-        for (size_t i = 0; values && handles && i < n; i++) {
-            if (launch.arg_is_buffer[i]) {
+        for (uint32_t i = 0; i < n; i++) {
+            const bool is_buffer = launch.arg_is_buffer[i] != 0;
+            if (is_buffer) {
                 handles[i] = static_cast<const calotype_buffer_t *>(launch.args[i])->device;
             }
-            values[i] = launch.arg_is_buffer[i] ? &handles[i] : launch.args[i];
+            values[i] = is_buffer ? &handles[i] : launch.args[i];
+            descs[i] = {is_buffer, uint8_t(launch.arg_sizes[i]), 0, is_buffer};
         }
-        return handles ? values : nullptr;
+        return true;
     }
 };
 
-int launch_held(void *user_context, const TextModule &module, const calotype_hold &hold,
-                const NamedLaunch &launch) {
+calotype_status launch_as_told(void *user_context, const calotype_hold &hold, uint32_t kernel,
+                               const NamedLaunch &launch, const Arguments &arguments) {
+    const calotype_kernel_desc desc = {
+        launch.entry, arguments.descs, arguments.n, 0, 0, CALOTYPE_KERNEL_PLAIN_BUFFERS};
+    const int32_t shape[7] = {launch.grid[0],
+                              launch.grid[1],
+                              launch.grid[2],
+                              launch.block[0],
+                              launch.block[1],
+                              launch.block[2],
+                              launch.dynamic_shared_bytes};
+    LaunchShape given;
+    const calotype_status status = read_shape(kernel, shape, &given);
+    if (status != CALOTYPE_OK || given.is_empty) {
+        return status;
+    }
+    Launch wanted = given.launch(user_context, kernel, arguments.values);
+    wanted.as = &desc;
+    return launch_held(hold, wanted);
+}
+
+int launch_by_name(void *user_context, const TextModule &module, const calotype_hold &hold,
+                   const NamedLaunch &launch) {
     const uint32_t kernel = index_of(module.desc, launch.entry);
     if (kernel == module.desc.n_kernels) {
         Text text;
@@ -183,18 +222,11 @@ int launch_held(void *user_context, const TextModule &module, const calotype_hol
         return calotype_error_code_device_run_failed;
     }
     Arguments arguments;
-    void **values = arguments.translate(launch);
-    if (!values) {
+    if (!arguments.translate(launch)) {
         return out_of_memory(user_context);
     }
-    const int32_t shape[7] = {launch.grid[0],
-                              launch.grid[1],
-                              launch.grid[2],
-                              launch.block[0],
-                              launch.block[1],
-                              launch.block[2],
-                              launch.dynamic_shared_bytes};
-    return calotype_run_kernel(user_context, &hold, kernel, shape, values);
+    const calotype_status status = launch_as_told(user_context, hold, kernel, launch, arguments);
+    return status == CALOTYPE_OK ? 0 : calotype_report_status(user_context, status);
 }
 
 }  // namespace
@@ -239,12 +271,12 @@ int run_text_module(void *user_context, void *state, const NamedLaunch &launch) 
     }
     const TextModule &module = *static_cast<const TextModule *>(state);
     if (const HeldText *node = *find_held(state, user_context)) {
-        return launch_held(user_context, module, node->hold, launch);
+        return launch_by_name(user_context, module, node->hold, launch);
     }
     calotype_hold hold;
     int code = calotype_begin_kernels(user_context, &module.desc, &hold);
     if (code == 0) {
-        code = launch_held(user_context, module, hold, launch);
+        code = launch_by_name(user_context, module, hold, launch);
         calotype_end_kernels(user_context, &hold);
     }
     return code;

@@ -126,9 +126,20 @@ calotype_status check_limits(const DeviceScope &scope, const Function &function,
 cl_uint count_parameters(const calotype_kernel_desc &kernel) {
     cl_uint count = kernel.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED ? 1 : 0;
     for (uint32_t i = 0; i < kernel.n_args; i++) {
-        count += kernel.args[i].is_buffer && !kernel.args[i].is_image ? 2 : 1;
+        const bool is_offset = kernel.args[i].is_buffer && !kernel.args[i].is_image &&
+                               !(kernel.flags & CALOTYPE_KERNEL_PLAIN_BUFFERS);
+        count += is_offset ? 2 : 1;
     }
     return count;
+}
+
+/** With plain buffers, one parameter more than arguments is the shared memory. */
+calotype_kernel_desc with_shared_memory(const Function &function, calotype_kernel_desc kernel) {
+    if (kernel.flags & CALOTYPE_KERNEL_PLAIN_BUFFERS &&
+        function.n_parameters == count_parameters(kernel) + 1) {
+        kernel.flags |= CALOTYPE_KERNEL_DYNAMIC_SHARED;
+    }
+    return kernel;
 }
 
 /** Sets one parameter after the other. */
@@ -184,8 +195,14 @@ class Parameters {
         }
         cl_mem mem = memory ? memory->mem : nullptr;
         const uint64_t offset = memory ? memory->offset : 0;
+        const bool is_plain = desc.flags & CALOTYPE_KERNEL_PLAIN_BUFFERS;
+        if (is_plain && offset != 0) {
+            log << "kernel " << desc.name << ", argument " << index << ": the buffer begins "
+                << offset << " bytes into its memory object, the kernel takes what begins at 0";
+            return CALOTYPE_E_INVALID;
+        }
         const calotype_status status = set(sizeof mem, mem ? &mem : nullptr);
-        if (status != CALOTYPE_OK || desc.args[index].is_image) {
+        if (status != CALOTYPE_OK || desc.args[index].is_image || is_plain) {
             return status;
         }
         return set(sizeof offset, &offset);
@@ -312,10 +329,11 @@ void free_function(void *function) {
     free(made);
 }
 
-calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
+calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &told,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
     Function &made = *static_cast<Function *>(function);
+    const calotype_kernel_desc kernel = with_shared_memory(made, told);
     calotype_status status = check_description(made, kernel, dynamic_shared_bytes, log);
     status = status == CALOTYPE_OK ? check_limits(scope, made, block, dynamic_shared_bytes, log)
                                    : status;

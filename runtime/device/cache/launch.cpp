@@ -96,9 +96,9 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     void *const stream = launch.stream ? launch.stream : scope.stream;
     status = keep_for_capture(module, scope, stream);
     if (status == CALOTYPE_OK) {
-        status =
-            backend.launch(scope, module.functions[launch.kernel], kernel, launch.grid,
-                           launch.block, launch.dynamic_shared_bytes, stream, launch.args, log);
+        status = backend.launch(scope, module.functions[launch.kernel],
+                                launch.as ? *launch.as : kernel, launch.grid, launch.block,
+                                launch.dynamic_shared_bytes, stream, launch.args, log);
     }
     if (backend.release) {
         backend.release(scope);
@@ -126,7 +126,7 @@ calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
     return CALOTYPE_OK;
 }
 
-static calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
+calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
     const LoadedModule *module = nullptr;
     calotype_status status = find_kernel(hold, launch.kernel, &module);
     status = status == CALOTYPE_OK ? check_launch(*module, launch) : status;

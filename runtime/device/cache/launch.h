@@ -14,6 +14,7 @@ struct Launch {
     uint32_t dynamic_shared_bytes;
     void *stream;  ///< null: that of the call
     void **args;
+    const calotype_kernel_desc *as = nullptr;  ///< null: the kernel as the module describes it
 };
 
 /** The shape that generated code gives: grid, block, dynamic shared bytes. */
@@ -37,6 +38,8 @@ calotype_status acquire_held(const LoadedModule &module, void *user_context, Dev
 /** Refuse what no device could run. */
 calotype_status check_launch(const LoadedModule &module, const Launch &launch);
 calotype_status launch_now(const LoadedModule &module, const Launch &launch);
+/** All of these, for a module that is held. */
+calotype_status launch_held(const calotype_hold &hold, const Launch &launch);
 
 }  // namespace runtime
 }  // namespace calotype
