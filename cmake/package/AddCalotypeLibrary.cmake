@@ -170,7 +170,10 @@ macro(_calotype_library_linkables OUTVAR)
             endif()
             get_target_property(_files "${_name}" CALOTYPE_LINKABLE_FILES)
             list(APPEND ARG_DEPENDS "${_name}.update" "${_manifest}" ${_files})
-            list(APPEND _values "@${_manifest}")
+            # The generator runs in this folder: no character of the build folder's name matters.
+            cmake_path(RELATIVE_PATH _manifest BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}"
+                       OUTPUT_VARIABLE _relative)
+            list(APPEND _values "@${_relative}")
             list(APPEND ${OUTVAR} "${_name}")
         endforeach()
         list(JOIN _values "," _values)

@@ -121,13 +121,15 @@ ptx;cubin;fatbin;object;archive;ltoir;bitcode;host_bitcode;cu;opencl_c")
 Calotype_NVCC may name one")
     expect_error(clang "${me}: nothing here compiles to bitcode: there is no clang++ of version 14 \
 to 19; Calotype_CLANG may name one")
+    expect_error(flags "${me}: OPTIONS cannot be given with KIND cu, which is not compiled here; the \
+source may have what it needs in itself")
     set(me "add_calotype_library(blur)")
     expect_error(item "${me}: LINKABLES has rng, must be like PARAMETER=TARGET,TARGET")
     expect_error(no_target "${me}: LINKABLES rng=other: other is no target of \
 add_calotype_linkable")
     expect_error(other_target "${me}: LINKABLES rng=rng,no_linkable: no_linkable is no target of \
 add_calotype_linkable")
-    expect_error(names [[the "\" one the "\" one]])
+    expect_error(names [[the "\" @one@TAB the "\" @one@TAB off]])
 elseif(KIND STREQUAL "runtime_only")
     run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix"
         --component calotype_runtime)
