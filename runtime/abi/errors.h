@@ -71,6 +71,8 @@ extern int calotype_error_unaligned_host_ptr(void *user_context, const char *fun
                                              int alignment);
 extern int calotype_error_unaligned_device_ptr(void *user_context, const char *func_name,
                                                int alignment);
+extern int calotype_error_device_heap_exhausted(void *user_context, const char *kernel,
+                                                uint64_t bytes);
 extern int calotype_error_host_is_null(void *user_context, const char *func_name);
 extern int calotype_error_bad_fold(void *user_context, const char *func_name, const char *var_name,
                                    const char *loop_name);

@@ -231,6 +231,14 @@ CALOTYPE_WEAK int calotype_error_unaligned_device_ptr(void *user_context, const 
     return report(user_context, calotype_error_code_unaligned_device_ptr, t);
 }
 
+CALOTYPE_WEAK int calotype_error_device_heap_exhausted(void *user_context, const char *kernel,
+                                                       uint64_t bytes) {
+    Text t;
+    t << "device heap exhausted in kernel " << kernel << ": " << bytes
+      << " bytes; make it larger with calotype_nrt_set_heap()";
+    return report(user_context, calotype_error_code_device_heap_exhausted, t);
+}
+
 CALOTYPE_WEAK int calotype_error_host_is_null(void *user_context, const char *func_name) {
     Text t;
     t << "host pointer of " << func_name << " is null, but the pipeline uses it on the host";

@@ -49,7 +49,10 @@ void link_code(LoweredModule &module, const LowerContext &ctx) {
         for (const DeviceKernel &k : device.kernels) {
             of_device(k.body);
         }
+        // With what lowering itself calls there.
+        const LinkedCode own = device.linked;
         device.linked = ctx.link_plan.code_for(of_device.names, true);
+        merge_linked_code(device.linked, own);
         for (const LinkableData &l : device.linked.linkables) {
             linked.insert(l.name);
         }

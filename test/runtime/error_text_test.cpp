@@ -129,6 +129,12 @@ TEST_F(ErrorText, Devices) {
            "compiled without device support");
 }
 
+TEST_F(ErrorText, DeviceHeap) {
+    expect(-51, calotype_error_device_heap_exhausted(nullptr, "blur_s0", 5000000000u),
+           "device heap exhausted in kernel blur_s0: 5000000000 bytes; make it larger with "
+           "calotype_nrt_set_heap()");
+}
+
 TEST(ErrorCodes, HaveNoGaps) {
     int expected = 0;
 #define CALOTYPE_ERROR_CODE(name, number, summary)                                                 \
@@ -136,8 +142,8 @@ TEST(ErrorCodes, HaveNoGaps) {
     EXPECT_STREQ(summary, calotype_error_code_summary(number));
 #include "runtime/abi/error_codes.def"
 #undef CALOTYPE_ERROR_CODE
-    EXPECT_EQ(-51, expected);
-    EXPECT_STREQ("unknown error", calotype_error_code_summary(-51));
+    EXPECT_EQ(-52, expected);
+    EXPECT_STREQ("unknown error", calotype_error_code_summary(-52));
     EXPECT_STREQ("unknown error", calotype_error_code_summary(1));
 }
 

@@ -124,6 +124,9 @@ Value *NvptxMachine::storage(FunctionEmitter &f, const Allocate *op) const {
     if (op->memory_type == MemoryType::GPUShared || op->memory_type == MemoryType::GPUSharedAsync) {
         return shared_storage(f, op, bytes);
     }
+    if (op->new_expr.defined()) {
+        return f.emit(op->new_expr);
+    }
     user_assert(constant) << "allocation " << op->name
                           << " in a kernel is of one thread, so its size must be constant";
     return f.frame_slot(nullptr, op->name, uint64_t(bytes), int(storage_alignment));

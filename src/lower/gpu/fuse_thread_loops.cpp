@@ -15,6 +15,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "lower/effects.h"
 #include "lower/gpu/inline_lets.h"
 #include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
@@ -71,13 +72,13 @@ private:
         }
         // What reads memory is only asked of threads that hold to the conditions before.
         for (size_t i = guards_.size(); i-- > 0;) {
-            if (is_pure(guards_[i])) {
+            if (may_be_in_vain(guards_[i])) {
                 continue;
             }
             result = IfThenElse::make(guards_[i], result);
         }
         for (const Expr &guard : guards_) {
-            if (is_pure(guard)) {
+            if (may_be_in_vain(guard)) {
                 also(guard);
             }
         }
@@ -153,7 +154,7 @@ private:
 
     /// Only threads that are meant may read.
     Expr where_guards_hold(Expr value) const {
-        if (is_pure(value)) {
+        if (may_be_in_vain(value)) {
             return value;
         }
         for (size_t i = guards_.size(); i-- > 0;) {
@@ -182,9 +183,10 @@ private:
                 note_split_storage(op);
                 return Mutator::visit(op);
             }
-            user_assert(op->constant_size() > 0)
+            user_assert(op->memory_type == MemoryType::Heap || op->constant_size() > 0)
                 << "storage of " << op->name << " is a thread's own, and its size has no constant "
-                << "bound; compute it outside of the thread loops, or store it in GPUShared";
+                << "bound; compute it outside of the thread loops, or store it in GPUShared or in "
+                << "Heap";
             return Mutator::visit(op);
         }
         return around ? with_copies(op) : Mutator::visit(op);

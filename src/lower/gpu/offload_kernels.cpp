@@ -18,6 +18,7 @@
 #include "lower/gpu/device_alignment.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/storage/device_heap.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 
@@ -230,7 +231,8 @@ private:
         kernel.name = kernel_name(op);
         SharedStorage shared;
         std::map<std::string, KernelArgument> images;
-        kernel.body = use_images(shared.mutate(simplify(with_indices(nest))), images);
+        DeviceHeap heap(kernel.name, api);
+        kernel.body = heap.mutate(use_images(shared.mutate(simplify(with_indices(nest))), images));
         kernel.shared_bytes = shared.constant_bytes;
         kernel.dynamic_shared = shared.dynamic;
         for (const auto &entry : Closure(kernel.body, images).args) {
@@ -260,8 +262,11 @@ private:
             args.push_back(argument_value(a));
         }
         const std::string result = kernel.name + ".result";
-        const Stmt run =
-            check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
+        Stmt run = check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
+        if (heap.is_used()) {
+            run = heap.around_launch(run, ctx_);
+            DeviceHeap::add_functions(module_of(api).linked);
+        }
         const Stmt checks = api == DeviceAPI::CUDA ? alignment_checks(kernel) : Stmt();
         module_of(api).kernels.push_back(std::move(kernel));
         return where_not_empty(nest, checks.defined() ? Block::make(checks, run) : run);

@@ -118,7 +118,7 @@ class StoragePlacer : public StmtMutator {
         // loops each keeps its part (fuse_thread_loops).
         if (is_shared && ((own && !inside.threads) || where == MemoryType::Auto)) {
             where = MemoryType::GPUShared;
-        } else if (where == MemoryType::Heap || (where == MemoryType::Auto && in_threads_ > 0)) {
+        } else if (where == MemoryType::Auto && in_threads_ > 0) {
             where = MemoryType::Stack;
         }
         return Allocate::make(op->name, op->type, where, op->extents, op->condition,

@@ -11,7 +11,8 @@ namespace calotype {
 ///
 /// - around thread loops: what the block's threads share. MemoryType::Auto becomes GPUShared, and
 ///   so do Stack and Register where only lanes share it;
-/// - of one thread: Auto and Heap become Stack;
+/// - of one thread: Auto becomes Stack; Heap stays, and becomes Stack where its size has a bound
+///   (bound_small_allocations), else it comes from the device's own heap (../storage/device_heap.h);
 /// - Heap around thread loops: one piece of device memory for all blocks, made by the host:
 ///
 ///     gpu_block (b, 0, n) {                           allocate f[float32, 64, n] in heap
@@ -21,8 +22,8 @@ namespace calotype {
 ///     }                                               }
 ///
 /// Requires: flat storage.
-/// Establishes: kernels allocate no MemoryType::Heap, and Auto only outside of thread loops where
-///     there are none inside.
+/// Establishes: kernels allocate MemoryType::Heap only for one thread, and Auto only outside of
+///     thread loops where there are none inside.
 /// Order: before inject_device_copies, which gives the
 ///     host's storage its place on the device, and bound_small_allocations.
 Stmt place_kernel_storage(const Stmt &s, LowerContext &ctx);

@@ -55,8 +55,9 @@ private:
         const Stmt s = Mutator::visit(op);
         op = s.as<Allocate>();
         const bool must = op->memory_type == MemoryType::Register;
-        const bool may =
-            must || op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Auto;
+        const bool is_of_thread = op->memory_type == MemoryType::Heap && in_blocks_ > 0;
+        const bool may = must || is_of_thread || op->memory_type == MemoryType::Stack ||
+                         op->memory_type == MemoryType::Auto;
         if (!may || op->new_expr.defined()) {
             return s;
         }
@@ -72,8 +73,7 @@ private:
             (asked && !is_constant_size(op) && bytes > max_bound_on_stack)) {
             return s;
         }
-        const MemoryType where =
-            op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
+        const MemoryType where = must ? MemoryType::Register : MemoryType::Stack;
         // In a kernel rows and columns still matter: threads may share them out.
         std::vector<Expr> extents = {Expr(int(*elements))};
         if (in_blocks_ > 0 && op->extents.size() > 1) {

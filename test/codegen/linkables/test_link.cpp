@@ -6,6 +6,7 @@
 #include "codegen/linkables/linked.h"
 #include "harness/cuda_home.h"
 #include "ir/constants.h"
+#include "ir/parser.h"
 #include "runtime/abi/linkables.h"
 
 namespace calotype::internal {
@@ -190,6 +191,42 @@ TEST(Link, TheDeviceRuntimeWithEveryForm) {
     DeviceModule module = calling_rng_next({linkable_of("rng.bc")});
     module.linked.needs_device_runtime = true;
     EXPECT_EQ(compile(module).flags, uint32_t(CALOTYPE_MOD_NRT));
+}
+
+// What lowering makes of storage of a thread's own whose size the kernel alone knows.
+TEST(Link, KernelsOfOurOwnWithTheDeviceRuntime) {
+    NEEDS_INPUT("rng.ptx");
+    DeviceModule module = linked_module(DeviceAPI::CUDA, parse_stmt(R"(
+        let block = extern NRT_Allocate(uint64(out[1]:int32) * (uint64)4):handle
+        if (reinterpret<uint64>(block:handle) == (uint64)0) {
+            out[2] = 1
+        } else {
+            allocate t[int32, out[1]:int32] in heap memory(block:handle)
+            t[out[0]] = 5
+            out[0] = t[out[3]:int32]:int32
+            evaluate extern NRT_Free(block:handle):int32
+        }
+    )"));
+    module.linked.needs_device_runtime = true;
+    module.linked.functions["NRT_Allocate"] = {Handle(), {UInt(64)}};
+    module.linked.functions["NRT_Free"] = {Type(), {Handle()}};
+    const DeviceCode code = compile(module);
+    EXPECT_EQ(code.flags, uint32_t(CALOTYPE_MOD_NRT));
+    const std::string &ptx = code.images[0].bytes;
+    for (const char *call : {".extern .func  (.param .b64 func_retval0) NRT_Allocate",
+                             ".extern .func NRT_Free", "NRT_Allocate,", "NRT_Free,"}) {
+        EXPECT_NE(ptx.find(call), std::string::npos) << call << "\n" << ptx;
+    }
+    EXPECT_TRUE(defines(cubin_for(code, 90), "TheMSys"));
+    // By way of CUDA C++ the same.
+    NEEDS_INPUT("rng.ltoir");
+    LinkableData rng = linkable_of("rng.ltoir");
+    rng.lto = LtoMode::Require;
+    module.linked.linkables = {rng};
+    const DeviceCode lto = compile(module);
+    EXPECT_EQ(lto.flags, uint32_t(CALOTYPE_MOD_NRT | CALOTYPE_MOD_LTO));
+    EXPECT_TRUE(defines(cubin_for(lto, 90), "TheMSys"));
+    EXPECT_FALSE(defines(cubin_for(lto, 90), "NRT_Free")) << "inlined";
 }
 
 TEST(Link, TheSameCodeEachTime) {

@@ -147,7 +147,13 @@ TEST(GpuSchedules, storage_of_a_thread) {
     s.compute_at(out, xi);
     EXPECT_COMPILE_ERROR(out.compile_to_module({n}, "p", Target("x86-64-linux-cuda")),
                          "storage of unbounded is a thread's own, and its size has no constant "
-                         "bound; compute it outside of the thread loops, or store it in "
+                         "bound; compute it outside of the thread loops, or store it in GPUShared "
+                         "or in Heap");
+    s.store_in(MemoryType::Heap);
+    EXPECT_COMPILE_ERROR(out.compile_to_module({n}, "p", Target("x86-64-linux-opencl")),
+                         "storage of unbounded is a thread's own and of a size that is not "
+                         "constant: in device memory (Heap) it needs a heap of the device, which "
+                         "opencl has not; compute it outside of the thread loops, or store it in "
                          "GPUShared");
 }
 

@@ -31,3 +31,7 @@ set(CALOTYPE_GPU_CORPUS
     arithmetic_i64:arithmetic:type=int64
     arithmetic_f32:arithmetic:type=float32
     arithmetic_f64:arithmetic:type=float64)
+# For CUDA alone.
+set(CALOTYPE_GPU_CORPUS_cuda
+    thread_heap:thread_heap:
+    thread_heaps:thread_heaps:)
