@@ -39,7 +39,7 @@ namespace {
 
 CachedImage *images = nullptr;
 uint64_t image_clock = 0;
-uint32_t compiling_threads = 0;
+uint32_t compiling_threads = 0, threads_to_compile = 0;
 
 struct CompileHook {
     calotype_compile_fn compile;
@@ -124,7 +124,7 @@ void forget_image_flights() {
         image.uses = image.phase == Phase::busy ? 1 : 0;  // what it points at may be half made
         return image.phase == Phase::busy;
     });
-    compiling_threads = 0;
+    compiling_threads = threads_to_compile = 0;
 }
 
 void limit_images() {
@@ -151,6 +151,34 @@ void limit_images() {
 
 // ---- making one ------------------------------------------------------------------------------
 
+void pause_compiling(ThreadBlock &me) {
+    if (!me.has_slot) {
+        return;
+    }
+    me.has_slot = false;
+    compiling_threads--;
+    if (threads_to_compile) {
+        announce_change();
+    }
+}
+
+void resume_compiling(ThreadBlock &me) {
+    if (me.compiling == 0 || me.has_slot) {
+        return;
+    }
+    const auto is_full = [] {
+        const uint32_t limit = kernel_cache.limits.compile_threads;
+        return limit && compiling_threads >= limit;
+    };
+    threads_to_compile++;
+    while (is_full()) {
+        wait_for_change(no_deadline);
+    }
+    threads_to_compile--;
+    compiling_threads++;
+    me.has_slot = true;
+}
+
 namespace {
 
 /** What one thread knows while it makes an image. */
@@ -169,22 +197,15 @@ struct Making {
 /** No more threads at once than the limit says; one that compiles within a compile step may. */
 void begin_compiling(ThreadBlock &me) {
     LockGuard guard(kernel_cache.lock);
-    const auto is_full = [] {
-        const uint32_t limit = kernel_cache.limits.compile_threads;
-        return limit && compiling_threads >= limit;
-    };
-    while (me.compiling == 0 && is_full()) {
-        wait_for_change(no_deadline);
-    }
     me.compiling++;
-    compiling_threads++;
+    resume_compiling(me);
 }
 
 void end_compiling(ThreadBlock &me) {
     LockGuard guard(kernel_cache.lock);
-    me.compiling--;
-    compiling_threads--;
-    announce_change();
+    if (--me.compiling == 0) {
+        pause_compiling(me);
+    }
 }
 
 calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
@@ -329,6 +350,7 @@ CachedImage *find_or_begin(const Making &making, bool *is_ours) {
 
 /** OK once another thread is done with it. */
 calotype_status await_image(CachedImage &record, ThreadBlock &me) {
+    const CompilePause pause(me);
     while (record.phase == Phase::busy) {
         if (record.flight.owner == &me) {
             return CALOTYPE_E_REENTRANT;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
+#include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -135,6 +136,7 @@ bool begin_wait(ThreadBlock *me, const Waitable &loading) {
     if (closes_circle(*me, loading)) {
         return false;
     }
+    pause_compiling(*me);
     me->waits_on = &loading;
     return true;
 }
@@ -143,6 +145,7 @@ void end_wait(ThreadBlock *me) {
     if (me) {
         LockGuard guard(kernel_cache.lock);
         me->waits_on = nullptr;
+        resume_compiling(*me);
     }
 }
 

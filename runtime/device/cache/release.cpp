@@ -54,6 +54,7 @@ calotype_entry *moving_entry(const ContextState &context) {
 
 /** Wait for flights and teardowns of others. The lock is held. */
 calotype_status await_others(Release &release) {
+    const CompilePause pause(release.me);
     while (calotype_entry *moving = moving_entry(release.context)) {
         if (moving->flight.owner == &release.me) {
             return CALOTYPE_E_REENTRANT;
@@ -94,6 +95,7 @@ bool is_any_held(const ContextState &context) {
 
 /** As the policy says. The lock is held, and let go of between looks. */
 calotype_status await_holds(Release &release) {
+    const CompilePause pause(release.me);
     while (release.policy != CALOTYPE_REL_FORCE && is_any_held(release.context)) {
         const bool may_end = release.context.graph_pins && now_ns() < release.graph_deadline;
         if (release.policy == CALOTYPE_REL_BUSY && !may_end) {

@@ -80,6 +80,7 @@ struct alignas(apart) ThreadBlock {
     uint32_t sequence;   ///< of warm holds; orders uses within an epoch
     uint32_t compiling;  ///< depth of compile steps on this thread
     bool in_use;         ///< guarded by the cache's lock, as are these
+    bool has_slot;       ///< of those that may compile at once
     const Waitable *waits_on;
     const Waitable *serves;  ///< with other threads
     ThreadBlock *next;

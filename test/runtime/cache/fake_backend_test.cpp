@@ -161,6 +161,54 @@ TEST_P(FakeCache, CompileHookThrows) {
     run(context, m);
 }
 
+static void *compiling_context;
+static const calotype_module_desc *wanted_module;
+
+/// One thread may compile at a time. The hook of X wants Y, whose own thread waits to compile it.
+TEST_P(FakeCache, CompileStepsMakeRoomWhileTheyWait) {
+    compiling_context = driver->make_context();
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 0, 0, 1};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    const auto *x = module("X");
+    wanted_module = module("Y");
+    static std::atomic<bool> is_begun;
+    static std::atomic<int> compiling;
+    is_begun = false;
+    compiling = 0;
+    const calotype_compile_fn hook = [](void *, const calotype_module_desc *desc, uint32_t, char,
+                                        void **image, size_t *size, char **) {
+        EXPECT_EQ(1, ++compiling);
+        if (strcmp(desc->name, "X") == 0) {
+            is_begun = true;
+            while (stats().misses < 2) {
+                std::this_thread::yield();
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));  // Y's thread waits
+            compiling--;
+            calotype_hold held;
+            EXPECT_EQ(CALOTYPE_OK, calotype_initialize_kernels(compiling_context, wanted_module,
+                                                               nullptr, &held));
+            EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(compiling_context, &held));
+            EXPECT_EQ(1, ++compiling);
+        }
+        *image = strdup("kernel k0");
+        *size = 9;
+        compiling--;
+        return CALOTYPE_OK;
+    };
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(hook, nullptr, "one in another"));
+    in_threads(2, [&](int thread) {
+        while (thread == 1 && !is_begun) {
+            std::this_thread::yield();
+        }
+        run(compiling_context, thread == 0 ? x : wanted_module);
+    });
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(nullptr, nullptr, nullptr));
+    calls++;  // the hook's
+    EXPECT_EQ(1u, stats().waits);
+    EXPECT_EQ("2 2 0 0 0", counts());
+}
+
 /// A store that throws has nothing and keeps nothing.
 TEST_P(FakeCache, StoreThrows) {
     void *context = driver->make_context();
