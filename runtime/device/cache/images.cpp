@@ -432,14 +432,13 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
         return share_image(making, use, error);
     }
     if (status == CALOTYPE_OK) {
-        status = build(making, desc);
+        status = context.backend->build(scope, making.arch, desc, &making.image, making.log);
     }
     if (status != CALOTYPE_OK) {
         *error = describe(making, status);
         return status;
     }
     use->image = making.image;
-    use->compile_ns = making.compile_ns;
     return CALOTYPE_OK;
 }
 

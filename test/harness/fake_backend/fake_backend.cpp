@@ -139,6 +139,12 @@ calotype_status build_text(const DeviceArch &arch, const calotype_module_desc &d
         log << "nothing for architecture " << arch.sm;
         return CALOTYPE_E_NO_IMAGE;
     }
+    if (chosen->kind == CALOTYPE_CUBIN) {
+        image->kind = CALOTYPE_CUBIN;
+        image->bytes = chosen->data;
+        image->size = chosen->size;
+        return CALOTYPE_OK;
+    }
     const std::string text(static_cast<const char *>(chosen->data), chosen->size);
     if (text.find("error") != std::string::npos) {
         log << "line 1: syntax error";
@@ -152,6 +158,11 @@ calotype_status build_text(const DeviceArch &arch, const calotype_module_desc &d
     image->owned = image->persistable = image->was_built = true;
     image->was_linked = desc.n_linkables > 0;
     return CALOTYPE_OK;
+}
+
+bool is_ready(const DeviceArch &arch, const calotype_module_desc &desc) {
+    const calotype_image *chosen = choose(arch, desc);
+    return chosen && chosen->kind == CALOTYPE_CUBIN;
 }
 
 calotype_status build(const DeviceScope &, const DeviceArch &arch, const calotype_module_desc &desc,
@@ -319,6 +330,7 @@ constexpr KernelBackend backend(const char *name) {
     b.leave = leave;
     b.is_alive = is_alive;
     b.describe = describe;
+    b.is_ready = is_ready;
     b.build = build;
     b.load = load;
     b.unload = unload;

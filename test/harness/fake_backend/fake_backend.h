@@ -4,8 +4,8 @@
 // a FakeContext.
 //
 // An image is text. Lines `kernel NAME` and `global NAME BYTES` say what is in it; one with the
-// word `error` does not compile. The kernel `read` copies the global `value` to where its first
-// argument points; others do nothing.
+// word `error` does not compile, and a CALOTYPE_CUBIN is loaded as it is. The kernel `read` copies
+// the global `value` to where its first argument points; others do nothing.
 #pragma once
 
 #include <atomic>

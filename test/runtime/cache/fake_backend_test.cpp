@@ -209,6 +209,37 @@ TEST_P(FakeCache, CompileStepsMakeRoomWhileTheyWait) {
     EXPECT_EQ("2 2 0 0 0", counts());
 }
 
+/// What is loaded as it is waits for no compile step, and is none.
+TEST_P(FakeCache, ReadyImagesAreNotCompiled) {
+    void *context = driver->make_context();
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 0, 0, 1};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    const auto *slow = module("slow");
+    const auto *ready = module("ready");
+    modules.back()->image.kind = CALOTYPE_CUBIN;
+    driver->delay_builds(500);
+    std::atomic<bool> is_built{false};
+    std::thread thread([&] {
+        run(context, slow);
+        is_built = true;
+    });
+    while (fake_backend_calls().count("build") == 0) {
+        std::this_thread::yield();
+    }
+    driver->delay_builds(0);
+    static std::vector<calotype_stage> stages;
+    stages.clear();
+    calotype_set_trace([](void *, const calotype_trace_event *e) { stages.push_back(e->stage); },
+                       nullptr);
+    run(context, ready);
+    calotype_set_trace(nullptr, nullptr);
+    EXPECT_FALSE(is_built);
+    EXPECT_EQ("0 1 0 0 0", counts());
+    EXPECT_EQ(std::vector<calotype_stage>{CALOTYPE_ST_LOAD}, stages);
+    thread.join();
+    EXPECT_EQ("1 2 0 0 0", counts());
+}
+
 /// A store that throws has nothing and keeps nothing.
 TEST_P(FakeCache, StoreThrows) {
     void *context = driver->make_context();
