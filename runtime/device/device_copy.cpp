@@ -191,6 +191,10 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf) {
 
 /** The host copy is all that is left. */
 int leave_device(void *user_context, calotype_buffer_t *buf) {
+    if (!buf->host) {
+        set_failure("the buffer has no host memory, by which it would go to another device");
+        return report_code(user_context, calotype_error_code_copy_to_host_failed);
+    }
     int code = bring_to_host(user_context, buf);
     code = code ? code : calotype_device_free(user_context, buf);
     if (code == 0) {
