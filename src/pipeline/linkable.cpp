@@ -27,6 +27,13 @@ void check_c_name(const LinkableData &data, const char *what, const std::string 
                          << "' is no name of a C function or variable";
 }
 
+void check_name(const LinkableData &data, const char *what, const std::string &name) {
+    user_assert(!name.empty()) << "linkable '" << data.name << "' " << what << " an empty name";
+    user_assert(name.find('\0') == std::string::npos)
+        << "linkable '" << data.name << "' " << what << " a name with a NUL in it, behind '"
+        << name.c_str() << "'";
+}
+
 /// What stays in its file is found from any folder.
 void check_files(LinkableData &data) {
     for (LinkableImage &image : data.images) {
@@ -103,8 +110,7 @@ Linkable Linkable::host_only(const std::string &name) {
     auto *contents = new LinkableContents;
     Linkable result(contents);
     user_assert(!name.empty()) << "a linkable has an empty name";
-    contents->data.name = name;
-    return result;
+    return result.name(name);
 }
 
 Linkable Linkable::from_path(const std::string &path) {
@@ -185,7 +191,7 @@ Linkable Linkable::lto(LtoMode mode) const {
 
 Linkable Linkable::after(const std::string &name) const {
     return with([&](LinkableData &d) {
-        user_assert(!name.empty()) << "linkable '" << d.name << "' comes after an empty name";
+        check_name(d, "comes after", name);
         d.after.push_back(name);
     });
 }
@@ -216,7 +222,7 @@ Linkable Linkable::embed(bool on) const {
 
 Linkable Linkable::name(const std::string &name) const {
     return with([&](LinkableData &d) {
-        user_assert(!name.empty()) << "linkable '" << d.name << "' is given an empty name";
+        check_name(d, "is given", name);
         d.name = name;
     });
 }

@@ -239,16 +239,57 @@ Content content_of(const std::string &bytes) {
     return Content::Other;
 }
 
-/// The end of the last member, as the headers of the members say.
-uint64_t archive_size(const std::string &bytes) {
+/// Where the members of an archive lie, as their headers say; the last may end behind the file.
+struct Member {
+    uint64_t begin, end;
+};
+std::vector<Member> members_of(const std::string &bytes) {
     constexpr uint64_t magic = 8, header = 60;
-    uint64_t at = magic;
-    while (at < bytes.size()) {
+    std::vector<Member> members;
+    for (uint64_t at = magic; at < bytes.size();) {
         const std::string size = at + header <= bytes.size() ? bytes.substr(at + 48, 10) : "";
-        at = end_of(at, header + std::strtoull(size.c_str(), nullptr, 10));
+        const uint64_t begin = end_of(at, header);
+        at = end_of(begin, std::strtoull(size.c_str(), nullptr, 10));
+        members.push_back({begin, at});
         at += at < bytes.size() ? at % 2 : 0;
     }
-    return at;
+    return members;
+}
+
+uint64_t archive_size(const std::string &bytes) {
+    const std::vector<Member> members = members_of(bytes);
+    return members.empty() ? 0 : members.back().end;
+}
+
+bool is_device_code(const std::string &bytes) {
+    switch (content_of(bytes)) {
+    case Content::Ptx:
+    case Content::Cubin:
+    case Content::Fatbin:
+    case Content::DeviceObject:
+    case Content::LtoIr:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// What a file of the right kind lacks: "has no members", or "".
+std::string explain_no_code(Content content, const std::string &bytes) {
+    if (content == Content::Fatbin) {
+        return read_at<uint64_t>(bytes, 8) == 0 ? "is a fatbin without code" : "";
+    }
+    if (content != Content::Archive) {
+        return "";
+    }
+    const std::vector<Member> members = members_of(bytes);
+    const bool has_code = std::any_of(members.begin(), members.end(), [&](const Member &m) {
+        return is_device_code(bytes.substr(m.begin, m.end - m.begin));
+    });
+    return members.empty() ? "is an archive without members"
+           : has_code      ? ""
+                           : "is an archive without device code in its " +
+                            std::to_string(members.size()) + " members";
 }
 
 /// How long the bytes say they are; 0 if they do not.
@@ -387,6 +428,8 @@ LinkableImage checked(const KindRow &expected, std::string bytes, const std::str
         << what << " holds " << describe(found) << ", must hold " << expected.wanted << reason;
     user_assert(is_whole) << what << " is truncated: it has " << bytes.size()
                           << " bytes, its headers speak of " << promised;
+    const std::string lack = explain_no_code(found, bytes);
+    user_assert(lack.empty()) << what << " " << lack;
     LinkableImage image;
     image.kind = is_device_object ? CALOTYPE_CUBIN : expected.kind;
     const Architecture arch = architecture_of(image.kind, bytes);
@@ -418,11 +461,17 @@ calotype_kind kind_from_name(const std::string &name) {
 
 LinkableImage load_image(const std::string &path, std::optional<calotype_kind> kind) {
     const Expected expected = expected_kind(path, kind);
-    user_assert(!std::filesystem::is_directory(path))
-        << "linkable file '" << path << "' is a folder";
-    user_assert(file_exists(path)) << "linkable file '" << path << "' does not exist";
-    return checked(*expected.row, read_file(path), "linkable file '" + path + "'",
-                   " " + expected.reason, path);
+    const std::string title = "linkable file '" + path + "'";
+    check_is_file(title, path);
+    return checked(*expected.row, read_file(path), title, " " + expected.reason, path);
+}
+
+void check_is_file(const std::string &title, const std::string &path) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    user_assert(!std::filesystem::is_directory(status)) << title << " is a folder";
+    user_assert(std::filesystem::exists(status)) << title << " does not exist";
+    user_assert(std::filesystem::is_regular_file(status)) << title << " is no regular file";
 }
 
 LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &name) {

@@ -22,6 +22,10 @@ LinkableImage load_image(const std::string &path, std::optional<calotype_kind> k
 /// The same of bytes that come from no file. `name` is what messages call them.
 LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &name);
 
+/// A CompileError that begins with `title` unless the path leads to a regular file: others may
+/// never end.
+void check_is_file(const std::string &title, const std::string &path);
+
 /// Says what the image is for. A CompileError if its content says something else.
 void set_architecture(LinkableImage &image, uint32_t sm, char suffix);
 

@@ -4,9 +4,11 @@
 // the command line with JSON's values; "path" names a file, or "images" lists several with their
 // own kind and sm.
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
+#include "pipeline/linkable_image.h"
 #include "pipeline/linkable_text.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -25,10 +27,11 @@ public:
     }
 
     std::vector<Linkable> read() const {
+        check_is_file("manifest '" + path_ + "'", path_);
         const std::string text = read_file(path_);
         std::vector<Linkable> result;
         try {
-            const Json json = Json::parse(text);
+            const Json json = parse(text);
             check_object(json, "the manifest");
             if (!json.contains("linkables")) {
                 return {linkable(json)};
@@ -52,6 +55,25 @@ public:
     }
 
 private:
+    /// Keys are known to be given once, and values to lie so deep that they can be shown.
+    Json parse(const std::string &text) const {
+        constexpr int deepest = 16;
+        std::vector<std::set<std::string>> keys;
+        return Json::parse(text, [&](int depth, Json::parse_event_t event, Json &value) {
+            check(depth <= deepest,
+                  "its values lie more than " + std::to_string(deepest) + " deep");
+            if (event == Json::parse_event_t::object_start) {
+                keys.emplace_back();
+            } else if (event == Json::parse_event_t::object_end) {
+                keys.pop_back();
+            } else if (event == Json::parse_event_t::key) {
+                const auto key = value.get<std::string>();
+                check(keys.back().insert(key).second, "key '" + key + "' is given twice");
+            }
+            return true;
+        });
+    }
+
     static size_t position(const Json::parse_error &e, const std::string &text) {
         return std::min(e.byte ? e.byte - 1 : 0, text.size());
     }
@@ -81,9 +103,12 @@ private:
         if (value.is_number_unsigned()) {
             return std::to_string(value.get<uint64_t>());
         }
-        check(value.is_string(),
-              "'" + key + "' is " + shown(value) + ", must be a string, a number or true or false");
-        return value.get<std::string>();
+        check(value.is_string(), "'" + key + "' is " + shown(value) +
+                                     ", must be a string, a whole number from 0 on, or true or "
+                                     "false");
+        const auto string = value.get<std::string>();
+        check(string.find('\0') == std::string::npos, "'" + key + "' has a NUL in it");
+        return string;
     }
 
     std::string in_folder(const std::string &path) const {

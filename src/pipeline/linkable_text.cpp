@@ -201,6 +201,7 @@ std::vector<Linkable> linkables_from_text(const std::string &text) {
             result.push_back(linkable_from_item(item));
             continue;
         }
+        user_assert(item.size() > 1) << "'@' stands alone, a manifest's path must follow it";
         for (Linkable &l : linkables_from_manifest(item.substr(1))) {
             result.push_back(std::move(l));
         }

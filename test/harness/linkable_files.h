@@ -77,7 +77,7 @@ inline std::string ltoir(uint32_t sm = 80, const std::string &code = "code",
                .text +
            code;
 }
-inline std::string archive(const std::string &member = "abcd") {
+inline std::string archive(const std::string &member = device_object()) {
     std::string size = std::to_string(member.size());
     size.resize(10, ' ');
     return "!<arch>\n" + std::string("m.o/            0           0     0     644     ") + size +

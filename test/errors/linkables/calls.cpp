@@ -114,6 +114,11 @@ TEST(LinkedCalls, undefined_linkables) {
     EXPECT_COMPILE_ERROR(Linkable::host_only(""), "a linkable has an empty name");
     EXPECT_COMPILE_ERROR((void)code("a").name(""), "linkable 'a' is given an empty name");
     EXPECT_COMPILE_ERROR((void)code("a").after(""), "linkable 'a' comes after an empty name");
+    const std::string cut("b\0c", 3);
+    EXPECT_COMPILE_ERROR((void)code("a").name(cut),
+                         "linkable 'a' is given a name with a NUL in it, behind 'b'");
+    EXPECT_COMPILE_ERROR((void)code("a").after(cut),
+                         "linkable 'a' comes after a name with a NUL in it, behind 'b'");
 }
 
 }  // namespace

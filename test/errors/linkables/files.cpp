@@ -6,6 +6,7 @@
 #include "harness/linkable_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace calotype {
 namespace {
@@ -36,6 +37,11 @@ TEST(LinkableFiles, missing) {
     internal::make_directories(dir.path("folder.ptx"));
     EXPECT_COMPILE_ERROR(Linkable::from_path(dir.path("folder.ptx")),
                          "linkable file '" + dir.path("folder.ptx") + "' is a folder");
+    EXPECT_COMPILE_ERROR(Linkable::from_text("/dev/zero;kind=ptx"),
+                         "linkable file '/dev/zero' is no regular file");
+    ASSERT_EQ(mkfifo(dir.path("queue.ptx").c_str(), 0600), 0);
+    EXPECT_COMPILE_ERROR(Linkable::from_path(dir.path("queue.ptx")),
+                         "linkable file '" + dir.path("queue.ptx") + "' is no regular file");
 }
 
 // What each extension says of what each kind holds.
@@ -133,7 +139,12 @@ TEST(LinkableFiles, empty_and_truncated) {
               "is truncated: it has 115 bytes, its headers speak of 116");
     EXPECT_EQ(error("x.a", cut(archive("abcd"))),
               "is truncated: it has 71 bytes, its headers speak of 72");
-    EXPECT_EQ(error("x.a", archive("abc")), "[no error]");
+    EXPECT_EQ(error("x.a", archive(device_object())), "[no error]");
+    EXPECT_EQ(error("x.a", archive(cubin() + "x")), "[no error]");
+    EXPECT_EQ(error("x.a", "!<arch>\n"), "is an archive without members");
+    EXPECT_EQ(error("x.a", archive(host_object() + "x") + "\n" + archive("abcd").substr(8)),
+              "is an archive without device code in its 2 members");
+    EXPECT_EQ(error("x.fatbin", fatbin(0)), "is a fatbin without code");
     EXPECT_EQ(error("x.ltoir", ltoir().substr(0, 31)),
               "is truncated: it has 31 bytes, its headers speak of 32");
     EXPECT_EQ(error("x.bc", bitcode("c")), "is truncated: it has 5 bytes, its headers speak of 8");
@@ -241,7 +252,22 @@ TEST(LinkableTexts, manifests) {
     EXPECT_EQ(error(R"({"linkables": [], "x": 1})"), at + "beside 'linkables' it has other keys");
     EXPECT_EQ(error(R"({"linkables": [7]})"), at + "a linkable is 7, must be an object");
     EXPECT_EQ(error(R"({"path": "a.ptx", "setup": null})"),
-              at + "'setup' is null, must be a string, a number or true or false");
+              at + "'setup' is null, must be a string, a whole number from 0 on, or true or false");
+    EXPECT_EQ(error(R"({"path": "a.ptx", "sm": -5})"),
+              at + "'sm' is -5, must be a string, a whole number from 0 on, or true or false");
+    EXPECT_EQ(error(R"({"path": "a.ptx", "sm": 80.5})"),
+              at + "'sm' is 80.5, must be a string, a whole number from 0 on, or true or false");
+    EXPECT_EQ(error(R"({"path": "a.ptx", "setup": "f", "setup": "g"})"),
+              at + "key 'setup' is given twice");
+    EXPECT_EQ(error(R"({"images": [{"path": "a.ptx"}, {"path": "b.ptx", "path": "c.ptx"}]})"),
+              at + "key 'path' is given twice");
+    EXPECT_EQ(error(R"({"path": "a.ptx", "name": "a\u0000b"})"), at + "'name' has a NUL in it");
+    const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+    EXPECT_EQ(error("{\"path\": " + deep + "}"), at + "its values lie more than 16 deep");
+    EXPECT_EQ(error(deep), at + "its values lie more than 16 deep");
+    EXPECT_EQ(error("{\"path\": [[[[[[[1]]]]]]]}"),
+              at + "'path' is [[[[[[[1]]]]]]], must be a string, a whole number from 0 on, or true "
+                   "or false");
     EXPECT_EQ(error(R"({"path": "a.ptx", "stup": "f"})"),
               at + "linkable 'a': key 'stup' is not known, did you mean 'setup'?");
     EXPECT_EQ(error(R"({"path": "a.ptx", "nrt": "on"})"),
@@ -261,7 +287,14 @@ TEST(LinkableTexts, manifests) {
               at + "a linkable has 'kind' ptx but no 'path'");
     EXPECT_EQ(error("{}"), at + "linkable '{}' has neither a file nor a callback");
     EXPECT_COMPILE_ERROR(Linkable::from_text("@" + dir.path("none.json")),
-                         "cannot read " + dir.path("none.json") + ": No such file or directory");
+                         "manifest '" + dir.path("none.json") + "' does not exist");
+    internal::make_directories(dir.path("folder"));
+    EXPECT_COMPILE_ERROR(Linkable::from_text("@" + dir.path("folder")),
+                         "manifest '" + dir.path("folder") + "' is a folder");
+    EXPECT_COMPILE_ERROR(Linkable::from_text("@"),
+                         "'@' stands alone, a manifest's path must follow it");
+    EXPECT_COMPILE_ERROR(Linkable::from_text("@/dev/zero"),
+                         "manifest '/dev/zero' is no regular file");
 }
 
 }  // namespace
