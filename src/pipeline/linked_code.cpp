@@ -38,6 +38,81 @@ void check_distinct(const LinkableData &a, const LinkableData &b) {
                                   << linkable_description(b) << "; name= gives one another";
 }
 
+/// Puts linkables in an order in which each stands behind those that it comes after; else they stay
+/// as they are. `after` holds the indices of these, and is put in order with them.
+class SetUpOrder {
+public:
+    SetUpOrder(std::vector<LinkableData> &linkables, std::vector<std::vector<size_t>> &after)
+        : linkables_(linkables), after_(after), state_(linkables.size()), place_(linkables.size()) {
+        for (size_t i = 0; i < linkables.size(); i++) {
+            visit(i);
+        }
+        std::vector<LinkableData> sorted;
+        std::vector<std::vector<size_t>> sorted_after;
+        for (const size_t old : order_) {
+            sorted.push_back(std::move(linkables_[old]));
+            sorted_after.emplace_back();
+            for (const size_t first : after_[old]) {
+                sorted_after.back().push_back(place_[first]);
+            }
+        }
+        linkables_ = std::move(sorted);
+        after_ = std::move(sorted_after);
+    }
+
+private:
+    enum State { New, Open, Done };
+
+    void visit(size_t i) {
+        if (state_[i] == Done) {
+            return;
+        }
+        path_.push_back(i);
+        if (state_[i] == Open) {
+            fail_with_cycle();
+        }
+        state_[i] = Open;
+        for (const size_t first : after_[i]) {
+            visit(first);
+        }
+        path_.pop_back();
+        state_[i] = Done;
+        place_[i] = order_.size();
+        order_.push_back(i);
+    }
+
+    [[noreturn]] void fail_with_cycle() const {
+        std::vector<std::string> cycle;
+        for (auto it = std::find(path_.begin(), path_.end(), path_.back()); it != path_.end();
+             ++it) {
+            cycle.push_back(linkable_description(linkables_[*it]));
+        }
+        user_error << "linkables come after each other in a cycle: "
+                   << internal::join(cycle, " after ");
+    }
+
+    std::vector<LinkableData> &linkables_;
+    std::vector<std::vector<size_t>> &after_;
+    std::vector<State> state_;
+    std::vector<size_t> place_, path_, order_;
+};
+
+/// The indices of those that each comes after, by their names.
+std::vector<std::vector<size_t>> after_by_name(const std::vector<LinkableData> &linkables) {
+    std::map<std::string, size_t> index;
+    for (size_t i = 0; i < linkables.size(); i++) {
+        index[linkables[i].name] = i;
+    }
+    std::vector<std::vector<size_t>> after;
+    for (const LinkableData &l : linkables) {
+        after.emplace_back();
+        for (const std::string &name : l.after) {
+            after.back().push_back(index.at(name));
+        }
+    }
+    return after;
+}
+
 }  // namespace
 
 LinkPlan::LinkPlan(const std::vector<Linkable> &declared, const UsedParameters &used) {
@@ -57,7 +132,7 @@ LinkPlan::LinkPlan(const std::vector<Linkable> &declared, const UsedParameters &
     }
     check_names();
     resolve_after();
-    sort_by_set_up();
+    SetUpOrder(linkables_, after_);
     for (const auto &[name, declaration] : used.linked_functions) {
         functions_[name] = index_of(declaration->linkable);
         signatures_[name] = declaration->signature;
@@ -121,53 +196,6 @@ void LinkPlan::resolve_after() {
     }
 }
 
-void LinkPlan::set_up_first(size_t i, std::vector<int> &state, std::vector<size_t> &path,
-                            std::vector<size_t> &order) const {
-    enum { New, Open, Done };
-    if (state[i] == Done) {
-        return;
-    }
-    path.push_back(i);
-    if (state[i] == Open) {
-        std::vector<std::string> cycle;
-        for (auto it = std::find(path.begin(), path.end(), i); it != path.end(); ++it) {
-            cycle.push_back("'" + linkables_[*it].name + "'");
-        }
-        user_error << "linkables come after each other in a cycle: "
-                   << internal::join(cycle, " after ");
-    }
-    state[i] = Open;
-    for (const size_t first : after_[i]) {
-        set_up_first(first, state, path, order);
-    }
-    path.pop_back();
-    state[i] = Done;
-    order.push_back(i);
-}
-
-void LinkPlan::sort_by_set_up() {
-    std::vector<int> state(linkables_.size());
-    std::vector<size_t> path, order;
-    for (size_t i = 0; i < linkables_.size(); i++) {
-        set_up_first(i, state, path, order);
-    }
-    std::vector<size_t> place(order.size());
-    for (size_t i = 0; i < order.size(); i++) {
-        place[order[i]] = i;
-    }
-    std::vector<LinkableData> sorted;
-    std::vector<std::vector<size_t>> after;
-    for (const size_t old : order) {
-        sorted.push_back(std::move(linkables_[old]));
-        after.emplace_back();
-        for (const size_t first : after_[old]) {
-            after.back().push_back(place[first]);
-        }
-    }
-    linkables_ = std::move(sorted);
-    after_ = std::move(after);
-}
-
 LinkedCode LinkPlan::code_for(const LinkedNames &names, bool with_pinned) const {
     std::vector<bool> is_linked(linkables_.size());
     LinkedCode code;
@@ -196,18 +224,32 @@ LinkedCode LinkPlan::code_for(const LinkedNames &names, bool with_pinned) const 
 }
 
 void merge_linked_code(LinkedCode &into, const LinkedCode &from) {
+    // What is called otherwise in one module keeps the name that it has here.
+    std::map<std::string, std::string> names;
+    const auto known_as = [&](const LinkableData &l) {
+        return std::find_if(into.linkables.begin(), into.linkables.end(),
+                            [&](const LinkableData &k) { return same_linkable(k, l); });
+    };
     for (const LinkableData &l : from.linkables) {
-        const auto same = std::find_if(into.linkables.begin(), into.linkables.end(),
-                                       [&](const auto &k) { return same_linkable(k, l); });
-        if (same != into.linkables.end()) {
-            merge(*same, l);
+        const auto known = known_as(l);
+        names[l.name] = known == into.linkables.end() ? l.name : known->name;
+    }
+    for (LinkableData l : from.linkables) {
+        for (std::string &name : l.after) {
+            name = names.at(name);
+        }
+        const auto known = known_as(l);
+        if (known != into.linkables.end()) {
+            merge(*known, l);
             continue;
         }
-        for (const LinkableData &known : into.linkables) {
-            check_distinct(known, l);
+        for (const LinkableData &other : into.linkables) {
+            check_distinct(other, l);
         }
-        into.linkables.push_back(l);
+        into.linkables.push_back(std::move(l));
     }
+    std::vector<std::vector<size_t>> after = after_by_name(into.linkables);
+    SetUpOrder(into.linkables, after);
     for (const auto &[name, signature] : from.functions) {
         user_assert(into.functions.emplace(name, signature).first->second == signature)
             << "two modules call function '" << name << "' with different types";

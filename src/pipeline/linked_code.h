@@ -46,9 +46,6 @@ private:
     size_t index_of(const Linkable &linkable) const;
     void check_names() const;
     void resolve_after();
-    void sort_by_set_up();
-    void set_up_first(size_t i, std::vector<int> &state, std::vector<size_t> &path,
-                      std::vector<size_t> &order) const;
 
     std::vector<LinkableData> linkables_;
     std::vector<std::vector<size_t>> after_;      ///< of each, those that come before it
@@ -57,7 +54,8 @@ private:
     std::map<std::string, size_t> functions_, symbols_;
 };
 
-/// The linkables and functions of both, each once. A CompileError if they contradict each other.
+/// The linkables and functions of both, each once, in order of set-up. A CompileError if they
+/// contradict each other.
 void merge_linked_code(LinkedCode &into, const LinkedCode &from);
 
 }  // namespace calotype

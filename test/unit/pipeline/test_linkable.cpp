@@ -293,5 +293,51 @@ TEST(LinkPlan, MergedModules) {
                          "two modules call function 'f' with different types");
 }
 
+LinkedCode all_of(const std::vector<Linkable> &list) {
+    std::vector<Linkable> pinned;
+    for (const Linkable &l : list) {
+        pinned.push_back(l.pinned());
+    }
+    return LinkPlan(pinned, {}).code_for({}, true);
+}
+
+// The order of set-up is that of both.
+TEST(LinkPlan, OrderOfMergedModules) {
+    const Linkable a = code("a"), b = code("b"), c = code("c"), d = code("d");
+    LinkedCode into = all_of({a, b.after("a"), c});
+    merge_linked_code(into, all_of({c, d, a.after("d")}));
+    EXPECT_EQ(names_of(into.linkables), (Names{"d", "a", "b", "c"}));
+    EXPECT_EQ(into.linkables[1].after, Names{"d"});
+    into = all_of({a.after("b"), b});
+    EXPECT_COMPILE_ERROR(merge_linked_code(into, all_of({b.after("a"), a})),
+                         "linkables come after each other in a cycle: 'b' after 'a' after 'b'");
+    into = all_of({a.after("b"), b});
+    const LinkedCode second = all_of({b.after("c"), c});
+    merge_linked_code(into, second);
+    EXPECT_EQ(names_of(into.linkables), (Names{"c", "b", "a"}));
+    EXPECT_COMPILE_ERROR(
+        merge_linked_code(into, all_of({c.after("a"), a})),
+        "linkables come after each other in a cycle: 'c' after 'a' after 'b' after 'c'");
+}
+
+// One that is called "a" here and "b" there is "a" for those that come after it, too.
+TEST(LinkPlan, NamesOfMergedModules) {
+    const Linkable a = code("a"), b = a.name("b"), c = code("c");
+    LinkedCode into = all_of({a});
+    merge_linked_code(into, all_of({c.after("b"), b}));
+    EXPECT_EQ(names_of(into.linkables), (Names{"a", "c"}));
+    EXPECT_EQ(into.linkables[1].after, Names{"a"});
+    // Names that the other module gives to something else do not mix them up.
+    into = all_of({code("x").name("b"), a});
+    merge_linked_code(into, all_of({c.after("b"), b}));
+    EXPECT_EQ(names_of(into.linkables), (Names{"b", "a", "c"}));
+    EXPECT_EQ(into.linkables[2].after, Names{"a"});
+    // What both give has what either says.
+    into = all_of({a, c});
+    merge_linked_code(into, all_of({c.name("z").after("b"), b}));
+    EXPECT_EQ(names_of(into.linkables), (Names{"a", "c"}));
+    EXPECT_EQ(into.linkables[1].after, Names{"a"});
+}
+
 }  // namespace
 }  // namespace calotype
