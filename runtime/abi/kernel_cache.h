@@ -49,7 +49,7 @@ extern calotype_status calotype_context_uid(void *user_context,
 
 typedef enum calotype_policy {
     CALOTYPE_POLICY_LRU,
-    CALOTYPE_POLICY_COST, /**< least compile time * hits / bytes first */
+    CALOTYPE_POLICY_COST, /**< least compile time * hits / bytes first, of equals as LRU */
     CALOTYPE_POLICY_NONE
 } calotype_policy;
 /** 0 is unlimited. The first two are of each context, image_bytes of the process. */

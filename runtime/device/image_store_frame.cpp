@@ -11,7 +11,7 @@ namespace runtime {
 
 namespace {
 
-constexpr size_t fixed_bytes = 104, digest_at = 56, digest_bytes = 32;
+constexpr size_t fixed_bytes = 112, digest_at = 56, digest_bytes = 32;
 constexpr uint32_t flag_linked = 1, flag_lto_missed = 2;
 
 void put(uint8_t *at, uint64_t value, int bytes) {
@@ -99,6 +99,7 @@ StoreFrame make_store_frame(const calotype_uid &key, const DeviceArch &arch,
     put(frame + 96, (image.was_linked ? flag_linked : 0) | (image.lto_missed ? flag_lto_missed : 0),
         4);
     put(frame + 100, toolchain, 4);
+    put(frame + 104, image.compile_ns, 8);
     memcpy(frame + fixed_bytes, arch.toolchain, toolchain);
     memcpy(frame + header, image.bytes, image.size);
     const calotype_uid digest = digest_of(frame, size);
@@ -128,6 +129,7 @@ const char *read_store_frame(const void *bytes, size_t size, const calotype_uid 
     image->owned = image->persistable = true;
     image->was_linked = flags & flag_linked;
     image->lto_missed = flags & flag_lto_missed;
+    image->compile_ns = get(frame + 104, 8);
     return nullptr;
 }
 

@@ -7,7 +7,8 @@
 //   4  schema                     56  SHA-256 of all other bytes[32]
 //   8  header bytes               88  sm, 92 suffix
 //  12  kind                       96  flags, 100 toolchain bytes
-//  16  payload bytes (8)         104  toolchain, zeros up to a multiple of 16, then the payload
+//  16  payload bytes (8)         104  nanoseconds that it took to make (8)
+// 112  toolchain, zeros up to a multiple of 16, then the payload
 #pragma once
 
 #include <stddef.h>
@@ -18,7 +19,7 @@
 namespace calotype {
 namespace runtime {
 
-constexpr uint32_t store_schema = 1;
+constexpr uint32_t store_schema = 2;
 
 /** bytes: of malloc, or null for lack of memory. */
 struct StoreFrame {

@@ -44,6 +44,9 @@ struct LoadableImage {
     bool was_built;    ///< by compiling; false for an embedded image taken as it is
     bool was_linked;   ///< with linkables
     bool lto_missed;   ///< a linkable has LTO-IR, but kernels were not inlined into: counted
+
+    /** What it took to make it, here or in the process that stored it. */
+    uint64_t compile_ns;
 };
 
 /** A launch that is done later, with others. */

@@ -39,25 +39,35 @@ bool is_within(const ContextState &context, Load *load) {
             (!limits.ctx_bytes || load->bytes <= limits.ctx_bytes));
 }
 
-/** What goes first has the least. */
-double worth_of(const calotype_entry &entry) {
+/** What goes first has the least: by cost, if that is the policy, then by its last use. */
+struct Worth {
+    double cost;
+    uint64_t used;
+
+    bool operator<(const Worth &other) const {
+        return cost < other.cost || (cost == other.cost && used < other.used);
+    }
+};
+
+Worth worth_of(const calotype_entry &entry) {
+    const uint64_t used = last_use(entry.index);
+    Worth worth = {0, used > entry.loaded_at ? used : entry.loaded_at};
     if (kernel_cache.limits.policy == CALOTYPE_POLICY_COST) {
         const double bytes = entry.module->bytes ? double(entry.module->bytes) : 1;
-        return double(entry.compile_ns) * double(1 + count_hits(entry.index)) / bytes;
+        worth.cost = double(entry.compile_ns) * double(1 + count_hits(entry.index)) / bytes;
     }
-    const uint64_t used = last_use(entry.index);
-    return double(used > entry.loaded_at ? used : entry.loaded_at);
+    return worth;
 }
 
 /** The ready entry of least worth that nobody holds; null if there is none. */
 calotype_entry *least_worthy(const ContextState &context) {
     calotype_entry *chosen = nullptr;
-    double least = 0;
+    Worth least = {0, 0};
     for (calotype_entry *e = context.newest; e; e = e->older) {
         if (e->phase() != Phase::ready || count_holds(e->index) != 0) {
             continue;
         }
-        const double worth = worth_of(*e);
+        const Worth worth = worth_of(*e);
         if (!chosen || worth < least) {
             chosen = e;
             least = worth;

@@ -292,7 +292,7 @@ bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
     flight.module->scope = flight.context.scope;
     flight.module->entry = &entry;
     entry.module = flight.module;
-    entry.compile_ns = flight.image.compile_ns;
+    entry.compile_ns = flight.image.image.compile_ns;
     entry.loaded_at = kernel_cache.epoch.fetch_add(uint64_t(1) << 32, std::memory_order_relaxed) +
                       (uint64_t(1) << 32);
     make_newest(entry);

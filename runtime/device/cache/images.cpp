@@ -28,7 +28,6 @@ struct CachedImage {
     LoadableImage image;
     FlightError *error;
     calotype_status status;
-    uint64_t compile_ns;
     uint64_t last_use;
     uint32_t uses;  ///< those who load it or wait for it
     bool dropped;   ///< not in the list; goes with its last use
@@ -191,7 +190,6 @@ struct Making {
     CompileHook hook = {};
     LoadableImage image = {};
     ErrorLog log{};
-    uint64_t compile_ns = 0;
 };
 
 /** No more threads at once than the limit says; one that compiles within a compile step may. */
@@ -241,7 +239,7 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
     if (compiled) {
         count_in(&making.context, Counter::compiles);
         count_in(&making.context, Counter::compile_ns, ns);
-        making.compile_ns = ns;
+        making.image.compile_ns = ns;
     }
     if (linked) {
         count_in(&making.context, Counter::links);
@@ -317,7 +315,6 @@ void fly_image(Making &making, CachedImage *record) {
     record->status = status;
     record->error = error;
     record->image = making.image;
-    record->compile_ns = making.compile_ns;
     record->phase = status == CALOTYPE_OK ? Phase::ready : Phase::failed;
     if (status == CALOTYPE_OK) {
         count_in(nullptr, Counter::image_bytes, making.image.size);
@@ -387,7 +384,6 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
     if (status == CALOTYPE_OK) {
         use->image = record->image;
         use->cached = record;
-        use->compile_ns = record->compile_ns;
     } else {
         end_use(record);
     }

@@ -14,7 +14,6 @@ struct CachedImage;
 struct ImageUse {
     LoadableImage image;
     CachedImage *cached;  ///< null: embedded, or the user's own
-    uint64_t compile_ns;
 };
 
 /** The image for a module: out of the cache, from another thread that is about to make it, from the

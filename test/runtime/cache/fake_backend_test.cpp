@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/processes.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/cache/fake_backend_driver.h"
@@ -490,6 +491,49 @@ TEST_P(FakeCache, EvictionByCost) {
     run(context, third);
     EXPECT_EQ(2u, stats().hits);
     EXPECT_EQ("3 3 0 0 1", counts());
+}
+
+/// What costs nothing to make again, as images of the object, goes by its last use.
+TEST_P(FakeCache, EvictionByCostOfWhatCostsNothing) {
+    void *context = driver->make_context();
+    const calotype_limits limits = {sizeof limits, CALOTYPE_POLICY_COST, 0, 3, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&limits));
+    std::vector<const calotype_module_desc *> all;
+    for (const char *name : {"A", "B", "C", "D"}) {
+        all.push_back(module(name));
+        modules.back()->image.kind = CALOTYPE_CUBIN;
+    }
+    for (int used : {0, 1, 2, 2, 0, 3}) {
+        run(context, all[size_t(used)]);
+    }
+    EXPECT_EQ(1u, stats().unloads);
+    for (int there : {0, 2, 3}) {
+        run(context, all[size_t(there)]);
+    }
+    EXPECT_EQ("0 4 0 0 1", counts());  // B went
+}
+
+/// An image that comes from the store costs what it cost to make it.
+TEST_P(FakeCache, EvictionByCostOfStoredImages) {
+    const Folder store;
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_store_dir((store.path + "/kernels").c_str(), 1 << 20, 0));
+    void *context = driver->make_context();
+    const auto *dear = module("A"), *cheap = module("B"), *third = module("C");
+    for (const auto *m : {dear, cheap}) {
+        driver->delay_builds(m == dear ? 50 : 0);
+        run(context, m);
+        EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_IMAGE_TOO));
+    }
+    const calotype_limits limits = {sizeof limits, CALOTYPE_POLICY_COST, 0, 2, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&limits));
+    driver->delay_builds(20);
+    for (const auto *m : {dear, cheap, third, dear, third}) {
+        run(context, m);
+    }
+    EXPECT_EQ(2u, stats().disk_hits);
+    EXPECT_EQ(2u, stats().hits);
+    EXPECT_EQ("3 5 0 0 3", counts());
+    calotype_set_store_dir(nullptr, 0, CALOTYPE_STORE_OFF);
 }
 
 TEST_P(FakeCache, Trace) {

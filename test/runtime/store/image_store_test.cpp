@@ -105,7 +105,7 @@ TEST_F(ImageStore, S36SoundButForAnotherArchitecture) {
 TEST_F(ImageStore, S36OtherByteOrderOrSchema) {
     store(key, payload);
     const std::string good = read_file(path_of(key));
-    for (const char *schema : {"\0\0\0\1", "\2\0\0\0", "\0\0\0\0"}) {
+    for (const char *schema : {"\0\0\0\2", "\1\0\0\0", "\3\0\0\0", "\0\0\0\0"}) {
         std::string bad = good;
         memcpy(bad.data() + 4, schema, 4);
         write_file(path_of(key), bad);
