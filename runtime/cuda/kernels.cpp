@@ -230,7 +230,8 @@ calotype_status record_event(const DeviceScope &scope, void *stream, void **even
 
 calotype_status query_event(void *event) {
     const CUresult code = driver().cuEventQuery(static_cast<CUevent>(event));
-    return code == CUDA_ERROR_NOT_READY ? CALOTYPE_E_BUSY : status_of(code);
+    return code == CUDA_ERROR_NOT_READY ? CALOTYPE_E_BUSY
+                                        : status_of(note_failure("cuEventQuery", code));
 }
 
 void destroy_event(void *event) {
@@ -239,12 +240,18 @@ void destroy_event(void *event) {
 
 }  // namespace
 
+void name_device(const DeviceScope &scope, ErrorLog &log) {
+    const DeviceInfo &device = *known_context(scope).device;
+    log << device.name << " (sm_" << device.sm << "), driver " << driver().version / 1000 << '.'
+        << driver().version % 1000 / 10;
+}
+
 const KernelBackend kernel_backend = {
-    "CUDA",         acquire,        release,      enter,  leave,        is_alive,     describe,
-    is_image_ready, describe_tools, build,        load,   unload,       get_function, nullptr,
-    get_global,     copy_to_device, synchronize,  launch, record_event, query_event,  destroy_event,
-    is_capturing,   forget_context, can_replay,   replay, drop_graphs,  reuse_memory, acquire_held,
-    &device_heap,   capture_of,     tie_to_graph,
+    "CUDA",        acquire,        release,        enter,        leave,  is_alive,     describe,
+    name_device,   is_image_ready, describe_tools, build,        load,   unload,       get_function,
+    nullptr,       get_global,     copy_to_device, synchronize,  launch, record_event, query_event,
+    destroy_event, is_capturing,   forget_context, can_replay,   replay, drop_graphs,  reuse_memory,
+    acquire_held,  &device_heap,   capture_of,     tie_to_graph,
 };
 
 }  // namespace cuda

@@ -64,7 +64,7 @@ __attribute__((noinline)) static calotype_status explain(const Launch &launch, C
                                                          ErrorLog &log) {
     Text text;
     append_result(text, code);
-    log << "cuLaunchKernel on " << launch.device.name << ": " << text.c_str();
+    log << "cuLaunchKernel: " << text.c_str();
     log.driver_result = code;
     if (is_about_the_launch(code)) {
         explain_axes(log, "grid", launch.grid, launch.device.max_grid);

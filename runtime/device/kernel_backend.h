@@ -103,6 +103,8 @@ struct KernelBackend {
 
     /** All but the toolchain: cheap. */
     calotype_status (*describe)(const DeviceScope &scope, DeviceArch *arch);
+    /** For messages: "NVIDIA H200 (sm_90), driver 13.0". Null: it has no name. */
+    void (*name_device)(const DeviceScope &scope, ErrorLog &log);
     /** Whether build() will take an embedded image as it is, so that there is nothing to look up in
      * the persistent store or to keep there, nor a key to make. Null: never. */
     bool (*is_ready)(const DeviceArch &arch, const calotype_module_desc &desc);

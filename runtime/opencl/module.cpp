@@ -257,6 +257,10 @@ calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
     return CALOTYPE_OK;
 }
 
+void name_device(const DeviceScope &scope, ErrorLog &log) {
+    log << record_of(scope).tools;
+}
+
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
                       const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
     (void)arch;

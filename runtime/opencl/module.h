@@ -13,6 +13,7 @@ namespace opencl {
 /** @name Members of KernelBackend */
 /**@{*/
 calotype_status describe(const DeviceScope &scope, DeviceArch *arch);
+void name_device(const DeviceScope &scope, ErrorLog &log);
 /** Compiles the OpenCL C of linkables and module as one text. The image is the driver's binary,
  * kind CALOTYPE_OBJECT, or the text if the driver has no binaries. */
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,

@@ -22,6 +22,22 @@ static const char *put(char *&to, const char *text) {
     return start;
 }
 
+void name_place(const KernelBackend &backend, const DeviceScope &scope,
+                const calotype_module_desc &desc, ErrorLog &log) {
+    if (!backend.name_device) {
+        return;
+    }
+    if (desc.n_kernels > 0) {
+        log << "kernel " << desc.kernels[0].name;
+        if (desc.n_kernels > 1) {
+            log << " and " << desc.n_kernels - 1 << (desc.n_kernels > 2 ? " others" : " other");
+        }
+        log << ", ";
+    }
+    backend.name_device(scope, log);
+    log << ": ";
+}
+
 FlightError *make_error(const Failure &failure, const ErrorLog &log) {
     const size_t size = strlen(failure.module_name) + strlen(failure.linkable_name) + log.size();
     FlightError *error = static_cast<FlightError *>(calloc(1, sizeof(FlightError) + size + 3));
@@ -207,7 +223,7 @@ CALOTYPE_WEAK const char *calotype_status_text(calotype_status status) {
     case CALOTYPE_E_CAPTURE:
         return "not possible while a stream is being captured";
     case CALOTYPE_E_DEVICE:
-        return "no usable device";
+        return "the device cannot be used";
     case CALOTYPE_E_LAUNCH:
         return "the kernel cannot be launched";
     }

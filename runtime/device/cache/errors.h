@@ -5,9 +5,15 @@
 
 #include "runtime/device/cache/threads.h"
 #include "runtime/device/error_log.h"
+#include "runtime/device/kernel_backend.h"
 
 namespace calotype {
 namespace runtime {
+
+/** Begin a message about device code of a module: "kernel blur and 2 others, NVIDIA H200 (sm_90),
+ * driver 13.0: ". Nothing where the back end does not name devices. */
+void name_place(const KernelBackend &backend, const DeviceScope &scope,
+                const calotype_module_desc &desc, ErrorLog &log);
 
 /** Constant once made; counted, because several threads have it. */
 struct FlightError {

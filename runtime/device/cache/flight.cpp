@@ -44,6 +44,12 @@ struct Flight {
     }
 };
 
+/** Why a function of the back end failed that has no log. */
+void take_cause(Flight &flight) {
+    flight.log << failure_text();
+    clear_failure();
+}
+
 calotype_status check_capture(Flight &flight) {
     if (!flight.backend.is_capturing || !flight.backend.is_capturing(flight.call.scope, nullptr)) {
         return CALOTYPE_OK;
@@ -159,7 +165,8 @@ calotype_status relocate(Flight &flight) {
                                                    reloc.value, reloc.bytes);
         }
         if (status != CALOTYPE_OK) {
-            flight.log << "symbol " << reloc.symbol;
+            flight.log << "symbol " << reloc.symbol << ": ";
+            take_cause(flight);
             return flight.fail_at(CALOTYPE_ST_RELOC, status);
         }
     }
@@ -183,6 +190,19 @@ calotype_status resolve(Flight &flight) {
     return CALOTYPE_OK;
 }
 
+/** OK once the stream is where it is now. */
+calotype_status await_event(const KernelBackend &backend, void *event) {
+    calotype_status status;
+    uint64_t pause_ns = 1000;
+    while ((status = backend.query_event(event)) == CALOTYPE_E_BUSY) {
+        const Word never{0};
+        wait_on_until(never, 0, now_ns() + pause_ns);
+        pause_ns = pause_ns < 100000 ? 2 * pause_ns : pause_ns;
+    }
+    backend.destroy_event(event);
+    return status;
+}
+
 /** What setups and relocations have queued on the stream of the call is done. */
 calotype_status await_stream(Flight &flight) {
     const KernelBackend &backend = flight.backend;
@@ -191,22 +211,18 @@ calotype_status await_stream(Flight &flight) {
         return CALOTYPE_OK;
     }
     void *event = nullptr;
-    calotype_status status = CALOTYPE_E_INVALID;
-    if (backend.record_event) {
-        status = backend.record_event(scope, scope.stream, &event);
+    clear_failure();  // by callbacks, which have seen it
+    calotype_status status = backend.record_event
+                                 ? backend.record_event(scope, scope.stream, &event)
+                                 : CALOTYPE_E_INVALID;
+    status = status == CALOTYPE_OK ? await_event(backend, event) : backend.synchronize(scope);
+    if (status == CALOTYPE_OK) {
+        clear_failure();
+        return status;
     }
-    if (status != CALOTYPE_OK) {
-        status = backend.synchronize(scope);
-        return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_SETUP, status);
-    }
-    uint64_t pause_ns = 1000;
-    while ((status = backend.query_event(event)) == CALOTYPE_E_BUSY) {
-        const Word never{0};
-        wait_on_until(never, 0, now_ns() + pause_ns);
-        pause_ns = pause_ns < 100000 ? 2 * pause_ns : pause_ns;
-    }
-    backend.destroy_event(event);
-    return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_SETUP, status);
+    flight.log << "what setups have queued failed: ";
+    take_cause(flight);
+    return flight.fail_at(CALOTYPE_ST_SETUP, status);
 }
 
 /** Setups; what is set up is torn down again if one fails or the context is lost meanwhile. */
@@ -239,8 +255,7 @@ void undo(Flight &flight, bool has_driver) {
 calotype_status load_and_set_up(Flight &flight) {
     calotype_status status = flight.backend.enter(flight.call.scope);
     if (status != CALOTYPE_OK) {
-        flight.log << failure_text();
-        clear_failure();
+        take_cause(flight);
         return flight.fail_at(CALOTYPE_ST_LOAD, status);
     }
     for (auto step : {prepare_heap, load, relocate, resolve, attach_memsys, set_up}) {
@@ -308,8 +323,21 @@ bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
     return true;
 }
 
+/** What callbacks and captures have to say is not about device code. */
+FlightError *describe(const Flight &flight) {
+    ErrorLog log;
+    const calotype_stage stage = flight.failure.stage;
+    if (stage == CALOTYPE_ST_RELOC ||
+        (stage == CALOTYPE_ST_LOAD && flight.failure.status != CALOTYPE_E_CAPTURE)) {
+        name_place(flight.backend, flight.call.scope, flight.desc, log);
+    }
+    log << flight.log.c_str();
+    log.driver_result = flight.log.driver_result;
+    return make_error(flight.failure, log);
+}
+
 calotype_status end_in_failure(Flight &flight, calotype_status status) {
-    FlightError *error = flight.error ? flight.error : make_error(flight.failure, flight.log);
+    FlightError *error = flight.error ? flight.error : describe(flight);
     free_module(flight.module);
     flight.module = nullptr;
     kernel_cache.lock.lock();
@@ -333,6 +361,7 @@ calotype_status end_in_failure(Flight &flight, calotype_status status) {
 calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
                            ContextState &context, calotype_entry &entry, calotype_hold *out) {
     Flight flight{call, desc, context, entry, *call.backend};
+    clear_failure();
     calotype_status status = CALOTYPE_OK;
     for (auto step : {check_capture, prepare, find_image, load_and_set_up}) {
         status = status == CALOTYPE_OK ? step(flight) : status;

@@ -298,7 +298,13 @@ FlightError *describe(const Making &making, calotype_status status) {
                     : status == CALOTYPE_E_LOAD ? CALOTYPE_ST_DISK
                                                 : CALOTYPE_ST_COMPILE;
     failure.module_name = making.desc.name ? making.desc.name : "";
-    return make_error(failure, making.log);
+    ErrorLog log;
+    if (failure.stage != CALOTYPE_ST_DISK) {
+        name_place(*making.context.backend, making.scope, making.desc, log);
+    }
+    log << making.log.c_str();
+    log.driver_result = making.log.driver_result;
+    return make_error(failure, log);
 }
 
 bool is_for_good(calotype_status status) {

@@ -491,28 +491,38 @@ CALOTYPE_WEAK calotype_status calotype_finalize_kernels(void *user_context, calo
     return give_back(take(hold), Giver{true, user_context});
 }
 
+/** The lock is held. */
+static calotype_status pin(const calotype_hold &hold, ThreadBlock &me, calotype_hold *out,
+                           const char **why_not) {
+    if (!hold.entry || generation_of(hold.entry->word.load(std::memory_order_relaxed)) !=
+                           hold.generation >> thread_bits) {
+        *why_not = "what is to be pinned is no hold, or one that was given back";
+        return CALOTYPE_E_INVALID;
+    }
+    if (hold.entry->phase() != Phase::ready) {
+        *why_not = "the module that is to be pinned has gone with its context";
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
+    if (!ensure_cell(me, hold.entry->index)) {
+        return CALOTYPE_E_OOM;
+    }
+    *out = grant_hold(*hold.entry, me);
+    return CALOTYPE_OK;
+}
+
 CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *out) {
     if (!out) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the pin");
     }
     *out = calotype_hold{};
     ThreadBlock *me = this_thread();
-    if (!me) {
-        return CALOTYPE_E_OOM;
-    }
-    LockGuard guard(kernel_cache.lock);
-    if (!hold.entry || generation_of(hold.entry->word.load(std::memory_order_relaxed)) !=
-                           hold.generation >> thread_bits) {
-        return CALOTYPE_E_INVALID;
-    }
-    if (hold.entry->phase() != Phase::ready) {
-        return CALOTYPE_E_CONTEXT_LOST;
-    }
-    if (!ensure_cell(*me, hold.entry->index)) {
-        return CALOTYPE_E_OOM;
-    }
-    *out = grant_hold(*hold.entry, *me);
-    return CALOTYPE_OK;
+    kernel_cache.lock.lock();
+    const char *why_not = nullptr;
+    const calotype_status status = me ? pin(hold, *me, out, &why_not) : CALOTYPE_E_OOM;
+    kernel_cache.lock.unlock();
+    return status == CALOTYPE_OK ? status
+                                 : fail(status, CALOTYPE_ST_NONE, nullptr,
+                                        why_not ? why_not : "no memory for a count of holds");
 }
 
 CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {

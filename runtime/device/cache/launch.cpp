@@ -69,9 +69,14 @@ static inline calotype_status keep_for_capture(const LoadedModule &module, const
 
 /** Why the back end did not launch. */
 static calotype_status report(const Launch &launch, const LoadedModule &module,
-                              calotype_status status, const ErrorLog &reason) {
+                              const DeviceScope *scope, calotype_status status,
+                              const ErrorLog &reason) {
     ErrorLog log;
     describe(launch, module.desc.kernels[launch.kernel], log);
+    if (scope && module.backend->name_device) {
+        module.backend->name_device(*scope, log);
+        log << ": ";
+    }
     log << (reason.empty() ? failure_text() : reason.c_str());
     log.driver_result = reason.driver_result;
     clear_failure();
@@ -91,7 +96,7 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     calotype_status status = acquire_held(module, launch.user_context, &scope);
     ErrorLog log;
     if (status != CALOTYPE_OK) {
-        return report(launch, module, status, log);
+        return report(launch, module, nullptr, status, log);
     }
     void *const stream = launch.stream ? launch.stream : scope.stream;
     status = keep_for_capture(module, scope, stream);
@@ -100,10 +105,13 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
                                 launch.as ? *launch.as : kernel, launch.grid, launch.block,
                                 launch.dynamic_shared_bytes, stream, launch.args, log);
     }
+    if (status != CALOTYPE_OK) {
+        report(launch, module, &scope, status, log);
+    }
     if (backend.release) {
         backend.release(scope);
     }
-    return status == CALOTYPE_OK ? status : report(launch, module, status, log);
+    return status;
 }
 
 calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,

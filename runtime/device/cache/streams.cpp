@@ -111,7 +111,8 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         begin_call(user_context, *hold.entry->context->backend, nullptr, &call);
     StreamHold *ending = static_cast<StreamHold *>(calloc(1, sizeof(StreamHold)));
     if (status == CALOTYPE_OK && !ending) {
-        status = CALOTYPE_E_OOM;
+        status = fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr,
+                      "no memory for a hold that ends with a stream");
     }
     if (status == CALOTYPE_OK) {
         status = record(call, stream, &ending->event);

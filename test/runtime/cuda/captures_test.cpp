@@ -178,7 +178,8 @@ TEST_F(CudaCaptures, WhatTheDriverRefusesIsAnErrorAndHoldsNothing) {
         fake_cuda::fail(call, 2, std::string(call) == "cuStreamGetCaptureInfo" ? 2 : 1);
         EXPECT_NE(0, module.call(&on));
         EXPECT_EQ("device code of nothing: launching failed: out of memory: kernel nothing, grid 1 "
-                  "x 1 x 1, block 1 x 1 x 1, 0 bytes of dynamic shared memory: " +
+                  "x 1 x 1, block 1 x 1 x 1, 0 bytes of dynamic shared memory: fake device 0 "
+                  "(sm_90), driver 13.0: " +
                       std::string(call) + ": CUDA_ERROR_OUT_OF_MEMORY (2), out of memory",
                   errors.take());
         void *graph = end_capture();

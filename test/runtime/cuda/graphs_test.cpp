@@ -292,7 +292,8 @@ TEST_F(CudaGraphs, AFailedLaunchNamesTheKernel) {
     EXPECT_NE(0, record(nullptr, steps, w.buf()));
     EXPECT_EQ("device code of arithmetic: launching failed: the kernel cannot be launched: kernel "
               "mul, grid 1 x 1 x 1, block 1 x 1 x 1, 0 bytes of dynamic shared "
-              "memory: cuLaunchKernel on fake device 0: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701), "
+              "memory: fake device 0 (sm_90), driver 13.0: cuLaunchKernel: "
+              "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701), "
               "too many resources requested for launch",
               errors.take());
 }

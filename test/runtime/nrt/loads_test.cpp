@@ -135,7 +135,7 @@ TEST_F(NrtLoads, CallsThatFailChangeNothing) {
     EXPECT_EQ("invalid argument", counts());
     EXPECT_EQ(CALOTYPE_OK, calotype_nrt_enable_stats(nullptr, 1));
     fake_cuda::fail("cuMemcpyDtoHAsync", 999);
-    EXPECT_EQ("no usable device", counts());
+    EXPECT_EQ("the device cannot be used", counts());
     EXPECT_EQ("6: cuMemcpyDtoHAsync: CUDA error (999)", last_error());
     fake_cuda::fail("cuMemcpyHtoDAsync", 999);
     EXPECT_EQ(CALOTYPE_E_DEVICE, calotype_nrt_reset(nullptr));
