@@ -13,6 +13,16 @@ set(CALOTYPE_GPU_CORPUS
     registers:registers:
     dynamic_shared:dynamic_shared:
     much_shared:much_shared:
+    texture_u8:texture_copy:type=uint8
+    texture_i8:texture_copy:type=int8
+    texture_u16:texture_copy:type=uint16
+    texture_i16:texture_copy:type=int16
+    texture_u32:texture_copy:type=uint32
+    texture_i32:texture_copy:type=int32
+    texture_f16:texture_copy:type=float16
+    texture_bf16:texture_copy:type=bfloat16
+    texture_f32:texture_copy:type=float32
+    texture_mix:texture_mix:
     histogram:histogram:
     updates:updates:
     tuples:tuples:
