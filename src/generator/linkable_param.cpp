@@ -8,6 +8,19 @@ namespace calotype {
 
 namespace internal {
 
+namespace {
+
+/// Messages say where they come from: the innermost generator that was given them.
+std::vector<Linkable> of_parameter(const std::string &name, const std::vector<Linkable> &values) {
+    std::vector<Linkable> result;
+    for (const Linkable &l : values) {
+        result.push_back(l.defined() ? l.parameter(name) : l);
+    }
+    return result;
+}
+
+}  // namespace
+
 LinkablesParamBase::LinkablesParamBase(const std::string &name, bool is_list,
                                        std::optional<std::string> default_text)
     : GeneratorParamBase(name), is_list_(is_list), default_text_(std::move(default_text)) {
@@ -19,7 +32,7 @@ LinkablesParamBase::LinkablesParamBase(const std::string &name, bool is_list,
     if (!value.empty()) {
         default_text_ = Linkable::list_to_text(value);
     }
-    values_ = std::move(value);
+    values_ = of_parameter(name, value);
 }
 
 std::vector<Linkable> LinkablesParamBase::read(const std::string &text) const {
@@ -32,7 +45,7 @@ std::vector<Linkable> LinkablesParamBase::read(const std::string &text) const {
     if (!is_list_ && values.size() != 1 && !(is_optional_ && values.empty())) {
         fail("'" + text + "' gives " + std::to_string(values.size()) + " linkables, it takes one");
     }
-    return values;
+    return of_parameter(name(), values);
 }
 
 void LinkablesParamBase::set_from_string(const std::string &text) {
@@ -46,7 +59,7 @@ void LinkablesParamBase::set_values(std::vector<Linkable> values) {
             fail("it is set to an undefined linkable");
         }
     }
-    values_ = std::move(values);
+    values_ = of_parameter(name(), values);
     is_set_ = true;
 }
 

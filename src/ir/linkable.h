@@ -44,7 +44,12 @@ struct LinkableData {
     bool no_teardown_after_loss = false;
     bool is_pinned = false;   ///< linked even if nothing calls it
     bool is_embedded = true;  ///< else the file is read when it is loaded, and checked
+    std::string parameter;    ///< of the generator, for messages; not part of what it means
 };
+
+/// " (parameter rng, lib/rng.ptx)": where it comes from, for messages; "" if nobody knows. Empty
+/// files are none.
+std::string origin_of(const LinkableData &linkable, const std::vector<std::string> &files);
 
 /// A function that a linkable supplies. Its calls are Extern or PureExtern Calls of that name with
 /// scalar arguments alone (before vectorization).

@@ -227,6 +227,10 @@ Linkable Linkable::name(const std::string &name) const {
     });
 }
 
+Linkable Linkable::parameter(const std::string &name) const {
+    return with([&](LinkableData &d) { d.parameter = name; });
+}
+
 Linkable Linkable::sm(int number, char suffix) const {
     return with([&](LinkableData &d) {
         user_assert(number >= 10 && (!suffix || suffix == 'a' || suffix == 'f'))
@@ -262,11 +266,9 @@ std::string to_string(const LinkedFunction &signature) {
 std::string linkable_description(const LinkableData &data) {
     std::vector<std::string> files;
     for (const LinkableImage &image : data.images) {
-        if (!image.origin.empty()) {
-            files.push_back(image.origin);
-        }
+        files.push_back(image.origin);
     }
-    return "'" + data.name + "'" + (files.empty() ? "" : " (" + join(files, ", ") + ")");
+    return "'" + data.name + "'" + origin_of(data, files);
 }
 
 }  // namespace calotype

@@ -74,6 +74,8 @@ public:
     /// Off: the object holds the file's path and digest, and the file is read when it is loaded.
     [[nodiscard]] Linkable embed(bool on) const;
     [[nodiscard]] Linkable name(const std::string &name) const;
+    /// The generator parameter that it comes from, which messages say.
+    [[nodiscard]] Linkable parameter(const std::string &name) const;
     /// What the image added last is for, where its content does not tell: 90, 'a' for compute
     /// capability 9.0a.
     [[nodiscard]] Linkable sm(int number, char suffix = 0) const;
@@ -94,7 +96,7 @@ public:
     }
     /// One and the same linkable: equal images, callbacks and user symbol.
     bool same_as(const Linkable &other) const;
-    /// "'rng' (lib/rng.ltoir)": name and files, for messages.
+    /// "'rng' (parameter noise, lib/rng.ltoir)": name, parameter and files, for messages.
     std::string description() const;
 
 private:

@@ -188,7 +188,7 @@ void LinkPlan::resolve_after() {
         for (std::string &name : l.after) {
             const auto it = index.find(name);
             user_assert(it != index.end())
-                << "linkable '" << l.name << "' comes after '" << name
+                << "linkable " << linkable_description(l) << " comes after '" << name
                 << "', which is no linkable of the pipeline" << internal::did_you_mean(name, names);
             after_.back().push_back(it->second);
             name = linkables_[it->second].name;

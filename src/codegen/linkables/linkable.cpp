@@ -5,7 +5,6 @@
 
 #include "codegen/linkables/digest.h"
 #include "runtime/abi/linkables.h"
-#include "support/file.h"
 
 namespace calotype::internal {
 
@@ -38,14 +37,11 @@ std::string image_titles(const LinkableData &linkable) {
 }
 
 std::string linkable_title(const LinkableData &linkable, const LinkableImage &image) {
-    std::string title = "linkable " + linkable.name;
-    return image.origin.empty() ? title
-                                : title + " (" + std::string(file_name_of(image.origin)) + ")";
+    return "linkable " + linkable.name + origin_of(linkable, {image.origin});
 }
 
 std::string linkable_title(const LinkableData &linkable) {
-    return linkable.images.empty() ? "linkable " + linkable.name
-                                   : linkable_title(linkable, linkable.images[0]);
+    return linkable_title(linkable, linkable.images.empty() ? LinkableImage() : linkable.images[0]);
 }
 
 const LinkableImage *find_kind(const LinkableData &linkable, calotype_kind kind) {

@@ -17,7 +17,7 @@ const char *kind_name(calotype_kind kind);
 std::string image_title(const LinkableImage &image);
 /// "cubin sm_80, PTX sm_80", or "nothing".
 std::string image_titles(const LinkableData &linkable);
-/// "linkable rng (rng.ptx)", without a file "linkable rng".
+/// "linkable rng (parameter noise, lib/rng.ptx)", without parameter and file "linkable rng".
 std::string linkable_title(const LinkableData &linkable);
 std::string linkable_title(const LinkableData &linkable, const LinkableImage &image);
 

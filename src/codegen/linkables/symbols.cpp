@@ -49,12 +49,20 @@ int passed_bytes(Type t) {
     return is_small_integer ? 4 : t.bits() == 0 ? 0 : t.bytes() * t.lanes();
 }
 
-std::string titles(const std::vector<UsedImage> &images) {
+/// Where functions are looked for.
+std::string titles(const LinkedCode &linked, const std::vector<UsedImage> &images) {
     std::vector<std::string> list;
     for (const UsedImage &i : images) {
         list.push_back(linkable_title(*i.linkable, *i.image));
     }
-    return join(list, ", ");
+    if (!list.empty() || linked.linkables.empty()) {
+        return list.empty() ? "any linkable" : join(list, ", ");
+    }
+    for (const LinkableData &l : linked.linkables) {
+        list.push_back(linkable_title(l));
+    }
+    return join(list, ", ") + (list.size() == 1 ? ", which has" : ", which have") +
+           " no code for this device";
 }
 
 /// Of functions whose signature is written down.
@@ -216,10 +224,9 @@ UsedImage used_image(const LinkableData &linkable, const LinkableImage &image,
     return {&linkable, &image, symbols_of(linkable, image, capability)};
 }
 
-void check_symbols(const std::map<std::string, LinkedFunction> &functions,
-                   const std::vector<UsedImage> &images) {
+void check_symbols(const LinkedCode &linked, const std::vector<UsedImage> &images) {
     check_duplicates(images);
-    for (const auto &[name, function] : functions) {
+    for (const auto &[name, function] : linked.functions) {
         bool is_there = false;
         for (const UsedImage &used : images) {
             is_there |=
@@ -227,8 +234,7 @@ void check_symbols(const std::map<std::string, LinkedFunction> &functions,
             check_signature(name, function, used);
             check_parameter_count(name, function, used);
         }
-        user_assert(is_there) << "function " << name << " is not in "
-                              << (images.empty() ? "any linkable" : titles(images))
+        user_assert(is_there) << "function " << name << " is not in " << titles(linked, images)
                               << nearest(name, images);
     }
 }

@@ -59,9 +59,8 @@ UsedImage used_image(const LinkableData &linkable, const LinkableImage &image,
                      Capability capability = {});
 
 /// CompileError if a function that kernels call is in none of the images, or has other parameters
-/// there, or if a name is defined twice.
-void check_symbols(const std::map<std::string, LinkedFunction> &functions,
-                   const std::vector<UsedImage> &images);
+/// there, or if a name is defined twice. `images` are those of `linked` that the device can use.
+void check_symbols(const LinkedCode &linked, const std::vector<UsedImage> &images);
 /// CompileError if one of them calls the device runtime, which none of them is. Nothing if names
 /// are not known.
 void check_device_runtime(const std::vector<UsedImage> &images);

@@ -223,7 +223,7 @@ void LinkedModule::check_parts() {
             used.push_back(readable_image(part.data, *image, oldest_cubin_));
         }
     }
-    check_symbols(module_.linked.functions, used);
+    check_symbols(module_.linked, used);
     if (!has_device_runtime_) {
         check_device_runtime(used);
     }
@@ -313,6 +313,18 @@ Assembly LinkedModule::link(const DeviceImage &kernels, Capability capability) {
     return {result.ok, std::move(result.cubin), std::move(result.log)};
 }
 
+std::vector<std::string> LinkedModule::titles_for(Capability capability) const {
+    std::vector<std::string> titles;
+    for (const Part &part : parts_) {
+        const LinkableImage *image =
+            part.is_inlined ? find_kind(part.data, CALOTYPE_BITCODE) : choose(part, capability);
+        if (image) {
+            titles.push_back(linkable_title(part.data, *image));
+        }
+    }
+    return titles;
+}
+
 void LinkedModule::explain_failure(const LinkResult &result, const std::vector<LinkInput> &inputs,
                                    Capability capability) const {
     const std::string target = to_string(capability);
@@ -332,7 +344,8 @@ void LinkedModule::explain_failure(const LinkResult &result, const std::vector<L
             }
         }
     }
-    for (const std::string &text : {explain_undefined(result.log), explain_duplicate(result.log)}) {
+    for (const std::string &text :
+         {explain_undefined(result.log, capability), explain_duplicate(result.log)}) {
         user_assert(text.empty()) << text;
     }
     user_error << "module " << module_.name << " does not link with its linkables for " << target
@@ -342,7 +355,7 @@ void LinkedModule::explain_failure(const LinkResult &result, const std::vector<L
 
 // "Undefined reference to 'NAME' in 'INPUT'", of which the first is explained; with LTO
 // "Unresolved extern function 'NAME'".
-std::string LinkedModule::explain_undefined(const std::string &log) const {
+std::string LinkedModule::explain_undefined(const std::string &log, Capability capability) const {
     std::string symbol = quoted_behind(log, "Undefined reference to ");
     for (const char *words : {"Unresolved extern function ", "Unresolved extern variable "}) {
         symbol = symbol.empty() ? quoted_behind(log, words) : symbol;
@@ -356,7 +369,8 @@ std::string LinkedModule::explain_undefined(const std::string &log) const {
         return text + " calls, belongs to the device runtime, which is not linked: add nrt to the "
                       "linkable that calls it";
     }
-    text += " calls, is defined neither by the kernels nor by a linkable";
+    text +=
+        " calls, is defined neither by the kernels nor by " + join(titles_for(capability), " or ");
     const bool may_be_dropped =
         !is_lto_ && std::any_of(parts_.begin(), parts_.end(), [](const Part &part) {
             return std::any_of(part.data.images.begin(), part.data.images.end(), holds_lto_ir);

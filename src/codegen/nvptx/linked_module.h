@@ -68,10 +68,12 @@ private:
     void check_lto(const Part &part) const;
     void check_parts();
     const LinkableImage *choose(const Part &part, Capability capability) const;
+    /// What goes into the code for an architecture.
+    std::vector<std::string> titles_for(Capability capability) const;
     std::string explain_no_code(const Part &part, Capability capability) const;
     void explain_failure(const LinkResult &result, const std::vector<LinkInput> &inputs,
                          Capability capability) const;
-    std::string explain_undefined(const std::string &log) const;
+    std::string explain_undefined(const std::string &log, Capability capability) const;
     std::string explain_duplicate(const std::string &log) const;
     std::string title_of_input(const std::string &input) const;
     std::string who_needs(const std::string &symbol, const std::string &input) const;

@@ -25,7 +25,7 @@ std::string source_of(const LinkableData &linkable, std::vector<UsedImage> &used
     for (const LinkableImage &image : linkable.images) {
         if (is_opencl(image)) {
             used.push_back(used_image(linkable, image));
-            text += "// " + linkable_title(linkable, image) + "\n" + image.bytes +
+            text += "// linkable " + linkable.name + "\n" + image.bytes +
                     (ends_with(image.bytes, "\n") ? "" : "\n") + "\n";
         }
     }
@@ -53,7 +53,7 @@ std::string link_sources(const DeviceModule &module, DeviceCode &code) {
         code.linkables.push_back(std::move(l));
         text += source;
     }
-    check_symbols(module.linked.functions, used);
+    check_symbols(module.linked, used);
     return text;
 }
 

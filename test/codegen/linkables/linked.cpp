@@ -44,8 +44,11 @@ void add_image(LinkableData &linkable, const std::string &file) {
     };
     for (const auto &form : forms) {
         if (ends_with(file, form.ending)) {
-            linkable.images.push_back(image_of(form.kind, form.sm, linked_input(file),
-                                               CALOTYPE_LINKED_INPUTS "/" + file));
+            // Sources include headers that lie beside them.
+            const bool is_source = form.kind == CALOTYPE_CU;
+            const std::string folder = is_source ? CALOTYPE_LINKED_INPUTS "/" : "in/";
+            linkable.images.push_back(
+                image_of(form.kind, form.sm, linked_input(file), folder + file));
             return;
         }
     }

@@ -288,7 +288,7 @@ TEST(HostBitcode, APipelineMustHaveAnotherName) {
     m.functions[0].name = "rng_next";
     EXPECT_COMPILE_ERROR(CompiledModule(m, host),
                          "pipeline rng_next has the name of function rng_next of linkable rng "
-                         "(host.bc)");
+                         "(in/host.bc)");
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ TEST(LinkableParams, OnTheCommandLine) {
 TEST(LinkableParams, Errors) {
     LinkableFolder dir;
     const std::string a = dir.add("a.ptx", ptx()), wrong = dir.add("b.cubin", ptx());
+    const std::string b = dir.add("b.ptx", ptx("sm_90"));
     EXPECT_EQ(error_with({}), "error: generator parameter 'rng': it is not set, and has no "
                               "default: it takes a linkable\n");
     EXPECT_EQ(error_with({"rng="}), "error: generator parameter 'rng': '' gives 0 linkables, it "
@@ -99,10 +100,15 @@ TEST(LinkableParams, Errors) {
               "error: generator 'linked' has no parameter 'mores', did you "
               "mean 'more'?\n");
     EXPECT_EQ(error_with({"rng=" + a + ";after=tone", "tone=;setup=s;name=tone;after=a"}),
-              "error: linkables come after each other in a cycle: 'a' after 'tone' after 'a'\n");
+              "error: linkables come after each other in a cycle: 'a' (parameter rng, " + a +
+                  ") after 'tone' (parameter tone) after 'a' (parameter rng, " + a + ")\n");
     EXPECT_EQ(error_with({"rng=" + a + ";after=ton"}),
-              "error: linkable 'a' comes after 'ton', which is no linkable of the pipeline, did "
-              "you mean 'tone'?\n");
+              "error: linkable 'a' (parameter rng, " + a +
+                  ") comes after 'ton', which is no linkable of the pipeline, did you mean "
+                  "'tone'?\n");
+    EXPECT_EQ(error_with({"rng=" + a, "more=" + b + ";name=a"}),
+              "error: two linkables of the pipeline are named 'a': 'a' (parameter rng, " + a +
+                  ") and 'a' (parameter more, " + b + "); name= gives one another\n");
 }
 
 TEST(LinkableParams, Help) {

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ir/linkable.h"
+
+namespace calotype {
+
+std::string origin_of(const LinkableData &linkable, const std::vector<std::string> &files) {
+    std::string text = linkable.parameter.empty() ? "" : "parameter " + linkable.parameter;
+    for (const std::string &file : files) {
+        text += (text.empty() || file.empty() ? "" : ", ") + file;
+    }
+    return text.empty() ? "" : " (" + text + ")";
+}
+
+}  // namespace calotype
