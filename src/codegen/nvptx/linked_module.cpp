@@ -306,7 +306,7 @@ Assembly LinkedModule::link(const DeviceImage &kernels, Capability capability) {
                                (lto_ir && is_lto_ ? " inlined into " : " linked into ") + cubin);
         }
     }
-    LinkResult result = link_in_process(inputs, capability, toolkit_);
+    LinkResult result = link_in_child(inputs, capability, toolkit_);
     if (!result.ok && can_assemble_for(capability, toolkit_)) {
         explain_failure(result, inputs, capability);
     }
@@ -328,6 +328,10 @@ std::vector<std::string> LinkedModule::titles_for(Capability capability) const {
 void LinkedModule::explain_failure(const LinkResult &result, const std::vector<LinkInput> &inputs,
                                    Capability capability) const {
     const std::string target = to_string(capability);
+    user_assert(result.crash.empty())
+        << "nvJitLink crashed with " << result.crash << " as it linked module " << module_.name
+        << " for " << target << " with " << join(titles_for(capability), ", ")
+        << ": one of these is damaged";
     if (result.refused_input > 0) {
         const LinkInput &input = inputs[size_t(result.refused_input)];
         for (const Part &part : parts_) {

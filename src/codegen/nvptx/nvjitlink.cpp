@@ -2,8 +2,13 @@
 #include "codegen/nvptx/nvjitlink.h"
 
 #include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
 
 #include <dlfcn.h>
+
+#include "codegen/nvptx/child_process.h"
 
 namespace calotype::internal {
 
@@ -92,21 +97,9 @@ void run(const NvJitLink &link, NvJitLink::Handle handle, const std::vector<Link
     }
 }
 
-}  // namespace
-
-bool can_link(const CudaToolkit &toolkit) {
-    NvJitLink link;
-    return link.load(toolkit.nvjitlink);
-}
-
-LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capability,
-                           const CudaToolkit &toolkit) {
+LinkResult link_with(const NvJitLink &link, const std::vector<LinkInput> &inputs,
+                     Capability capability) {
     LinkResult result;
-    NvJitLink link;
-    if (!link.load(toolkit.nvjitlink)) {
-        result.log = "nvJitLink is not there";
-        return result;
-    }
     const std::string arch = "-arch=" + to_string(capability);
     std::vector<const char *> options = {arch.c_str(), "-verbose"};
     if (std::any_of(inputs.begin(), inputs.end(),
@@ -126,6 +119,79 @@ LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capa
         result.log = "nvJitLink fails with error " + std::to_string(result.code);
     }
     link.destroy(&handle);
+    return result;
+}
+
+/// Held shared in calls of the library, and alone while this process is copied.
+std::shared_mutex &quiet() {
+    static std::shared_mutex mutex;
+    return mutex;
+}
+
+/// A result on its way between processes: numbers in front, then the log, then the cubin.
+struct ResultHead {
+    bool ok;
+    int code, refused_input;
+    size_t log_size;
+};
+
+std::string pack(const LinkResult &result) {
+    const ResultHead head = {result.ok, result.code, result.refused_input, result.log.size()};
+    return std::string(reinterpret_cast<const char *>(&head), sizeof head) + result.log +
+           result.cubin;
+}
+
+LinkResult unpack(const std::string &bytes) {
+    ResultHead head;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    LinkResult result;
+    result.ok = head.ok;
+    result.code = head.code;
+    result.refused_input = head.refused_input;
+    result.log = bytes.substr(sizeof head, head.log_size);
+    result.cubin = bytes.substr(sizeof head + head.log_size);
+    return result;
+}
+
+LinkResult without_library() {
+    LinkResult result;
+    result.log = "nvJitLink is not there";
+    return result;
+}
+
+}  // namespace
+
+bool can_link(const CudaToolkit &toolkit) {
+    NvJitLink link;
+    return link.load(toolkit.nvjitlink);
+}
+
+LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capability,
+                           const CudaToolkit &toolkit) {
+    NvJitLink link;
+    if (!link.load(toolkit.nvjitlink)) {
+        return without_library();
+    }
+    const std::shared_lock lock(quiet());
+    return link_with(link, inputs, capability);
+}
+
+LinkResult link_in_child(const std::vector<LinkInput> &inputs, Capability capability,
+                         const CudaToolkit &toolkit) {
+    NvJitLink link;
+    if (!link.load(toolkit.nvjitlink)) {
+        return without_library();
+    }
+    const ChildResult child = run_in_child(
+        [&] { return pack(link_with(link, inputs, capability)); }, std::unique_lock(quiet()));
+    if (!child.has_run) {
+        return link_in_process(inputs, capability, toolkit);
+    }
+    if (child.crash.empty() && child.bytes.size() >= sizeof(ResultHead)) {
+        return unpack(child.bytes);
+    }
+    LinkResult result;
+    result.crash = child.crash.empty() ? "no result" : child.crash;
     return result;
 }
 

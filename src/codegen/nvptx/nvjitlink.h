@@ -26,6 +26,7 @@ struct LinkResult {
     std::string log;         ///< all that the linker said; of each kernel, what it uses
     int code = 0;            ///< the library's
     int refused_input = -1;  ///< the one that it did not take
+    std::string crash;       ///< "signal 11 (Segmentation fault)" where the library crashed
 };
 
 /// True if the toolkit has the library.
@@ -35,5 +36,8 @@ bool can_link(const CudaToolkit &toolkit);
 /// holds LTO-IR. Never throws for what the linker refuses.
 LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capability,
                            const CudaToolkit &toolkit);
+/// The same in a process of its own, as damaged inputs crash the library.
+LinkResult link_in_child(const std::vector<LinkInput> &inputs, Capability capability,
+                         const CudaToolkit &toolkit);
 
 }  // namespace calotype::internal
