@@ -238,16 +238,25 @@ DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
 DeviceValue DeviceWriter::emit_node(const Add *op) {
     return arithmetic(op, "+");
 }
-DeviceValue DeviceWriter::emit_node(const Sub *op) {
-    const Type t = op->type;
+// Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/ptx.cpp). NVRTC
+// makes one of a product with -1, too.
+bool DeviceWriter::is_negation(const Expr &constant, int64_t value) const {
+    const Type t = constant.type();
     const bool is_number = t.is_int_or_uint() && !t.is_bool() && t.bits() <= 32;
-    if (file_.dialect == Dialect::CUDA && is_number && is_const_zero(op->a)) {
-        return apply(t, {"({T}){negate}((int)$0)", nullptr}, {emit(op->b)});
-    }
-    return arithmetic(op, "-");
+    return file_.dialect == Dialect::CUDA && is_number && is_const(constant, value);
+}
+
+DeviceValue DeviceWriter::negation(const Expr &e) {
+    return apply(e.type(), {"({T}){negate}((int)$0)", nullptr}, {emit(e)});
+}
+
+DeviceValue DeviceWriter::emit_node(const Sub *op) {
+    return is_negation(op->a, 0) ? negation(op->b) : arithmetic(op, "-");
 }
 DeviceValue DeviceWriter::emit_node(const Mul *op) {
-    return arithmetic(op, "*");
+    return is_negation(op->b, -1)   ? negation(op->a)
+           : is_negation(op->a, -1) ? negation(op->b)
+                                    : arithmetic(op, "*");
 }
 
 DeviceValue DeviceWriter::divide(const Expr &a, const Expr &b, Type t, bool quotient) {
