@@ -46,6 +46,20 @@ cat > nrt.cu <<'END'
 extern "C" __device__ void *NRT_Allocate(unsigned long bytes);
 extern "C" __device__ int rng_next(int a, int b) { return a + b + (NRT_Allocate(b) != 0); }
 END
+cat > heap.cu <<'END'
+#include "vectors.h"
+extern "C" __device__ void *NRT_Allocate(unsigned long bytes);
+extern "C" __device__ void NRT_Free(void *block);
+extern "C" __device__ int heap_sum(int a, int b) {
+    volatile int *block = (volatile int *)NRT_Allocate(8);
+    if (!block) return -1;
+    block[0] = a;
+    block[1] = b;
+    int sum = block[0] + block[1];
+    NRT_Free((void *)block);
+    return sum;
+}
+END
 cat > other.cu <<'END'
 #include "vectors.h"
 extern "C" __device__ int rng_missing(int a);
@@ -100,11 +114,15 @@ if [ "$nvcc" != - ]; then
     to rng80.o rng.cu -c -gencode arch=compute_80,code=sm_80
     to rng90a.ltoir rng.cu -ltoir -gencode arch=compute_90a,code=lto_90a
     to rng90a.cubin rng.cu -cubin -arch=sm_90a
-    for name in nrt other; do
+    to heap.ptx heap.cu -ptx -arch=compute_80
+    to heap.cubin heap.cu -cubin -arch=sm_90
+    to heap.ltoir heap.cu -ltoir -gencode arch=compute_80,code=lto_80
+    for name in nrt other heap; do
         to $name.o $name.cu -c -arch=sm_90
         to $name.fatbin $name.cu -fatbin -arch=sm_90
     done
-    rm -f rng.a nrt.a other.a twice.a
+    rm -f rng.a nrt.a other.a twice.a heap.a
+    ar rc heap.a heap.o
     ar rc rng.a rng.o
     cp rng.o again.o
     ar rc twice.a rng.o again.o
@@ -127,6 +145,7 @@ if [ "$clang" != - ]; then
     device nrt.bc nrt.cu
     device other.bc other.cu
     device chain.bc chain.cu
+    device heap.bc heap.cu
     "$clang" -x c -O1 -c -emit-llvm host.c -o host.bc
 fi
 touch done

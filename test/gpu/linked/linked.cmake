@@ -11,13 +11,20 @@ set(linked_files "")
 set(linked_includes "")
 set(linked_table "")
 
-# linked_pipeline(NAME API LINKABLE [ENVIRONMENT...])
+# linked_pipeline(NAME API LINKABLE [ENVIRONMENT...]): of the generator linked; with API heap, of
+# linked_heap, whose linkable uses the device runtime; with without_lto for CUDA, of LTO-IR that
+# stays a call.
 function(linked_pipeline NAME API LINKABLE)
+    set(generator linked)
     set(target x86-64-linux-opencl-cl_doubles)
     set(callbacks ";setup=rng_setup;teardown=rng_teardown")
-    if(API STREQUAL cuda)
+    if(API MATCHES "cuda|without_lto")
         set(target x86-64-linux-cuda-cuda_capability_90)
         string(APPEND callbacks ";user=rng_user")
+    elseif(API STREQUAL heap)
+        set(generator linked_heap)
+        set(target x86-64-linux-cuda-cuda_capability_90)
+        set(callbacks ";nrt")
     elseif(API STREQUAL host)
         set(target x86-64-linux)
         set(callbacks "")
@@ -25,7 +32,7 @@ function(linked_pipeline NAME API LINKABLE)
     set(files "${linked_folder}/${NAME}.h" "${linked_folder}/${NAME}.o")
     add_custom_command(OUTPUT ${files}
         COMMAND "${CMAKE_COMMAND}" -E env ${ARGN} $<TARGET_FILE:gpu_linked_generators>
-            -g linked -f ${NAME} -n ${NAME} -o "${linked_folder}" -e c_header,object
+            -g ${generator} -f ${NAME} -n ${NAME} -o "${linked_folder}" -e c_header,object
             "target=${target}-no_runtime" "rng=${LINKABLE}${callbacks}"
         DEPENDS gpu_linked_generators test_codegen_linked_inputs "${inputs}/done"
         COMMENT "Generating ${NAME}" VERBATIM)
@@ -51,9 +58,17 @@ if(CALOTYPE_NVCC)
     foreach(form ptx cubin o a fatbin)
         linked_pipeline(linked_${form}_later cuda "${inputs}/rng.${form}" CUDA_HOME=/nowhere)
     endforeach()
+    linked_pipeline(linked_ltoir_later without_lto "${inputs}/rng.ltoir" CUDA_HOME=/nowhere)
+    foreach(form ptx cubin o a fatbin ltoir cu)
+        linked_pipeline(linked_heap_${form}_allow heap "${inputs}/heap.${form};lto=allow")
+    endforeach()
+    foreach(form ltoir cu)
+        linked_pipeline(linked_heap_${form}_require heap "${inputs}/heap.${form};lto=require")
+    endforeach()
 endif()
 if(CALOTYPE_CLANG)
     linked_pipeline(linked_bitcode cuda "${inputs}/rng.bc")
+    linked_pipeline(linked_bitcode_never cuda "${inputs}/rng.bc;lto=never")
     linked_pipeline(linked_host_bitcode host "${inputs}/rng.bc+${inputs}/host.bc")
 endif()
 file(CONFIGURE OUTPUT "${linked_folder}/linked_functions.h"

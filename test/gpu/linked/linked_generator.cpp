@@ -40,6 +40,21 @@ public:
     }
 };
 
+// One that calls a function which allocates device memory.
+class LinkedHeap : public Generator<LinkedHeap> {
+public:
+    LinkableParam rng{"rng"};
+    Input<Buffer<int32_t, 1>> input{"input"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void generate() {
+        Var x("x"), xi("xi");
+        output(x) = extern_device_call(rng, "heap_sum", Int(32), {input(x), x});
+        output.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
+    }
+};
+
 }  // namespace
 
 CALOTYPE_REGISTER_GENERATOR(Linked, linked)
+CALOTYPE_REGISTER_GENERATOR(LinkedHeap, linked_heap)

@@ -3,8 +3,10 @@
 // called once.
 #include "gpu/corpus/corpus_test.h"
 
+#include "harness/cache_stats.h"
 #include "linked_functions.h"
 #include "runtime/abi/linkables.h"
+#include "runtime/abi/nrt.h"
 
 using namespace calotype_test;
 
@@ -68,7 +70,7 @@ void check(Pipeline pipeline, bool reads_table) {
     EXPECT_EQ(teardowns, 1);
 }
 
-enum class Where : uint8_t { cuda, opencl, host };
+enum class Where : uint8_t { cuda, opencl, host, heap, without_lto };
 
 struct Row {
     const char *name;
@@ -81,6 +83,28 @@ const Row rows[] = {
 #include "linked_functions.def"
 };
 
+/// Every call allocates and frees once.
+void check_heap(Pipeline pipeline) {
+    const int width = 1001;
+    ASSERT_EQ(calotype_nrt_enable_stats(nullptr, 1), CALOTYPE_OK);
+    ASSERT_EQ(calotype_nrt_reset(nullptr), CALOTYPE_OK);
+    Image<int32_t, 1> in(width), out(width);
+    fill(in);
+    expect_success(pipeline(in, out), out);
+    for (int x = 0; x < width; x++) {
+        ASSERT_EQ(out(x), in(x) + x);
+    }
+    calotype_nrt_stats stats = {};
+    stats.size = sizeof stats;
+    ASSERT_EQ(calotype_nrt_read(nullptr, &stats), CALOTYPE_OK);
+    EXPECT_EQ(stats.alloc, uint64_t(width));
+    EXPECT_EQ(stats.free_, uint64_t(width));
+    EXPECT_EQ(stats.alloc_bytes, uint64_t(8 * width));
+    EXPECT_EQ(stats.failed + stats.mi_alloc + stats.mi_free, 0u);
+    EXPECT_EQ(calotype_nrt_enable_stats(nullptr, 0), CALOTYPE_OK);
+    EXPECT_EQ(calotype_shutdown(10000), CALOTYPE_OK);
+}
+
 class EveryForm : public ::testing::TestWithParam<Row> {};
 
 TEST_P(EveryForm, GivesTheSame) {
@@ -91,10 +115,23 @@ TEST_P(EveryForm, GivesTheSame) {
         check_values(GetParam().pipeline, true);
         return;
     }
-    if (where == Where::cuda ? !has_cuda() : !calotype_opencl_can_run()) {
+    if (where == Where::opencl ? !calotype_opencl_can_run() : !has_cuda()) {
         GTEST_SKIP() << "no device";
     }
-    check(GetParam().pipeline, where == Where::cuda);
+    if (where == Where::heap) {
+        check_heap(GetParam().pipeline);
+        return;
+    }
+    const uint64_t missed = cache_stats().lto_missed;
+    Image<int32_t, 1> in(64), out(64);
+    if (where == Where::without_lto && GetParam().pipeline(in, out) != 0) {
+        const std::string log = calotype_last_error()->log;
+        ASSERT_NE(log.find("nvJitLink, which is not found"), std::string::npos) << log;
+        GTEST_SKIP() << "no nvJitLink on this machine";
+    }
+    ASSERT_EQ(calotype_shutdown(10000), CALOTYPE_OK);
+    check(GetParam().pipeline, where != Where::opencl);
+    EXPECT_EQ(cache_stats().lto_missed > missed, where == Where::without_lto);
 }
 
 INSTANTIATE_TEST_SUITE_P(Linked, EveryForm, ::testing::ValuesIn(rows),
