@@ -241,6 +241,18 @@ CALOTYPE_WEAK calotype_status calotype_trim(void *user_context, uint64_t target_
         &trim);
 }
 
+static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
+    Victims victims;
+    kernel_cache.lock.lock();
+    ContextState *context = find_context(context_uid);
+    if (context) {
+        choose_victims(*context, me, victims);
+        announce_change();
+    }
+    kernel_cache.lock.unlock();
+    return context ? tear_down(*context, victims, CALOTYPE_R_EVICT, nullptr, me) : CALOTYPE_OK;
+}
+
 CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits) {
     if (!limits || limits->size < sizeof *limits) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
@@ -253,16 +265,10 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
     kernel_cache.lock.lock();
     kernel_cache.limits = *limits;
     limit_images();
-    ContextState *context = kernel_cache.contexts;
     kernel_cache.lock.unlock();
     calotype_status first = CALOTYPE_OK;
-    for (; context; context = context->next) {  // contexts are only ever added in front
-        Victims victims;
-        kernel_cache.lock.lock();
-        choose_victims(*context, *me, victims);
-        announce_change();
-        kernel_cache.lock.unlock();
-        const calotype_status status = tear_down(*context, victims, CALOTYPE_R_EVICT, nullptr, *me);
+    for (uint64_t uid = next_older_context(UINT64_MAX); uid; uid = next_older_context(uid)) {
+        const calotype_status status = keep_limits(uid, *me);
         first = first == CALOTYPE_OK ? status : first;
     }
     return first;

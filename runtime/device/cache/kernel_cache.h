@@ -60,6 +60,9 @@ void poll_holds(uint64_t context_uid);
 /** All of them, whatever has passed, without asking the driver if it has gone. Without the lock. */
 void drop_holds(ContextState &context, bool has_driver);
 
+/** The newest context below `uid` that is not lost; 0 if there is none. Without the lock. */
+uint64_t next_older_context(uint64_t uid);
+
 /** The context has gone: its modules are forgotten. */
 calotype_status lose_context(uint64_t context_uid);
 /** The same for all that have ended without a word, if there are many. */

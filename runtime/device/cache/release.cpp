@@ -16,6 +16,17 @@ using namespace calotype::runtime;
 namespace calotype {
 namespace runtime {
 
+uint64_t next_older_context(uint64_t uid) {
+    LockGuard guard(kernel_cache.lock);
+    uint64_t found = 0;
+    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        if (!c->lost && c->uid < uid && c->uid > found) {
+            found = c->uid;
+        }
+    }
+    return found;
+}
+
 namespace {
 
 /** Events and graphs have no way to wake us, so those who wait for them look again after this time.
@@ -208,18 +219,6 @@ calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_po
     }
     Release release{*context, uid, me, policy, deadline, reason, user_context, true};
     return release_context(release);
-}
-
-/** The newest context below `uid` that is not lost; 0 if there is none. */
-uint64_t next_older_context(uint64_t uid) {
-    LockGuard guard(kernel_cache.lock);
-    uint64_t found = 0;
-    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
-        if (!c->lost && c->uid < uid && c->uid > found) {
-            found = c->uid;
-        }
-    }
-    return found;
 }
 
 // ---- exit ------------------------------------------------------------------------------------

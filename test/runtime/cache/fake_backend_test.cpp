@@ -400,6 +400,37 @@ TEST_P(FakeCache, ManyContextsOneAfterTheOther) {
     EXPECT_EQ(0u, stats().live_modules);
 }
 
+/// While their records serve others, all contexts that are there get the limits.
+TEST_P(FakeCache, LimitsBesideContextsThatComeAndGo) {
+    const auto *m = module("m"), *n = module("n");
+    void *context = driver->make_context();
+    run(context, m);
+    run(context, n);
+    constexpr int rounds = 100;  // more than few_contexts
+    std::atomic<bool> done{false};
+    in_threads(2, [&](int thread) {
+        for (int i = 0; thread == 0 && i < rounds; i++) {
+            void *other = driver->make_context();
+            const uint64_t uid = uid_of(other);
+            run(other, m);
+            driver->destroy_context(other);
+            EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+        }
+        if (thread == 0) {
+            done = true;
+        }
+        while (!done) {
+            const calotype_limits two = {sizeof two, CALOTYPE_POLICY_LRU, 0, 2, 0, 0};
+            EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&two));
+        }
+    });
+    EXPECT_EQ(0u, stats().unloads);
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 1, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    EXPECT_EQ(1u, stats().unloads);
+    lost_modules = rounds;
+}
+
 /// The same hold given back on two threads at the same time can go unnoticed, but only until its
 /// thread holds the module again.
 TEST_P(FakeCache, OverdrawnCountsAreSettled) {
