@@ -28,8 +28,8 @@ struct LoopInfo {
         fused;  ///< stages that run inside of this loop because they are computed with this one
 };
 
-/// Facts of one lowering. Passes add to `loops`, `names` and `device_modules`; the rest is fixed
-/// once the nest is built.
+/// Facts of one lowering. Passes add to `loops`, `lane_storage`, `names` and `device_modules`; the
+/// rest is fixed once the nest is built.
 struct LowerContext {
     Target target;
     std::string pipeline_name;
@@ -46,6 +46,8 @@ struct LowerContext {
     internal::FuncValueBounds
         func_bounds;  ///< what values a Func can take, for indices that depend on data
     std::map<std::string, LoopInfo> loops;
+    /// What the schedule says of storage in kernels that lanes alone share: place_kernel_storage.
+    std::map<std::string, MemoryType> lane_storage;
     internal::UniqueNames names;               ///< fresh names of this lowering
     std::vector<DeviceModule> device_modules;  ///< one an API, from offload_kernels
 

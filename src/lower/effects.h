@@ -2,6 +2,7 @@
 // What the evaluation of an expression does besides yielding a value.
 #pragma once
 
+#include "ir/queries.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {
@@ -32,6 +33,12 @@ bool has_call(const Expr &e, const Predicate &matches) {
 /// is_pure(), only evaluation counts.
 inline bool has_effect(const Expr &e) {
     return has_call(e, [](const Call *op) { return !op->is_pure(); });
+}
+
+/// True if it may be evaluated where it is not needed: reading inputs is pure, but only what is
+/// needed of them is there.
+inline bool may_be_in_vain(const Expr &e) {
+    return is_pure(e) && !contains_kind(e, NodeKind::Load);
 }
 
 /// True if a linkable supplies what is called: it may be there on a device alone.

@@ -77,6 +77,12 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
         schedule.ring_buffer = parse_expr(option.at(1));
     } else if (what == "trace") {
         schedule.trace_loads = schedule.trace_stores = schedule.trace_realizations = true;
+    } else if (what == "lanes") {
+        static const std::map<std::string, MemoryType> types = {{"auto", MemoryType::Auto},
+                                                                {"register", MemoryType::Register}};
+        for (int i = 0; i < f.outputs(); i++) {
+            ctx.lane_storage[f.buffer_name(i)] = types.at(option.at(1));
+        }
     } else if (what == "output") {
         ctx.outputs.push_back(f);
         for (int i = 0; i < f.outputs(); i++) {

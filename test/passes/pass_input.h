@@ -15,6 +15,7 @@
 //     async, memoize, output, trace, extern, texture
 //     prefetch g y y 2    prefetch(g, at, from, offset)
 //     ring 2              ring_buffer
+//     lanes register      lanes alone share its storage, which is to be in registers (or: auto)
 //     debug "file"        debug_to_file
 // A For named f.s1.x is the loop over x of stage 1 of f.
 #pragma once

@@ -42,6 +42,11 @@ private:
 };
 
 class StoragePlacer : public StmtMutator {
+public:
+    explicit StoragePlacer(LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
     using Mutator::visit;
 
     /// Storage that the host makes for all blocks.
@@ -114,9 +119,12 @@ class StoragePlacer : public StmtMutator {
         const bool own =
             op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register;
         MemoryType where = op->memory_type;
-        // Lanes exchange values through shared memory, too. Of a thread's own storage around thread
-        // loops each keeps its part (fuse_thread_loops).
+        // What lanes share, stripe_lane_storage may bring back into registers. Of a thread's own
+        // storage around thread loops each keeps its part (fuse_thread_loops).
         if (is_shared && ((own && !inside.threads) || where == MemoryType::Auto)) {
+            if (!inside.threads) {
+                ctx_.lane_storage[op->name] = where;
+            }
             where = MemoryType::GPUShared;
         } else if (where == MemoryType::Auto && in_threads_ > 0) {
             where = MemoryType::Stack;
@@ -147,6 +155,7 @@ class StoragePlacer : public StmtMutator {
         return shift_accesses(op->name, op->name, simplify(offset * size), mutate(op->body));
     }
 
+    LowerContext &ctx_;
     /// Of the block loops around: the index, counted from 0, and the extent.
     std::vector<std::pair<Expr, Expr>> blocks_;
     std::vector<Scratch> scratch_;
@@ -156,8 +165,8 @@ class StoragePlacer : public StmtMutator {
 
 }  // namespace
 
-Stmt place_kernel_storage(const Stmt &s, LowerContext &) {
-    return StoragePlacer().mutate(s);
+Stmt place_kernel_storage(const Stmt &s, LowerContext &ctx) {
+    return StoragePlacer(ctx).mutate(s);
 }
 
 }  // namespace calotype

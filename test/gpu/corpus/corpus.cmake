@@ -40,8 +40,30 @@ set(CALOTYPE_GPU_CORPUS
     arithmetic_u64:arithmetic:type=uint64
     arithmetic_i64:arithmetic:type=int64
     arithmetic_f32:arithmetic:type=float32
-    arithmetic_f64:arithmetic:type=float64)
+    arithmetic_f64:arithmetic:type=float64
+    lanes_f32:lanes_neighbours:
+    lanes_u8:lanes_neighbours:type=uint8
+    lanes_bool:lanes_neighbours:type=bool
+    lanes_i16:lanes_neighbours:type=int16
+    lanes_i64:lanes_neighbours:type=int64
+    lanes_f64:lanes_neighbours:type=float64
+    "lanes_8_by_6:lanes_neighbours:lanes=8 rows=6"
+    "lanes_16_i64:lanes_neighbours:lanes=16 rows=3 type=int64"
+    "lanes_20:lanes_neighbours:lanes=20 rows=1"
+    "lanes_20_by_2:lanes_neighbours:lanes=20 rows=2"
+    lanes_tile:lanes_tile:
+    lanes_tile_shared:lanes_tile:memory=shared
+    lanes_sums:lanes_sums:
+    "lanes_sums_8:lanes_sums:rows=8 memory=auto"
+    lanes_sums_shared:lanes_sums:memory=shared
+    lanes_butterfly:lanes_butterfly:
+    lanes_butterfly_shared:lanes_butterfly:memory=shared
+    lanes_table:lanes_table:
+    lanes_vectors:lanes_vectors:
+    lanes_scan:lanes_scan:)
 # For CUDA alone.
 set(CALOTYPE_GPU_CORPUS_cuda
+    lanes_f16:lanes_neighbours:type=float16
+    lanes_bf16:lanes_neighbours:type=bfloat16
     thread_heap:thread_heap:
     thread_heaps:thread_heaps:)
