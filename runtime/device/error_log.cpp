@@ -7,10 +7,6 @@
 namespace calotype {
 namespace runtime {
 
-ErrorLog::~ErrorLog() {
-    free(text);
-}
-
 ErrorLog &ErrorLog::append(const char *added, size_t size) {
     if (length + size + 1 > capacity) {
         const size_t wanted = 2 * (length + size) + 64;

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 namespace calotype {
 namespace runtime {
@@ -13,7 +14,11 @@ namespace runtime {
 class ErrorLog {
 public:
     ErrorLog() = default;
-    ~ErrorLog();
+    ~ErrorLog() {
+        if (text) {
+            free(text);
+        }
+    }
     ErrorLog(const ErrorLog &) = delete;
     ErrorLog &operator=(const ErrorLog &) = delete;
 

@@ -2,6 +2,8 @@
 // Launches, and what generated code calls.
 #include "runtime/device/cache/launch.h"
 
+#include <string.h>
+
 #include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/failure.h"
@@ -34,20 +36,9 @@ void describe(const Launch &launch, const calotype_kernel_desc &kernel, ErrorLog
         << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
 }
 
-}  // namespace
-
-calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
+__attribute__((noinline)) calotype_status
+refuse_size(const LoadedModule &module, const Launch &launch, bool is_empty, uint64_t threads) {
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
-    uint64_t threads = 1;
-    bool is_empty = false;
-    for (int i = 0; i < 3; i++) {
-        threads *= launch.block[i];
-        is_empty |= launch.grid[i] == 0 || launch.block[i] == 0;
-    }
-    const bool is_too_large = kernel.max_threads && threads > kernel.max_threads;
-    if (!is_empty && !is_too_large) {
-        return CALOTYPE_OK;
-    }
     ErrorLog log;
     describe(launch, kernel, log);
     if (is_empty) {
@@ -57,6 +48,34 @@ calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
             << kernel.max_threads;
     }
     return refuse(CALOTYPE_E_LAUNCH, &module, log);
+}
+
+__attribute__((noinline)) calotype_status refuse_shape(uint32_t kernel, const int32_t shape[7]) {
+    static const char *const names[] = {
+        "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
+    int i = 0;
+    while (shape[i] >= 0) {
+        i++;
+    }
+    ErrorLog log;
+    log << "kernel number " << kernel << ": " << names[i] << " is " << shape[i]
+        << ", must not be negative";
+    return refuse(CALOTYPE_E_LAUNCH, nullptr, log);
+}
+
+}  // namespace
+
+// Between two launches the driver has used the caches of the processor for itself, so that what is
+// done here costs by its bytes of code: no loops, and what fails is elsewhere.
+
+calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
+    const uint32_t *grid = launch.grid, *block = launch.block;
+    const uint32_t most = module.desc.kernels[launch.kernel].max_threads;
+    const uint64_t threads = uint64_t(block[0]) * block[1] * block[2];
+    const bool is_empty = (grid[0] == 0) | (grid[1] == 0) | (grid[2] == 0) | (block[0] == 0) |
+                          (block[1] == 0) | (block[2] == 0);
+    return is_empty || (most && threads > most) ? refuse_size(module, launch, is_empty, threads)
+                                                : CALOTYPE_OK;
 }
 
 /** A launch that an application captures needs its module for as long as the graph lives. */
@@ -142,27 +161,10 @@ calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
 }
 
 calotype_status read_shape(uint32_t kernel, const int32_t shape[7], LaunchShape *out) {
-    bool is_negative = false;
-    out->is_empty = false;
-    for (int i = 0; i < 7; i++) {
-        is_negative |= shape[i] < 0;
-        out->is_empty |= i < 3 && shape[i] == 0;
-        out->size[i] = uint32_t(shape[i]);
-    }
-    if (!is_negative) {
-        return CALOTYPE_OK;
-    }
-    ErrorLog log;
-    log << "kernel number " << kernel << ": ";
-    const char *const names[] = {
-        "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
-    for (int i = 0; i < 7; i++) {
-        if (shape[i] < 0) {
-            log << names[i] << " is " << shape[i] << ", must not be negative";
-            break;
-        }
-    }
-    return refuse(CALOTYPE_E_LAUNCH, nullptr, log);
+    memcpy(out->size, shape, sizeof out->size);
+    out->is_empty = (shape[0] == 0) | (shape[1] == 0) | (shape[2] == 0);
+    const int32_t all = shape[0] | shape[1] | shape[2] | shape[3] | shape[4] | shape[5] | shape[6];
+    return all < 0 ? refuse_shape(kernel, shape) : CALOTYPE_OK;
 }
 
 }  // namespace runtime
