@@ -88,6 +88,13 @@ bool is_newer_than(const calotype_image &image, const DeviceArch &arch) {
     return image.sm > arch.sm;
 }
 
+bool lto_ir_links_for(const calotype_image &image, const DeviceArch &arch) {
+    if (image.suffix == 'a') {
+        return image.sm == arch.sm;
+    }
+    return !is_newer_than(image, arch) && (image.suffix != 'f' || same_major(image.sm, arch.sm));
+}
+
 const calotype_image *choose_cubin(ImageList list, const DeviceArch &arch) {
     return choose(list, CALOTYPE_CUBIN,
                   [&](const calotype_image &image) { return cubin_runs_on(image, arch); });
@@ -100,7 +107,7 @@ const calotype_image *choose_ptx(ImageList list, const DeviceArch &arch) {
 
 const calotype_image *choose_lto_ir(ImageList list, const DeviceArch &arch) {
     return choose(list, CALOTYPE_LTOIR,
-                  [&](const calotype_image &image) { return !is_newer_than(image, arch); });
+                  [&](const calotype_image &image) { return lto_ir_links_for(image, arch); });
 }
 
 const calotype_image *choose_container(ImageList list, calotype_kind kind, const DeviceArch &arch) {

@@ -15,6 +15,9 @@ bool cubin_runs_on(const calotype_image &image, const DeviceArch &arch);
 bool ptx_compiles_for(const calotype_image &image, const DeviceArch &arch);
 /** LTO-IR, and PTX without suffix, must not be newer than the target. */
 bool is_newer_than(const calotype_image &image, const DeviceArch &arch);
+/** LTO-IR links for its own architecture and all later ones; with 'f' for those of the same major
+ * number; with 'a' for no other. */
+bool lto_ir_links_for(const calotype_image &image, const DeviceArch &arch);
 
 /** A range of images to choose from. */
 struct ImageList {
@@ -32,7 +35,7 @@ inline ImageList images_of(const calotype_linkable_desc &desc) {
 const calotype_image *choose_cubin(ImageList list, const DeviceArch &arch);
 /** The latest PTX that compiles. */
 const calotype_image *choose_ptx(ImageList list, const DeviceArch &arch);
-/** The latest LTO-IR that is not newer than the target. */
+/** The latest LTO-IR that links. */
 const calotype_image *choose_lto_ir(ImageList list, const DeviceArch &arch);
 /** The latest fatbin, object or archive that runs, or whose architecture is not told. */
 const calotype_image *choose_container(ImageList list, calotype_kind kind, const DeviceArch &arch);

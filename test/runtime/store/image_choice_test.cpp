@@ -43,6 +43,15 @@ TEST(ImageChoice, PtxCompilesForLaterArchitectures) {
     EXPECT_FALSE(ptx_compiles_for(image(CALOTYPE_PTX, 90), make_arch(80)));
 }
 
+TEST(ImageChoice, LtoIrLinksForLaterArchitectures) {
+    EXPECT_TRUE(lto_ir_links_for(image(CALOTYPE_LTOIR, 80), make_arch(90)));
+    EXPECT_FALSE(lto_ir_links_for(image(CALOTYPE_LTOIR, 100), make_arch(90)));
+    EXPECT_TRUE(lto_ir_links_for(image(CALOTYPE_LTOIR, 90, 'a'), make_arch(90, 0)));
+    EXPECT_FALSE(lto_ir_links_for(image(CALOTYPE_LTOIR, 90, 'a'), make_arch(100)));
+    EXPECT_TRUE(lto_ir_links_for(image(CALOTYPE_LTOIR, 100, 'f'), make_arch(103)));
+    EXPECT_FALSE(lto_ir_links_for(image(CALOTYPE_LTOIR, 100, 'f'), make_arch(120)));
+}
+
 TEST(ImageChoice, ExactBeforeFamilyBeforeEarlier) {
     const calotype_image images[] = {
         image(CALOTYPE_PTX, 80),    image(CALOTYPE_CUBIN, 80),      image(CALOTYPE_CUBIN, 86),
