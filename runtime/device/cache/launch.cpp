@@ -65,8 +65,7 @@ __attribute__((noinline)) calotype_status refuse_shape(uint32_t kernel, const in
 
 }  // namespace
 
-// Between two launches the driver has used the caches of the processor for itself, so that what is
-// done here costs by its bytes of code: no loops, and what fails is elsewhere.
+// What every launch goes through: short, without loops, and with what fails elsewhere.
 
 calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
     const uint32_t *grid = launch.grid, *block = launch.block;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -49,6 +50,35 @@ double throughput(int threads, int calls, F f) {
         thread.join();
     }
     return double(threads) * calls / (now_ns() - begin) * 1e9;
+}
+
+/** How long f(thread, which) takes, in ns, on all threads together, of each `which` in each round.
+ * The threads stay the same, and the first is the next to be measured in each following round. */
+template<typename F>
+std::vector<std::vector<double>> in_turns(int threads, int rounds, int contenders, F f) {
+    const std::vector<double> none(static_cast<size_t>(rounds));
+    std::vector<std::vector<double>> times(static_cast<size_t>(contenders), none);
+    std::barrier together(threads);
+    std::vector<std::thread> all;
+    for (int t = 0; t < threads; t++) {
+        all.emplace_back([&, t] {
+            for (int step = -contenders; step < rounds * contenders; step++) {
+                const int round = step < 0 ? -1 : step / contenders;
+                const int which = (step + contenders + round + 1) % contenders;
+                together.arrive_and_wait();
+                const double begin = now_ns();
+                f(t, which);
+                together.arrive_and_wait();
+                if (t == 0 && round >= 0) {
+                    times[size_t(which)][size_t(round)] = now_ns() - begin;
+                }
+            }
+        });
+    }
+    for (std::thread &thread : all) {
+        thread.join();
+    }
+    return times;
 }
 
 /** The functions of the driver that raw launches need. */
@@ -132,9 +162,6 @@ struct Bench {
     void hold_and_release(int threads);
     void attribute_driver();
     void attribute_machine();
-    /** Launches a second of the driver alone; `asks`: each after cuCtxGetId. */
-    double raw(int threads, bool own_stream, bool asks);
-    double call(int threads, bool own_stream);
     void launches(int threads, bool own_stream);
     void copy_bandwidth();
     void pipeline();

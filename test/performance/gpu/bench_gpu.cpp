@@ -10,9 +10,6 @@ namespace calotype_bench {
 
 namespace {
 
-/// Of each thread, in one round.
-constexpr int n_launches = 10000;
-
 std::string name(const char *what, int threads, bool own_stream) {
     return std::string(what) + (own_stream ? "_stream_each_" : "_one_stream_") +
            std::to_string(threads);
@@ -44,58 +41,48 @@ void Bench::hold_and_release(int threads) {
     json.add("hold_and_release_ns" + suffix, 1e9 * threads / rate);
 }
 
-double Bench::raw(int threads, bool own_stream, bool asks) {
-    return throughput(threads, n_launches, [&](int t, int i) {
-        void *stream = streams[own_stream ? size_t(t) : 0];
-        unsigned long long id = 0;
-        if (i < 0) {
-            expect_ok(driver.set_current(context));
-        }
-        if (asks) {
-            expect_ok(driver.get_id(context, &id));
-        }
-        expect_ok(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
-        if (i == n_launches - 1) {
-            driver.stream_sync(stream);
-        }
-    });
-}
-
-double Bench::call(int threads, bool own_stream) {
-    return throughput(threads, n_launches, [&](int t, int i) {
-        void *stream = streams[own_stream ? size_t(t) : 0];
-        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, stream);
-        expect_ok(module.call(&on));
-        if (i < 0) {
-            driver.set_current(context);
-        } else if (i == n_launches - 1) {
-            driver.stream_sync(stream);
-        }
-    });
-}
-
-/// Raw launches, calls, and launches after a question for the context's identity, in turns: what
-/// the driver does with several threads varies more between minutes than any of them costs. Medians
-/// of all rounds, and of the ratios of what was done right after each other.
+/// Raw launches, calls, and launches after a question for the context's identity, in turns on the
+/// same threads: where those run, and what the driver does with several, varies more than any of
+/// them costs. Medians of all rounds, and of the ratios to the raw launches of the same round.
 void Bench::launches(int threads, bool own_stream) {
-    constexpr int n_rounds = 15;
-    std::vector<double> raws, calls, askings, call_ratios, asking_ratios;
-    for (int round = 0; round < n_rounds; round++) {
-        raws.push_back(raw(threads, own_stream, false));
-        calls.push_back(call(threads, own_stream));
-        askings.push_back(raw(threads, own_stream, true));
-        call_ratios.push_back(calls.back() / raws.back());
-        asking_ratios.push_back(askings.back() / raws.back());
-    }
-    const auto add = [&](const char *what, std::vector<double> &all, double unit) {
-        std::sort(all.begin(), all.end());
-        json.add(name(what, threads, own_stream), all[n_rounds / 2] / unit);
+    constexpr int n_rounds = 61, n_launches = 1000;
+    const auto raw = [&](void *stream) {
+        expect_ok(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
     };
-    add("raw_launch_M_per_s", raws, 1e6);
-    add("call_M_per_s", calls, 1e6);
-    add("asking_launch_M_per_s", askings, 1e6);
-    add("call_of_raw", call_ratios, 1);
-    add("asking_of_raw", asking_ratios, 1);
+    const std::vector<std::function<void(void *)>> contenders = {
+        raw,
+        [&](void *stream) {
+            calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, stream);
+            expect_ok(module.call(&on));
+        },
+        [&](void *stream) {
+            unsigned long long id = 0;
+            expect_ok(driver.get_id(context, &id));
+            raw(stream);
+        }};
+    const auto times = in_turns(threads, n_rounds, int(contenders.size()), [&](int t, int which) {
+        void *stream = streams[own_stream ? size_t(t) : 0];
+        expect_ok(driver.set_current(context));
+        for (int i = 0; i < n_launches; i++) {
+            contenders[size_t(which)](stream);
+        }
+        driver.stream_sync(stream);
+    });
+    const auto add = [&](const std::string &what, std::vector<double> all) {
+        std::sort(all.begin(), all.end());
+        json.add(name(what.c_str(), threads, own_stream), all[all.size() / 2]);
+    };
+    const char *const names[] = {"raw_launch", "call", "asking"};
+    for (size_t which = 0; which < contenders.size(); which++) {
+        std::vector<double> rates, ratios;
+        for (int round = 0; round < n_rounds; round++) {
+            const double ns = times[which][size_t(round)];
+            rates.push_back(1e3 * threads * n_launches / ns);
+            ratios.push_back(times[0][size_t(round)] / ns);
+        }
+        add(names[which] + std::string("_M_per_s"), rates);
+        add(names[which] + std::string("_of_raw"), ratios);
+    }
 }
 
 }  // namespace calotype_bench
