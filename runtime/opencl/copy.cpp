@@ -68,10 +68,61 @@ cl_int enqueue_rect(const Ends &ends, const CopyBox &box) {
                                         nullptr);
 }
 
+bool is_linear(const CopyBox &box) {
+    return box.rows == 1 && box.slices == 1;
+}
+
+cl_int enqueue(const Ends &ends, const CopyBox &box) {
+    return is_linear(box) ? enqueue_linear(ends, box) : enqueue_rect(ends, box);
+}
+
+/** The rows or slices of a box from one on, so many of them. */
+CopyBox part_of(const CopyBox &box, int64_t first_slice, int64_t slices, int64_t first_row,
+                int64_t rows) {
+    CopyBox part = box;
+    part.src_offset += first_slice * box.src_slice + first_row * box.src_pitch;
+    part.dst_offset += first_slice * box.dst_slice + first_row * box.dst_pitch;
+    part.slices = slices;
+    part.rows = rows;
+    if (slices == 1) {
+        part.src_slice = part.src_pitch * rows;
+        part.dst_slice = part.dst_pitch * rows;
+    }
+    return part;
+}
+
+/** NVIDIA's driver refuses boxes with less memory than a whole pitch behind the begin of their last
+ * row: all other slices, all other rows, then that row. */
+cl_int enqueue_last_row_apart(const Ends &ends, const CopyBox &box) {
+    const int64_t z = box.slices - 1, y = box.rows - 1;
+    cl_int error = CL_SUCCESS;
+    if (z > 0) {
+        error = enqueue(ends, part_of(box, 0, z, 0, box.rows));
+    }
+    if (error == CL_SUCCESS && y > 0) {
+        error = enqueue(ends, part_of(box, z, 1, 0, y));
+    }
+    return error == CL_SUCCESS ? enqueue(ends, part_of(box, z, 1, y, 1)) : error;
+}
+
+cl_int enqueue_row_by_row(const Ends &ends, const CopyBox &box) {
+    cl_int error = CL_SUCCESS;
+    for (int64_t z = 0; z < box.slices && error == CL_SUCCESS; z++) {
+        for (int64_t y = 0; y < box.rows && error == CL_SUCCESS; y++) {
+            error = enqueue_linear(ends, part_of(box, z, 1, y, 1));
+        }
+    }
+    return error;
+}
+
 int copy_box(void *closure, const CopyBox &box) {
     const Ends &ends = *static_cast<const Ends *>(closure);
-    const bool linear = box.rows == 1 && box.slices == 1;
-    const cl_int error = linear ? enqueue_linear(ends, box) : enqueue_rect(ends, box);
+    const bool linear = is_linear(box);
+    cl_int error = enqueue(ends, box);
+    if (error == CL_INVALID_VALUE && !linear) {
+        error = enqueue_last_row_apart(ends, box);
+        error = error == CL_INVALID_VALUE ? enqueue_row_by_row(ends, box) : error;
+    }
     if (error != CL_SUCCESS) {
         explain(error, linear ? "copying to, from or between OpenCL buffers"
                               : "copying boxes to, from or between OpenCL buffers");

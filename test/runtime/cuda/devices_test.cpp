@@ -162,6 +162,9 @@ TEST_F(Devices, without_host_memory_there_is_no_way_and_nothing_is_lost) {
 
 TEST_F(Devices, two_of_opencl_have_contexts_of_their_own) {
     opencl_driver().set_devices(true, 2, 0);
+    // The number is of either kind, and releasing a device asks both.
+    fake_cuda::set_devices({1, 1});
+    start();
     calotype_set_gpu_device(0);
     buffer.set_host_dirty();
     ASSERT_EQ(0, go_to(opencl));

@@ -369,6 +369,41 @@ TEST_F(FakeOpenClTest, freed_memory_is_kept_and_used_again) {
     EXPECT_EQ(fake().live("mem"), 0);
 }
 
+TEST_F(FakeOpenClTest, a_box_that_a_driver_refuses_is_copied_with_the_last_row_apart) {
+    Buffer<int> whole(6, 4, 3);
+    whole.for_each_element([&](int x, int y, int z) { whole(x, y, z) = x + 10 * y + 100 * z; });
+    Buffer<int> part = whole.cropped({{1, 4}, {1, 3}, {0, 3}});
+    part.set_host_dirty();
+    fake().fail("clEnqueueWriteBufferRect", CL_INVALID_VALUE, 1, 1);
+    ASSERT_EQ(part.copy_to_device(opencl()), 0) << errors();
+    // The box; its first slices, and the first rows of the last one.
+    EXPECT_EQ(fake().calls("clEnqueueWriteBufferRect"), 3u);
+    EXPECT_EQ(fake().calls("clEnqueueWriteBuffer"), 1u);
+    Buffer<int> back(4, 3, 3);
+    back.set_min(1, 1, 0);
+    part.set_device_dirty();
+    ASSERT_EQ(calotype_buffer_copy(nullptr, part, opencl(), back), 0) << errors();
+    ASSERT_EQ(back.copy_to_host(), 0);
+    back.for_each_element(
+        [&](int x, int y, int z) { ASSERT_EQ(back(x, y, z), x + 10 * y + 100 * z); });
+    // Where that is refused, too, row by row.
+    part.set_device_dirty(false);
+    part.set_host_dirty();
+    fake().fail("clEnqueueWriteBufferRect", CL_INVALID_VALUE, 1, 2);
+    ASSERT_EQ(part.copy_to_device(opencl()), 0) << errors();
+    EXPECT_EQ(fake().calls("clEnqueueWriteBufferRect"), 5u);
+    EXPECT_EQ(fake().calls("clEnqueueWriteBuffer"), 10u);
+    part.set_host_dirty();
+    fake().fail("clEnqueueWriteBufferRect", CL_INVALID_VALUE, 1, 2);
+    fake().fail("clEnqueueWriteBuffer", CL_INVALID_VALUE, 3, 1);
+    EXPECT_EQ(part.copy_to_device(opencl()), calotype_error_code_copy_to_device_failed);
+    EXPECT_EQ(errors(), "copy to the device failed: copying boxes to, from or between OpenCL "
+                        "buffers failed: CL_INVALID_VALUE (-30)\n");
+    EXPECT_EQ(fake().calls("clEnqueueWriteBuffer"), 13u);
+    part.device_free();
+    back.device_free();
+}
+
 TEST_F(FakeOpenClTest, host_and_device_memory_in_one_go) {
     calotype_dimension_t shape(0, 10, 1);
     calotype_buffer_t buffer = {};

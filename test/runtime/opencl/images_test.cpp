@@ -106,6 +106,10 @@ void check_round_trips() {
     }
 }
 
+std::string reported() {
+    return reported_errors().empty() ? "" : reported_errors().back();
+}
+
 /** From every layout by an interface to every layout on another one. */
 void check_copies_between(const calotype_device_interface_t *from,
                           const calotype_device_interface_t *to) {
@@ -123,9 +127,10 @@ void check_copies_between(const calotype_device_interface_t *from,
                 target.part.translate(d, source.part.dim(d).min() - target.part.dim(d).min());
             }
             count_up(source.part);
-            ASSERT_EQ(source.part.copy_to_device(from), 0) << what;
+            ASSERT_EQ(source.part.copy_to_device(from), 0) << what << ": " << reported();
             source.part.set_device_dirty();
-            ASSERT_EQ(calotype_buffer_copy(nullptr, source.part, to, target.part), 0) << what;
+            ASSERT_EQ(calotype_buffer_copy(nullptr, source.part, to, target.part), 0)
+                << what << ": " << reported();
             ASSERT_EQ(target.part.copy_to_host(), 0) << what;
             expect_counted_up(target.part, what.c_str());
             source.part.set_device_dirty(false);
