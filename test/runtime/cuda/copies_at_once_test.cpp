@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "runtime/abi/linkables.h"
@@ -14,16 +15,10 @@ namespace {
 using calotype_test::FakeCuda;
 using calotype_test::Ints;
 using calotype_test::NothingModule;
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point begin) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 class CudaCopiesAtOnce : public FakeCuda {
 protected:
     static constexpr int n = 8;
-    static constexpr int copy_ms = 100;
     std::vector<void *> contexts;
     std::vector<calotype_device_context> on;
 
@@ -34,14 +29,14 @@ protected:
         }
     }
     ~CudaCopiesAtOnce() override {
+        fake_cuda::before("cuMemcpyHtoDAsync", nullptr);
         for (int i = 0; i < n; i++) {
             calotype_device_release(&on[size_t(i)], cuda());
             EXPECT_EQ(0, cuCtxDestroy_v2(contexts[size_t(i)]));
         }
     }
-    /// How long each thread's call takes, with a buffer on its stack and a context of its own.
-    std::vector<double> copy(bool all_are_dirty) {
-        std::vector<double> took(n);
+    /// Each thread has a buffer on its stack and a context of its own.
+    void copy(bool all_are_dirty, std::function<void()> begin, std::function<void()> end) {
         std::atomic<int> ready{0};
         std::vector<std::thread> threads;
         for (size_t i = 0; i < n; i++) {
@@ -54,37 +49,45 @@ protected:
                     std::this_thread::yield();
                 }
                 if (!a.buf.host_dirty()) {
-                    std::this_thread::sleep_for(std::chrono::milliseconds(copy_ms / 5));
+                    begin();
                 }
-                const auto begin = Clock::now();
                 EXPECT_EQ(0, calotype_copy_to_device(&on[i], &a.buf, cuda()));
-                took[i] = ms_since(begin);
+                end();
                 EXPECT_EQ(0, calotype_device_free(&on[i], &a.buf));
             });
         }
         for (std::thread &thread : threads) {
             thread.join();
         }
-        return took;
+    }
+    /// Whether `counter` comes to that in time.
+    static bool comes_to(const std::atomic<int> &counter, int value) {
+        for (int ms = 0; counter < value && ms < 5000; ms++) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return counter >= value;
     }
 };
 
-TEST_F(CudaCopiesAtOnce, CopiesInEightContextsOverlap) {
-    fake_cuda::delay("cuMemcpyHtoDAsync", copy_ms);
-    const auto begin = Clock::now();
-    copy(true);
-    // One after the other they take 800 ms, and 400 where two share a lock.
-    EXPECT_LT(ms_since(begin), 2.5 * copy_ms);
+TEST_F(CudaCopiesAtOnce, CopiesInEightContextsAreAllOnAtOnce) {
+    std::atomic<int> begun{0};
+    fake_cuda::before("cuMemcpyHtoDAsync", [&] {
+        begun++;
+        EXPECT_TRUE(comes_to(begun, n));
+    });
+    copy(
+        true, [] {}, [] {});
     EXPECT_EQ(n, fake_cuda::calls("cuMemcpyHtoDAsync"));
 }
 
 TEST_F(CudaCopiesAtOnce, ThreadsWithNothingToCopyDoNotWait) {
-    fake_cuda::delay("cuMemcpyHtoDAsync", copy_ms);
-    const std::vector<double> took = copy(false);
-    EXPECT_GE(took[0], copy_ms);
-    for (size_t i = 1; i < n; i++) {
-        EXPECT_LT(took[i], 0.5 * copy_ms);
-    }
+    std::atomic<int> begun{0}, ended{0};
+    fake_cuda::before("cuMemcpyHtoDAsync", [&] {
+        begun++;
+        EXPECT_TRUE(comes_to(ended, n - 1));
+    });
+    copy(
+        false, [&] { EXPECT_TRUE(comes_to(begun, 1)); }, [&] { ended++; });
     EXPECT_EQ(1, fake_cuda::calls("cuMemcpyHtoDAsync"));
 }
 
