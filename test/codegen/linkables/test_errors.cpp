@@ -124,6 +124,11 @@ TEST(LinkErrors, ASignatureThatIsAnother) {
         compile(calling("rng_put", {Int(32), {Handle(), Int(32)}}, linkable_of("rng.ptx"))),
         "function rng_put of linkable rng (in/rng.ptx) has parameters of 8, 4 bytes and no result, "
         "but is called with parameters of 8, 4 bytes and a result of 4 bytes");
+    // PTX has sizes alone.
+    EXPECT_NE(cubin_for(compile(calling("rng_next", {Float(32), {Int(32), Float(32)}},
+                                        linkable_of("rng.ptx"))),
+                        90),
+              "");
     NEEDS_INPUT("rng.bc");
     EXPECT_COMPILE_ERROR(
         compile(calling("rng_next", {Int(32), {Int(32), Float(32)}}, linkable_of("rng.bc"))),
