@@ -54,14 +54,15 @@ TEST_F(ThreadHeap, OfAnArgumentsSize) {
     uint64_t blocks = 0;
     for (int width : {1, 64, 1000}) {
         for (int count : {0, 1, 2, 7, 100}) {
-            // What threads behind the end compute is not stored, but read.
-            Image<int32_t, 1> in((width + 63) / 64 * 64), out(width);
+            // Threads behind the end compute as well, and store nothing.
+            const int threads = (width + 63) / 64 * 64;
+            Image<int32_t, 1> in(threads), out(width);
             fill(in);
             expect_success(thread_heap_cuda(in, count, out), out);
             for (int x = 0; x < width; x++) {
                 ASSERT_EQ(out(x), total(in(x), count)) << count << " at " << x;
             }
-            blocks += uint64_t(width);
+            blocks += uint64_t(threads);
             const calotype_nrt_stats s = stats();
             EXPECT_EQ(s.alloc, blocks);
             EXPECT_EQ(s.failed, 0u);
@@ -70,8 +71,8 @@ TEST_F(ThreadHeap, OfAnArgumentsSize) {
 }
 
 TEST_F(ThreadHeap, TwoOfEachThreadsOwnSize) {
-    const int width = 37, height = 5, columns = 11;
-    Image<uint16_t, 1> sizes(48);
+    const int width = 37, height = 5, columns = 11, threads = 48;
+    Image<uint16_t, 1> sizes(threads);
     sizes.for_each_element([&](int x) { sizes(x) = uint16_t(x * 7 % 30); });
     sizes.set_host_dirty();
     Image<double, 2> out(width, height);
@@ -89,7 +90,7 @@ TEST_F(ThreadHeap, TwoOfEachThreadsOwnSize) {
             ASSERT_EQ(out(x, y), expected) << x << ", " << y;
         }
     }
-    EXPECT_EQ(stats().alloc, uint64_t(2 * width * height));
+    EXPECT_EQ(stats().alloc, uint64_t(2 * threads * height));
 }
 
 // Some threads have memory and give it back, the others say how much they wanted.
