@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/func.h"
 
+#include <mutex>
+
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "support/error.h"
@@ -237,6 +239,9 @@ std::vector<OutputImageParam> Func::output_buffers() const {
 }
 
 Pipeline Func::pipeline() {
+    // Two threads may run one Func for the first time.
+    static std::mutex mutex;
+    std::lock_guard<std::mutex> lock(mutex);
     if (!pipeline_.defined()) {
         pipeline_ = Pipeline(*this);
     }

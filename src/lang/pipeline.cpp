@@ -19,21 +19,27 @@ void run_deleters(PipelineContents &contents) {
     contents.custom_passes.clear();
 }
 
+void add_output(PipelineContents &contents, const Func &f) {
+    user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
+    f.function()->frozen = true;
+    contents.outputs.push_back(f.function());
+}
+
 }  // namespace
 
 PipelineContents::~PipelineContents() {
     run_deleters(*this);
 }
 
-Pipeline::Pipeline(const Func &output) : Pipeline(std::vector<Func>{output}) {
+// Without a copy of the Func, which another thread may run for the first time.
+Pipeline::Pipeline(const Func &output) : contents_(new PipelineContents) {
+    add_output(*contents_, output);
 }
 
 Pipeline::Pipeline(const std::vector<Func> &outputs) : contents_(new PipelineContents) {
     user_assert(!outputs.empty()) << "a pipeline has no outputs";
     for (const Func &f : outputs) {
-        user_assert(f.defined()) << "output func " << f.name() << " of a pipeline is not defined";
-        f.function()->frozen = true;
-        contents_->outputs.push_back(f.function());
+        add_output(*contents_, f);
     }
 }
 
