@@ -56,6 +56,19 @@ private:
         }
     }
 
+    /// Of what kernels do not read and write at once, and images hold.
+    void sometimes_texture(size_t i) {
+        Func &f = built_.funcs[i];
+        bool can_be = p_.stages[i].updates.empty();
+        for (const Type &t : f.types()) {
+            can_be = can_be && t.bits() <= 32;
+        }
+        if (can_be && dice_.chance(40)) {
+            f.store_in(MemoryType::GPUTexture);
+            note(f, " in texture");
+        }
+    }
+
     void stage(size_t i) {
         Func &f = built_.funcs[i];
         Func &out = built_.funcs.back();
@@ -64,10 +77,12 @@ private:
         case 0:
             f.compute_root();
             note(f, ".compute_root()");
+            sometimes_texture(i);
             return;
         case 1: {
             f.compute_root().gpu_tile(x, y, xi_, yi_, 8, 4, TailStrategy::GuardWithIf);
             note(f, ".compute_root().gpu_tile(8, 4)");
+            sometimes_texture(i);
             updates(f, p_.stages[i], [](Stage s, const Var &v) {
                 s.gpu_tile(v, Var("uo"), Var("ui"), 8, TailStrategy::GuardWithIf);
             });
