@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/module.h"
@@ -115,16 +116,11 @@ private:
 
 /// Storage that the threads of a block share. What has a size that only the launch knows (one
 /// allocation at most) is named by it: its extent becomes the Variable `.shared_bytes`.
-class SharedStorage : public Mutator {
+class SharedStorage : public StmtMutator {
 public:
     int64_t constant_bytes = 0;
     Expr launch_bytes = 0;
     bool dynamic = false;
-
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
-    }
 
 private:
     using Mutator::visit;
@@ -164,13 +160,9 @@ std::string as_identifier(const std::string &name) {
     return digit ? "_" + result : result;
 }
 
-class Offloader : public Mutator {
+class Offloader : public StmtMutator {
 public:
     explicit Offloader(LowerContext &ctx) : ctx_(ctx) {
-    }
-    using Mutator::mutate;
-    Expr mutate(const Expr &e) override {
-        return e;
     }
     std::set<DeviceAPI> used;
 
@@ -190,10 +182,40 @@ private:
         return Mutator::visit(op);
     }
 
+    Stmt visit(const IfThenElse *op) override {
+        const std::map<std::string, int> outer = stated_;
+        learn_addresses(op->condition);
+        const Stmt then_case = mutate(op->then_case);
+        stated_ = outer;
+        return IfThenElse::make(op->condition, then_case, mutate(op->else_case));
+    }
+
+    /// Conditions on addresses, as assume_alignment makes them.
+    void learn_addresses(const Expr &condition) {
+        if (const And *both = condition.as<And>()) {
+            learn_addresses(both->a);
+            learn_addresses(both->b);
+            return;
+        }
+        const EQ *equal = condition.as<EQ>();
+        const Mod *mod = equal && is_const_zero(equal->b) ? equal->a.as<Mod>() : nullptr;
+        const Call *address =
+            mod ? Call::as_intrinsic(mod->a, Intrinsic::buffer_get_device) : nullptr;
+        const Variable *header = address ? address->args[0].as<Variable>() : nullptr;
+        if (header) {
+            stated_[header->name] = int(as_const_int(mod->b).value_or(1));
+        }
+    }
+
     /// Of the address of a buffer on the device.
     Alignment alignment_of(const KernelArgument &a) const {
-        return made_here_.contains(a.name) ? Alignment{device_memory_alignment, 0}
-                                           : promised_alignment(ctx_, a.name, a.type);
+        if (made_here_.contains(a.name)) {
+            return {device_memory_alignment, 0};
+        }
+        const auto stated = stated_.find(names::buffer(a.name));
+        const Alignment promised = promised_alignment(ctx_, a.name, a.type);
+        return stated == stated_.end() ? promised
+                                       : make_intersection(promised, {stated->second, 0});
     }
 
     std::string kernel_name(const For *op) {
@@ -277,7 +299,7 @@ private:
     Stmt alignment_checks(const DeviceKernel &kernel) const {
         Stmt checks;
         for (const KernelArgument &a : kernel.args) {
-            const int alignment = int(a.alignment.modulus);
+            const int alignment = int(promised_alignment(ctx_, a.name, a.type).modulus);
             if (!a.is_buffer || made_here_.contains(a.name) || alignment <= a.type.bytes()) {
                 continue;
             }
@@ -336,22 +358,16 @@ public:
 
 private:
     LowerContext &ctx_;
-    Scope<> made_here_;  ///< buffers that the pipeline allocates
+    Scope<> made_here_;                  ///< buffers that the pipeline allocates
+    std::map<std::string, int> stated_;  ///< by the header: addresses, in conditions around
     std::set<std::string> kernel_names_;
 };
 
 /// Puts the hold of an API's kernels round the smallest part of the function that has all launches
 /// and runs once.
-class Holder : public Mutator {
+class Holder : public StmtMutator {
 public:
     explicit Holder(DeviceAPI api) : api_(api), hold_(Offloader::hold_name(api)) {
-    }
-    using Mutator::mutate;
-    Stmt mutate(const Stmt &s) override {
-        return Mutator::mutate(s);
-    }
-    Expr mutate(const Expr &e) override {
-        return e;
     }
 
 private:

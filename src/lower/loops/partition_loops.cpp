@@ -9,12 +9,14 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/loops/steady_state.h"
+#include "lower/loops/tag_alike.h"
 
 namespace calotype {
 
 using internal::find_steady_state;
 using internal::Interval;
 using internal::SteadyState;
+using internal::tag_alike;
 
 namespace {
 
@@ -64,7 +66,7 @@ private:
     /// all ranges are one condition within, so that a block as a whole chooses.
     Stmt partition_blocks(const For *outermost) {
         std::vector<Stmt> layers;
-        Stmt general = outermost;
+        Stmt general = tag_alike(outermost);
         while (is_around_blocks(general)) {
             layers.push_back(general);
             const For *loop = general.as<For>();

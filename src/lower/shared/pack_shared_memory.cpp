@@ -287,22 +287,40 @@ class DropAllocations : public StmtMutator {
     }
 };
 
-Stmt packed(KernelNest nest, const std::vector<Slot> &slots, LowerContext &ctx) {
-    const std::string name = ctx.names.unique("shared");
+/// Uses of what stands in the slot become uses of `name`, in which the slot begins at `first`.
+Stmt placed(const Slot &slot, const std::string &name, const Expr &first, Stmt body) {
+    for (const Storage *s : slot.users) {
+        internal_assert(unit_bytes % s->element_bytes == 0)
+            << "element size of shared storage " << s->name;
+        body =
+            shift_accesses(s->name, name, simplify(first * (unit_bytes / s->element_bytes)), body);
+    }
+    return body;
+}
+
+/// Slots of constant size are allocations of their own: that stores to one are not seen by loads of
+/// another is then plain to the device's compiler. Others are one allocation, whose size comes with
+/// the launch.
+Stmt packed(KernelNest nest, const std::vector<Slot> &slots, bool apart, LowerContext &ctx) {
     Stmt body = DropAllocations().mutate(wrap_in_lets(nest.lets, nest.body));
-    Expr offset = 0;
+    const std::string all = apart ? "" : ctx.names.unique("shared");
+    Expr units = 0;
+    const auto allocated = [&](const std::string &name) {
+        return Allocate::make(name, UInt(8), MemoryType::GPUShared, {simplify(units * unit_bytes)},
+                              const_true(), body);
+    };
     for (const Slot &slot : slots) {
-        for (const Storage *s : slot.users) {
-            internal_assert(unit_bytes % s->element_bytes == 0)
-                << "element size of shared storage " << s->name;
-            body = shift_accesses(s->name, name, simplify(offset * (unit_bytes / s->element_bytes)),
-                                  body);
+        const std::string name = apart ? ctx.names.unique("shared") : all;
+        body = placed(slot, name, apart ? Expr(0) : units, body);
+        if (apart) {
+            units = slot.units;
+            body = allocated(name);
+        } else {
+            units = simplify(units + slot.units);
         }
-        offset = simplify(offset + slot.units);
     }
     nest.lets.clear();
-    nest.body = Allocate::make(name, UInt(8), MemoryType::GPUShared,
-                               {simplify(offset * unit_bytes)}, const_true(), body);
+    nest.body = apart ? body : allocated(all);
     return nest.to_stmt();
 }
 
@@ -323,9 +341,9 @@ Stmt pack_kernel(const For *op, LowerContext &ctx) {
     user_assert(!units || limit == 0 || *units * unit_bytes <= limit)
         << "kernel " << op->name << " needs " << *units * unit_bytes
         << " bytes of shared memory a block; devices have at most " << limit;
-    const bool as_it_is = units && slots.size() == live.storage.size() &&
-                          *units * unit_bytes <= max_static_shared_bytes;
-    return as_it_is ? nest.to_stmt() : packed(nest, slots, ctx);
+    const bool apart = units && *units * unit_bytes <= max_static_shared_bytes;
+    return apart && slots.size() == live.storage.size() ? nest.to_stmt()
+                                                        : packed(nest, slots, apart, ctx);
 }
 
 }  // namespace

@@ -7,17 +7,20 @@
 
 namespace calotype {
 
-/// Where it saves memory, or where there is more than may be declared, the shared storage of a
-/// kernel becomes one allocation, in which storage that lives at different times has one place.
+/// Where it saves memory, storage of a kernel that lives at different times has one place in shared
+/// memory:
 ///
-///     allocate a[float32, 64] in gpu_shared         allocate shared[uint8, 512] in gpu_shared
-///     a[thread_x] = ...                             shared[thread_x] = ...
+///     allocate a[float32, 64] in gpu_shared         allocate shared[uint8, 256] in gpu_shared
+///     a[thread_x] = ...                             allocate shared$1[uint8, 256] in gpu_shared
+///     barrier                                       shared[thread_x] = ...
+///     allocate b[float32, 64] in gpu_shared    ->   barrier
+///     b[thread_x] = a[63 - thread_x]                shared$1[thread_x] = shared[63 - thread_x]
 ///     barrier                                       barrier
-///     allocate b[float32, 64] in gpu_shared    ->   shared[thread_x + 64] = shared[63 - thread_x]
-///     b[thread_x] = a[63 - thread_x]                barrier
-///     barrier                                       shared[thread_x] = shared[127 - thread_x]
-///     allocate c[float32, 64] in gpu_shared
+///     allocate c[float32, 64] in gpu_shared         shared[thread_x] = shared$1[63 - thread_x]
 ///     c[thread_x] = b[63 - thread_x]
+///
+/// Where there is more than may be declared, or of a size that is not constant, all places are in
+/// one allocation.
 ///
 /// Storage may only follow other storage in its place where a barrier stands between them.
 ///

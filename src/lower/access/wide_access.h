@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What one access of a GPU's memory can move. Helper of the passes in this folder.
+#pragma once
+
+#include "ir/constants.h"
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+constexpr int max_access_bytes = 16;
+
+/// True for the index of a vector of neighbours, all of whose lanes are accessed.
+inline bool is_dense(const Expr &index, const Expr &predicate) {
+    const Ramp *ramp = index.as<Ramp>();
+    const Broadcast *alive = predicate.as<Broadcast>();
+    return ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) &&
+           is_const_one(alive ? alive->value : predicate);
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What turns out as a tagged choice does is tagged too. Helper of partition_loops.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// Bounds carry no tags. So what one stage computes at min(likely(a), b) another needs at
+/// min(a, b), perhaps moved by a constant; both are decided by a - b:
+///
+///     let x = min(t*8, w - 8)                      let x = min(likely_if_innermost(t*8), w - 8)
+///     g[x] = ...                              ->   g[x] = ...
+///     f[min(likely_if_innermost(t*8), w - 8)]      f[min(likely_if_innermost(t*8), w - 8)]
+///         = g[x]                                       = g[x]
+Stmt tag_alike(const Stmt &s);
+
+}  // namespace calotype::internal
