@@ -13,7 +13,7 @@ public:
     Output<Buffer<float, 3>> output{"output"};  ///< same size
 
     void generate() {
-        Func in = calotype::BoundaryConditions::repeat_edge(input);
+        in(x, y, c) = calotype::BoundaryConditions::repeat_edge(input)(x, y, c);
         gray(x, y) = 0.299f * in(x, y, 0) + 0.587f * in(x, y, 1) + 0.114f * in(x, y, 2);
         blur_y(x, y) = gaussian([&](int i) { return gray(x, y + i); });
         Expr blurred = gaussian([&](int i) { return blur_y(x + i, y); });
@@ -40,13 +40,38 @@ public:
 
 private:
     void schedule_for_gpu() {
-        // A block makes the grey values that it needs once and keeps them, and the blurred columns,
-        // in memory that its threads share.
-        Var xi{"xi"}, gy{"gy"};
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).gpu_tile(x, y, xi, yi, 32, 8);
-        ratio.compute_at(output, xi);
-        blur_y.compute_at(output, x).gpu_threads(x, y);
-        gray.compute_at(output, x).split(y, y, gy, 8).gpu_threads(x, gy);
+        // A block copies what it needs of the image into memory that its threads share, and makes
+        // the blurred columns there; each is read from far fewer places than it is used in. Threads
+        // are counted through, so that each stage cuts its work as it likes: columns of eight, of
+        // which 126 are four warps less two threads, and in the end four rows of pairs.
+        Var xi{"xi"}, xv{"xv"}, yt{"yt"}, gy{"gy"}, t{"t"};
+        const int width = 120, height = 16;
+        output.bound(c, 0, 3)
+            .split(y, y, yi, height)
+            .split(yi, yt, yi, 4)
+            .split(x, x, xi, width)
+            .split(xi, xi, xv, 2)
+            .reorder(xv, c, yi, xi, yt, x, y)
+            .vectorize(xv)
+            .unroll(c)
+            .fuse(xi, yt, t)
+            .gpu_blocks(x, y)
+            .gpu_threads(t);
+        ratio.compute_at(output, yi).vectorize(x);
+        blur_y.compute_at(output, x)
+            .align_storage(x, 2)
+            .split(y, y, gy, 8)
+            .reorder(gy, x, y)
+            .unroll(gy)
+            .fuse(x, y, t)
+            .gpu_threads(t);
+        in.compute_at(output, x)
+            .split(y, y, gy, (height + 6) / 2)
+            .reorder(c, gy, x, y)
+            .unroll(c)
+            .unroll(gy)
+            .fuse(x, y, t)
+            .gpu_threads(t);
     }
 
     /// The weighted sum of seven samples.
@@ -65,7 +90,7 @@ private:
     }
 
     Var x{"x"}, y{"y"}, c{"c"}, yo{"yo"}, yi{"yi"};
-    Func gray{"gray"}, blur_y{"blur_y"}, ratio{"ratio"};
+    Func in{"in"}, gray{"gray"}, blur_y{"blur_y"}, ratio{"ratio"};
 };
 
 CALOTYPE_REGISTER_GENERATOR(Unsharp, unsharp)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times two functions in turns and prints both as one line of JSON.
+// Times functions in turns, and prints two as one line of JSON.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 /// Milliseconds of one call.
@@ -16,22 +17,37 @@ double time_once(F &&f) {
         .count();
 }
 
-/// Rounds of one run each, alternating, after a warm-up; medians and minima of a call, of which a
-/// run makes `calls`.
-template<typename A, typename B>
-void side_by_side(const char *name, A &&calotype, B &&halide, int rounds = 40, int calls = 1) {
-    std::vector<double> a, b;
-    for (int i = 0; i < rounds + 3; i++) {
-        double ta = time_once(calotype), tb = time_once(halide);
-        if (i >= 3) {
-            a.push_back(ta / calls);
-            b.push_back(tb / calls);
+/// Milliseconds of a call.
+struct CallTime {
+    double median, least;
+};
+
+/// Rounds of one run of each, in turns, after a warm-up; a run makes `calls` calls.
+inline std::vector<CallTime> in_turns(const std::vector<std::function<void()>> &runs,
+                                      int rounds = 40, int calls = 1) {
+    const int warm_up = 3;
+    std::vector<std::vector<double>> times(runs.size());
+    for (int i = 0; i < rounds + warm_up; i++) {
+        for (size_t j = 0; j < runs.size(); j++) {
+            const double t = time_once(runs[j]) / calls;
+            if (i >= warm_up) {
+                times[j].push_back(t);
+            }
         }
     }
-    std::sort(a.begin(), a.end());
-    std::sort(b.begin(), b.end());
+    std::vector<CallTime> result;
+    for (std::vector<double> &t : times) {
+        std::sort(t.begin(), t.end());
+        result.push_back({t[t.size() / 2], t[0]});
+    }
+    return result;
+}
+
+inline void side_by_side(const char *name, const std::function<void()> &calotype,
+                         const std::function<void()> &halide) {
+    const std::vector<CallTime> t = in_turns({calotype, halide});
     std::printf(
         "{\"app\": \"%s\", \"calotype_ms\": %.4f, \"halide_ms\": %.4f, \"calotype_min_ms\": %.4f, "
         "\"halide_min_ms\": %.4f}\n",
-        name, a[a.size() / 2], b[b.size() / 2], a[0], b[0]);
+        name, t[0].median, t[1].median, t[0].least, t[1].least);
 }
