@@ -42,6 +42,7 @@
 #define halide_error_code_device_dirty_with_no_device_support                                      \
     calotype_error_code_device_dirty_with_no_device_support
 #define halide_error_code_device_free_failed calotype_error_code_device_free_failed
+#define halide_error_code_device_heap_exhausted calotype_error_code_device_heap_exhausted
 #define halide_error_code_device_interface_no_device calotype_error_code_device_interface_no_device
 #define halide_error_code_device_malloc_failed calotype_error_code_device_malloc_failed
 #define halide_error_code_device_run_failed calotype_error_code_device_run_failed
@@ -81,6 +82,7 @@
 #define halide_error_device_crop_failed calotype_error_device_crop_failed
 #define halide_error_device_dirty_with_no_device_support                                           \
     calotype_error_device_dirty_with_no_device_support
+#define halide_error_device_heap_exhausted calotype_error_device_heap_exhausted
 #define halide_error_device_interface_no_device calotype_error_device_interface_no_device
 #define halide_error_explicit_bounds_too_small calotype_error_explicit_bounds_too_small
 #define halide_error_extern_stage_failed calotype_error_extern_stage_failed
