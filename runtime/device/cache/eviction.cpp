@@ -122,6 +122,17 @@ void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
     set_over_limit(context, false);
 }
 
+calotype_status tear_down_chosen(ContextState &context, Victims &victims, void *user_context,
+                                 ThreadBlock &me) {
+    const calotype_status status = tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
+    if (status != CALOTYPE_E_CAPTURE) {
+        return status;
+    }
+    LockGuard guard(kernel_cache.lock);
+    set_over_limit(context, true);
+    return CALOTYPE_OK;
+}
+
 void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me, Victims &victims) {
     const auto is_above = [&](const Load &load) {
         return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
@@ -186,9 +197,11 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
     if (status != CALOTYPE_OK) {
         return fail(status, CALOTYPE_ST_NONE, desc.name, "the module is in use");
     }
-    return context
-               ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
-               : CALOTYPE_OK;
+    status = context
+                 ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
+                 : CALOTYPE_OK;
+    const bool is_deferred = status == CALOTYPE_E_CAPTURE && (flags & CALOTYPE_EVICT_DEFER);
+    return is_deferred ? CALOTYPE_OK : status;
 }
 
 calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *freed) {
@@ -204,12 +217,15 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
         choose_idle(*context, target_bytes, *call.me, victims);
     }
     kernel_cache.lock.unlock();
+    uint64_t bytes = 0;
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
-        *freed += e->module->bytes;
+        bytes += e->module->bytes;
     }
-    return context
-               ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
-               : CALOTYPE_OK;
+    const calotype_status status =
+        context ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
+                : CALOTYPE_OK;
+    *freed += status == CALOTYPE_E_CAPTURE ? 0 : bytes;
+    return status;
 }
 
 }  // namespace
@@ -250,7 +266,7 @@ static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
         announce_change();
     }
     kernel_cache.lock.unlock();
-    return context ? tear_down(*context, victims, CALOTYPE_R_EVICT, nullptr, me) : CALOTYPE_OK;
+    return context ? tear_down_chosen(*context, victims, nullptr, me) : CALOTYPE_OK;
 }
 
 CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits) {

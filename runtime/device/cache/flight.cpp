@@ -377,7 +377,7 @@ calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
         return end_in_failure(flight, status);
     }
     // A module that another left room for is ready whatever that one's teardown says.
-    tear_down(context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me);
+    tear_down_chosen(context, victims, call.scope.user_context, *call.me);
     return CALOTYPE_OK;
 }
 

@@ -411,7 +411,7 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     kernel_cache.lock.unlock();
     calotype_status status = CALOTYPE_OK;
     if (victims.first) {
-        status = tear_down(context, victims, CALOTYPE_R_EVICT, giver.user_context, *me);
+        status = tear_down_chosen(context, victims, giver.user_context, *me);
     }
     LockGuard guard(kernel_cache.lock);
     context.users--;

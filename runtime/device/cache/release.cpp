@@ -154,6 +154,8 @@ const char *explain(calotype_status status) {
         return "a callback releases the context of its own module";
     case CALOTYPE_E_DEADLOCK:
         return "a thread that loads a module waits for this one";
+    case CALOTYPE_E_CAPTURE:
+        return "a context cannot be released while its stream is captured";
     default:
         return "";
     }
@@ -178,6 +180,9 @@ calotype_status release_closed(Release &release) {
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
     kernel_cache.lock.lock();
+    if (torn == CALOTYPE_E_CAPTURE) {
+        return torn;
+    }
     status = await_others(release);
     if (status == CALOTYPE_OK) {
         kernel_cache.lock.unlock();

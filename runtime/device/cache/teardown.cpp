@@ -6,6 +6,7 @@
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
 #include "runtime/device/device_copy.h"
+#include "runtime/device/failure.h"
 
 namespace calotype {
 namespace runtime {
@@ -81,6 +82,34 @@ static void end_entry(calotype_entry &entry) {
     }
 }
 
+/** Work in the context is done; false: a stream of it is captured, so that nobody may wait. */
+static bool await_work(const KernelBackend &backend, const DeviceScope &scope) {
+    const bool is_captured = backend.is_capturing && backend.is_capturing(scope, nullptr);
+    const bool is_done = !is_captured && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
+    clear_failure();
+    return is_done;
+}
+
+/** As if they had not been taken. False: their context has gone meanwhile. */
+static bool put_back(ContextState &context, Victims &victims, calotype_reason reason) {
+    LockGuard guard(kernel_cache.lock);
+    if (context.lost) {
+        return false;
+    }
+    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+        e->flight.owner = nullptr;
+        e->drop_image_too = e->drop_image_too && e->evict_when_idle;
+        set_phase(*e, Phase::ready);
+        set_watched(*e, is_to_be_watched(*e));
+    }
+    if (reason == CALOTYPE_R_EVICT) {
+        count_in(&context, Counter::evictions, 0 - uint64_t(victims.count));
+    }
+    victims = Victims();
+    announce_change();
+    return true;
+}
+
 calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me) {
     if (!victims.first) {
@@ -94,8 +123,11 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     bool has_driver = !context.lost;
     kernel_cache.lock.unlock();
     has_driver = has_driver && backend.enter(scope) == CALOTYPE_OK;
-    if (has_driver) {
-        backend.synchronize(scope);
+    const bool is_captured = has_driver && !await_work(backend, scope);
+    if (is_captured && reason != CALOTYPE_R_EXIT && put_back(context, victims, reason)) {
+        backend.leave(scope);
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
+                    "modules cannot be unloaded while a stream is captured");
     }
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();

@@ -2,6 +2,8 @@
 // Streams and events: when work is done.
 #include "harness/fake_cuda/state.h"
 
+#include <algorithm>
+
 using namespace fake_cuda;
 using Guard = std::lock_guard<std::mutex>;
 
@@ -137,6 +139,13 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
     Stream *stream = nullptr;
     if (CUresult code = find_stream(handle, &stream)) {
         return code;
+    }
+    const bool is_other_captured =
+        !handle && std::any_of(state().streams.begin(), state().streams.end(), [&](const auto &s) {
+            return s.second->context == stream->context && s.second->capture;
+        });
+    if (is_other_captured) {
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;  // and the capture goes on
     }
     *status = CUstreamCaptureStatus(!stream->capture ? 0 : stream->capture->is_valid ? 1 : 2);
     return CUDA_SUCCESS;

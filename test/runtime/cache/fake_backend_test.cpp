@@ -48,6 +48,78 @@ TEST_P(FakeCache, ColdWhileCaptured) {
     EXPECT_EQ("1 1 0 0 1", counts());
 }
 
+/// Limits that are set or met during a capture are kept after it.
+TEST_P(FakeCache, LimitsWhileCaptured) {
+    auto *context = static_cast<FakeContext *>(driver->make_context());
+    TestLinkable capture("capture");
+    capture.on_setup = [&](const calotype_callback_args &) {
+        context->stream.is_capturing = true;
+        return 0;
+    };
+    const auto *a = module("A"), *b = module("B"), *c = module("C", {&capture});
+    run(context, a);
+    run(context, b);
+    const auto set_most = [](uint64_t n) {
+        const calotype_limits limits = {sizeof limits, CALOTYPE_POLICY_LRU, 0, n, 0, 0};
+        return calotype_set_limits(&limits);
+    };
+    const auto is_captured = [&](bool is) {
+        context->stream.is_capturing = is;
+        fake_backend_calls().fail("synchronize", CALOTYPE_E_CAPTURE, 1, is ? 1000 : 0);
+    };
+    is_captured(true);
+    EXPECT_EQ(CALOTYPE_OK, set_most(1));
+    EXPECT_EQ("2 2 0 0 0", counts());
+    run(context, a);  // warm
+    is_captured(false);
+    EXPECT_EQ("2 2 0 0 0", counts());
+    EXPECT_EQ(0u, stats().evictions);
+    run(context, a);
+    EXPECT_EQ("2 2 0 0 1", counts());
+    // The load of C begins before the capture, and leaves no room for A.
+    fake_backend_calls().fail("synchronize", CALOTYPE_E_CAPTURE, 1, 1000);
+    calotype_hold held = hold(context, c);
+    EXPECT_EQ("3 3 1 0 1", counts());
+    give_back(context, held);
+    EXPECT_EQ(2u, stats().live_modules);
+    is_captured(false);
+    run(context, c);
+    EXPECT_EQ("3 3 1 0 2", counts());
+    EXPECT_EQ(2u, stats().evictions);
+}
+
+/// A capture that only the driver knows of: nothing is unloaded, and all works as before.
+TEST_P(FakeCache, NothingGoesWhileTheDriverRefusesToWait) {
+    void *context = driver->make_context();
+    const TestLinkable a("a");
+    const auto *m = module("m", {&a});
+    run(context, m);
+    const auto refused = [&](calotype_status status) {
+        EXPECT_EQ(CALOTYPE_E_CAPTURE, status);
+        EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_last_error()->status);
+        EXPECT_EQ("1 1 1 0 0", counts());
+        EXPECT_EQ(0u, stats().evictions);
+        run(context, m);
+    };
+    fake_backend_calls().fail("synchronize", CALOTYPE_E_CAPTURE, 1, 1000);
+    refused(calotype_evict(context, m, 0));
+    refused(calotype_evict(context, m, CALOTYPE_EVICT_IMAGE_TOO));
+    uint64_t freed = 7;
+    refused(calotype_trim(context, 0, &freed));
+    EXPECT_EQ(0u, freed);
+    for (auto policy : {CALOTYPE_REL_BUSY, CALOTYPE_REL_WAIT, CALOTYPE_REL_FORCE}) {
+        refused(calotype_release_context(context, policy, 100));
+    }
+    EXPECT_STREQ("a context cannot be released while its stream is captured",
+                 calotype_last_error()->log);
+    refused(calotype_shutdown(100));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_DEFER));
+    EXPECT_EQ("1 1 1 0 0", counts());
+    fake_backend_calls().fail("synchronize", 0, 1, 0);
+    run(context, m);
+    EXPECT_EQ("1 1 1 1 1", counts());
+}
+
 TEST_P(FakeCache, LaunchesBeyondLimits) {
     void *context = driver->make_context();
     auto *m = module("m");

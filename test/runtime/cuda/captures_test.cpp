@@ -72,6 +72,28 @@ TEST_F(CudaCaptures, AModuleStaysWhileTheGraphOrAnInstanceLives) {
     end();
 }
 
+/// Whoever unloads must wait for the context, which would break the capture.
+TEST_F(CudaCaptures, NothingIsUnloadedBesideACapture) {
+    calotype_device_context elsewhere = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    EXPECT_EQ(0, other.call(&on));
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 1, 0, 0};
+    begin_capture();
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_evict(&elsewhere, &module.desc, 0));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_trim(&elsewhere, 0, nullptr));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_release_context(&elsewhere, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_shutdown(100));
+    EXPECT_EQ(0, other.call(&elsewhere));
+    EXPECT_EQ(0u, cache_stats().unloads);
+    void *graph = end_capture();
+    EXPECT_EQ(0, cuGraphDestroy(graph));
+    EXPECT_EQ(0, other.call(&elsewhere));
+    EXPECT_EQ(1u, cache_stats().unloads);
+    const calotype_limits none = {sizeof none, CALOTYPE_POLICY_LRU, 0, 0, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&none));
+    end();
+}
+
 TEST_F(CudaCaptures, OncePerModuleAndCapture) {
     EXPECT_EQ(0, other.call(&on));
     begin_capture();
