@@ -129,7 +129,7 @@ private:
     // Expressions
     template<typename Op>
     DeviceValue arithmetic(const Op *op, const char *symbol);
-    bool is_negation(const Expr &constant, int64_t value) const;
+    bool is_negation(Expr constant, int64_t value) const;
     DeviceValue negation(const Expr &e);
     template<typename Op>
     DeviceValue extremum(const Op *op, const char *name, const char *symbol);

@@ -240,7 +240,10 @@ DeviceValue DeviceWriter::emit_node(const Add *op) {
 }
 // Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/ptx.cpp). NVRTC
 // makes one of a product with -1, too.
-bool DeviceWriter::is_negation(const Expr &constant, int64_t value) const {
+bool DeviceWriter::is_negation(Expr constant, int64_t value) const {
+    while (const Let *let = constant.as<Let>()) {
+        constant = Expr(let->body);
+    }
     const Type t = constant.type();
     const bool is_number = t.is_int_or_uint() && !t.is_bool() && t.bits() <= 32;
     return file_.dialect == Dialect::CUDA && is_number && is_const(constant, value);

@@ -111,7 +111,8 @@ TEST(CudaSource, WhatOnlyKernelsDo) {
 
 // The assembler of CUDA 13.0 loses negations in front of minima; NVRTC makes them of products too.
 TEST(CudaSource, NegationsAreHidden) {
-    for (const char *value : {"0 - f[1]:int32", "f[1]:int32 * -1", "-1 * f[1]:int32"}) {
+    for (const char *value : {"0 - f[1]:int32", "f[1]:int32 * -1", "-1 * f[1]:int32",
+                              "f[1]:int32 * (let a = f[3]:int32 in -1)"}) {
         Stmt body = parse_stmt(std::string("f[0] = min(") + value + ", f[2]:int32)");
         std::string text = cuda_text(one_kernel({out_buffer("f", Int(32))}, body, DeviceAPI::CUDA));
         EXPECT_NE(text.find("negate((int)"), std::string::npos) << text;
