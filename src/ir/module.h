@@ -95,7 +95,7 @@ struct KernelArgument {
 /// - gpu_block_index(d) and gpu_thread_index(d) say which thread it is; there are no GPU loops;
 /// - `allocate f in GPUShared` is shared by the block: of constant size, or, for at most one,
 ///   of the size that the launch gives (its extents then are the Variable `.shared_bytes`);
-/// - other allocations are of the thread and of constant size;
+/// - other allocations are of the thread: of constant size, or made of an address (`new_expr`);
 /// - there are no asserts, no parallel loops, no calls of host functions.
 struct DeviceKernel {
     std::string name;
