@@ -243,6 +243,13 @@ TEST(Ptx, Shuffles) {
         EXPECT_EQ(count(checked_ptx(pointwise(row.call, Float(32), Float(32))), row.instruction), 1)
             << row.call;
     }
+    // Groups of 8: what all lanes of one have in common, and the last or first of them.
+    const std::string down =
+        checked_ptx(pointwise("warp_shuffle(src[t]:float32, 1, 2, 8)", Float(32), Float(32)));
+    EXPECT_EQ(count(down, ", 1, 6175, -1"), 1) << down;
+    const std::string up =
+        checked_ptx(pointwise("warp_shuffle(src[t]:float32, 1, 1, 8)", Float(32), Float(32)));
+    EXPECT_EQ(count(up, ", 1, 6144, -1"), 1) << up;
     EXPECT_EQ(
         count(checked_ptx(pointwise("warp_shuffle(src[t]:float64, 16, 3)", Float(64), Float(64))),
               "shfl.sync.bfly.b32"),

@@ -122,6 +122,27 @@ TEST(CudaSource, NegationsAreHidden) {
     EXPECT_EQ(text.find("negate"), std::string::npos) << text;
 }
 
+TEST(CudaSource, Shuffles) {
+    Stmt body = parse_stmt(R"(
+        let t = gpu_thread_index(0)
+        f[t] = warp_shuffle(f[t], 3)
+        g[t] = warp_shuffle(g[t]:float64, 1, 1, 16)
+        h[t] = warp_shuffle(h[t]:float16, 1, 2)
+        b[t] = warp_shuffle(b[t]:bool, 16, 3)
+        v[ramp(t * 4, 1, 4)] = warp_shuffle(v[ramp(t * 4, 1, 4)]:int8x4, 16, 3)
+    )");
+    std::string text = cuda_text(
+        one_kernel({out_buffer("f", Int(32)), out_buffer("g", Float(64)),
+                    out_buffer("h", Float(16)), out_buffer("b", Bool()), out_buffer("v", Int(8))},
+                   body, DeviceAPI::CUDA));
+    EXPECT_NE(text.find("__shfl_sync(0xffffffffu, "), std::string::npos) << text;
+    EXPECT_NE(text.find(", 1, 16)"), std::string::npos) << text;
+    EXPECT_NE(text.find("__shfl_down_sync(0xffffffffu, "), std::string::npos) << text;
+    EXPECT_NE(text.find("__shfl_xor_sync(0xffffffffu, "), std::string::npos) << text;
+    NEEDS_NVRTC();
+    EXPECT_EQ(compile(text), "");
+}
+
 TEST(CudaSource, StrictFloatsAreNotContracted) {
     Stmt body = parse_stmt("f[0] = strict_add(f[0]:float32 * 3.0f, f[1]:float32)");
     std::string text = cuda_text(one_kernel({out_buffer("f", Float(32))}, body, DeviceAPI::CUDA));

@@ -68,6 +68,19 @@ TEST(GpuSchedules, lanes) {
     f.split(x, x, xi, 64).gpu_blocks(y).gpu_lanes(xi);
     EXPECT_COMPILE_ERROR(lower_for_cuda(f), "lane loop wide_lanes.s0.xi has extent 64, must be a "
                                             "constant of at most 32");
+    Func any = two_dimensional("any_lanes");
+    any.gpu_blocks(y).gpu_lanes(x);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(any), "lane loop any_lanes.s0.x has extent "
+                                              "any_lanes.extent.0, must be a constant of at most "
+                                              "32");
+    Func inner = two_dimensional("inner_lanes"), around = two_dimensional("around");
+    around(x, y) += inner(x + 1, y);
+    around.update().split(x, x, xi, 32).gpu_blocks(y).gpu_lanes(xi);
+    inner.compute_at(around, x).gpu_lanes(x).store_in(MemoryType::Register);
+    inner.bound_extent(x, 33);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(around),
+                         "lane loop inner_lanes.s0.x has extent 33, must be "
+                         "a constant of at most 32");
     Func g = two_dimensional("outer_lanes");
     g.split(x, x, xi, 32).gpu_blocks(y).gpu_lanes(x).gpu_threads(xi);
     EXPECT_COMPILE_ERROR(lower_for_cuda(g), "thread loop outer_lanes.s0.xi stands inside of lane "
