@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times the apps' kernels and Halide's from the same schedules, and the driver's copy of the input,
-// in turns, on the GPU: buffers stay on the device, and a time is that of several calls and a wait,
-// by call. What an app must move is its input once and its output once, of the same size: what the
-// copy moves.
+// Times the apps' kernels and Halide's from the same schedules, and the driver's copy of the
+// result, in turns, on the GPU: buffers stay on the device, and a time is that of several calls and
+// a wait, by call. What an app must move is its input once and its output once, of the same size:
+// what the copy moves.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -64,12 +64,13 @@ int compare(const char *name, int width, int height, T (*value)(uint32_t), doubl
             failures += wait() != 0;
         };
     };
+    // Of the result the device alone has what is valid: it is copied there.
     const std::vector<CallTime> times = in_turns(
         {run([&] { return ours(a); }, [&] { return calotype_device_sync(nullptr, a.output); }),
          run([&] { return theirs(b); }, [&] { return halide_device_sync(nullptr, b.output); }),
          run(
              [&] {
-                 return calotype_buffer_copy(nullptr, a.input, calotype_cuda_device_interface(),
+                 return calotype_buffer_copy(nullptr, a.output, calotype_cuda_device_interface(),
                                              copy);
              },
              [&] { return calotype_device_sync(nullptr, copy); })},
