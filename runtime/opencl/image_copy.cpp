@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The driver copies boxes between images, and between an image and rows of contiguous elements. Other
-// layouts go by way of dense host memory.
+// The driver copies boxes between images, and between an image and rows of contiguous elements.
+// Other layouts go by way of dense host memory.
 #include <stdlib.h>
 
 #include "runtime/abi/errors.h"
