@@ -40,12 +40,12 @@ public:
         }
         for (const auto &[name, target] : targets_) {
             const CompileJob &j = job(function_, target);
-            if (!j.source.custom_passes.empty() || !j.options.print_after.empty() ||
-                j.options.print_pass_times) {
+            const auto key = portable_key(j);
+            if (!key || !j.options.print_after.empty() || j.options.print_pass_times) {
                 return "";
             }
             text.put(name);
-            text.put(portable_key(j));
+            text.put(*key);
         }
         return text.take();
     }

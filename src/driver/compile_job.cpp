@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "codegen/nvptx/toolkit.h"
 #include "driver/job_text.h"
 #include "support/hash.h"
 #include "support/text.h"
@@ -18,7 +19,7 @@ JobKey finish(JobText &text, const CompileJob &job) {
     JobKey key;
     key.text = text.take();
     key.hash = internal::hash_bytes(key.text.data(), key.text.size());
-    key.is_shareable = job.source.custom_passes.empty();
+    key.is_shareable = job.source.custom_passes.empty() && !text.depends_on_files();
     return key;
 }
 
@@ -47,6 +48,9 @@ void put_artifact(JobText &text, const CompileJob &job) {
     }
     text.put(job.target.to_string());
     text.put(job.options.debug_level);
+    if (job.target.has_feature(Target::CUDA)) {
+        text.put(internal::identity(internal::find_cuda_toolkit()));
+    }
 }
 
 std::string environment_text(const char *name) {
@@ -93,9 +97,12 @@ JobKey front_half_key(const CompileJob &job) {
     return finish(text, job);
 }
 
-std::string portable_key(const CompileJob &job) {
+std::optional<std::string> portable_key(const CompileJob &job) {
     JobText text;
     put_artifact(text, job);
+    if (!job.source.custom_passes.empty() || text.depends_on_files()) {
+        return std::nullopt;
+    }
     return text.take();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,8 @@ struct CompileJob {
 struct JobKey {
     std::string text;
     uint64_t hash = 0;
-    /// False if part of the job is opaque (a pass that the user added): then nothing is shared.
+    /// False if part of the job is opaque (a pass that the user added, headers that CUDA C++
+    /// includes): then nothing is shared.
     bool is_shareable = true;
 
     bool operator==(const JobKey &other) const {
@@ -68,13 +70,14 @@ struct JobKey {
 /// unless lowering puts them into the code (profiling, tracing).
 JobKey front_half_key(const CompileJob &job);
 
-/// What the artifact depends on: the front half, the names, the linkage, the whole target and the
-/// options.
+/// What the artifact depends on: the front half, the names, the linkage, the whole target, the
+/// options and, for CUDA, the toolkit.
 JobKey artifact_key(const CompileJob &job);
 
 /// The artifact's key without what is good in this process only: the names of extern functions, not
-/// their addresses. Good in other processes of the same build of the compiler.
-std::string portable_key(const CompileJob &job);
+/// their addresses. Good in other processes of the same build of the compiler. None if part of the
+/// job is opaque.
+std::optional<std::string> portable_key(const CompileJob &job);
 
 /// The target without the features that lowering does not look at.
 Target front_half_target(const Target &target);

@@ -190,7 +190,7 @@ std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
 std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
     // Addresses are bound when the object is loaded, they are not part of it.
     const auto cache = key.is_shareable ? DiskCache::from_environment() : std::nullopt;
-    const std::string disk_key = cache ? "jit object " + portable_key(job) : "";
+    const std::string disk_key = cache ? "jit object " + portable_key(job).value() : "";
     if (cache) {
         if (auto object = cache->load(disk_key)) {
             objects_found_on_disk_++;

@@ -335,6 +335,8 @@ void JobText::put(const Linkable &linkable) {
         put(int64_t(d.images[i].sm));
         put(int64_t(d.images[i].suffix));
         put(linkable.digests()[i]);
+        depends_on_files_ |= d.images[i].kind == CALOTYPE_CU &&
+                             d.images[i].bytes.find("include") != std::string::npos;
         put(d.is_embedded ? "" : d.images[i].origin);
     }
 }

@@ -37,6 +37,11 @@ public:
     std::string take() {
         return std::move(text_);
     }
+    /// What was put also depends on files that are not part of the text: headers that the CUDA C++
+    /// of a linkable includes.
+    bool depends_on_files() const {
+        return depends_on_files_;
+    }
 
 private:
     void put_node(const ExprNode *node);
@@ -59,6 +64,7 @@ private:
 
     struct FieldWriter;
     std::string text_;
+    bool depends_on_files_ = false;
     std::map<const ExprNode *, int64_t> written_;
 };
 

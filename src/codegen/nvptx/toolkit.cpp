@@ -2,6 +2,7 @@
 #include "codegen/nvptx/toolkit.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 #include <sstream>
 
@@ -64,6 +65,17 @@ CudaToolkit find_cuda_toolkit() {
     }
     std::string root = root_on_path();
     return root.empty() ? CudaToolkit() : toolkit_in(root);
+}
+
+std::string identity(const CudaToolkit &toolkit) {
+    std::ostringstream text;
+    for (const std::string &path : {toolkit.ptxas, toolkit.nvjitlink, toolkit.libdevice,
+                                    toolkit.nvrtc, toolkit.nvcc, toolkit.include}) {
+        std::error_code error;
+        const auto time = std::filesystem::last_write_time(path, error);
+        text << path << '\n' << (error ? 0 : time.time_since_epoch().count()) << '\n';
+    }
+    return text.str();
 }
 
 }  // namespace calotype::internal

@@ -26,4 +26,7 @@ struct CudaToolkit {
 /// toolkit means: none.
 CudaToolkit find_cuda_toolkit();
 
+/// Paths and times of its parts: another text for another toolkit.
+std::string identity(const CudaToolkit &toolkit);
+
 }  // namespace calotype::internal

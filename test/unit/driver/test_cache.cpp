@@ -49,6 +49,43 @@ TEST(JobKey, NamesAndTargetsChangeTheArtifactAlone) {
     EXPECT_FALSE(front_half_key(plain) == front_half_key(one));
 }
 
+TEST(JobKey, TheToolkitCountsForCuda) {
+    Func f("f");
+    f(x) = x;
+    TemporaryDirectory one, other;
+    for (const TemporaryDirectory *root : {&one, &other}) {
+        make_directories(root->path() + "/bin");
+        write_file_atomically(root->path() + "/bin/ptxas", "");
+    }
+    const auto key = [&](const std::string &target, const TemporaryDirectory &root) {
+        setenv("CUDA_HOME", root.path().c_str(), 1);
+        const CompileJob job = job_of(f, "f", Target(target));
+        const std::string text = portable_key(job).value();
+        EXPECT_EQ(artifact_key(job).text.find(text), 0u);
+        return text;
+    };
+    const char *before = std::getenv("CUDA_HOME");
+    const std::string restored = before ? before : "";
+    EXPECT_EQ(key("x86-64-linux", one), key("x86-64-linux", other));
+    EXPECT_EQ(key("x86-64-linux-cuda", one), key("x86-64-linux-cuda", one));
+    EXPECT_NE(key("x86-64-linux-cuda", one), key("x86-64-linux-cuda", other));
+    before ? setenv("CUDA_HOME", restored.c_str(), 1) : unsetenv("CUDA_HOME");
+}
+
+// A header may change and the key would not.
+TEST(JobKey, CudaSourceThatIncludesIsNotKept) {
+    const auto job = [&](const std::string &code) {
+        Func f("f");
+        f(x) = extern_device_call(Linkable::from_bytes(CALOTYPE_CU, code, "g"), "g", Int(32), {x});
+        return job_of(f, "f", Target("x86-64-linux-cuda"));
+    };
+    const std::string function = "extern \"C\" __device__ int g(int x) { return x; }\n";
+    EXPECT_TRUE(portable_key(job(function)).has_value());
+    EXPECT_TRUE(artifact_key(job(function)).is_shareable);
+    EXPECT_FALSE(portable_key(job("#include \"g.h\"\n" + function)).has_value());
+    EXPECT_FALSE(artifact_key(job("#include \"g.h\"\n" + function)).is_shareable);
+}
+
 TEST(JobKey, EveryPartOfAPipelineCounts) {
     Param<int> p("p");
     ImageParam input(UInt(8), 2, "input");

@@ -412,7 +412,7 @@ TEST(LinkableKeys, EveryFieldCounts) {
         CompileJob job;
         job.source = p.source("p", {});
         job.target = Target("x86-64-linux-cuda");
-        return portable_key(job);
+        return portable_key(job).value();
     };
     const std::vector<Linkable> all = {
         plain,
