@@ -204,6 +204,12 @@ const Case loops[] = {
          s.rows.compute_at(s.out, y).unroll(x, 3, guard);
      },
      97, 61},
+    {"unrolled_in_a_guarded_loop",
+     [](Stencil &s) {
+         s.out.split(y, yo, yi, 4, guard).reorder(yi, x, yo).unroll(yi);
+         s.rows.compute_at(s.out, x).unroll(y).unroll(x);
+     },
+     97, 61},
     {"never_partitioned",
      [](Stencil &s) {
          s.out.never_partition(x, y).vectorize(x, 8);

@@ -48,6 +48,16 @@ private:
         return Block::make(result);
     }
 
+    /// With the lets around us in it: in min(first + 3, last) - first the two belong together.
+    Expr expanded(Expr e) const {
+        for (auto let = lets_.rbegin(); let != lets_.rend(); ++let) {
+            if (uses_var(e, (*let)->name) && is_pure((*let)->value)) {
+                e = simplify(substitute((*let)->name, (*let)->value, e));
+            }
+        }
+        return e;
+    }
+
     /// A constant that the extent never exceeds.
     int64_t bound_of(const Expr &extent, const std::string &loop) const {
         Scope<Interval> ranges;
@@ -57,7 +67,7 @@ private:
                 ranges.push(let->name, make_interval(find_constant_bounds(let->value, ranges), t));
             }
         }
-        const Expr bound = find_constant_bound(extent, Direction::Upper, ranges);
+        const Expr bound = find_constant_bound(expanded(extent), Direction::Upper, ranges);
         const std::optional<int64_t> copies = bound.defined() ? as_const_int(bound) : std::nullopt;
         user_assert(copies && *copies <= max_guarded_copies)
             << "loop " << loop << " cannot be unrolled: its extent " << extent
