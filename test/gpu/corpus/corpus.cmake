@@ -9,6 +9,9 @@ set(CALOTYPE_GPU_CORPUS
     "chain_51:chain:stages=50"
     to_and_fro:to_and_fro:
     specialised:specialised:
+    wide_u8:wide:type=uint8
+    wide_u16:wide:
+    wide_i32:wide:type=int32
     shared_blur:shared_blur:
     registers:registers:
     dynamic_shared:dynamic_shared:
