@@ -31,6 +31,10 @@ function(calotype_test NAME)
     endif()
 endfunction()
 
+# Options of the linker for tests in which the host's memory runs out (harness/failing_memory.h).
+set(CALOTYPE_FAILING_MEMORY_OPTIONS
+    LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc LINKER:--wrap=posix_memalign)
+
 # calotype_test_folder(NAME [FOLDER <folder>] [LINK <target>...] [WHOLE])
 #
 # One such executable of all sources in FOLDER (default: the current one) and below; nothing while

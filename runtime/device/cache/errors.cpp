@@ -98,6 +98,12 @@ calotype_status fail(calotype_status status, calotype_stage stage, const char *m
     return fail(failure, log);
 }
 
+static const char no_block[] = "no memory for what is kept for the thread";
+
+calotype_status fail_without_block() {
+    return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, no_block);
+}
+
 static const char *stage_text(calotype_stage stage) {
     switch (stage) {
     case CALOTYPE_ST_DISK:
@@ -167,7 +173,7 @@ CALOTYPE_WEAK const calotype_error_info *calotype_last_error(void) {
     static const calotype_error_info none = {
         sizeof(calotype_error_info), CALOTYPE_OK, CALOTYPE_ST_NONE, 0, 0, -1, "", "", ""};
     static const calotype_error_info no_memory = {
-        sizeof(calotype_error_info), CALOTYPE_E_OOM, CALOTYPE_ST_NONE, 0, 0, -1, "", "", ""};
+        sizeof(calotype_error_info), CALOTYPE_E_OOM, CALOTYPE_ST_NONE, 0, 0, -1, "", "", no_block};
     ThreadBlock *me = this_thread();
     if (!me) {
         return &no_memory;
@@ -181,6 +187,7 @@ CALOTYPE_WEAK const calotype_error_info *calotype_last_error(void) {
     const calotype_status status = me->info.status;
     me->info = none;
     me->info.status = status;
+    me->info.log = "no memory to say more";
     return &me->info;
 }
 

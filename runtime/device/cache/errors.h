@@ -44,6 +44,8 @@ calotype_status set_last_error(FlightError *error, calotype_status status);
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const char *text);
 calotype_status fail(const Failure &failure, const ErrorLog &log);
+/** Where this_thread() is null. */
+calotype_status fail_without_block();
 
 }  // namespace runtime
 }  // namespace calotype

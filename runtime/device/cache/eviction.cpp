@@ -276,7 +276,7 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
     }
     ThreadBlock *me = this_thread();
     if (!me) {
-        return CALOTYPE_E_OOM;
+        return fail_without_block();
     }
     kernel_cache.lock.lock();
     kernel_cache.limits = *limits;

@@ -374,6 +374,8 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
     CachedImage *record = find_or_begin(making, &is_ours);
     kernel_cache.lock.unlock();
     if (!record) {
+        making.log << "no memory for the record of an image";
+        *error = describe(making, CALOTYPE_E_OOM);
         return CALOTYPE_E_OOM;
     }
     if (is_ours) {

@@ -105,7 +105,7 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
     call->backend = &backend;
     call->me = this_thread();
     if (!call->me) {
-        return CALOTYPE_E_OOM;
+        return fail_without_block();
     }
     const calotype_status status = backend.acquire(user_context, &call->scope);
     call->is_acquired = status == CALOTYPE_OK;
@@ -305,6 +305,7 @@ Answer ask(Request &request) {
     count_in(request.context, Counter::negative_hits);
     request.error = share_error(request.entry->error);
     request.status = request.error ? request.error->info.status : CALOTYPE_E_OOM;
+    request.text = "no memory for the error of the first call";
     return Answer::failed;
 }
 

@@ -99,9 +99,10 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
     prefetch->user_context = user_context;
     prefetch->n = n;
     prefetch->unfinished.store(n, std::memory_order_relaxed);
-    prefetch->descs = static_cast<const calotype_module_desc **>(calloc(n + 1, sizeof *descs));
+    prefetch->descs =
+        static_cast<const calotype_module_desc **>(calloc(size_t(n) + 1, sizeof *descs));
     prefetch->threads =
-        static_cast<calotype_thread **>(calloc(n_threads + 1, sizeof(calotype_thread *)));
+        static_cast<calotype_thread **>(calloc(size_t(n_threads) + 1, sizeof(calotype_thread *)));
     if (!prefetch->descs || !prefetch->threads) {
         free_prefetch(prefetch);
         return nullptr;

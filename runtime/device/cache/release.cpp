@@ -324,7 +324,7 @@ void install_fork_handler() {
 calotype_status lose_context(uint64_t uid) {
     ThreadBlock *me = this_thread();
     if (!me) {
-        return CALOTYPE_E_OOM;
+        return fail_without_block();
     }
     Victims victims;
     kernel_cache.lock.lock();
@@ -411,7 +411,7 @@ CALOTYPE_WEAK calotype_status calotype_context_lost(uint64_t ctx_uid) {
 CALOTYPE_WEAK calotype_status calotype_shutdown(uint32_t timeout_ms) {
     ThreadBlock *me = this_thread();
     if (!me) {
-        return CALOTYPE_E_OOM;
+        return fail_without_block();
     }
     end_prefetches();
     const uint64_t deadline = deadline_after_ms(timeout_ms);

@@ -151,6 +151,10 @@ calotype_status build_text(const DeviceArch &arch, const calotype_module_desc &d
         return CALOTYPE_E_COMPILE;
     }
     void *bytes = malloc(text.size() + 1);
+    if (!bytes) {
+        log << "no memory for the image";
+        return CALOTYPE_E_OOM;
+    }
     memcpy(bytes, text.c_str(), text.size() + 1);
     image->kind = CALOTYPE_CUBIN;
     image->bytes = bytes;
