@@ -444,7 +444,7 @@ private:
             const uint32_t bits = uint32_t(x.i);
             float f;
             memcpy(&f, &bits, sizeof(f));
-            return Lane{0, double(f)};
+            return real(t, double(f));
         });
     }
 
