@@ -54,6 +54,27 @@ TEST(GpuMemory, of_a_thread) {
     check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::GPUShared); });
 }
 
+// The rows of a block slide, and their storage goes round.
+TEST(GpuMemory, folded) {
+    REQUIRE_GPU();
+    const auto check = [](TailStrategy tail, int factor, int width, int height) {
+        Func f = source("f"), g("g");
+        g(x, y) = f(x, y) + f(x + 1, y) + f(x, y + 2);
+        g.split(y, yo, yi, 8, tail).split(x, xo, xi, 16, tail).reorder(xi, yi, xo, yo);
+        g.gpu_blocks(xo, yo).gpu_threads(xi);
+        f.store_at(g, xo).compute_at(g, yi).fold_storage(y, factor).gpu_threads(x);
+        expect_values<int>(g, width, height, [](int i, int j) {
+            return plain(i, j) + plain(i + 1, j) + plain(i, j + 2);
+        });
+    };
+    for (const TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::ShiftInwards}) {
+        for (const int factor : {3, 4}) {
+            check(tail, factor, 16, 8);
+            check(tail, factor, 37, 29);
+        }
+    }
+}
+
 TEST(GpuMemory, of_the_device) {
     check_stencil([](Func f, Func) { f.compute_root().gpu_tile(x, y, xi, yi, 8, 8); });
     check_stencil([](Func f, Func) { f.compute_root(); });

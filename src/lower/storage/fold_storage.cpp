@@ -9,6 +9,7 @@
 // of loops round it left in storage, so those must read nothing but what they provide themselves.
 #include "lower/storage/fold_storage.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <unordered_set>
@@ -64,6 +65,54 @@ bool produced_at_once(const Stmt &s, const std::string &func) {
     }
     const auto *op = s.as<ProducerConsumer>();
     return op && (op->name == func ? op->is_producer : produced_at_once(op->body, func));
+}
+
+/// A comparison that a Select asks, by itself or beside others; undefined if there is none.
+class FindQuestion : public GraphVisitor {
+public:
+    Expr question;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Select *op) override {
+        find_in(op->condition);
+        if (!question.defined()) {
+            GraphVisitor::visit(op);
+        }
+    }
+    void find_in(const Expr &condition) {
+        if (const And *both = condition.as<And>()) {
+            find_in(both->a);
+        } else if (const Or *either = condition.as<Or>()) {
+            find_in(either->a);
+        } else if (const Not *no = condition.as<Not>()) {
+            find_in(no->a);
+        } else if (!is_const(condition)) {
+            question = condition;
+        }
+    }
+};
+
+/// A constant that an extent does not exceed, whatever answers its Selects get: they hang together,
+/// as both ends of a window ask the same.
+std::optional<int64_t> bound_in_all_cases(const Expr &extent, const Scope<Interval> &range,
+                                          int questions = 4) {
+    FindQuestion finder;
+    finder(extent);
+    if (!finder.question.defined() || questions == 0) {
+        const Expr bound = find_constant_bound(extent, Direction::Upper, range);
+        return bound.defined() ? as_const_int(bound) : std::nullopt;
+    }
+    std::optional<int64_t> largest;
+    for (const Expr &answer : {const_true(), const_false()}) {
+        const auto bound = bound_in_all_cases(simplify(substitute(finder.question, answer, extent)),
+                                              range, questions - 1);
+        if (!bound) {
+            return std::nullopt;
+        }
+        largest = std::max(largest.value_or(*bound), *bound);
+    }
+    return largest;
 }
 
 /// Coordinates of `func` modulo the factor.
@@ -229,11 +278,15 @@ private:
         return Stmt();
     }
 
-    void fold_automatically(const For *loop, int d, const Expr &extent) {
+    /// A constant that the extent exceeds in no iteration.
+    static std::optional<int64_t> bound_in(const For *loop, const Expr &extent) {
         Scope<Interval> range;
         range.push(loop->name, Interval(loop->min, simplify(loop->min + loop->extent - 1)));
-        const Expr bound = find_constant_bound(extent, Direction::Upper, range);
-        const std::optional<int64_t> size = bound.defined() ? as_const_int(bound) : std::nullopt;
+        return bound_in_all_cases(extent, range);
+    }
+
+    void fold_automatically(const For *loop, int d, const Expr &extent) {
+        const std::optional<int64_t> size = bound_in(loop, extent);
         if (!size || *size > max_automatic_factor) {
             return;
         }
@@ -262,7 +315,8 @@ private:
         const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
                    var_name = StringImm::make(f_.args()[d]);
         Stmt checks;
-        if (!can_prove(extent <= factor)) {
+        const std::optional<int64_t> size = bound_in(loop, extent), told = as_const_int(factor);
+        if (!(size && told && *size <= *told) && !can_prove(extent <= factor)) {
             checks = check(extent <= factor, "fold_factor_too_small",
                            {func_name, var_name, factor, loop_name, extent});
         }
