@@ -12,7 +12,8 @@ namespace calotype {
 /// - around thread loops: what the block's threads share. MemoryType::Auto becomes GPUShared, and
 ///   so do Stack and Register where only lanes share it (`ctx.lane_storage`);
 /// - of one thread: Auto becomes Stack; Heap stays, and becomes Stack where its size has a bound
-///   (bound_small_allocations), else it comes from the device's own heap (../storage/device_heap.h);
+///   (bound_small_allocations), else it comes from the device's own heap
+///   (../storage/device_heap.h);
 /// - Heap around thread loops: one piece of device memory for all blocks, made by the host:
 ///
 ///     gpu_block (b, 0, n) {                           allocate f[float32, 64, n] in heap
