@@ -282,6 +282,32 @@ TEST_P(FakeCache, CompileStepsMakeRoomWhileTheyWait) {
     EXPECT_EQ("2 2 0 0 0", counts());
 }
 
+/// The same where the hook waits for a thread that it has started.
+TEST_P(FakeCache, CompileStepsMakeRoomForAPrefetch) {
+    compiling_context = driver->make_context();
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 0, 0, 1};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    const auto *x = module("X");
+    wanted_module = module("Y");
+    const calotype_compile_fn hook = [](void *, const calotype_module_desc *desc, uint32_t, char,
+                                        void **image, size_t *size, char **) {
+        if (strcmp(desc->name, "X") == 0) {
+            void *ticket = nullptr;
+            EXPECT_EQ(CALOTYPE_OK,
+                      calotype_prefetch(compiling_context, &wanted_module, 1, 0, &ticket));
+            EXPECT_EQ(CALOTYPE_OK, calotype_prefetch_wait(ticket, 10000));
+        }
+        *image = strdup("kernel k0");
+        *size = 9;
+        return CALOTYPE_OK;
+    };
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(hook, nullptr, "a prefetch"));
+    run(compiling_context, x);
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_compile_hook(nullptr, nullptr, nullptr));
+    calls++;  // the prefetch's
+    EXPECT_EQ("2 2 0 0 0", counts());
+}
+
 /// What is loaded as it is waits for no compile step, and is none.
 TEST_P(FakeCache, ReadyImagesAreNotCompiled) {
     void *context = driver->make_context();
