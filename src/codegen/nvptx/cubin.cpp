@@ -60,9 +60,10 @@ std::vector<ElfSection> read_sections(const Bytes &file) {
     for (uint64_t i = 0; i < count; i++) {
         uint64_t header = table + i * entry;
         const uint64_t offset = std::min(file.at<uint64_t>(header + 0x18), file.size());
+        const uint64_t memory = file.at<uint64_t>(header + 0x20);
         sections.push_back({file.text(names + file.at<uint32_t>(header)), offset,
-                            std::min(file.at<uint64_t>(header + 0x20), file.size() - offset),
-                            file.at<uint32_t>(header + 0x28)});
+                            std::min(memory, file.size() - offset),
+                            file.at<uint32_t>(header + 0x28), memory});
     }
     return sections;
 }
@@ -140,7 +141,7 @@ void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts)
     for (KernelFacts &f : facts) {
         const ElfSection *shared = find(sections, ".nv.shared." + f.kernel);
         if (f.registers >= 0) {
-            f.static_shared_bytes = shared ? int(shared->size) : 0;
+            f.static_shared_bytes = shared ? int(shared->memory) : 0;
         }
     }
 }

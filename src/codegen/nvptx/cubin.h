@@ -18,6 +18,7 @@ struct ElfSection {
     std::string name;
     uint64_t offset = 0, size = 0;  ///< within the file
     uint32_t link = 0;
+    uint64_t memory = 0;  ///< bytes where it is loaded: all of them where the file has none
 };
 /// Of any 64-bit ELF file; none of what is no such file.
 std::vector<ElfSection> read_elf_sections(const std::string &elf);

@@ -15,9 +15,8 @@ using test::CudaHome;
 
 namespace {
 
-DeviceKernel tile_kernel() {
-    return kernel(R"(
-        allocate tile[float32, 256] in gpu_shared
+DeviceKernel tile_kernel(int size = 256) {
+    return kernel("allocate tile[float32, " + std::to_string(size) + R"(] in gpu_shared
         let t = gpu_thread_index(0)
         tile[t] = src[t]:float32
         evaluate gpu_thread_barrier(2)
@@ -73,6 +72,11 @@ TEST(CompileCuda, GivesCubinsAndFactsWithOne) {
         EXPECT_EQ(f.limited_by, "threads");
     }
     EXPECT_EQ(code.facts[0].static_shared_bytes, 1024);
+    // More than the file has bytes where that memory stands in it; 1024 are the system's.
+    EXPECT_EQ(compile(module_of({tile_kernel(12000)}), "x86-64-linux-cuda-cuda_capability_90")
+                  .facts.at(0)
+                  .static_shared_bytes,
+              48000 + 1024);
     // The same bytes again.
     DeviceCode again = compile(module, "x86-64-linux-cuda");
     for (size_t i = 0; i < code.images.size(); i++) {
