@@ -43,6 +43,7 @@ struct FakeEvent {
 struct State {
     std::mutex lock;
     std::set<FakeModule *> modules;
+    std::set<FakeEvent *> events;  ///< those of lost contexts stay: some may still ask
     std::vector<std::unique_ptr<FakeContext>>
         contexts;  ///< all there ever were: some may still ask
     std::set<uint64_t> dead_contexts;
@@ -309,7 +310,10 @@ calotype_status record_event(const DeviceScope &scope, void *stream, void **even
     if (int planned = state().calls.enter("record_event")) {
         return calotype_status(planned);
     }
-    *event = new FakeEvent{static_cast<FakeStream *>(stream)};
+    auto *recorded = new FakeEvent{static_cast<FakeStream *>(stream)};
+    std::lock_guard<std::mutex> guard(state().lock);
+    state().events.insert(recorded);
+    *event = recorded;
     return CALOTYPE_OK;
 }
 
@@ -320,7 +324,10 @@ calotype_status query_event(void *event) {
 }
 
 void destroy_event(void *event) {
-    delete static_cast<FakeEvent *>(event);
+    auto *recorded = static_cast<FakeEvent *>(event);
+    std::lock_guard<std::mutex> guard(state().lock);
+    expect(state().events.erase(recorded) == 1);
+    delete recorded;
 }
 
 bool is_capturing(const DeviceScope &scope, void *stream) {
