@@ -192,8 +192,7 @@ int device_release(void *user_context) {
         return 0;
     }
     constexpr uint32_t patience_ms = 10000;
-    const calotype_status released =
-        calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms);
+    const calotype_status released = release_context_of(kernel_backend, user_context, patience_ms);
     if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
         return code_of(released);
     }

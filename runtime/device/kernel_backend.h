@@ -179,5 +179,10 @@ struct KernelBackend {
                                     void *data) = nullptr;
 };
 
+/** calotype_release_context() with CALOTYPE_REL_WAIT for the context that this back end finds from
+ * the user context, whatever others make of that. */
+calotype_status release_context_of(const KernelBackend &backend, void *user_context,
+                                   uint32_t timeout_ms);
+
 }  // namespace runtime
 }  // namespace calotype

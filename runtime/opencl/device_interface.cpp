@@ -108,8 +108,7 @@ int device_release(void *user_context) {
         return scope.has_failed() ? calotype_error_code_gpu_device_error : 0;
     }
     // Of the modules: those that are held for longer than that stay, and the context with them.
-    const calotype_status released =
-        calotype_release_context(user_context, CALOTYPE_REL_WAIT, patience_ms);
+    const calotype_status released = release_context_of(kernels, user_context, patience_ms);
     if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
         set_failure(calotype_last_error()->log);
         return calotype_error_code_gpu_device_error;

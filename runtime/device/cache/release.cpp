@@ -380,28 +380,46 @@ void lose_ended_contexts() {
     }
 }
 
+namespace {
+
+/** How a context is to be released. */
+struct Wish {
+    calotype_release_policy policy;
+    uint64_t deadline;
+};
+
+Wish wish_for(calotype_release_policy policy, uint32_t timeout_ms) {
+    return {policy, policy == CALOTYPE_REL_WAIT ? deadline_after_ms(timeout_ms) : no_deadline};
+}
+
+calotype_status fulfil(const Call &call, void *data) {
+    const Wish &wish = *static_cast<const Wish *>(data);
+    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
+                    "a context cannot be released while its stream is captured");
+    }
+    return release_known(*call.me, call.scope.context_uid, wish.policy, wish.deadline,
+                         CALOTYPE_R_CONTEXT_RELEASE, call.scope.user_context);
+}
+
+}  // namespace
+
+calotype_status release_context_of(const KernelBackend &backend, void *user_context,
+                                   uint32_t timeout_ms) {
+    Wish wish = wish_for(CALOTYPE_REL_WAIT, timeout_ms);
+    Call call;
+    const calotype_status status = begin_call(user_context, backend, nullptr, &call);
+    return status == CALOTYPE_OK ? fulfil(call, &wish) : status;
+}
+
 }  // namespace runtime
 }  // namespace calotype
 
 CALOTYPE_WEAK calotype_status calotype_release_context(void *user_context,
                                                        calotype_release_policy policy,
                                                        uint32_t timeout_ms) {
-    struct Wish {
-        calotype_release_policy policy;
-        uint64_t deadline;
-    } wish = {policy, policy == CALOTYPE_REL_WAIT ? deadline_after_ms(timeout_ms) : no_deadline};
-    return for_each_backend(
-        user_context,
-        [](const Call &call, void *data) {
-            const Wish &wish = *static_cast<Wish *>(data);
-            if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
-                return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
-                            "a context cannot be released while its stream is captured");
-            }
-            return release_known(*call.me, call.scope.context_uid, wish.policy, wish.deadline,
-                                 CALOTYPE_R_CONTEXT_RELEASE, call.scope.user_context);
-        },
-        &wish);
+    Wish wish = wish_for(policy, timeout_ms);
+    return for_each_backend(user_context, fulfil, &wish);
 }
 
 CALOTYPE_WEAK calotype_status calotype_context_lost(uint64_t ctx_uid) {

@@ -3,7 +3,9 @@
 // by way of the host, and no more is copied than the dirty bits ask for.
 #include "fixture.h"
 
+#include "harness/cache_stats.h"
 #include "harness/fake_opencl/fake_opencl.h"
+#include "harness/nothing_module.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/buffer.h"
 
@@ -162,10 +164,10 @@ TEST_F(Devices, without_host_memory_there_is_no_way_and_nothing_is_lost) {
 
 TEST_F(Devices, two_of_opencl_have_contexts_of_their_own) {
     opencl_driver().set_devices(true, 2, 0);
-    // The number is of either kind, and releasing a device asks both.
-    fake_cuda::set_devices({1, 1});
-    start();
+    // CUDA has but one device, with a module that the release of OpenCL's leaves alone.
+    const calotype_test::NothingModule module;
     calotype_set_gpu_device(0);
+    EXPECT_EQ(0, module.call(nullptr));
     buffer.set_host_dirty();
     ASSERT_EQ(0, go_to(opencl));
     spoil_host();
@@ -189,6 +191,8 @@ TEST_F(Devices, two_of_opencl_have_contexts_of_their_own) {
     EXPECT_EQ(2, opencl_driver().live("context"));
     EXPECT_EQ(0, buffer.device_free());
     calotype_device_release(nullptr, opencl);
+    EXPECT_EQ(1, opencl_driver().live("context"));
+    EXPECT_EQ(1u, calotype_test::cache_stats().live_modules);
     calotype_set_gpu_device(0);
 }
 
