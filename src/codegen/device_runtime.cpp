@@ -5,10 +5,12 @@
 
 namespace calotype::internal {
 
-LinkableData device_runtime_linkable() {
+LinkableData device_runtime_linkable(bool is_for_debugging) {
     LinkableData linkable;
-    linkable.name = "calotype_nrt";
-    for (const DeviceRuntimeImage *form = device_runtime_images; form->bytes; form++) {
+    linkable.name = is_for_debugging ? "calotype_nrt_debug" : "calotype_nrt";
+    const DeviceRuntimeImage *form =
+        is_for_debugging ? device_runtime_debug_images : device_runtime_images;
+    for (; form->bytes; form++) {
         LinkableImage image;
         image.kind = form->kind;
         image.sm = form->sm;

@@ -8,7 +8,7 @@
 namespace calotype::internal {
 
 /// Its code in every form that was built with the compiler; no images if none was: the build had
-/// no compiler for CUDA C++.
-LinkableData device_runtime_linkable();
+/// no compiler for CUDA C++. That for debugging checks what it is given, and traps.
+LinkableData device_runtime_linkable(bool is_for_debugging);
 
 }  // namespace calotype::internal

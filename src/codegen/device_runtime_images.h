@@ -17,7 +17,8 @@ struct DeviceRuntimeImage {
     size_t size;
     const char *file;
 };
-/// Ends with one whose bytes are null.
+/// Each ends with one whose bytes are null. The second are those of CALOTYPE_NRT_DEBUG.
 extern const DeviceRuntimeImage device_runtime_images[];
+extern const DeviceRuntimeImage device_runtime_debug_images[];
 
 }  // namespace calotype::internal

@@ -179,7 +179,8 @@ DeviceCode compile_cuda_module(const DeviceModule &module, const Target &named) 
     const Target target = named.with_implied_features();
     const Capability lowest = ptx_capability(named);
     const std::vector<Capability> capabilities = cubin_capabilities(named);
-    LinkedModule linked(module, lowest, capabilities[0], toolkit);
+    const bool is_for_debugging = target.has_feature(Target::Debug);
+    LinkedModule linked(module, lowest, capabilities[0], toolkit, is_for_debugging);
     const CudaJob job{module, target, toolkit, linked};
     DeviceCode code;
     code.kernels = kernel_codes(module);
@@ -198,7 +199,9 @@ DeviceCode compile_cuda_module(const DeviceModule &module, const Target &named) 
         const bool is_unused = image.kind == CALOTYPE_PTX && linked.is_lto();
         image.is_embedded = !is_half || (half_links && !is_unused);
     }
-    code.flags |= linked.has_device_runtime() ? CALOTYPE_MOD_NRT : 0;
+    if (linked.has_device_runtime()) {
+        code.flags |= CALOTYPE_MOD_NRT | (is_for_debugging ? CALOTYPE_MOD_DEBUG : 0);
+    }
     note_spills(code);
     return code;
 }

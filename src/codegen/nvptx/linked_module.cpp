@@ -86,9 +86,9 @@ std::string where_toolkit_is(const CudaToolkit &toolkit) {
 }  // namespace
 
 LinkedModule::LinkedModule(const DeviceModule &module, Capability oldest, Capability oldest_cubin,
-                           const CudaToolkit &toolkit)
+                           const CudaToolkit &toolkit, bool is_for_debugging)
     : module_(module), oldest_(oldest), oldest_cubin_(oldest_cubin), toolkit_(toolkit) {
-    add_device_runtime();
+    add_device_runtime(is_for_debugging);
     for (const LinkableData &linkable : module.linked.linkables) {
         add_part(linkable);
     }
@@ -121,7 +121,7 @@ void LinkedModule::add_part(const LinkableData &linkable) {
     parts_.push_back(std::move(part));
 }
 
-void LinkedModule::add_device_runtime() {
+void LinkedModule::add_device_runtime(bool is_for_debugging) {
     std::string user = module_.linked.needs_device_runtime ? "module " + module_.name : "";
     for (const LinkableData &linkable : module_.linked.linkables) {
         user = user.empty() && linkable.nrt ? linkable_title(linkable) : user;
@@ -129,7 +129,7 @@ void LinkedModule::add_device_runtime() {
     if (user.empty()) {
         return;
     }
-    LinkableData runtime = device_runtime_linkable();
+    LinkableData runtime = device_runtime_linkable(is_for_debugging);
     user_assert(!runtime.images.empty())
         << user << " uses the device runtime (nrt), which is not in this build of Calotype: it was "
         << "built without a compiler for CUDA C++";

@@ -18,9 +18,10 @@ namespace calotype::internal {
 class LinkedModule {
 public:
     /// `oldest` is what code for later devices is made for, `oldest_cubin` the first machine code.
-    /// CompileError if a linkable has no code for CUDA, cannot be compiled, or does not fit.
+    /// The device runtime, if there is one, is that for debugging if asked for. CompileError if a
+    /// linkable has no code for CUDA, cannot be compiled, or does not fit.
     LinkedModule(const DeviceModule &module, Capability oldest, Capability oldest_cubin,
-                 const CudaToolkit &toolkit);
+                 const CudaToolkit &toolkit, bool is_for_debugging);
     LinkedModule(const LinkedModule &) = delete;
     LinkedModule &operator=(const LinkedModule &) = delete;
 
@@ -62,7 +63,7 @@ private:
     };
 
     void add_part(const LinkableData &linkable);
-    void add_device_runtime();
+    void add_device_runtime(bool is_for_debugging);
     void compile_sources(Part &part);
     void compile_bitcode(Part &part);
     void check_lto(const Part &part) const;

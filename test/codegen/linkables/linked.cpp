@@ -2,6 +2,7 @@
 #include "codegen/linkables/linked.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -118,26 +119,19 @@ bool defines(const std::string &cubin, const std::string &symbol) {
 }
 
 std::string section(const std::string &elf, const std::string &name) {
-    const auto number = [&](uint64_t at, int bytes) {
-        uint64_t value = 0;
-        for (int i = bytes; i-- > 0;) {
-            value = value << 8 | uint8_t(elf.at(at + uint64_t(i)));
-        }
-        return value;
-    };
-    if (elf.size() < 64) {
-        return "";
-    }
-    const uint64_t table = number(0x28, 8), count = number(0x3c, 2);
-    const uint64_t names = number(table + number(0x3e, 2) * 64 + 0x18, 8);
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t row = table + i * 64;
-        if (elf.compare(names + number(row, 4), name.size() + 1, name.c_str(), name.size() + 1) ==
-            0) {
-            return elf.substr(number(row + 0x18, 8), number(row + 0x20, 8));
+    for (const ElfSection &s : read_elf_sections(elf)) {
+        if (s.name == name) {
+            return elf.substr(s.offset, s.size);
         }
     }
     return "";
+}
+
+std::vector<Instruction> instructions(const std::string &cubin, const std::string &function) {
+    const std::string bytes = section(cubin, ".text." + function);
+    std::vector<Instruction> result(bytes.size() / sizeof(Instruction));
+    memcpy(result.data(), bytes.data(), result.size() * sizeof(Instruction));
+    return result;
 }
 
 bool has_nvjitlink() {

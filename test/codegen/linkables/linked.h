@@ -39,6 +39,17 @@ bool defines(const std::string &cubin, const std::string &symbol);
 /// The bytes of a section of an ELF file, or "".
 std::string section(const std::string &elf, const std::string &name);
 
+/// One of machine code from sm_70 on.
+struct Instruction {
+    uint64_t low = 0, high = 0;
+    /// What it does, and of which kinds its operands are.
+    uint32_t operation() const {
+        return low & 0xfff;
+    }
+};
+/// Those of a function of a cubin.
+std::vector<Instruction> instructions(const std::string &cubin, const std::string &function);
+
 bool has_nvjitlink();
 bool has_nvrtc();
 

@@ -4,10 +4,12 @@
 
 #include "codegen/linkables/linkable.h"
 #include "codegen/linkables/linked.h"
+#include "codegen/nvptx/cubin.h"
 #include "harness/cuda_home.h"
 #include "ir/constants.h"
 #include "ir/parser.h"
 #include "runtime/abi/linkables.h"
+#include "support/text.h"
 
 namespace calotype::internal {
 namespace {
@@ -191,6 +193,68 @@ TEST(Link, TheDeviceRuntimeWithEveryForm) {
     DeviceModule module = calling_rng_next({linkable_of("rng.bc")});
     module.linked.needs_device_runtime = true;
     EXPECT_EQ(compile(module).flags, uint32_t(CALOTYPE_MOD_NRT));
+}
+
+const char *for_debugging = "x86-64-linux-cuda-cuda_capability_90-debug";
+
+// `debug` takes the form that traps in place of the plain one.
+TEST(Link, TheDeviceRuntimeForDebugging) {
+    for (const std::string form : {"nrt.ptx", "nrt.bc", "nrt.ltoir", "nrt.cu"}) {
+        NEEDS_INPUT(form);
+        for (LtoMode lto : {LtoMode::Allow, LtoMode::Require}) {
+            LinkableData rng = linkable_of(form);
+            rng.nrt = true;
+            rng.lto = lto;
+            if (lto == LtoMode::Require && form == "nrt.ptx") {
+                continue;
+            }
+            const DeviceModule module = calling_rng_next({rng});
+            const DeviceCode plain = compile(module), debug = compile(module, for_debugging);
+            EXPECT_EQ(debug.flags, plain.flags | CALOTYPE_MOD_DEBUG) << form;
+            EXPECT_NE(plain.flags & CALOTYPE_MOD_NRT, 0u) << form;
+            ASSERT_EQ(debug.linkables.size(), 2u) << "one runtime, never both";
+            EXPECT_EQ(debug.linkables[0].data.name, "calotype_nrt_debug");
+            EXPECT_TRUE(defines(cubin_for(debug, 90), "TheMSys")) << form;
+            EXPECT_NE(device_module_uid(module, debug), device_module_uid(module, plain)) << form;
+        }
+    }
+    // Where nothing uses the device runtime, there is nothing of it to debug.
+    const DeviceCode without = compile(calling_rng_next({linkable_of("rng.ptx")}), for_debugging);
+    EXPECT_EQ(without.flags, 0u);
+    EXPECT_EQ(without.linkables.size(), 1u);
+}
+
+// The trap is found by its bytes: a toolkit need not have a disassembler.
+TEST(Link, TheDeviceRuntimeForDebuggingTraps) {
+    NEEDS_INPUT("rng.ptx");
+    DeviceModule module = linked_module(DeviceAPI::CUDA, parse_stmt(R"(
+        let block = extern NRT_Allocate(uint64(out[1]:int32)):handle
+        evaluate extern NRT_Check(block:handle):int32
+        evaluate extern NRT_Free(block:handle):int32
+    )"));
+    module.linked.needs_device_runtime = true;
+    module.linked.functions["NRT_Allocate"] = {Handle(), {UInt(64)}};
+    module.linked.functions["NRT_Check"] = {Type(), {Handle()}};
+    module.linked.functions["NRT_Free"] = {Type(), {Handle()}};
+    const auto traps = [](const DeviceCode &code) {
+        int count = 0;
+        for (const ElfSection &s : read_elf_sections(cubin_for(code, 90))) {
+            if (starts_with(s.name, ".text.")) {
+                for (const Instruction &i : instructions(cubin_for(code, 90), s.name.substr(6))) {
+                    count += i.operation() == 0x95c;  // BPT.TRAP
+                }
+            }
+        }
+        return count;
+    };
+    const DeviceCode debug = compile(module, for_debugging), plain = compile(module);
+    // One of NRT_Check, the other of what NRT_Free gives back.
+    EXPECT_EQ(traps(debug), 2);
+    EXPECT_EQ(traps(plain), 0);
+    for (const char *name : {"NRT_Check", "NRT_Free", "TheMSys"}) {
+        EXPECT_TRUE(defines(cubin_for(debug, 90), name)) << name;
+    }
+    EXPECT_EQ(debug.flags, uint32_t(CALOTYPE_MOD_NRT | CALOTYPE_MOD_DEBUG));
 }
 
 // What lowering makes of storage of a thread's own whose size the kernel alone knows.

@@ -258,6 +258,38 @@ TEST_F(NrtLeaks, OfModulesForDebuggingByModule) {
     free_kept();
 }
 
+// As a generator makes it of a target with `debug`: its kernels as PTX, and beside them the
+// runtime's form for debugging, linked where the module is loaded.
+TEST_F(NrtLeaks, OfAModuleThatIsLinkedWithTheFormForDebugging) {
+    const std::string runtime =
+        ".version 6.0\n.target sm_60\n.address_size 64\n// debug\n"
+        ".visible .global .align 8 .u64 TheMSys;\n.visible .func NRT_Check() { trap; ret; }\n";
+    const calotype_image image = {CALOTYPE_PTX, 60, 0, runtime.c_str(), runtime.size()};
+    calotype_linkable_desc linkable = {};
+    linkable.size = sizeof linkable;
+    linkable.name = "calotype_nrt_debug";
+    linkable.images = &image;
+    linkable.n_images = 1;
+    const calotype_linkable_desc *linkables[] = {&linkable};
+    NrtModuleOnFake generated("generated", CALOTYPE_MOD_NRT | CALOTYPE_MOD_DEBUG, false),
+        plain("plain");
+    generated.desc.linkables = linkables;
+    generated.desc.n_linkables = 1;
+    EXPECT_EQ(CALOTYPE_OK, calotype_nrt_enable_stats(nullptr, 1));
+    calotype_nrt_memsys *of_plain = run(plain, one_kept), *of_generated = run(generated, one_kept);
+    ASSERT_NE(nullptr, of_generated);
+    EXPECT_NE(of_plain, of_generated);
+    EXPECT_EQ(2u, of_generated->alloc);
+    const std::string context = context_number();
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(nullptr, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ("device runtime: 4 of 4 allocations in context " + context +
+                  " of CUDA were not freed, 112 bytes\n"
+                  "device runtime: 2 of 2 of module generated, 56 bytes\n",
+              printed);
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    free_kept();
+}
+
 TEST_F(NrtLeaks, NothingToReport) {
     NrtModuleOnFake a("a");
     run(a, three_kept);  // not counted

@@ -101,6 +101,20 @@ TEST_F(NvJitLink, PtxWithLibrariesOfAllKinds) {
     }
 }
 
+// Code need not be made for debugging to be linked so.
+TEST_F(NvJitLink, ForDebugging) {
+    for (const char *file : {"kernel.ptx", "kernel.ltoir"}) {
+        SCOPED_TRACE(file);
+        module = ModuleUnderTest();
+        module.desc.flags = CALOTYPE_MOD_DEBUG;
+        const bool is_ptx = file == std::string("kernel.ptx");
+        is_ptx ? kernels_as_ptx() : kernels_as_lto_ir();
+        library(CALOTYPE_PTX, "add.ptx");
+        expect_linked(false);
+        EXPECT_TRUE(calls_add_ext());
+    }
+}
+
 TEST_F(NvJitLink, AFatbinWithLtoIrWhereLtoIsForbidden) {
     kernels_as_ptx();
     library(CALOTYPE_FATBIN, "multi.fatbin", 0, CALOTYPE_LK_LTO_NEVER);

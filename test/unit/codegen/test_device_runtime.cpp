@@ -16,7 +16,7 @@ bool begins(const std::string &bytes, const std::string &with) {
 }
 
 TEST(DeviceRuntime, FormsAreWhatTheySay) {
-    const LinkableData runtime = internal::device_runtime_linkable();
+    const LinkableData runtime = internal::device_runtime_linkable(false);
     EXPECT_EQ("calotype_nrt", runtime.name);
     EXPECT_TRUE(runtime.setup.empty());
     EXPECT_FALSE(runtime.nrt);
@@ -55,6 +55,31 @@ TEST(DeviceRuntime, FormsAreWhatTheySay) {
         }
     }
     EXPECT_TRUE(has_text);
+}
+
+// PTX, which links for every architecture that is not older than the plain one's oldest.
+TEST(DeviceRuntime, TheFormForDebugging) {
+    const LinkableData plain = internal::device_runtime_linkable(false);
+    const LinkableData debug = internal::device_runtime_linkable(true);
+    EXPECT_EQ("calotype_nrt_debug", debug.name);
+    EXPECT_TRUE(debug.setup.empty());
+    EXPECT_FALSE(debug.nrt);
+    if (plain.images.empty()) {
+        EXPECT_TRUE(debug.images.empty());
+        GTEST_SKIP() << "built without a compiler for CUDA C++";
+    }
+    ASSERT_EQ(1u, debug.images.size());
+    const LinkableImage &image = debug.images[0];
+    EXPECT_EQ(CALOTYPE_PTX, image.kind);
+    EXPECT_EQ("calotype_nrt_debug.ptx", image.origin);
+    for (const LinkableImage &form : plain.images) {
+        EXPECT_TRUE(form.kind != CALOTYPE_PTX || form.sm >= image.sm) << form.origin;
+        EXPECT_TRUE(form.kind != CALOTYPE_PTX || form.bytes.find("trap;") == std::string::npos)
+            << form.origin;
+    }
+    EXPECT_NE(std::string::npos, image.bytes.find(".target sm_" + std::to_string(image.sm)));
+    EXPECT_NE(std::string::npos, image.bytes.find(".visible .global .align 8 .u64 TheMSys"));
+    EXPECT_NE(std::string::npos, image.bytes.find("trap;"));
 }
 
 }  // namespace
