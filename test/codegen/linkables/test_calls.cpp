@@ -56,6 +56,7 @@ DeviceModule calling_all(const LinkableData &linkable) {
 
 const Target sm_90("x86-64-linux-cuda-cuda_capability_90");
 
+// L1, L4, L6, L13.
 TEST(LinkedCalls, EveryTypeInEveryForm) {
     for (const std::string form :
          {"rng.ptx", "rng.cubin", "rng.o", "rng.fatbin", "rng.ltoir", "rng.cu", "rng.bc"}) {
@@ -158,6 +159,7 @@ TEST(LinkedCalls, InlinedCodeIsThatOfThePipeline) {
 // byte by byte, made in the same way. With LTO that is by way of CUDA C++, and another compiler:
 // against the code without any linkable, instructions are compared, not registers and waits, which
 // are that compiler's to choose.
+// L13.
 TEST(LinkedCalls, InlinedMachineCodeIsThatOfThePipeline) {
     NEEDS_INPUT("rng.bc");
     const DeviceModule own =

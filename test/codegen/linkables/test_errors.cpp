@@ -48,6 +48,7 @@ const char *const readable_forms[] = {"rng.ptx",     "rng.cubin",    "rng.o",   
                                       "rng.fatbin",  "multi.fatbin", "speed.fatbin", "size.fatbin",
                                       "none.fatbin", "rng.bc"};
 
+// L9.
 TEST(LinkErrors, AFunctionThatIsMissing) {
     const LinkedFunction f = {Int(32), {Int(32)}};
     for (const std::string form : readable_forms) {
@@ -170,6 +171,7 @@ TEST(LinkErrors, CudaSourceOfAnotherSignatureOrName) {
 }
 
 // LTO-IR alone tells no names; what the linker says is explained.
+// L9, L14.
 TEST(LinkErrors, NamesThatLtoIrHasNot) {
     NEEDS_INPUT("rng.ltoir");
     LinkableData rng = linkable_of("rng.ltoir");
@@ -269,6 +271,7 @@ TEST(LinkErrors, WhatAnotherMachineTakes) {
         "this device");
 }
 
+// L7, L8.
 TEST(LinkErrors, CodeOfAnotherArchitecture) {
     NEEDS_INPUT("rng80.cubin");
     EXPECT_COMPILE_ERROR(compile_with(linkable_of("rng80.cubin")),
@@ -337,6 +340,7 @@ TEST(LinkErrors, CodeOfOneArchitectureAlone) {
 }
 
 // Of several fatbins or objects that one is linked whose architecture fits.
+// L8.
 TEST(LinkErrors, ContainersOfOneArchitecture) {
     const std::string forms[] = {"fatbin", "o"};
     for (const std::string &form : forms) {
@@ -375,6 +379,7 @@ TEST(LinkErrors, AnArchitectureThatIsOnlyChosenIsLeftOut) {
                          "for sm_90 or older");
 }
 
+// L2, L3.
 TEST(LinkErrors, LtoThatIsForbiddenOrImpossible) {
     NEEDS_INPUT("rng.ltoir");
     LinkableData rng = linkable_of("rng.ltoir");
@@ -451,6 +456,7 @@ TEST(LinkErrors, FilesThatEndTooEarly) {
     EXPECT_EQ(text.substr(0, begin.size()), begin);
 }
 
+// L9.
 TEST(LinkErrors, NamesThatNobodyDefines) {
     for (const std::string form : {"ptx", "bc", "o", "a", "fatbin"}) {
         NEEDS_INPUT("other." + form);
@@ -464,6 +470,7 @@ TEST(LinkErrors, NamesThatNobodyDefines) {
     }
 }
 
+// L14.
 TEST(LinkErrors, TheDeviceRuntimeIsAskedFor) {
     for (const std::string form : {"ptx", "bc", "o", "a", "fatbin", "ltoir"}) {
         NEEDS_INPUT("nrt." + form);

@@ -29,6 +29,7 @@ struct Form {
 class EveryForm : public ::testing::TestWithParam<Form> {};
 
 // A call that stays is a function in the cubin, an inlined one is not.
+// L1, L4, L6, L12, L13.
 TEST_P(EveryForm, IsLinked) {
     const Form &form = GetParam();
     NEEDS_INPUT(form.file);
@@ -155,6 +156,7 @@ TEST(Link, WithoutAToolkitAtLoadTime) {
     EXPECT_EQ(code.notes.size(), 1u);
 }
 
+// L5.
 TEST(Link, LtoTravelsAsLtoIr) {
     NEEDS_INPUT("rng.ltoir");
     LinkableData rng = linkable_of("rng.ltoir");
@@ -179,6 +181,7 @@ TEST(Link, LtoTravelsAsLtoIr) {
     EXPECT_TRUE(defines(cubin, "rng_twice"));
 }
 
+// L15.
 TEST(Link, TheDeviceRuntimeWithEveryForm) {
     NEEDS_INPUT("nrt.ptx");
     for (const std::string form : {"nrt.ptx", "nrt.bc", "nrt.ltoir"}) {

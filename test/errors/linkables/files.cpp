@@ -16,6 +16,7 @@ using namespace test;
 const std::string extensions =
     ".ptx, .cubin, .fatbin, .o, .obj, .a, .lib, .ltoir, .cu, .cl, .ocl, .bc";
 
+// L11.
 TEST(LinkableFiles, extensions) {
     LinkableFolder dir;
     const std::string none = dir.add("rng", cubin()), odd = dir.add("rng.xyz", cubin());
@@ -30,6 +31,7 @@ TEST(LinkableFiles, extensions) {
     EXPECT_EQ(Linkable::from_path(odd, CALOTYPE_CUBIN).data().images[0].kind, CALOTYPE_CUBIN);
 }
 
+// L11.
 TEST(LinkableFiles, missing) {
     LinkableFolder dir;
     EXPECT_COMPILE_ERROR(Linkable::from_path(dir.path("rng.ptx")),
@@ -45,6 +47,7 @@ TEST(LinkableFiles, missing) {
 }
 
 // What each extension says of what each kind holds.
+// L11.
 TEST(LinkableFiles, another_kind) {
     LinkableFolder dir;
     struct Row {
@@ -86,6 +89,7 @@ TEST(LinkableFiles, another_kind) {
     }
 }
 
+// L11.
 TEST(LinkableFiles, kind_that_is_given) {
     LinkableFolder dir;
     const std::string path = dir.add("rng.ptx", ptx()), odd = dir.add("rng.x", ptx());

@@ -107,6 +107,7 @@ void check_heap(Pipeline pipeline) {
 
 class EveryForm : public ::testing::TestWithParam<Row> {};
 
+// L12.
 TEST_P(EveryForm, GivesTheSame) {
     const Where where = GetParam().where;
     if (where == Where::host) {

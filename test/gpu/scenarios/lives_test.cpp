@@ -196,6 +196,7 @@ TEST_F(CudaLives, OneProcess) {
     exit(0);
 }
 
+// G1.
 TEST_F(CudaLives, ExitWithLiveModules) {
     Processes processes;
     EXPECT_EQ("sm t4m ", processes.run("CudaLives.OneProcess"));

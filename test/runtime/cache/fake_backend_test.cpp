@@ -470,6 +470,33 @@ TEST_P(FakeCache, Fork) {
     EXPECT_EQ("1 1 1 0 0", counts());
 }
 
+/// What is loaded as the process ends is torn down once, and told so.
+// G1.
+TEST_P(FakeCache, Exit) {
+    int ends[2];
+    ASSERT_EQ(0, pipe(ends));
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        TestLinkable a("a");
+        a.on_teardown = [&](const calotype_callback_args &args) {
+            const char reason = char('0' + int(args.reason));
+            return write(ends[1], &reason, 1) == 1 ? 0 : 1;
+        };
+        run(driver->make_context(), module("m", {&a}));
+        exit(0);
+    }
+    close(ends[1]);
+    char reasons[2] = {};
+    EXPECT_EQ(1, read(ends[0], reasons, 1));
+    EXPECT_EQ('0' + int(CALOTYPE_R_EXIT), reasons[0]);
+    EXPECT_EQ(0, read(ends[0], reasons, 1));
+    close(ends[0]);
+    int status = -1;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+}
+
 /// Records of contexts that have gone serve later ones, whether the cache was told or not.
 TEST_P(FakeCache, ManyContextsOneAfterTheOther) {
     const TestLinkable a("a");

@@ -77,6 +77,11 @@ public:
     virtual bool has_globals() {
         return true;
     }
+    /** Whether that context is the calling thread's; -1: threads of this driver have none. */
+    virtual int is_current(void *user_context) {
+        (void)user_context;
+        return -1;
+    }
     /** Launch `read` and answer what it stores. */
     virtual int read_global(void *user_context, const calotype_hold &hold, uint32_t kernel) = 0;
 

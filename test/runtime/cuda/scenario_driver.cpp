@@ -82,6 +82,9 @@ public:
     void delay_unloads(int ms) override {
         fake_cuda::delay("cuModuleUnload", ms);
     }
+    int is_current(void *context) override {
+        return fake_cuda::current_context() == context_of(context);
+    }
     int read_global(void *context, const calotype_hold &hold, uint32_t kernel) override {
         int32_t value = 0;
         void *to = &value, *args[] = {&to};

@@ -62,6 +62,7 @@ struct Full {
     }
 };
 
+// G3.
 TEST_F(NrtLoads, AfterRelocationsAndBeforeSetups) {
     Full full("full", look_from_setup);
     static long copies, setups;

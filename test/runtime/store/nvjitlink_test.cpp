@@ -82,6 +82,7 @@ TEST_F(NvJitLink, OfAnotherMajorVersionThanTheDriverIsNotUsed) {
     EXPECT_STREQ(arch.toolchain, "driver 12080");
 }
 
+// L1.
 TEST_F(NvJitLink, PtxWithLibrariesOfAllKinds) {
     const struct {
         calotype_kind kind;
@@ -115,6 +116,7 @@ TEST_F(NvJitLink, ForDebugging) {
     }
 }
 
+// L1.
 TEST_F(NvJitLink, AFatbinWithLtoIrWhereLtoIsForbidden) {
     kernels_as_ptx();
     library(CALOTYPE_FATBIN, "multi.fatbin", 0, CALOTYPE_LK_LTO_NEVER);
@@ -123,6 +125,7 @@ TEST_F(NvJitLink, AFatbinWithLtoIrWhereLtoIsForbidden) {
     EXPECT_FALSE(built.image.lto_missed);
 }
 
+// L2.
 TEST_F(NvJitLink, LtoIrAloneWhereLtoIsForbidden) {
     kernels_as_ptx();
     library(CALOTYPE_LTOIR, "add.ltoir", 90, CALOTYPE_LK_LTO_NEVER);
@@ -132,6 +135,7 @@ TEST_F(NvJitLink, LtoIrAloneWhereLtoIsForbidden) {
                    "or a cubin\n");
 }
 
+// L3.
 TEST_F(NvJitLink, LtoRequiredWithoutLtoIr) {
     kernels_as_lto_ir();
     library(CALOTYPE_PTX, "add.ptx", 90, CALOTYPE_LK_LTO_REQUIRED);
@@ -149,6 +153,7 @@ TEST_F(NvJitLink, LtoRequiredOfKernelsWithoutLtoIr) {
                    "inlined\n");
 }
 
+// L4.
 TEST_F(NvJitLink, PtxWithLtoIrLinksButIsNotInlined) {
     for (const char *file : {"add.ltoir", "multi.fatbin"}) {
         SCOPED_TRACE(file);
@@ -160,6 +165,7 @@ TEST_F(NvJitLink, PtxWithLtoIrLinksButIsNotInlined) {
     }
 }
 
+// L5.
 TEST_F(NvJitLink, LtoIrWithMachineCodeKeepsTheCall) {
     const struct {
         calotype_kind kind;
@@ -179,6 +185,7 @@ TEST_F(NvJitLink, LtoIrWithMachineCodeKeepsTheCall) {
 }
 
 // The symbol is not in the cubin.
+// L6, L13.
 TEST_F(NvJitLink, LtoIrWithLtoIrInlines) {
     const struct {
         calotype_kind kind;
@@ -213,6 +220,7 @@ TEST_F(NvJitLink, KernelsAreTakenAsLtoIrOnlyWhereItServes) {
     EXPECT_TRUE(calls_add_ext());
 }
 
+// L7.
 TEST_F(NvJitLink, LtoIrThatIsNewerThanTheTarget) {
     kernels_as_lto_ir();
     library(CALOTYPE_LTOIR, "new.ltoir", 100);
@@ -221,6 +229,7 @@ TEST_F(NvJitLink, LtoIrThatIsNewerThanTheTarget) {
                    "LTO-IR must not be newer than the target; build it for sm_90 or older\n");
 }
 
+// L8.
 TEST_F(NvJitLink, MachineCodeOfAnotherArchitecture) {
     kernels_as_ptx();
     library(CALOTYPE_CUBIN, "add80.cubin", 80);
@@ -236,6 +245,7 @@ TEST_F(NvJitLink, MachineCodeOfAnotherArchitecture) {
 }
 
 // Of several fatbins that one is taken whose architecture fits.
+// L8.
 TEST_F(NvJitLink, FatbinsOfOneArchitectureEach) {
     kernels_as_ptx();
     library(CALOTYPE_FATBIN, "add80.fatbin", 80);
@@ -246,6 +256,7 @@ TEST_F(NvJitLink, FatbinsOfOneArchitectureEach) {
     EXPECT_TRUE(calls_add_ext());
 }
 
+// L9.
 TEST_F(NvJitLink, AFunctionThatNobodyDefines) {
     kernels_as_ptx();
     expect_failure(CALOTYPE_E_LINK,
@@ -320,6 +331,7 @@ TEST_F(NvJitLink, ALinkableByTwoRoutesIsLinkedOnce) {
     free(const_cast<void *>(image.bytes));
 }
 
+// L14.
 TEST_F(NvJitLink, TheDeviceRuntimeWithoutItsFlag) {
     kernels_as_ptx();
     library(CALOTYPE_PTX, "nrt.ptx");

@@ -17,6 +17,7 @@ using namespace test;
 
 // ---- kinds ----
 
+// L10.
 TEST(Linkable, SevenExtensionsSevenKinds) {
     LinkableFolder dir;
     const std::pair<std::string, calotype_kind> files[] = {
@@ -226,6 +227,7 @@ std::vector<std::string> names_of(const std::vector<LinkableData> &list) {
 
 using Names = std::vector<std::string>;
 
+// G2.
 TEST(LinkPlan, OrderOfSetUp) {
     const LinkPlan plan({code("b").after("d"), code("a"), code("d")},
                         uses({{"f", code("z")}, {"g", code("c")}}));
@@ -259,6 +261,7 @@ TEST(LinkPlan, OneLinkableByThreeRoutes) {
     EXPECT_EQ(names_of(plan.code_for({{"f"}, {}}, false).linkables), Names{"a"});
 }
 
+// G2.
 TEST(LinkPlan, Errors) {
     LinkableFolder dir;
     const Linkable a = Linkable::from_path(dir.add("a.ptx", ptx("sm_90")));
@@ -302,6 +305,7 @@ LinkedCode all_of(const std::vector<Linkable> &list) {
 }
 
 // The order of set-up is that of both.
+// G2.
 TEST(LinkPlan, OrderOfMergedModules) {
     const Linkable a = code("a"), b = code("b"), c = code("c"), d = code("d");
     LinkedCode into = all_of({a, b.after("a"), c});

@@ -38,6 +38,30 @@ TEST_P(Scenario, G4_TeardownOfFailedSetupWaitsForTheStream) {
     EXPECT_EQ("s:a s:b t:a", call_log().text());
 }
 
+TEST_P(Scenario, G5_TheContextIsCurrent) {
+    void *contexts[] = {driver->make_context(), driver->make_context()};
+    if (driver->is_current(contexts[0]) < 0) {
+        GTEST_SKIP() << "threads of this driver have no current context";
+    }
+    const uint64_t first = uid_of(contexts[0]);
+    TestLinkable a("a");
+    int current = 0;
+    a.on_setup = a.on_teardown = [&](const calotype_callback_args &args) {
+        current += driver->is_current(contexts[args.ctx_uid == first ? 0 : 1]);
+        return 0;
+    };
+    const auto *m = module("m", {&a});
+    run(contexts[0], m);
+    run(contexts[1], m);
+    EXPECT_EQ(2, current);
+    EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
+    EXPECT_EQ("1 2 2 2 2", counts());
+    EXPECT_EQ(4, current);
+    for (void *context : contexts) {
+        EXPECT_EQ(0, driver->is_current(context));
+    }
+}
+
 TEST_P(Scenario, G6_CallbacksOfALinkableRunOneAtATime) {
     for (const bool is_safe : {false, true}) {
         TestLinkable a(is_safe ? "safe" : "serial");
@@ -116,6 +140,7 @@ TEST_P(Scenario, G9_ReadyWaitsForWhatSetupsQueued) {
     caller.join();
 }
 
+// G1.
 TEST_P(Scenario, TeardownsAreToldWhy) {
     TestLinkable a("a"), failing("failing");
     std::vector<calotype_reason> reasons;
@@ -164,6 +189,7 @@ TEST_P(Scenario, SetupFindsKernels) {
     EXPECT_EQ("1 1 1 0 0", counts());
 }
 
+// G11.
 TEST_P(Scenario, TeardownThrows) {
     TestLinkable a("a"), b("b");
     b.on_teardown = [](const calotype_callback_args &) -> int {
@@ -178,6 +204,7 @@ TEST_P(Scenario, TeardownThrows) {
     EXPECT_EQ("1 1 2 2 1", counts());
 }
 
+// G7.
 TEST_P(Scenario, CallbacksAskForTheirOwnModule) {
     TestLinkable a("a");
     void *context = driver->make_context();
@@ -198,6 +225,7 @@ TEST_P(Scenario, CallbacksAskForTheirOwnModule) {
               said);
 }
 
+// G7.
 TEST_P(Scenario, SetupWaitsForAPrefetchOfItsOwnModule) {
     TestLinkable a("a");
     void *context = driver->make_context();
@@ -227,6 +255,7 @@ TEST_P(Scenario, SetupWaitsForAPrefetchOfItsOwnModule) {
     EXPECT_EQ("1 1 1 0 0", counts());
 }
 
+// G7.
 TEST_P(Scenario, SetupsOfTwoLinkablesWaitForEachOther) {
     TestLinkable a("a"), b("b");
     void *context = driver->make_context();

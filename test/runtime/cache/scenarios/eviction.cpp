@@ -9,6 +9,7 @@ static void limit_modules(uint64_t n) {
     EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&limits));
 }
 
+// G1.
 TEST_P(Scenario, S15_EvictIdle) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -31,6 +32,7 @@ TEST_P(Scenario, S15_EvictWithImage) {
     EXPECT_EQ("2 2 0 0 1", counts());
 }
 
+// G4.
 TEST_P(Scenario, S16_EvictHeld) {
     const TestLinkable a("a");
     void *context = driver->make_context();

@@ -60,6 +60,7 @@ TEST_P(Scenario, S28_LoadFailsOnce) {
     EXPECT_EQ(1u, stats().failures);
 }
 
+// G1, G10.
 TEST_P(Scenario, S29_SecondSetupFails) {
     TestLinkable a("a"), b("b"), c("c");
     int failures = 1;
@@ -84,6 +85,7 @@ TEST_P(Scenario, S29_SecondSetupFails) {
     EXPECT_EQ(4u, stats().setups_ok);
 }
 
+// G3, G10.
 TEST_P(Scenario, S30_SetupFailsForWaiters) {
     TestLinkable a("a");
     a.on_setup = [&](const calotype_callback_args &) {
@@ -106,6 +108,7 @@ TEST_P(Scenario, S30_SetupFailsForWaiters) {
     EXPECT_EQ("1 1 1 0 1", counts());
 }
 
+// G10.
 TEST_P(Scenario, S31_SetupThrows) {
     TestLinkable a("a");
     struct Guard {
@@ -130,6 +133,7 @@ TEST_P(Scenario, S31_SetupThrows) {
     EXPECT_EQ(0u, stats().live_modules);
 }
 
+// G11.
 TEST_P(Scenario, S32_OneTeardownFails) {
     TestLinkable a("a"), b("b"), c("c");
     b.on_teardown = [](const calotype_callback_args &) {
@@ -144,6 +148,7 @@ TEST_P(Scenario, S32_OneTeardownFails) {
     EXPECT_EQ(1u, stats().teardown_errors);
 }
 
+// G6, G7.
 TEST_P(Scenario, S33a_SetupAsksForOthersAndItself) {
     TestLinkable a("a"), b("b");
     void *context = driver->make_context();
@@ -160,6 +165,7 @@ TEST_P(Scenario, S33a_SetupAsksForOthersAndItself) {
     EXPECT_EQ("2 2 2 0 0", counts());
 }
 
+// G7.
 TEST_P(Scenario, S33b_SetupsWaitForEachOther) {
     TestLinkable x("x"), y("y");
     void *context = driver->make_context();

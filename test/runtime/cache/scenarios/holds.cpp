@@ -7,6 +7,7 @@
 
 namespace calotype_test {
 
+// G4.
 TEST_P(Scenario, StreamHold) {
     void *context = driver->make_context();
     const auto *m = module("m");

@@ -11,6 +11,7 @@ static void sleep_ms(int ms) {
     std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
+// G4.
 TEST_P(Scenario, S20_ReleaseRefused) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -42,6 +43,7 @@ TEST_P(Scenario, S21_ReleaseWaits) {
     EXPECT_EQ("1 1 1 1 1", counts());
 }
 
+// G1.
 TEST_P(Scenario, S22_ReleaseByForce) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -58,6 +60,7 @@ TEST_P(Scenario, S22_ReleaseByForce) {
     EXPECT_EQ("1 2 2 1 1", counts());
 }
 
+// G1, G12.
 TEST_P(Scenario, S23_ContextLostWhileHeld) {
     TestLinkable a("a");
     const void *seen = &a;
@@ -81,6 +84,7 @@ TEST_P(Scenario, S23_ContextLostWhileHeld) {
     EXPECT_EQ("1 1 1 1 0", counts());
 }
 
+// G12.
 TEST_P(Scenario, S23_NoTeardownAfterLoss) {
     has_teardown_for_each_setup = false;
     TestLinkable a("a");

@@ -139,6 +139,7 @@ private:
 
 }  // namespace
 
+// G1.
 TEST_P(Scenario, S39_Everything) {
     if (!driver->can_fail()) {
         GTEST_SKIP() << "this driver does not fail on demand";

@@ -6,6 +6,7 @@
 
 namespace calotype_test {
 
+// G1.
 TEST_P(Scenario, S01_OneKernelOneLinkable) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -31,6 +32,7 @@ TEST_P(Scenario, S02_TypeVariants) {
     EXPECT_EQ(2u, call_log().distinct_modules(CALOTYPE_EV_TEARDOWN));
 }
 
+// G1.
 TEST_P(Scenario, S03_SharedLinkable) {
     const TestLinkable shared("shared");
     void *context = driver->make_context();
@@ -52,6 +54,7 @@ TEST_P(Scenario, S04_CallbacksPresentOrNot) {
     EXPECT_EQ("4 4 2 2 4", counts());
 }
 
+// G3, G8.
 TEST_P(Scenario, S05_SetupWritesGlobal) {
     if (!driver->has_globals()) {
         GTEST_SKIP() << "modules of this driver have no globals";
@@ -81,6 +84,7 @@ TEST_P(Scenario, S05_SetupWritesGlobal) {
     EXPECT_EQ(4242, seen_at_teardown);
 }
 
+// G1.
 TEST_P(Scenario, S06_SameLinkableByThreeRoutes) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -89,6 +93,7 @@ TEST_P(Scenario, S06_SameLinkableByThreeRoutes) {
     EXPECT_EQ("1 1 1 1 1", counts());
 }
 
+// G1, G3.
 TEST_P(Scenario, S07_FourThreadsOneColdKernel) {
     const TestLinkable a("a");
     void *context = driver->make_context();
@@ -152,6 +157,7 @@ TEST_P(Scenario, S10_TwoContexts) {
     EXPECT_EQ("1 2 2 2 2", counts());
 }
 
+// G1.
 TEST_P(Scenario, S11_TwoContextsEightThreads) {
     const TestLinkable a("a");
     void *contexts[2] = {driver->make_context(), driver->make_context()};
@@ -166,6 +172,7 @@ TEST_P(Scenario, S11_TwoContextsEightThreads) {
     EXPECT_EQ(158u, stats().hits + stats().waits);
 }
 
+// G2.
 TEST_P(Scenario, S12_OrderOfLinkables) {
     const TestLinkable a("a"), b("b"), c("c");
     void *context = driver->make_context();
@@ -176,6 +183,7 @@ TEST_P(Scenario, S12_OrderOfLinkables) {
 }
 
 /// `after` comes before the order of declaration.
+// G2.
 TEST_P(Scenario, S12_OrderByDependence) {
     TestLinkable a("a"), b("b"), c("c");
     const uint16_t last = 2;
@@ -187,6 +195,7 @@ TEST_P(Scenario, S12_OrderByDependence) {
     EXPECT_EQ("s:b s:c s:a t:a t:c t:b", call_log().text());
 }
 
+// G2.
 TEST_P(Scenario, S13_OrderOfModules) {
     const TestLinkable one("1"), two("2"), three("3");
     void *context = driver->make_context();
