@@ -22,6 +22,12 @@ int report_code(void *user_context, int code) {
 }
 
 int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *routine) {
+    const bool is_good = buf && (buf->device != 0) == (buf->device_interface != nullptr) &&
+                         !(buf->host_dirty() && buf->device_dirty());
+    if (is_good) {
+        return 0;
+    }
+    let_go_of_buffers();
     if (!buf) {
         return calotype_error_buffer_is_null(user_context, routine);
     }

@@ -46,12 +46,14 @@ public:
     void resume() {
         if (!is_on) {
             begin();
+            innermost = this;
         }
     }
     static void end_all_of_thread() {
         for (Turn *turn = innermost; turn; turn = turn->outer) {
             turn->end();
         }
+        innermost = nullptr;
     }
 
 private:
@@ -180,6 +182,7 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf) {
         return 0;
     }
     if (!buf->device_interface) {
+        let_go_of_buffers();
         return calotype_error_no_device_interface(user_context);
     }
     if (buf->device_interface->impl->copy_to_host(user_context, buf) != 0) {
@@ -303,6 +306,7 @@ CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t 
     }
     device_interface = device_interface ? device_interface : buf->device_interface;
     if (!device_interface) {
+        let_go_of_buffers();
         return calotype_error_no_device_interface(user_context);
     }
     return bring_to_device(user_context, buf, device_interface, turn);

@@ -221,6 +221,15 @@ int launch_by_name(void *user_context, const TextModule &module, const calotype_
         calotype_error(user_context, text.c_str());
         return calotype_error_code_device_run_failed;
     }
+    for (uint32_t i = 0; launch.arg_sizes[i]; i++) {
+        if (!launch.arg_is_buffer[i] && launch.arg_sizes[i] > UINT8_MAX) {
+            Text text;
+            text << "argument " << i << " of kernel " << launch.entry << " has "
+                 << uint64_t(launch.arg_sizes[i]) << " bytes, at most 255 are passed";
+            calotype_error(user_context, text.c_str());
+            return calotype_error_code_device_run_failed;
+        }
+    }
     Arguments arguments;
     if (!arguments.translate(launch)) {
         return out_of_memory(user_context);

@@ -88,6 +88,7 @@ bool find_name(Words &words, const char **name, size_t *length) {
     while (words.next() && !words.is(";") && !words.is("{")) {
         if (words.is("(")) {
             has_parameters |= !is_attribute;
+            is_attribute = false;
             words.skip_parentheses();
         } else if (words.is("__attribute__")) {
             is_attribute = true;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <stdexcept>
 #include <thread>
 
 #include "capture.h"
@@ -229,6 +230,49 @@ TEST_F(CopiesAtOnce, AHandlerOfErrorsCopies) {
     calotype_set_error_handler(before);
     EXPECT_EQ(0, answer);
     EXPECT_EQ(0, calotype_device_free(nullptr, &a->buf));
+}
+
+TEST_F(CopiesAtOnce, AHandlerOfErrorsMendsTheBuffer) {
+    static Numbers *a;
+    static int answer;
+    Numbers numbers;
+    a = &numbers;
+    ASSERT_EQ(0, calotype_copy_to_device(nullptr, &a->buf, fake_device()));
+    const auto before = calotype_set_error_handler([](void *, const char *) {
+        a->buf.flags = calotype_buffer_flag_host_dirty;
+        answer = calotype_copy_to_device(nullptr, &a->buf, fake_device());
+    });
+    answer = -1;
+    a->buf.flags = calotype_buffer_flag_host_dirty | calotype_buffer_flag_device_dirty;
+    EXPECT_NE(0, calotype_copy_to_host(nullptr, &a->buf));
+    EXPECT_EQ(0, answer);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a->buf));
+    answer = -1;
+    a->buf.flags = calotype_buffer_flag_host_dirty;
+    EXPECT_NE(0, calotype_copy_to_device(nullptr, &a->buf, nullptr));  // which device?
+    EXPECT_EQ(0, answer);
+    calotype_set_error_handler(before);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a->buf));
+}
+
+TEST_F(CopiesAtOnce, AHandlerOfErrorsThrows) {
+    Numbers numbers, others;
+    const auto before =
+        calotype_set_error_handler([](void *, const char *) { throw std::runtime_error("no"); });
+    fake_device_state().failing = "copy_to_device";
+    numbers.buf.set_host_dirty();
+    others.buf.set_host_dirty();
+    for (int i = 0; i < 2; i++) {
+        for (calotype_buffer_t *buf : {&numbers.buf, &others.buf}) {
+            EXPECT_THROW(calotype_copy_to_device(nullptr, buf, fake_device()), std::runtime_error);
+        }
+    }
+    calotype_set_error_handler(before);
+    fake_device_state().failing = "";
+    for (calotype_buffer_t *buf : {&numbers.buf, &others.buf}) {
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, buf, fake_device()));
+        EXPECT_EQ(0, calotype_device_free(nullptr, buf));
+    }
 }
 
 /// A child process has none of the threads that copied in its parent.

@@ -24,8 +24,8 @@ Allocation *allocation_of(const calotype_buffer_t *buf) {
 /** Count a call; answers whether it should succeed. */
 int count(const char *name) {
     fake_device_state().calls[name]++;
-    if (fake_device_state().hook) {
-        fake_device_state().hook(name);
+    if (const auto hook = fake_device_state().hook) {
+        hook(name);  // which may put another in its place
     }
     return fake_device_state().failing == name ? -29 : 0;
 }

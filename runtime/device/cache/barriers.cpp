@@ -2,6 +2,7 @@
 #include "runtime/device/cache/barriers.h"
 
 #if defined(__linux__)
+#include <errno.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,7 +32,9 @@ static bool drain_all() {
 /** As this code is loaded, which mostly is before there are threads: the first registration of a
  * process costs a microsecond then, and 6 to 8 ms where the threads of a driver run. */
 __attribute__((constructor)) static void register_early() {
+    const int before = errno;
     register_process();
+    errno = before;
 }
 #else
 static bool register_process() {

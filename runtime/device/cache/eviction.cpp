@@ -177,6 +177,14 @@ calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &
     return CALOTYPE_OK;
 }
 
+/** That a capture put the teardown off is for the caller to know. */
+static calotype_status explain_capture(calotype_status status) {
+    return status != CALOTYPE_E_CAPTURE
+               ? status
+               : fail(status, CALOTYPE_ST_UNLOAD, nullptr,
+                      "modules cannot be unloaded while a stream is captured");
+}
+
 calotype_status evict_module(const Call &call, const calotype_module_desc &desc, uint32_t flags) {
     if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, desc.name,
@@ -201,13 +209,12 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
                  ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
                  : CALOTYPE_OK;
     const bool is_deferred = status == CALOTYPE_E_CAPTURE && (flags & CALOTYPE_EVICT_DEFER);
-    return is_deferred ? CALOTYPE_OK : status;
+    return is_deferred ? CALOTYPE_OK : explain_capture(status);
 }
 
 calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *freed) {
     if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
-        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
-                    "modules cannot be unloaded while a stream is captured");
+        return explain_capture(CALOTYPE_E_CAPTURE);
     }
     poll_holds(call.scope.context_uid);
     Victims victims;
@@ -225,7 +232,7 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
         context ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
                 : CALOTYPE_OK;
     *freed += status == CALOTYPE_E_CAPTURE ? 0 : bytes;
-    return status;
+    return explain_capture(status);
 }
 
 }  // namespace

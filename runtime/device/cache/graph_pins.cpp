@@ -51,7 +51,8 @@ void stay_in_memory() {
 
 bool is_pinned(const ContextState &context, const calotype_entry &entry, uint64_t capture) {
     const GraphPin *pin = context.graph_pins;
-    while (pin && (pin->hold.entry != &entry || pin->capture != capture)) {
+    while (pin && (pin->hold.entry != &entry || pin->capture != capture ||
+                   pin->owners.load(std::memory_order_acquire) == 1)) {
         pin = pin->next;
     }
     return pin != nullptr;

@@ -167,14 +167,20 @@ calotype_status await(Prefetch &prefetch, uint64_t deadline) {
                             "modules are still being loaded");
 }
 
-/** One that nobody waits for; with `any_state` also if it is not done. Out of the list. */
-Prefetch *take_unattended(bool any_state) {
+/** One that nobody waits for; with `any_state` also if it is not done, unless its threads wait for
+ * this one. Out of the list, and this thread waits for it. */
+Prefetch *take_unattended(bool any_state, ThreadBlock *me) {
     LockGuard guard(kernel_cache.lock);
     for (Prefetch **link = &prefetches; *link; link = &(*link)->older) {
         Prefetch *prefetch = *link;
+        const bool is_done = prefetch->unfinished.load(std::memory_order_acquire) == 0;
         if (!prefetch->has_waiter &&
-            (any_state || prefetch->unfinished.load(std::memory_order_acquire) == 0)) {
+            (is_done || (any_state && !(me && closes_circle(*me, prefetch->loading))))) {
             *link = prefetch->older;
+            if (me && !is_done) {
+                pause_compiling(*me);
+                me->waits_on = &prefetch->loading;
+            }
             return prefetch;
         }
     }
@@ -182,8 +188,10 @@ Prefetch *take_unattended(bool any_state) {
 }
 
 void end_unattended(bool any_state) {
-    while (Prefetch *prefetch = take_unattended(any_state)) {
+    ThreadBlock *me = this_thread();
+    while (Prefetch *prefetch = take_unattended(any_state, me)) {
         end(prefetch);
+        end_wait(me);
         free_prefetch(prefetch);
     }
 }

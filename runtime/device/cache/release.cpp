@@ -176,9 +176,11 @@ calotype_status release_closed(Release &release) {
     take_all(release, victims);
     context.lost |= !release.has_driver;
     kernel_cache.lock.unlock();
-    drop_holds(context, release.has_driver);
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
+    if (torn != CALOTYPE_E_CAPTURE) {
+        drop_holds(context, release.has_driver);
+    }
     kernel_cache.lock.lock();
     if (torn == CALOTYPE_E_CAPTURE) {
         return torn;

@@ -126,9 +126,10 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     const bool is_captured = has_driver && !await_work(backend, scope);
     if (is_captured && reason != CALOTYPE_R_EXIT && put_back(context, victims, reason)) {
         backend.leave(scope);
-        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
-                    "modules cannot be unloaded while a stream is captured");
+        return CALOTYPE_E_CAPTURE;
     }
+    const bool is_entered = has_driver;
+    has_driver = has_driver && (!is_captured || reason == CALOTYPE_R_EXIT);
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;
@@ -138,7 +139,7 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
         run_teardowns(site, *e->module, &failure, log);
         unload_module(context, scope, *e->module, has_driver);
     }
-    if (has_driver) {
+    if (is_entered) {
         backend.leave(scope);
     }
     // Described before the modules go, since it names them.

@@ -186,6 +186,33 @@ TEST_F(CudaCaptures, AReleaseWaitsOrIsRefusedOrForced) {
     end();
 }
 
+TEST_F(CudaCaptures, AfterARefusalTheSameCaptureTriesAgain) {
+    begin_capture();
+    fake_cuda::fail("cuUserObjectCreate", 2, 1);
+    EXPECT_NE(0, module.call(&on));
+    errors.take();
+    EXPECT_EQ(0, module.call(&on));
+    void *graph = end_capture();
+    EXPECT_EQ(CALOTYPE_E_BUSY, evict()) << "the graph has a node of it";
+    EXPECT_EQ(0, cuGraphDestroy(graph));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_WAIT, 10000));
+    end();
+}
+
+TEST_F(CudaCaptures, AReleaseThatACaptureRefusesLeavesThem) {
+    calotype_device_context elsewhere = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    begin_capture();
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_EQ(CALOTYPE_E_CAPTURE, calotype_release_context(&elsewhere, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ(0, module.call(&on));
+    void *graph = end_capture();
+    EXPECT_EQ(CALOTYPE_E_BUSY, evict());
+    EXPECT_EQ(0, cuGraphDestroy(graph));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_WAIT, 10000));
+    EXPECT_EQ(0, cuStreamDestroy_v2(elsewhere.stream));
+    end();
+}
+
 TEST_F(CudaCaptures, AContextThatIsLostEndsThem) {
     capture();
     uint64_t uid = 0;

@@ -70,7 +70,10 @@ TEST_P(Scenario, G6_CallbacksOfALinkableRunOneAtATime) {
         const auto stay = [&](const calotype_callback_args &) {
             const int now = ++inside;
             for (int i = 0; i < (is_safe ? 5000 : 50) && most < 2; i++) {
-                most = std::max(most.load(), inside.load());
+                int seen = most;
+                const int there = inside;
+                while (seen < there && !most.compare_exchange_weak(seen, there)) {
+                }
                 std::this_thread::sleep_for(1ms);
             }
             inside--;
@@ -256,6 +259,26 @@ TEST_P(Scenario, SetupWaitsForAPrefetchOfItsOwnModule) {
 }
 
 // G7.
+TEST_P(Scenario, SetupShutsDownBesideAPrefetchOfItsOwnModule) {
+    TestLinkable a("a");
+    void *context = driver->make_context();
+    const auto *m = module("m", {&a});
+    std::atomic<bool> is_over{false};
+    a.on_setup = [&](const calotype_callback_args &) {
+        calls++;  // by the prefetch, which waits for this module
+        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, &m, 1, 0, nullptr));
+        while (stats().waits == 0) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(CALOTYPE_E_REENTRANT, calotype_shutdown(60000));
+        is_over = true;
+        return 0;
+    };
+    run(context, m);
+    EXPECT_TRUE(is_over);
+    EXPECT_EQ("1 1 1 0 0", counts());
+}
+
 TEST_P(Scenario, SetupsOfTwoLinkablesWaitForEachOther) {
     TestLinkable a("a"), b("b");
     void *context = driver->make_context();
