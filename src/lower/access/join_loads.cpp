@@ -112,7 +112,7 @@ private:
             return;
         }
         const auto [base, first] = with_offset(op->index.as<Ramp>()->base);
-        Window &window = windows_[{op->name, op->type.bytes(), base}];
+        Window &window = windows_[{op->name, to_string(op->type.element_of()), base}];
         window.base = base;
         window.spans.push_back({op, first});
         window.at_base = make_intersection(window.at_base, moved(op->alignment, -first));
@@ -134,7 +134,7 @@ private:
     }
 
     struct KeyLess {
-        using Key = std::tuple<std::string, int, Expr>;
+        using Key = std::tuple<std::string, std::string, Expr>;
         bool operator()(const Key &a, const Key &b) const {
             const auto &[name, bytes, base] = a;
             const auto &[other_name, other_bytes, other_base] = b;
@@ -180,6 +180,10 @@ private:
     Stmt visit(const Allocate *op) override {
         const ScopedBinding<> own(in_kernel_ && !is_gpu_shared(op->memory_type), own_, op->name);
         return Mutator::visit(op);
+    }
+
+    Stmt visit(const Atomic *op) override {
+        return op;
     }
 
     Expr joined(const Expr &e) {
