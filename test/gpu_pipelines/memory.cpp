@@ -54,6 +54,20 @@ TEST(GpuMemory, of_a_thread) {
     check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::GPUShared); });
 }
 
+// Storage of the device that the threads of a block share, or those of one of its rows.
+TEST(GpuMemory, of_the_device_for_a_block) {
+    check_stencil(
+        [](Func f, Func g) { f.compute_at(g, x).store_in(MemoryType::Heap).gpu_threads(x, y); });
+    check_stencil(
+        [](Func f, Func g) { f.compute_at(g, x).store_in(MemoryType::Heap).gpu_threads(x, y); }, 64,
+        32);
+    check_stencil(
+        [](Func f, Func g) { f.compute_at(g, yi).store_in(MemoryType::Heap).gpu_threads(x); });
+    check_stencil(
+        [](Func f, Func g) { f.compute_at(g, yi).store_in(MemoryType::Heap).gpu_threads(x); }, 64,
+        32);
+}
+
 // The rows of a block slide, and their storage goes round.
 TEST(GpuMemory, folded) {
     REQUIRE_GPU();

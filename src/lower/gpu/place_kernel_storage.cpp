@@ -73,9 +73,14 @@ private:
         const Interval extent = ranges_.of(op->extent);
         const InnerRanges::Binding bind(ranges_, op);
         if (!is_block) {
-            in_threads_ += is_thread_loop(op);
+            if (!is_thread_loop(op)) {
+                return Mutator::visit(op);
+            }
+            in_threads_++;
+            blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
             const Stmt s = Mutator::visit(op);
-            in_threads_ -= is_thread_loop(op);
+            blocks_.pop_back();
+            in_threads_--;
             return s;
         }
         blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});

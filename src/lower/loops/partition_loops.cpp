@@ -56,10 +56,11 @@ private:
                                                : branch_inside(op, steady);
     }
 
-    /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels with
-    /// storage, which threads may share, stay as they are.
+    /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels that
+    /// compute what they then use, wherever that is stored, stay as they are.
     static bool has_choice_of_blocks(const For *op) {
-        return op->device_api != DeviceAPI::OpenCL || !contains_kind(op->body, NodeKind::Allocate);
+        return op->device_api != DeviceAPI::OpenCL ||
+               !contains_kind(op->body, NodeKind::ProducerConsumer);
     }
 
     /// Block loops are left as they are. What is likely is looked for from the outermost in, and
