@@ -27,7 +27,11 @@ public:
     void with(const std::string &name, const Expr &value, Body &&body) {
         const auto it = values_.find(name);
         const Expr outer = it == values_.end() ? Expr() : it->second;
-        values_[name] = substitute(values_, remove_likelies(value));
+        if (value.type() == Int(32)) {
+            values_[name] = substitute(values_, remove_likelies(value));
+        } else {
+            values_.erase(name);  // which no index has in it
+        }
         body();
         if (outer.defined()) {
             values_[name] = outer;
