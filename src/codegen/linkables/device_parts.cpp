@@ -32,6 +32,7 @@ uint64_t number_at(const std::string &bytes, size_t at, size_t size) {
 const std::string fatbin_magic("\x50\xed\x55\xba", 4);
 /// As many times as many bytes may come of what is packed.
 constexpr uint64_t most_unpacked = 4096;
+constexpr uint64_t most_bytes = uint64_t(1) << 30;
 
 enum FatbinFlag : uint32_t {
     packed_with_lz4 = 0x2000,
@@ -178,7 +179,7 @@ std::optional<std::string> unpack(const std::string &file, const PackedForm &for
     if (form.packing == PackedForm::Packing::None) {
         return bytes;
     }
-    if (form.unpacked_size > bytes.size() * most_unpacked) {
+    if (form.unpacked_size > std::min<uint64_t>(bytes.size() * most_unpacked, most_bytes)) {
         return std::nullopt;
     }
     return form.packing == PackedForm::Packing::Lz4 ? unpack_lz4(bytes, form.unpacked_size)
@@ -293,8 +294,8 @@ bool is_cut_off(const LinkableImage &image) {
     case CALOTYPE_ARCHIVE:
         return !for_each_member(bytes, [](size_t, size_t) {});
     case CALOTYPE_FATBIN:
-        return bytes.compare(0, 4, fatbin_magic) != 0 ||
-               number_at(bytes, 6, 2) + number_at(bytes, 8, 8) > bytes.size();
+        return bytes.compare(0, 4, fatbin_magic) != 0 || number_at(bytes, 6, 2) > bytes.size() ||
+               number_at(bytes, 8, 8) > bytes.size() - number_at(bytes, 6, 2);
     default:
         return bytes.empty();
     }

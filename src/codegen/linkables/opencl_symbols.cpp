@@ -135,6 +135,7 @@ private:
             depth += is_at(open) ? 1 : is_at(close) ? -1 : 0;
             at_++;
         } while (at_ < tokens_.size() && depth > 0);
+        symbols.is_whole &= depth == 0;  // branches of the preprocessor may each open one
     }
 
     /// name (parameters) attributes, then "{" of a definition, or ";" and the like.

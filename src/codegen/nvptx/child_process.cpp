@@ -20,6 +20,9 @@ namespace calotype::internal {
 
 namespace {
 
+/// Work that takes longer hangs.
+constexpr unsigned patience_s = 600;
+
 bool write_all(int file, const std::string &bytes) {
     for (size_t at = 0; at < bytes.size();) {
         const ssize_t written = write(file, bytes.data() + at, bytes.size() - at);
@@ -42,9 +45,10 @@ std::string read_all(int file) {
 }
 
 [[noreturn]] void be_child(const std::function<std::string()> &work, int results) {
-    for (int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM}) {
+    for (int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGALRM}) {
         std::signal(s, SIG_DFL);
     }
+    alarm(patience_s);
     const rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     bool ok = false;
@@ -86,8 +90,8 @@ ChildResult run_in_child(const std::function<std::string()> &work,
         close(ends[0]);
         be_child(work, ends[1]);
     }
+    close(ends[1]);  // before another child can inherit it
     quiet.unlock();
-    close(ends[1]);
     if (child > 0) {
         result.has_run = true;
         result.bytes = read_all(ends[0]);

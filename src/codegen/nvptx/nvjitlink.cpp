@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 #include <dlfcn.h>
@@ -132,18 +133,26 @@ std::shared_mutex &quiet() {
 struct ResultHead {
     bool ok;
     int code, refused_input;
-    size_t log_size;
+    size_t log_size, cubin_size;
 };
 
 std::string pack(const LinkResult &result) {
-    const ResultHead head = {result.ok, result.code, result.refused_input, result.log.size()};
+    const ResultHead head = {result.ok, result.code, result.refused_input, result.log.size(),
+                             result.cubin.size()};
     return std::string(reinterpret_cast<const char *>(&head), sizeof head) + result.log +
            result.cubin;
 }
 
-LinkResult unpack(const std::string &bytes) {
+/// Nothing if part of it is missing.
+std::optional<LinkResult> unpack(const std::string &bytes) {
     ResultHead head;
+    if (bytes.size() < sizeof head) {
+        return std::nullopt;
+    }
     std::memcpy(&head, bytes.data(), sizeof head);
+    if (bytes.size() != sizeof head + head.log_size + head.cubin_size) {
+        return std::nullopt;
+    }
     LinkResult result;
     result.ok = head.ok;
     result.code = head.code;
@@ -187,8 +196,8 @@ LinkResult link_in_child(const std::vector<LinkInput> &inputs, Capability capabi
     if (!child.has_run) {
         return link_in_process(inputs, capability, toolkit);
     }
-    if (child.crash.empty() && child.bytes.size() >= sizeof(ResultHead)) {
-        return unpack(child.bytes);
+    if (const auto whole = unpack(child.bytes); whole && child.crash.empty()) {
+        return *whole;
     }
     LinkResult result;
     result.crash = child.crash.empty() ? "no result" : child.crash;

@@ -306,6 +306,9 @@ TEST(OpenclSymbols, OfMacros) {
           "#define HEAD f(int a)\nint HEAD { return a; }",
           "#define BEGIN {\nint f(int a) BEGIN return a; }",
           "#define g f\nint g(int a) { return a; }", "int (f)(int a) { return a; }",
+          "#ifdef A\nint g(int a) {\n#else\nint g(int b) {\n#endif\nreturn 1; } int f(int a) { "
+          "return "
+          "a; }",
           "#include <f.h>", "  #  include \"f.h\"\nint g(int a) { return a; }"}) {
         EXPECT_FALSE(opencl_symbols(source).is_whole) << source;
         EXPECT_EQ(opencl_symbols(source).functions.count("f"), 0u) << source;
