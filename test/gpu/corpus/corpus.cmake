@@ -67,6 +67,8 @@ set(CALOTYPE_GPU_CORPUS
 # For CUDA alone.
 set(CALOTYPE_GPU_CORPUS_cuda
     lanes_f16:lanes_neighbours:type=float16
-    lanes_bf16:lanes_neighbours:type=bfloat16
-    thread_heap:thread_heap:
-    thread_heaps:thread_heaps:)
+    lanes_bf16:lanes_neighbours:type=bfloat16)
+# What allocates in kernels needs the device runtime, which a compiler for CUDA C++ has made.
+if(CALOTYPE_DEVICE_RUNTIME_FORMS)
+    list(APPEND CALOTYPE_GPU_CORPUS_cuda thread_heap:thread_heap: thread_heaps:thread_heaps:)
+endif()
