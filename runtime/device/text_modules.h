@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "runtime/abi/kernels.h"
+#include "runtime/host/weak.h"
 
 namespace calotype {
 namespace runtime {
@@ -43,3 +44,26 @@ void end_text_module(void *user_context, void *state);
 
 }  // namespace runtime
 }  // namespace calotype
+
+/** The three functions calotype_API_... of such callers, with texts of that kind. */
+#define CALOTYPE_TEXT_KERNELS(API, KIND)                                                           \
+    CALOTYPE_WEAK int calotype_##API##_initialize_kernels(void *user_context, void **state_ptr,    \
+                                                          const char *src, int size) {             \
+        return calotype::runtime::begin_text_module(user_context, state_ptr, src, size, KIND);     \
+    }                                                                                              \
+    CALOTYPE_WEAK int calotype_##API##_run(                                                        \
+        void *user_context, void *state_ptr, const char *entry_name, int blocksX, int blocksY,     \
+        int blocksZ, int threadsX, int threadsY, int threadsZ, int shared_mem_bytes,               \
+        size_t arg_sizes[], void *args[], int8_t arg_is_buffer[]) {                                \
+        return calotype::runtime::run_text_module(user_context, state_ptr,                         \
+                                                  {entry_name,                                     \
+                                                   {blocksX, blocksY, blocksZ},                    \
+                                                   {threadsX, threadsY, threadsZ},                 \
+                                                   shared_mem_bytes,                               \
+                                                   arg_sizes,                                      \
+                                                   args,                                           \
+                                                   arg_is_buffer});                                \
+    }                                                                                              \
+    CALOTYPE_WEAK void calotype_##API##_finalize_kernels(void *user_context, void *state_ptr) {    \
+        calotype::runtime::end_text_module(user_context, state_ptr);                               \
+    }

@@ -4,7 +4,6 @@
 
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/text_modules.h"
-#include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
@@ -117,25 +116,4 @@ constexpr TextKind opencl_c = {CALOTYPE_OPENCL_C, 0, calotype_opencl_device_inte
 
 }  // namespace
 
-CALOTYPE_WEAK int calotype_opencl_initialize_kernels(void *user_context, void **state_ptr,
-                                                     const char *src, int size) {
-    return begin_text_module(user_context, state_ptr, src, size, opencl_c);
-}
-
-CALOTYPE_WEAK int calotype_opencl_run(void *user_context, void *state_ptr, const char *entry_name,
-                                      int blocksX, int blocksY, int blocksZ, int threadsX,
-                                      int threadsY, int threadsZ, int shared_mem_bytes,
-                                      size_t arg_sizes[], void *args[], int8_t arg_is_buffer[]) {
-    return run_text_module(user_context, state_ptr,
-                           {entry_name,
-                            {blocksX, blocksY, blocksZ},
-                            {threadsX, threadsY, threadsZ},
-                            shared_mem_bytes,
-                            arg_sizes,
-                            args,
-                            arg_is_buffer});
-}
-
-CALOTYPE_WEAK void calotype_opencl_finalize_kernels(void *user_context, void *state_ptr) {
-    end_text_module(user_context, state_ptr);
-}
+CALOTYPE_TEXT_KERNELS(opencl, opencl_c)

@@ -22,22 +22,6 @@ static const char *put(char *&to, const char *text) {
     return start;
 }
 
-void name_place(const KernelBackend &backend, const DeviceScope &scope,
-                const calotype_module_desc &desc, ErrorLog &log) {
-    if (!backend.name_device) {
-        return;
-    }
-    if (desc.n_kernels > 0) {
-        log << "kernel " << desc.kernels[0].name;
-        if (desc.n_kernels > 1) {
-            log << " and " << desc.n_kernels - 1 << (desc.n_kernels > 2 ? " others" : " other");
-        }
-        log << ", ";
-    }
-    backend.name_device(scope, log);
-    log << ": ";
-}
-
 FlightError *make_error(const Failure &failure, const ErrorLog &log) {
     const size_t size = strlen(failure.module_name) + strlen(failure.linkable_name) + log.size();
     FlightError *error = static_cast<FlightError *>(calloc(1, sizeof(FlightError) + size + 3));
@@ -56,6 +40,26 @@ FlightError *make_error(const Failure &failure, const ErrorLog &log) {
     error->info.linkable_name = put(text, failure.linkable_name);
     error->info.log = put(text, log.c_str());
     return error;
+}
+
+FlightError *make_code_error(const KernelBackend &backend, const DeviceScope &scope,
+                             const calotype_module_desc &desc, const Failure &failure,
+                             const ErrorLog &log) {
+    if (!backend.name_device) {
+        return make_error(failure, log);
+    }
+    ErrorLog placed;
+    if (desc.n_kernels > 0) {
+        placed << "kernel " << desc.kernels[0].name;
+        if (desc.n_kernels > 1) {
+            placed << " and " << desc.n_kernels - 1 << (desc.n_kernels > 2 ? " others" : " other");
+        }
+        placed << ", ";
+    }
+    backend.name_device(scope, placed);
+    placed << ": " << log.c_str();
+    placed.driver_result = log.driver_result;
+    return make_error(failure, placed);
 }
 
 FlightError *share_error(FlightError *error) {

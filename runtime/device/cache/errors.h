@@ -10,11 +10,6 @@
 namespace calotype {
 namespace runtime {
 
-/** Begin a message about device code of a module: "kernel blur and 2 others, NVIDIA H200 (sm_90),
- * driver 13.0: ". Nothing where the back end does not name devices. */
-void name_place(const KernelBackend &backend, const DeviceScope &scope,
-                const calotype_module_desc &desc, ErrorLog &log);
-
 /** Constant once made; counted, because several threads have it. */
 struct FlightError {
     std::atomic<uint32_t> references;
@@ -33,6 +28,11 @@ struct Failure {
 
 /** Null: out of memory. One reference, the caller's. */
 FlightError *make_error(const Failure &failure, const ErrorLog &log);
+/** The same about device code of a module; the log then begins with "kernel blur and 2 others,
+ * NVIDIA H200 (sm_90), driver 13.0: ", where the back end names devices. */
+FlightError *make_code_error(const KernelBackend &backend, const DeviceScope &scope,
+                             const calotype_module_desc &desc, const Failure &failure,
+                             const ErrorLog &log);
 FlightError *share_error(FlightError *error);
 /** Null is allowed. */
 void drop_error(FlightError *error);

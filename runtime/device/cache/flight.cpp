@@ -325,15 +325,13 @@ bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
 
 /** What callbacks and captures have to say is not about device code. */
 FlightError *describe(const Flight &flight) {
-    ErrorLog log;
     const calotype_stage stage = flight.failure.stage;
-    if (stage == CALOTYPE_ST_RELOC ||
-        (stage == CALOTYPE_ST_LOAD && flight.failure.status != CALOTYPE_E_CAPTURE)) {
-        name_place(flight.backend, flight.call.scope, flight.desc, log);
-    }
-    log << flight.log.c_str();
-    log.driver_result = flight.log.driver_result;
-    return make_error(flight.failure, log);
+    const bool is_about_code =
+        stage == CALOTYPE_ST_RELOC ||
+        (stage == CALOTYPE_ST_LOAD && flight.failure.status != CALOTYPE_E_CAPTURE);
+    return is_about_code ? make_code_error(flight.backend, flight.call.scope, flight.desc,
+                                           flight.failure, flight.log)
+                         : make_error(flight.failure, flight.log);
 }
 
 calotype_status end_in_failure(Flight &flight, calotype_status status) {

@@ -298,13 +298,10 @@ FlightError *describe(const Making &making, calotype_status status) {
                     : status == CALOTYPE_E_LOAD ? CALOTYPE_ST_DISK
                                                 : CALOTYPE_ST_COMPILE;
     failure.module_name = making.desc.name ? making.desc.name : "";
-    ErrorLog log;
-    if (failure.stage != CALOTYPE_ST_DISK) {
-        name_place(*making.context.backend, making.scope, making.desc, log);
-    }
-    log << making.log.c_str();
-    log.driver_result = making.log.driver_result;
-    return make_error(failure, log);
+    return failure.stage == CALOTYPE_ST_DISK
+               ? make_error(failure, making.log)
+               : make_code_error(*making.context.backend, making.scope, making.desc, failure,
+                                 making.log);
 }
 
 bool is_for_good(calotype_status status) {
