@@ -73,6 +73,19 @@ protected:
         EXPECT_EQ(0, fake_device_state().live);
         EXPECT_EQ(0u, errors.count());
     }
+    /// While memory for it is allocated another thread copies it; then that function fails.
+    static void copied_elsewhere_meanwhile(Numbers &a, const char *failing = "") {
+        fake_device_state().hook = [&a, failing](const std::string &call) {
+            if (call == "device_malloc") {
+                fake_device_state().hook = nullptr;
+                calotype::runtime::let_go_of_buffers();
+                std::thread([&] {
+                    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+                }).join();
+                fake_device_state().failing = failing;
+            }
+        };
+    }
     static int calls(const char *name) {
         return fake_device_state().calls[name];
     }
@@ -177,15 +190,7 @@ TEST_F(CopiesAtOnce, NobodyWaitsForTheCopyOfAnother) {
 /// As where room is made for the buffer, and a callback waits for a thread that wants it too.
 TEST_F(CopiesAtOnce, ABufferIsLetGoOfWhileItsMemoryIsAllocated) {
     Numbers a;
-    fake_device_state().hook = [&](const std::string &call) {
-        if (call == "device_malloc") {
-            fake_device_state().hook = nullptr;
-            calotype::runtime::let_go_of_buffers();
-            std::thread([&] {
-                EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
-            }).join();
-        }
-    };
+    copied_elsewhere_meanwhile(a);
     EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
     EXPECT_EQ(2, calls("device_malloc"));
     EXPECT_EQ(1, calls("device_free"));
@@ -198,16 +203,7 @@ TEST_F(CopiesAtOnce, ABufferIsLetGoOfWhileItsMemoryIsAllocated) {
 /// What fails for one is no failure where another has succeeded meanwhile.
 TEST_F(CopiesAtOnce, AnotherThreadFindsMemory) {
     Numbers a;
-    fake_device_state().hook = [&](const std::string &call) {
-        if (call == "device_malloc") {
-            fake_device_state().hook = nullptr;
-            calotype::runtime::let_go_of_buffers();
-            std::thread([&] {
-                EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
-            }).join();
-            fake_device_state().failing = "device_malloc";
-        }
-    };
+    copied_elsewhere_meanwhile(a, "device_malloc");
     EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
     EXPECT_EQ(15, a.on_device()[15]);
     EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
