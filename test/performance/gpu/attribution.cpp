@@ -52,6 +52,13 @@ void store_twice(Cell &cell) {
     }
 }
 
+/// As many instructions as lines of code, each a jump to the next: what it costs to have code that
+/// the driver's has driven out of the processor's nearest cache.
+template<int n_lines>
+__attribute__((noinline)) void run_lines() {
+    asm volatile(".rept %c0\n jmp 1f\n .balign 64\n 1:\n .endr" ::"i"(n_lines));
+}
+
 long barrier_of_process(int command) {
     return syscall(SYS_membarrier, command, 0u, 0);
 }
@@ -87,6 +94,85 @@ void Bench::attribute_driver() {
                  driver.ctx_push(context);
                  driver.ctx_pop(&current);
              }));
+}
+
+/// What is added to a raw launch by parts of a call: medians of the differences, in turns with it.
+void Bench::attribute_call(int threads) {
+    constexpr int n_rounds = 61, n_launches = 1000;
+    unsigned long long ids[16];
+    int capturing[16];
+    struct Part {
+        const char *name;
+        std::function<void(int, void *)> run;
+    };
+    const auto on_stream = [&](void *stream) {
+        return calotype_device_context(CALOTYPE_DEVICE_CONTEXT(context, stream));
+    };
+    const std::vector<Part> parts = {
+        {"nothing",
+         [](int, void *) {
+         }},
+        {"id",
+         [&](int t, void *) {
+             driver.get_id(context, &ids[t]);
+         }},
+        {"capturing",
+         [&](int t, void *stream) {
+             driver.is_capturing(stream, &capturing[t]);
+         }},
+        {"id_capturing",
+         [&](int t, void *stream) {
+             driver.get_id(context, &ids[t]);
+             driver.is_capturing(stream, &capturing[t]);
+         }},
+        {"pair",
+         [&](int, void *stream) {
+             calotype_device_context on = on_stream(stream);
+             pair(&on);
+         }},
+        {"begin_end",
+         [&](int, void *stream) {
+             calotype_device_context on = on_stream(stream);
+             calotype_hold hold;
+             expect_ok(calotype_begin_kernels(&on, &module.desc, &hold));
+             calotype_end_kernels(&on, &hold);
+         }},
+        {"16_lines",
+         [](int, void *) {
+             run_lines<16>();
+         }},
+        {"64_lines",
+         [](int, void *) {
+             run_lines<64>();
+         }},
+        {"256_lines",
+         [](int, void *) {
+             run_lines<256>();
+         }},
+    };
+    const auto times = in_turns(threads, n_rounds, int(parts.size()) + 1, [&](int t, int which) {
+        void *stream = streams[size_t(t)];
+        expect_ok(driver.set_current(context));
+        for (int i = 0; i < n_launches; i++) {
+            if (which == int(parts.size())) {
+                calotype_device_context on = on_stream(stream);
+                expect_ok(module.call(&on));
+            } else {
+                parts[size_t(which)].run(t, stream);
+                expect_ok(driver.launch(function, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr));
+            }
+        }
+        driver.stream_sync(stream);
+    });
+    for (size_t which = 1; which <= parts.size(); which++) {
+        std::vector<double> added;
+        for (int round = 0; round < n_rounds; round++) {
+            added.push_back((times[which][size_t(round)] - times[0][size_t(round)]) / n_launches);
+        }
+        std::sort(added.begin(), added.end());
+        const std::string name = which < parts.size() ? parts[which].name : "call";
+        json.add("added_by_" + name + "_ns_" + std::to_string(threads), added[n_rounds / 2]);
+    }
 }
 
 void Bench::attribute_machine() {

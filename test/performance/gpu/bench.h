@@ -100,6 +100,7 @@ struct Driver {
     int (*ctx_push)(void *);
     int (*get_current)(void **);
     int (*get_id)(void *, unsigned long long *);
+    int (*is_capturing)(void *, int *);
 
     bool open() {
         void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -115,7 +116,8 @@ struct Driver {
                get(alloc, "cuMemAlloc_v2") && get(free, "cuMemFree_v2") &&
                get(ctx_create, "cuCtxCreate_v2") && get(ctx_pop, "cuCtxPopCurrent_v2") &&
                get(ctx_destroy, "cuCtxDestroy_v2") && get(ctx_push, "cuCtxPushCurrent_v2") &&
-               get(get_current, "cuCtxGetCurrent") && get(get_id, "cuCtxGetId");
+               get(get_current, "cuCtxGetCurrent") && get(get_id, "cuCtxGetId") &&
+               get(is_capturing, "cuStreamIsCapturing");
     }
 };
 
@@ -162,6 +164,7 @@ struct Bench {
     void hold_and_release(int threads);
     void attribute_driver();
     void attribute_machine();
+    void attribute_call(int threads);
     void launches(int threads, bool own_stream);
     void copy_bandwidth();
     void pipeline();

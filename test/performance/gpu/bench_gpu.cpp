@@ -106,6 +106,9 @@ int main(int argc, char **argv) {
     bench.launch_after_prefetch();
     bench.attribute_driver();
     bench.attribute_machine();
+    for (int threads : {1, 4}) {
+        bench.attribute_call(threads);
+    }
     for (int threads : {1, 4, 8, 16}) {
         bench.hold_and_release(threads);
     }
