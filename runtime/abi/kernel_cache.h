@@ -52,7 +52,9 @@ typedef enum calotype_policy {
     CALOTYPE_POLICY_COST, /**< least compile time * hits / bytes first, of equals as LRU */
     CALOTYPE_POLICY_NONE
 } calotype_policy;
-/** 0 is unlimited. The first two are of each context, image_bytes of the process. */
+/** 0 is unlimited. The first two are of each context, image_bytes of the process. compile_threads
+ * is how many threads may be in the built-in compile step at once; compile hooks are not counted.
+ */
 typedef struct calotype_limits {
     uint32_t size;
     calotype_policy policy;
@@ -85,7 +87,9 @@ extern calotype_status calotype_image_key(void *user_context, const calotype_mod
 
 /** Replace the compile step: from a module to bytes that the driver loads (malloc'ed, as is *log,
  * which may stay null). `version_for_key` becomes part of the image key. Null: the
- * built-in step. */
+ * built-in step. It may use the cache for other modules, and wait for threads that do, whatever
+ * calotype_limits::compile_threads says: how many hooks run at once is the application's to limit.
+ */
 typedef calotype_status (*calotype_compile_fn)(void *self, const calotype_module_desc *desc,
                                                uint32_t sm, char suffix, void **image, size_t *n,
                                                char **log);

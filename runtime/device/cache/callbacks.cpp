@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "runtime/device/cache/call_guarded.h"
-#include "runtime/device/cache/images.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/cache/trace.h"
 
@@ -138,7 +137,6 @@ bool begin_callback(CallbackLock *lock, ThreadBlock &me) {
         return true;
     }
     LockGuard guard(kernel_cache.lock);
-    const CompilePause pause(me);
     while (lock->holder.owner && lock->holder.owner != &me) {
         if (closes_circle(me, lock->holder)) {
             return false;

@@ -150,34 +150,6 @@ void limit_images() {
 
 // ---- making one ------------------------------------------------------------------------------
 
-void pause_compiling(ThreadBlock &me) {
-    if (!me.has_slot) {
-        return;
-    }
-    me.has_slot = false;
-    compiling_threads--;
-    if (threads_to_compile) {
-        announce_change();
-    }
-}
-
-void resume_compiling(ThreadBlock &me) {
-    if (me.compiling == 0 || me.has_slot) {
-        return;
-    }
-    const auto is_full = [] {
-        const uint32_t limit = kernel_cache.limits.compile_threads;
-        return limit && compiling_threads >= limit;
-    };
-    threads_to_compile++;
-    while (is_full()) {
-        wait_for_change(no_deadline);
-    }
-    threads_to_compile--;
-    compiling_threads++;
-    me.has_slot = true;
-}
-
 namespace {
 
 /** What one thread knows while it makes an image. */
@@ -192,19 +164,35 @@ struct Making {
     ErrorLog log{};
 };
 
-/** No more threads at once than the limit says; one that compiles within a compile step may. */
-void begin_compiling(ThreadBlock &me) {
-    LockGuard guard(kernel_cache.lock);
-    me.compiling++;
-    resume_compiling(me);
-}
-
-void end_compiling(ThreadBlock &me) {
-    LockGuard guard(kernel_cache.lock);
-    if (--me.compiling == 0) {
-        pause_compiling(me);
+/** One of those that may compile at once. No code of the application runs meanwhile: it could wait,
+ * in ways that we do not see, for a thread that waits for its turn. */
+class CompileSlot {
+public:
+    CompileSlot() {
+        LockGuard guard(kernel_cache.lock);
+        threads_to_compile++;
+        while (are_all_taken()) {
+            wait_for_change(no_deadline);
+        }
+        threads_to_compile--;
+        compiling_threads++;
     }
-}
+    ~CompileSlot() {
+        LockGuard guard(kernel_cache.lock);
+        compiling_threads--;
+        if (threads_to_compile) {
+            announce_change();
+        }
+    }
+    CompileSlot(const CompileSlot &) = delete;
+    CompileSlot &operator=(const CompileSlot &) = delete;
+
+private:
+    static bool are_all_taken() {
+        const uint32_t limit = kernel_cache.limits.compile_threads;
+        return limit && compiling_threads >= limit;
+    }
+};
 
 calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
     void *bytes = nullptr;
@@ -252,15 +240,26 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
           now_ns() - ns, status);
 }
 
-calotype_status build(Making &making, const calotype_module_desc &desc) {
-    begin_compiling(making.me);
+/** The step itself, and how long it took. */
+calotype_status run_step(Making &making, const calotype_module_desc &desc, uint64_t *ns) {
+    if (making.hook.compile) {
+        const uint64_t begin = now_ns();
+        const calotype_status status = run_hook(making, desc);
+        *ns = now_ns() - begin;
+        return status;
+    }
+    const CompileSlot slot;
     const uint64_t begin = now_ns();
     const calotype_status status =
-        making.hook.compile ? run_hook(making, desc)
-                            : making.context.backend->build(making.scope, making.arch, desc,
-                                                            &making.image, making.log);
-    count_build(making, status, now_ns() - begin);
-    end_compiling(making.me);
+        making.context.backend->build(making.scope, making.arch, desc, &making.image, making.log);
+    *ns = now_ns() - begin;
+    return status;
+}
+
+calotype_status build(Making &making, const calotype_module_desc &desc) {
+    uint64_t ns = 0;
+    const calotype_status status = run_step(making, desc, &ns);
+    count_build(making, status, ns);
     return status;
 }
 
@@ -350,7 +349,6 @@ CachedImage *find_or_begin(const Making &making, bool *is_ours) {
 
 /** OK once another thread is done with it. */
 calotype_status await_image(CachedImage &record, ThreadBlock &me) {
-    const CompilePause pause(me);
     while (record.phase == Phase::busy) {
         if (record.flight.owner == &me) {
             return CALOTYPE_E_REENTRANT;

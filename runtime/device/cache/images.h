@@ -24,26 +24,6 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
                           FlightError **error);
 void end_image_use(ImageUse &use);
 
-/** A thread that waits for others while it compiles lets another compile in its place, which may be
- * the one that it waits for. The lock is held. */
-void pause_compiling(ThreadBlock &me);
-/** Waits until it may go on. The lock is held, and let go of meanwhile. */
-void resume_compiling(ThreadBlock &me);
-/** The same round a wait: the lock is held at both ends. */
-class CompilePause {
-    ThreadBlock &me;
-
-public:
-    explicit CompilePause(ThreadBlock &me) : me(me) {
-        pause_compiling(me);
-    }
-    ~CompilePause() {
-        resume_compiling(me);
-    }
-    CompilePause(const CompilePause &) = delete;
-    CompilePause &operator=(const CompilePause &) = delete;
-};
-
 /** Drop images of a module: the bytes, or the failures to make them. The lock is held. */
 void drop_images(const calotype_uid &uid);
 void forget_failed_images(const calotype_uid &uid);

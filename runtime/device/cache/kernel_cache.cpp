@@ -16,7 +16,6 @@
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/eviction.h"
-#include "runtime/device/cache/images.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
@@ -232,7 +231,6 @@ Answer await_flight(Request &request) {
     if (!ensure_cell(me, entry.index)) {
         return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
     }
-    const CompilePause pause(me);
     Waiter waiter = {&me, entry.first_waiter, nullptr, CALOTYPE_OK, {}};
     entry.first_waiter = &waiter;
     me.waits_on = &entry.flight;
@@ -264,7 +262,6 @@ Answer await_teardown(Request &request) {
         return request.refuse(CALOTYPE_E_DEADLOCK,
                               "the thread that tears the module down waits for this one");
     }
-    const CompilePause pause(me);
     me.waits_on = &flight;
     wait_for_change(no_deadline);
     me.waits_on = nullptr;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
-#include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -137,7 +136,6 @@ bool begin_wait(ThreadBlock *me, const Waitable &loading) {
     if (closes_circle(*me, loading)) {
         return false;
     }
-    pause_compiling(*me);
     me->waits_on = &loading;
     return true;
 }
@@ -146,7 +144,6 @@ void end_wait(ThreadBlock *me) {
     if (me) {
         LockGuard guard(kernel_cache.lock);
         me->waits_on = nullptr;
-        resume_compiling(*me);
     }
 }
 
@@ -178,7 +175,6 @@ Prefetch *take_unattended(bool any_state, ThreadBlock *me) {
             (is_done || (any_state && !(me && closes_circle(*me, prefetch->loading))))) {
             *link = prefetch->older;
             if (me && !is_done) {
-                pause_compiling(*me);
                 me->waits_on = &prefetch->loading;
             }
             return prefetch;

@@ -65,7 +65,6 @@ calotype_entry *moving_entry(const ContextState &context) {
 
 /** Wait for flights and teardowns of others. The lock is held. */
 calotype_status await_others(Release &release) {
-    const CompilePause pause(release.me);
     while (calotype_entry *moving = moving_entry(release.context)) {
         if (moving->flight.owner == &release.me) {
             return CALOTYPE_E_REENTRANT;
@@ -106,7 +105,6 @@ bool is_any_held(const ContextState &context) {
 
 /** As the policy says. The lock is held, and let go of between looks. */
 calotype_status await_holds(Release &release) {
-    const CompilePause pause(release.me);
     while (release.policy != CALOTYPE_REL_FORCE && is_any_held(release.context)) {
         const bool may_end = release.context.graph_pins && now_ns() < release.graph_deadline;
         if (release.policy == CALOTYPE_REL_BUSY && !may_end) {
@@ -220,9 +218,14 @@ calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_po
     kernel_cache.lock.lock();
     ContextState *context = find_context(uid);
     const bool is_there = context && !context->lost;
+    const KernelBackend *backend = is_there ? context->backend : nullptr;
+    void *const address = is_there ? context->scope.context : nullptr;
     kernel_cache.lock.unlock();
     if (!is_there) {
         return CALOTYPE_OK;
+    }
+    if (!backend->is_alive(address, uid)) {
+        return lose_context(uid);
     }
     Release release{*context, uid, me, policy, deadline, reason, user_context, true};
     return release_context(release);

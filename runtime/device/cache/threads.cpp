@@ -100,8 +100,6 @@ ThreadBlock *this_thread() {
     if (block) {
         block->in_use = true;
         block->waits_on = nullptr;
-        block->compiling = 0;
-        block->has_slot = false;
         if (!has_exit_key) {
             has_exit_key = pthread_key_create(&exit_key, thread_ends) == 0;
         }
@@ -203,8 +201,6 @@ void forget_other_threads() {
     for (ThreadBlock *b = blocks; b; b = b->next) {
         b->in_use = b == known_thread;
         b->waits_on = b->serves = nullptr;
-        b->compiling = b->in_use ? b->compiling : 0;
-        b->has_slot = false;
     }
 }
 

@@ -77,10 +77,8 @@ struct alignas(apart) ThreadBlock {
 
     std::atomic<HoldCell *> pages[n_pages];
     uint32_t id;
-    uint32_t sequence;   ///< of warm holds; orders uses within an epoch
-    uint32_t compiling;  ///< depth of compile steps on this thread
-    bool in_use;         ///< guarded by the cache's lock, as are these
-    bool has_slot;       ///< of those that may compile at once
+    uint32_t sequence;  ///< of warm holds; orders uses within an epoch
+    bool in_use;        ///< guarded by the cache's lock, as are these
     const Waitable *waits_on;
     const Waitable *serves;  ///< with other threads
     ThreadBlock *next;
