@@ -328,26 +328,19 @@ void leave(const DeviceScope &scope) {
 }
 
 bool is_alive(void *context, uint64_t context_uid) {
-    if (!find_driver(false)) {
+    // One that is told lost is not asked about.
+    if (!find_driver(false) || !find_by_uid(context_uid)) {
         return false;
     }
     uint64_t uid = 0;
-    const CUresult code = driver_identity(static_cast<CUcontext>(context), &uid);
-    if (code == CUDA_ERROR_NOT_SUPPORTED) {
-        return find_by_uid(context_uid) != nullptr;
-    }
-    return code == CUDA_SUCCESS && uid == context_uid;
+    const CUresult code = remembered_identity(static_cast<CUcontext>(context), &uid);
+    return code == CUDA_ERROR_NOT_SUPPORTED || (code == CUDA_SUCCESS && uid == context_uid);
 }
 
 void forget_context(uint64_t context_uid) {
     if (KnownContext *known = find_by_uid(context_uid)) {
-        // With the driver's identities there is nothing to confuse.
-        if (!driver().cuCtxGetId) {
-            known->is_lost.store(true);
-        }
-        if (!is_alive(known->context, context_uid)) {
-            end_memory(*known);
-        }
+        known->is_lost.store(true);
+        end_memory(*known);
     }
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/known_contexts.h"
 
+#include <errno.h>
 #include <new>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
@@ -60,10 +63,12 @@ CUresult device_of(CUcontext context, CUdevice *device) {
 /** Nobody asks for it any more. */
 bool has_ended(const KnownContext &known) {
     uint64_t uid = 0;
-    return known.is_lost.load(std::memory_order_relaxed) ||
-           (driver().cuCtxGetId &&
-            (driver_identity(known.context.load(std::memory_order_relaxed), &uid) != CUDA_SUCCESS ||
-             uid != known.uid.load(std::memory_order_relaxed)));
+    if (known.is_lost.load(std::memory_order_relaxed)) {
+        return true;
+    }
+    const CUresult code = remembered_identity(known.context.load(std::memory_order_relaxed), &uid);
+    return code != CUDA_ERROR_NOT_SUPPORTED &&
+           (code != CUDA_SUCCESS || uid != known.uid.load(std::memory_order_relaxed));
 }
 
 /** Take the records of contexts that have ended out of the table, and end their memory: an eighth
@@ -135,6 +140,19 @@ CUresult driver_identity(CUcontext context, uint64_t *uid) {
     const CUresult code = driver().cuCtxGetId(context, &id);
     *uid = id ? id : our_own;
     return code;
+}
+
+/** Whether the page is there that the address lies in. */
+static bool is_mapped(const void *address) {
+    const uintptr_t size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    unsigned char is_resident = 0;
+    void *page = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(address) / size * size);
+    return mincore(page, size, &is_resident) == 0 || errno != ENOMEM;
+}
+
+CUresult remembered_identity(CUcontext context, uint64_t *uid) {
+    return driver().cuCtxGetId && !is_mapped(context) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                      : driver_identity(context, uid);
 }
 
 KnownContext *find_by_uid(uint64_t uid) {

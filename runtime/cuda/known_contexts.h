@@ -17,6 +17,11 @@ namespace cuda {
 /** The driver's identity of a context; CUDA_ERROR_NOT_SUPPORTED if it gives none. */
 CUresult driver_identity(CUcontext context, uint64_t *uid);
 
+/** The same of a context that nobody has just named. It may have been destroyed without a word, and
+ * a driver that is asked about it reads memory that it has freed: not if the system has taken that
+ * back. */
+CUresult remembered_identity(CUcontext context, uint64_t *uid);
+
 /** The record of a context with that identity, made if need be. uid 0: the driver gives no
  * identities. */
 calotype_status find_or_add(CUcontext context, uint64_t uid, KnownContext **known);

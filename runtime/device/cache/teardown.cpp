@@ -122,7 +122,8 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     kernel_cache.lock.lock();
     bool has_driver = !context.lost;
     kernel_cache.lock.unlock();
-    has_driver = has_driver && backend.enter(scope) == CALOTYPE_OK;
+    has_driver = has_driver && backend.is_alive(scope.context, scope.context_uid) &&
+                 backend.enter(scope) == CALOTYPE_OK;
     const bool is_captured = has_driver && !await_work(backend, scope);
     if (is_captured && reason != CALOTYPE_R_EXIT && put_back(context, victims, reason)) {
         backend.leave(scope);

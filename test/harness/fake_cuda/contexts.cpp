@@ -209,10 +209,10 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     destroy_contents(context);
-    state().free_contexts.push_back(context);
     if (!stack().empty() && stack().back() == context) {
         stack().pop_back();
     }
+    give_up_memory(context);
     return CUDA_SUCCESS;
 }
 
@@ -299,9 +299,11 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
     FAKE_CUDA_CALL("cuCtxGetId");
     Guard guard(state().lock);
+    const volatile uint64_t &number = context->id;
+    const uint64_t found = number;  // as a real driver looks, be it alive or not
     if (!state().contexts.count(context)) {
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
-    *id = context->id;
+    *id = found;
     return CUDA_SUCCESS;
 }

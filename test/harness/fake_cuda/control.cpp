@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "harness/fake_cuda/state.h"
 
+#include <new>
+
+#include <sys/mman.h>
+
 namespace fake_cuda {
 
 namespace {
@@ -80,8 +84,28 @@ CUresult enter_call(const char *name) {
     return CUresult(planned ? planned : random_failure);
 }
 
+static CUctx_st *new_pages() {
+    void *pages =
+        mmap(nullptr, sizeof(CUctx_st), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CUctx_st *context = new (pages) CUctx_st;
+    context->is_in_pages = true;
+    return context;
+}
+
+void give_up_memory(CUctx_st *context) {
+    if (context->is_in_pages) {
+        context->~CUctx_st();
+        munmap(context, sizeof(CUctx_st));
+    } else {
+        state().free_contexts.push_back(context);
+    }
+}
+
 CUctx_st *make_context(int device, CUctx_st *at) {
     State &s = state();
+    if (!at && s.unmaps_contexts) {
+        at = new_pages();
+    }
     if (!at && !s.free_contexts.empty()) {
         at = s.free_contexts.back();
         s.free_contexts.pop_back();
@@ -145,14 +169,15 @@ void reset() {
     while (!s.contexts.empty()) {
         CUctx_st *context = *s.contexts.begin();
         destroy_contents(context);
-        s.free_contexts.push_back(context);
+        give_up_memory(context);
     }
     for (Device &device : s.devices) {
         if (device.primary && device.retains == 0) {
-            s.free_contexts.push_back(device.primary);
+            give_up_memory(device.primary);
         }
     }
     s.devices.assign(1, Device());
+    s.unmaps_contexts = false;
     s.graphs.clear();
     s.execs.clear();
     s.user_objects.clear();
@@ -191,6 +216,11 @@ void set_compute_capability(int device, int major, int minor) {
 void set_pools_supported(bool supported) {
     Guard guard(state().lock);
     state().pools_supported = supported;
+}
+
+void unmap_destroyed_contexts() {
+    Guard guard(state().lock);
+    state().unmaps_contexts = true;
 }
 
 void set_memory(size_t bytes) {

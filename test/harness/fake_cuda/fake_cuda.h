@@ -29,6 +29,9 @@ void set_driver_version(int version);
 void set_devices(const std::vector<int> &multiprocessors);
 void set_compute_capability(int device, int major, int minor);
 void set_pools_supported(bool supported);
+/// From now on what is known of a context lies in pages of its own, which the system has back when
+/// it is destroyed. The driver reads them when it is asked about the context.
+void unmap_destroyed_contexts();
 /// Bytes that all allocations of a device together may take.
 void set_memory(size_t bytes);
 /// @}

@@ -95,6 +95,7 @@ struct State {
 
     int version = 13000;
     bool pools_supported = true;
+    bool unmaps_contexts = false;
     size_t memory = size_t(1) << 30;
     std::vector<Device> devices{1};
 
@@ -171,6 +172,8 @@ ContextStack &stack();
 CUresult current(CUctx_st **context);
 /// Everything of a context goes. With the lock held.
 void destroy_contents(CUctx_st *context);
+/// A context that is destroyed leaves its address to the next one, or has its pages unmapped.
+void give_up_memory(CUctx_st *context);
 
 /// Count a call; what it is to answer instead of being done.
 CUresult enter_call(const char *name);
@@ -203,6 +206,7 @@ struct CUctx_st {
     int device = 0;
     bool is_alive = false;
     bool is_primary = false;
+    bool is_in_pages = false;  ///< of its own
     size_t heap_bytes = 0;
     bool is_heap_used = false;
     fake_cuda::Stream default_stream;

@@ -273,6 +273,36 @@ TEST_F(CudaBuffers, RecordsOfDestroyedContextsServeOthers) {
     EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, false));
 }
 
+/// A driver that is asked about a context which was destroyed reads what may be gone.
+TEST_F(CudaBuffers, DestroyedContextsAreNotAskedAbout) {
+    fake_cuda::unmap_destroyed_contexts();
+    calotype_test::NothingModule module;
+    Ints left(10);
+    for (const bool is_told : {false, true, false, true}) {
+        void *context = make_context();
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+        calotype_hold hold;
+        ASSERT_EQ(CALOTYPE_OK, calotype_initialize_kernels(&on, &module.desc, nullptr, &hold));
+        Ints a(10);
+        ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+        EXPECT_EQ(0, calotype_device_free(nullptr, &left.buf)) << "of the context before";
+        ASSERT_EQ(0, calotype_device_malloc(&on, &left.buf, cuda()));
+        uint64_t uid = 0;
+        EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(&on, cuda(), &uid));
+        EXPECT_EQ(0, cuCtxDestroy_v2(context));
+        if (is_told) {
+            EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+            const uint32_t one[3] = {1, 1, 1};
+            EXPECT_EQ(CALOTYPE_E_CONTEXT_LOST,
+                      calotype_launch(&on, hold, 0, one, one, 0, nullptr, nullptr));
+        }
+        EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(&on, &hold));
+        EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    }
+    EXPECT_EQ(0, calotype_device_free(nullptr, &left.buf));
+    EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
+}
+
 /// Pools are of the device: they outlive the context that they were made in, and what is of them.
 TEST_F(CudaBuffers, PoolsOfDestroyedContextsEndWithTheirLastPiece) {
     void *context = make_context();
