@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies between host and device copies of buffers, guided by the dirty bits.
 //
-// Two threads may bring the same buffer up to date at once (an input of two pipelines), so they do
-// it one after the other. A buffer that is up to date is found so without a lock: what is looked at
-// for that is written by atomic stores, the dirty bit after the copy that it speaks of.
+// Two threads may bring the same buffer up to date at once (an input of two pipelines), or copy it
+// to others, so they do it one after the other. A buffer that is up to date is found so without a
+// lock: what is looked at for that is written by atomic stores, the dirty bit after the copy that
+// it speaks of.
 #include "runtime/device/device_copy.h"
 
 #include <pthread.h>
@@ -25,7 +26,7 @@ namespace {
 // ---- one after the other ---------------------------------------------------------------------
 
 /** A thread's turn with a buffer: as long as it lasts, others wait for theirs. Turns with different
- * buffers do not touch each other, whatever they copy. */
+ * buffers do not touch each other, whatever they copy; one with none (null) touches nobody. */
 class Turn {
 public:
     explicit Turn(const calotype_buffer_t *buf) : buf(buf), outer(innermost) {
@@ -67,6 +68,28 @@ private:
 };
 
 constinit thread_local Turn *Turn::innermost = nullptr;
+
+/** Turns with two buffers, which may be the same. All threads begin them in the order of addresses,
+ * so none waits for another in a circle. */
+class TurnWithBoth {
+public:
+    TurnWithBoth(const calotype_buffer_t *a, const calotype_buffer_t *b)
+        : first(is_before(a, b) ? a : b), second(later(a, b)) {
+    }
+    void resume() {
+        first.resume();
+        second.resume();
+    }
+
+private:
+    static bool is_before(const calotype_buffer_t *a, const calotype_buffer_t *b) {
+        return reinterpret_cast<uintptr_t>(a) < reinterpret_cast<uintptr_t>(b);
+    }
+    static const calotype_buffer_t *later(const calotype_buffer_t *a, const calotype_buffer_t *b) {
+        return a == b ? nullptr : is_before(a, b) ? b : a;
+    }
+    Turn first, second;
+};
 
 /** The turns that are on with some of all buffers. The lock is held for a few steps at a time. */
 struct alignas(64) Turns {
@@ -112,6 +135,9 @@ void install_fork_handler_once() {
 }
 
 void Turn::begin() {
+    if (!buf) {
+        return;
+    }
     install_fork_handler_once();
     Turns &with = turns_with(buf);
     with.lock.lock();
@@ -208,8 +234,9 @@ int leave_device(void *user_context, calotype_buffer_t *buf) {
 
 /** Give the buffer device memory, which is allocated under the name of another: for lack of memory
  * modules may be unloaded, and what their callbacks do ends the turn. */
+template<typename AnyTurn>
 int enter_device(void *user_context, calotype_buffer_t *buf,
-                 const calotype_device_interface_t *device_interface, Turn &turn) {
+                 const calotype_device_interface_t *device_interface, AnyTurn &turn) {
     calotype_buffer_t fresh = *buf;
     int code = allocate_on_device(user_context, &fresh, device_interface);
     turn.resume();
@@ -246,6 +273,7 @@ int bring_to_device(void *user_context, calotype_buffer_t *buf,
 
 int copy_host_to_host(void *user_context, calotype_buffer_t *src, calotype_buffer_t *dst) {
     if (!src->host || !dst->host) {
+        let_go_of_buffers();
         return calotype_error_host_is_null(user_context, src->host ? "destination" : "source");
     }
     copy_common_elements(*src, *dst);
@@ -264,7 +292,7 @@ int copy_by_device(void *user_context, calotype_buffer_t *src,
         code = from->impl->buffer_copy(user_context, src, to, dst);
     }
     if (code == calotype_error_code_incompatible_device_interface && src->host) {
-        code = calotype_copy_to_host(user_context, src);
+        code = bring_to_host(user_context, src);
         if (code == 0 && to) {
             code = to->impl->buffer_copy(user_context, src, to, dst);
         } else if (code == 0) {
@@ -272,6 +300,39 @@ int copy_by_device(void *user_context, calotype_buffer_t *src,
         }
     }
     return code;
+}
+
+/** Whether elements of one can be copied to the other. */
+int check_copy(void *user_context, const calotype_buffer_t *src, const calotype_buffer_t *dst) {
+    for (const calotype_buffer_t *buf : {src, dst}) {
+        if (int code = check_buffer(user_context, buf, "calotype_buffer_copy")) {
+            return code;
+        }
+    }
+    if (src->dimensions != dst->dimensions) {
+        let_go_of_buffers();
+        return calotype_error_bad_dimensions(user_context, "destination of copy", dst->dimensions,
+                                             src->dimensions);
+    }
+    if (src->type.bytes() != dst->type.bytes()) {
+        let_go_of_buffers();
+        return calotype_error_bad_type(user_context, "destination of copy", dst->type.as_u32(),
+                                       src->type.as_u32());
+    }
+    return 0;
+}
+
+/** The buffer is to have memory there, and nowhere else. */
+int allocate_there(void *user_context, calotype_buffer_t *buf,
+                   const calotype_device_interface_t *device_interface, TurnWithBoth &turn) {
+    while (!buf->device) {
+        if (int code = enter_device(user_context, buf, device_interface, turn)) {
+            return code;
+        }
+    }
+    return buf->device_interface == device_interface
+               ? 0
+               : report_code(user_context, calotype_error_code_incompatible_device_interface);
 }
 
 }  // namespace
@@ -315,34 +376,29 @@ CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t 
 CALOTYPE_WEAK int calotype_buffer_copy(void *user_context, calotype_buffer_t *src,
                                        const calotype_device_interface_t *dst_device_interface,
                                        calotype_buffer_t *dst) {
-    if (int code = check_buffer(user_context, src, "calotype_buffer_copy")) {
+    if (!src || !dst) {
+        return check_buffer(user_context, nullptr, "calotype_buffer_copy");
+    }
+    TurnWithBoth turn(src, dst);
+    int code = check_copy(user_context, src, dst);
+    if (code == 0 && dst_device_interface) {
+        code = allocate_there(user_context, dst, dst_device_interface, turn);
+    }
+    if (code != 0) {
         return code;
-    }
-    if (int code = check_buffer(user_context, dst, "calotype_buffer_copy")) {
-        return code;
-    }
-    if (src->dimensions != dst->dimensions) {
-        return calotype_error_bad_dimensions(user_context, "destination of copy", dst->dimensions,
-                                             src->dimensions);
-    }
-    if (src->type.bytes() != dst->type.bytes()) {
-        return calotype_error_bad_type(user_context, "destination of copy", dst->type.as_u32(),
-                                       src->type.as_u32());
-    }
-    if (dst_device_interface) {
-        if (int code = calotype_device_malloc(user_context, dst, dst_device_interface)) {
-            return code;
-        }
     }
     const bool on_device = src->device && (src->device_dirty() || !src->host);
     if (on_device || dst_device_interface) {
         if (copy_by_device(user_context, src, dst_device_interface, dst) != 0) {
             return report_code(user_context, calotype_error_code_device_buffer_copy_failed);
         }
-    } else if (int code = copy_host_to_host(user_context, src, dst)) {
+    } else if ((code = copy_host_to_host(user_context, src, dst)) != 0) {
         return code;
     }
-    dst->set_host_dirty(dst_device_interface == nullptr);
-    dst->set_device_dirty(dst_device_interface != nullptr);
+    if (dst_device_interface) {
+        replace_flag(dst, calotype_buffer_flag_host_dirty, calotype_buffer_flag_device_dirty);
+    } else {
+        replace_flag(dst, calotype_buffer_flag_device_dirty, calotype_buffer_flag_host_dirty);
+    }
     return 0;
 }

@@ -23,6 +23,15 @@ inline void set_flag(calotype_buffer_t *buf, calotype_buffer_flags flag) {
 inline void clear_flag(calotype_buffer_t *buf, calotype_buffer_flags flag) {
     __atomic_fetch_and(&buf->flags, ~uint64_t(flag), __ATOMIC_RELEASE);
 }
+/** Both at once: nobody sees both set, or none. */
+inline void replace_flag(calotype_buffer_t *buf, calotype_buffer_flags before,
+                         calotype_buffer_flags after) {
+    uint64_t flags = __atomic_load_n(&buf->flags, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&buf->flags, &flags,
+                                        (flags & ~uint64_t(before)) | uint64_t(after), true,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+}
 /// @}
 
 }  // namespace runtime

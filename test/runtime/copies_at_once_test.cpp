@@ -8,6 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <initializer_list>
 #include <stdexcept>
 #include <thread>
 
@@ -315,6 +317,210 @@ TEST_F(CopiesAtOnce, ToAnotherDevice) {
     EXPECT_EQ(2, calls("device_malloc"));
     EXPECT_EQ(2, calls("copy_to_device"));
     EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
+/// Between buffers: what one thread copies others may copy too, from and to.
+class BufferCopiesAtOnce : public CopiesAtOnce {
+protected:
+    static int copy(Numbers &from, Numbers &to, const calotype_device_interface_t *device) {
+        return calotype_buffer_copy(nullptr, &from.buf, device, &to.buf);
+    }
+    static void free_all(std::initializer_list<Numbers *> all) {
+        for (Numbers *a : all) {
+            EXPECT_EQ(0, calotype_device_free(nullptr, &a->buf));
+        }
+    }
+    /// Threads that look at a flag in the middle of a copy are seen.
+    static void be_slow_at(const char *slow) {
+        fake_device_state().hook = [slow](const std::string &call) {
+            if (call == slow) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        };
+    }
+};
+
+/// By way of the host, to which the source is brought once.
+TEST_F(BufferCopiesAtOnce, FromOneToManyOnAnotherDevice) {
+    constexpr int rounds = 20;
+    be_slow_at("copy_to_host");
+    for (int round = 0; round < rounds; round++) {
+        Numbers from, to[4];
+        ASSERT_EQ(0, calotype_copy_to_device(nullptr, &from.buf, fake_device()));
+        from.on_device()[5] = 50 + round;
+        from.buf.set_device_dirty();
+        on_threads(4, [&](int i) { EXPECT_EQ(0, copy(from, to[i], other_fake_device())); });
+        EXPECT_EQ(0u, from.buf.flags);
+        EXPECT_EQ(50 + round, from.data[5]);
+        for (Numbers &each : to) {
+            EXPECT_EQ(uint64_t(calotype_buffer_flag_device_dirty), each.buf.flags);
+            EXPECT_EQ(50 + round, each.on_device()[5]);
+        }
+        free_all({&from, to, to + 1, to + 2, to + 3});
+    }
+    EXPECT_EQ(rounds, calls("copy_to_host"));
+}
+
+/// Memory for the destination is allocated once.
+TEST_F(BufferCopiesAtOnce, FromManyToOne) {
+    constexpr int rounds = 20;
+    be_slow_at("device_malloc");
+    for (int round = 0; round < rounds; round++) {
+        Numbers from[4], to;
+        on_threads(4, [&](int i) { EXPECT_EQ(0, copy(from[i], to, fake_device())); });
+        EXPECT_EQ(uint64_t(calotype_buffer_flag_device_dirty), to.buf.flags);
+        EXPECT_EQ(7, to.on_device()[7]);
+        free_all({&to});
+    }
+    EXPECT_EQ(rounds, calls("device_malloc"));
+    EXPECT_EQ(4 * rounds, calls("buffer_copy"));
+}
+
+/// Nobody waits in a circle, and no bit is lost.
+TEST_F(BufferCopiesAtOnce, ThereAndBackBetweenThree) {
+    Numbers all[3];
+    for (Numbers &a : all) {
+        ASSERT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+    }
+    on_threads(6, [&](int thread) {
+        for (int i = 0; i < 300; i++) {
+            Numbers &from = all[thread % 3], &to = all[(thread + (thread < 3 ? 1 : 2)) % 3];
+            EXPECT_EQ(0, copy(from, to, i % 2 ? fake_device() : nullptr));
+            EXPECT_EQ(0, calotype_copy_to_host(nullptr, &from.buf));
+        }
+    });
+    for (Numbers &a : all) {
+        EXPECT_EQ(0, calotype_copy_to_host(nullptr, &a.buf));
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
+        EXPECT_EQ(0u, a.buf.flags);
+        EXPECT_EQ(9, a.data[9]);
+        EXPECT_EQ(9, a.on_device()[9]);
+    }
+    free_all({all, all + 1, all + 2});
+}
+
+/// One turn is enough for both.
+TEST_F(BufferCopiesAtOnce, OntoItself) {
+    Numbers a;
+    EXPECT_EQ(0, copy(a, a, fake_device()));
+    EXPECT_EQ(uint64_t(calotype_buffer_flag_device_dirty), a.buf.flags);
+    EXPECT_EQ(3, a.on_device()[3]);
+    EXPECT_EQ(0, copy(a, a, nullptr));
+    EXPECT_EQ(uint64_t(calotype_buffer_flag_host_dirty), a.buf.flags);
+    free_all({&a});
+}
+
+/// Whoever wants either buffer meanwhile waits for the copy, and for no other.
+TEST_F(BufferCopiesAtOnce, BothAreTaken) {
+    Numbers from, to, other;
+    Signal begun, done;
+    ASSERT_EQ(0, calotype_copy_to_device(nullptr, &from.buf, fake_device()));
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "buffer_copy") {
+            fake_device_state().hook = nullptr;
+            begun.give();
+            EXPECT_TRUE(done.await());
+        }
+    };
+    from.buf.set_device_dirty();
+    std::atomic<int> over{0};
+    std::thread copying([&] { EXPECT_EQ(0, copy(from, to, fake_device())); });
+    ASSERT_TRUE(begun.await());
+    std::thread wants_from([&] {
+        EXPECT_EQ(0, calotype_copy_to_host(nullptr, &from.buf));
+        over++;
+    });
+    std::thread wants_to([&] {
+        EXPECT_EQ(0, calotype_copy_to_device(nullptr, &to.buf, nullptr));
+        over++;
+    });
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &other.buf, fake_device()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(0, over);
+    done.give();
+    for (std::thread *thread : {&copying, &wants_from, &wants_to}) {
+        thread->join();
+    }
+    EXPECT_EQ(0u, from.buf.flags);
+    EXPECT_EQ(uint64_t(calotype_buffer_flag_device_dirty), to.buf.flags);
+    free_all({&from, &to, &other});
+}
+
+/// As where room is made for the destination, and a callback waits for a thread that wants both.
+TEST_F(BufferCopiesAtOnce, BothAreLetGoOfWhileMemoryIsAllocated) {
+    Numbers from, to;
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "device_malloc") {
+            fake_device_state().hook = nullptr;
+            calotype::runtime::let_go_of_buffers();
+            std::thread([&] {
+                EXPECT_EQ(0, copy(from, to, fake_device()));
+                EXPECT_EQ(0, calotype_copy_to_device(nullptr, &from.buf, fake_device()));
+            }).join();
+        }
+    };
+    EXPECT_EQ(0, copy(from, to, fake_device()));
+    EXPECT_EQ(3, calls("device_malloc"));
+    EXPECT_EQ(1, calls("device_free"));
+    EXPECT_EQ(15, to.on_device()[15]);
+    EXPECT_EQ(0u, from.buf.flags);
+    free_all({&from, &to});
+}
+
+/// What it finds when its turn has come again is on another device.
+TEST_F(BufferCopiesAtOnce, TheDestinationGoesElsewhereMeanwhile) {
+    static std::string text;
+    Numbers from, to;
+    text.clear();
+    const auto before =
+        calotype_set_error_handler([](void *, const char *message) { text += message; });
+    fake_device_state().hook = [&](const std::string &call) {
+        if (call == "device_malloc") {
+            fake_device_state().hook = nullptr;
+            calotype::runtime::let_go_of_buffers();
+            std::thread([&] { EXPECT_EQ(0, copy(from, to, other_fake_device())); }).join();
+        }
+    };
+    EXPECT_EQ(calotype_error_code_incompatible_device_interface, copy(from, to, fake_device()));
+    calotype_set_error_handler(before);
+    EXPECT_EQ("buffer is on another device interface", text);
+    free_all({&to});
+}
+
+TEST_F(BufferCopiesAtOnce, AHandlerOfErrorsCopiesBoth) {
+    static Numbers *a, *b;
+    static int answers;
+    Numbers from, to;
+    a = &from;
+    b = &to;
+    const auto before = calotype_set_error_handler([](void *, const char *) {
+        fake_device_state().failing = "";
+        a->buf.type = calotype_type_of<int>();
+        a->buf.dimensions = 1;
+        a->buf.host = reinterpret_cast<uint8_t *>(a->data);
+        for (Numbers *each : {a, b}) {
+            answers += calotype_copy_to_device(nullptr, &each->buf, fake_device()) == 0;
+        }
+    });
+    const std::function<void()> faults[] = {
+        [] { fake_device_state().failing = "buffer_copy"; },
+        [] { fake_device_state().failing = "device_malloc"; },
+        [&] { from.buf.type = calotype_type_of<double>(); },
+        [&] { from.buf.dimensions = 0; },
+    };
+    for (const auto &fault : faults) {
+        answers = 0;
+        fault();
+        EXPECT_NE(0, copy(from, to, fake_device()));
+        EXPECT_EQ(2, answers);
+        free_all({&from, &to});
+    }
+    answers = 0;
+    from.buf.host = nullptr;
+    EXPECT_EQ(calotype_error_code_host_is_null, copy(from, to, nullptr));
+    EXPECT_EQ(2, answers);
+    calotype_set_error_handler(before);
+    free_all({&from, &to});
 }
 
 }  // namespace
