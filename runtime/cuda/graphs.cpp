@@ -180,13 +180,15 @@ bool make(Slot &slot, const LaunchList &list) {
     return d.cuGraphInstantiateWithFlags(&slot.exec, slot.graph, 0) == CUDA_SUCCESS;
 }
 
+/** A list in which no kernel has an argument may have no memory for values. */
 bool is_equal(const LaunchList &list, const RecordedLaunch &wanted, const Slot &slot,
               const RecordedLaunch &has) {
+    const uint32_t n = has.kernel->n_args;
     return memcmp(wanted.grid, has.grid, sizeof has.grid) == 0 &&
            memcmp(wanted.block, has.block, sizeof has.block) == 0 &&
            wanted.dynamic_shared_bytes == has.dynamic_shared_bytes &&
-           memcmp(list.values + wanted.first_value, slot.values + has.first_value,
-                  has.kernel->n_args * sizeof(uint64_t)) == 0;
+           (n == 0 || memcmp(list.values + wanted.first_value, slot.values + has.first_value,
+                             n * sizeof(uint64_t)) == 0);
 }
 
 /** Give the graph's kernels what is not as it was. */
@@ -203,8 +205,9 @@ bool update(Slot &slot, const LaunchList &list, uint32_t *updated) {
             CUDA_SUCCESS) {
             return false;
         }
-        memcpy(slot.values + has.first_value, list.values + wanted.first_value,
-               has.kernel->n_args * sizeof(uint64_t));
+        for (uint32_t a = 0; a < has.kernel->n_args; a++) {
+            slot.values[has.first_value + a] = list.values[wanted.first_value + a];
+        }
         has = wanted;
         ++*updated;
     }

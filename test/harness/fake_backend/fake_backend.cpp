@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "harness/context_stack.h"
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/kernel_backend.h"
@@ -64,7 +65,7 @@ State &state() {
     return state;
 }
 
-thread_local std::vector<void *> current;
+constinit thread_local ContextStack<void> current = {};
 
 void expect(bool condition) {
     state().misuse += condition ? 0 : 1;

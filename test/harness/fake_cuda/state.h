@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "harness/context_stack.h"
 #include "harness/fake_cuda/fake_cuda.h"
 #include "runtime/cuda/driver_types.h"
 
@@ -137,35 +138,7 @@ public:
 };
 FunctionIndex &function_index();
 
-/// Needs no destructor: programs call the driver when they exit.
-class ContextStack {
-    static constexpr size_t most = 64;
-    CUctx_st *contexts[most];
-    size_t depth;
-
-public:
-    bool empty() const {
-        return depth == 0;
-    }
-    size_t size() const {
-        return depth;
-    }
-    CUctx_st *back() const {
-        return contexts[depth - 1];
-    }
-    void push_back(CUctx_st *context) {
-        if (depth == most) {
-            abort();
-        }
-        contexts[depth++] = context;
-    }
-    void pop_back() {
-        depth--;
-    }
-    void clear() {
-        depth = 0;
-    }
-};
+using ContextStack = calotype_test::ContextStack<CUctx_st>;
 /// The thread's.
 ContextStack &stack();
 /// What is current and alive. With the lock held.

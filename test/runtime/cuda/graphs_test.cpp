@@ -2,6 +2,7 @@
 // Recordings: what the driver is asked for, call by call, and that what comes out is the same.
 #include "harness/cache_stats.h"
 #include "harness/module_desc.h"
+#include "harness/nothing_module.h"
 #include "runtime/cuda/fixture.h"
 
 #include <array>
@@ -222,6 +223,19 @@ TEST_F(CudaGraphs, SixteenGraphsAModuleAndThoseLongUnusedGo) {
     }
     EXPECT_EQ(65, calls) << "64 searches after the others were used last";
     EXPECT_EQ(16 * 2, fake_cuda::live_graphs());
+}
+
+TEST_F(CudaGraphs, KernelsMayHaveNoArguments) {
+    const calotype_test::NothingModule nothing;
+    module.desc = nothing.desc;
+    Word w;
+    const auto calls = [&](int32_t blocks) {
+        return calls_of([&] { EXPECT_EQ(0, record(nullptr, {{0, 0, blocks}, {0, 0}}, w.buf())); });
+    };
+    EXPECT_EQ(plain(2), calls(1));
+    EXPECT_EQ(making(2), calls(1));
+    EXPECT_EQ(updating(0), calls(1));
+    EXPECT_EQ(updating(1), calls(2));
 }
 
 TEST_F(CudaGraphs, OneKernelIsLaunched) {
