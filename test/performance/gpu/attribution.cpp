@@ -4,9 +4,12 @@
 #include "performance/gpu/bench.h"
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <thread>
 
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +35,12 @@ double ns_of(F f, int calls = 500000) {
     }
     return best;
 }
+
+/// What a thread is told by the driver.
+struct alignas(256) Answer {
+    unsigned long long id = 0;
+    int is_capturing = 0;
+};
 
 /// A cell that no other thread's is near.
 struct alignas(256) Cell {
@@ -59,11 +68,85 @@ __attribute__((noinline)) void run_lines() {
     asm volatile(".rept %c0\n jmp 1f\n .balign 64\n 1:\n .endr" ::"i"(n_lines));
 }
 
+/// Sums that do not wait for one another: as many instructions a cycle as the processor can do.
+__attribute__((noinline)) void work(int i) {
+    uint32_t a = uint32_t(i), b = a + 1, c = a + 2, d = a + 3;
+    for (int step = 0; step < 16; step++) {
+        a += b ^ 5, b += c ^ 9, c += d ^ 17, d += a ^ 33;
+    }
+    asm volatile("" ::"r"(a + b + c + d));
+}
+
+std::vector<int> usable_processors() {
+    cpu_set_t set;
+    std::vector<int> result;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        for (int i = 0; i < CPU_SETSIZE; i++) {
+            if (CPU_ISSET(i, &set)) {
+                result.push_back(i);
+            }
+        }
+    }
+    return result;
+}
+
 long barrier_of_process(int command) {
     return syscall(SYS_membarrier, command, 0u, 0);
 }
 
 }  // namespace
+
+std::vector<int> processors_by_core() {
+    std::map<std::string, std::vector<int>> cores;
+    size_t most = 0;
+    for (int processor : usable_processors()) {
+        std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(processor) +
+                           "/topology/thread_siblings_list");
+        std::string siblings;
+        if (!std::getline(file, siblings)) {
+            return {};
+        }
+        cores[siblings].push_back(processor);
+        most = std::max(most, cores[siblings].size());
+    }
+    std::vector<int> result;
+    for (size_t i = 0; i < most; i++) {
+        for (const auto &[siblings, processors] : cores) {
+            if (i < processors.size()) {
+                result.push_back(processors[i]);
+            }
+        }
+    }
+    return result;
+}
+
+void run_on(int processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+/// Holds on 1, 2, 4, ... threads, each on a core of its own as long as there are any, and then on
+/// the second halves of cores too. Beside them what does not touch memory that changes.
+void Bench::pairs_by_core() {
+    const std::vector<int> processors = processors_by_core();
+    std::vector<Answer> answers(processors.size());
+    for (size_t threads = 1; threads <= processors.size(); threads *= 2) {
+        const std::string suffix = "_" + std::to_string(threads);
+        const auto measure = [&](const char *name, auto f) {
+            double rate = 0;
+            for (int round = 0; round < 5; round++) {
+                rate = std::max(rate, throughput(int(threads), 1000000, f, processors));
+            }
+            json.add(name + suffix, 1e9 * double(threads) / rate);
+        };
+        measure("pinned_pair_ns", [&](int, int) { pair(nullptr); });
+        measure("pinned_get_id_ns",
+                [&](int t, int) { driver.get_id(context, &answers[size_t(t)].id); });
+        measure("pinned_work_ns", [&](int, int i) { work(i); });
+    }
+}
 
 void Bench::attribute_driver() {
     unsigned long long id = 0;
@@ -99,8 +182,7 @@ void Bench::attribute_driver() {
 /// What is added to a raw launch by parts of a call: medians of the differences, in turns with it.
 void Bench::attribute_call(int threads) {
     constexpr int n_rounds = 61, n_launches = 1000;
-    unsigned long long ids[16];
-    int capturing[16];
+    std::vector<Answer> answers(static_cast<size_t>(threads));
     struct Part {
         const char *name;
         std::function<void(int, void *)> run;
@@ -114,16 +196,16 @@ void Bench::attribute_call(int threads) {
          }},
         {"id",
          [&](int t, void *) {
-             driver.get_id(context, &ids[t]);
+             driver.get_id(context, &answers[size_t(t)].id);
          }},
         {"capturing",
          [&](int t, void *stream) {
-             driver.is_capturing(stream, &capturing[t]);
+             driver.is_capturing(stream, &answers[size_t(t)].is_capturing);
          }},
         {"id_capturing",
          [&](int t, void *stream) {
-             driver.get_id(context, &ids[t]);
-             driver.is_capturing(stream, &capturing[t]);
+             driver.get_id(context, &answers[size_t(t)].id);
+             driver.is_capturing(stream, &answers[size_t(t)].is_capturing);
          }},
         {"pair",
          [&](int, void *stream) {

@@ -25,14 +25,23 @@ inline double now_ns() {
     return double(duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
 }
 
-/** Calls a second of f(thread, i) on that many threads, which start together. */
+/** One processor of each core, and then the others of the same cores in the same order; empty where
+ * the system does not tell. */
+std::vector<int> processors_by_core();
+void run_on(int processor);
+
+/** Calls a second of f(thread, i) on that many threads, which start together; each on its processor
+ * where there are any. */
 template<typename F>
-double throughput(int threads, int calls, F f) {
+double throughput(int threads, int calls, F f, const std::vector<int> &processors = {}) {
     std::atomic<int> ready{0};
     std::atomic<bool> go{false};
     std::vector<std::thread> all;
     for (int t = 0; t < threads; t++) {
         all.emplace_back([&, t] {
+            if (size_t(t) < processors.size()) {
+                run_on(processors[size_t(t)]);
+            }
             f(t, -1);
             ready++;
             while (!go) {
@@ -164,6 +173,7 @@ struct Bench {
     void hold_and_release(int threads);
     void attribute_driver();
     void attribute_machine();
+    void pairs_by_core();
     void attribute_call(int threads);
     void launches(int threads, bool own_stream);
     void copy_bandwidth();

@@ -112,6 +112,7 @@ int main(int argc, char **argv) {
     for (int threads : {1, 4, 8, 16}) {
         bench.hold_and_release(threads);
     }
+    bench.pairs_by_core();
     for (bool own_stream : {false, true}) {
         for (int threads : {1, 4, 8, 16}) {
             bench.launches(threads, own_stream);
