@@ -38,12 +38,13 @@ public:
         remapped[0] = named("remapped", 0);
         remapped[0](x, y, k) =
             beta * (gray(x, y) - intensity) + intensity + remap(scaled - 256 * k);
+        finest(x, y, k) = remapped[0](x, y, k);
         guide.resize(pyramid_levels);
         guide[0] = named("guide", 0);
         guide[0](x, y) = gray(x, y);
         for (int j = 1; j < pyramid_levels; j++) {
             remapped[j] = named("remapped", j);
-            remapped[j](x, y, k) = downsample(remapped[j - 1])(x, y, k);
+            remapped[j](x, y, k) = downsample(j == 1 ? finest : remapped[j - 1])(x, y, k);
             guide[j] = named("guide", j);
             guide[j](x, y) = downsample(guide[j - 1])(x, y);
         }
@@ -103,23 +104,71 @@ public:
 
 private:
     /// Every level of every pyramid is a kernel; what stands between the levels is computed where
-    /// it is used.
+    /// it is used, except for the finest.
     void schedule_for_gpu() {
-        Var xi{"xi"};
+        Var xi{"xi"}, xv{"xv"}, yr{"yr"};
         remap.compute_root().gpu_tile(v, xi, 256);
-        gray.compute_root().gpu_tile(x, y, xi, yi, 32, 8);
+        gray.compute_root()
+            .tile(x, y, xi, yi, 64, 16)
+            .split(xi, xi, xv, 2)
+            .split(yi, yi, yr, 2)
+            .reorder(xv, yr, xi, yi, x, y)
+            .vectorize(xv)
+            .unroll(yr)
+            .gpu_blocks(x, y)
+            .gpu_threads(xi, yi);
         for (int j = 1; j < pyramid_levels; j++) {
-            const int width = j < 5 ? 32 : 8, height = j < 5 ? 8 : 4;
-            guide[j].compute_root().gpu_tile(x, y, xi, yi, width, height);
-            remapped[j]
-                .compute_root()
-                .tile(x, y, xi, yi, width, height)
-                .gpu_blocks(x, y, k)
-                .gpu_threads(xi, yi);
-            collapsed[j].compute_root().gpu_tile(x, y, xi, yi, width, height);
+            // Two lines share two of the four that each is made from. Coarse levels have too few
+            // for that.
+            const bool coarse = j > 4;
+            const int width = coarse ? 8 : 32, height = coarse ? 4 : 8, rows = j < 4 ? 2 : 1;
+            tile_on_gpu(guide[j], width, height, rows);
+            if (j > 1) {
+                tile_on_gpu(remapped[j], width, height, rows).gpu_blocks(k);
+            }
+            tile_on_gpu(collapsed[j], width, height, 1);
         }
-        collapsed[0].compute_root().gpu_tile(x, y, xi, yi, 32, 8);
+        schedule_finest_for_gpu();
+        collapsed[0].compute_at(output, xi);
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c).gpu_tile(x, y, xi, yi, 32, 8);
+    }
+
+    /// A block makes four intensities of a tile of the first level from the finest values in
+    /// memory that its threads share: 64 x 32 of each, which its 32 x 8 threads divide evenly.
+    /// Without that, each of them would be made, and looked up in the table, four times.
+    void schedule_finest_for_gpu() {
+        Var xi{"xi"}, xo{"xo"}, yr{"yr"}, ki{"ki"};
+        remapped[1]
+            .compute_root()
+            .tile(x, y, xi, yi, 31, 15)
+            .split(yi, yi, yr, 3)
+            .split(k, k, ki, 4)
+            .reorder(yr, ki, xi, yi, x, y, k)
+            .unroll(yr)
+            .unroll(ki)
+            .gpu_blocks(x, y, k)
+            .gpu_threads(xi, yi);
+        finest.compute_at(remapped[1], x)
+            .split(x, xo, xi, 32)
+            .split(y, yo, yi, 8)
+            .reorder(k, xo, yo, xi, yi)
+            .unroll(k)
+            .unroll(xo)
+            .unroll(yo)
+            .gpu_threads(xi, yi);
+    }
+
+    /// Blocks of width x height threads, each of which makes `rows` values of a column.
+    Func tile_on_gpu(Func f, int width, int height, int rows) {
+        Var xi{"xi"}, yr{"yr"};
+        f.compute_root()
+            .tile(x, y, xi, yi, width, height * rows)
+            .split(yi, yi, yr, rows)
+            .reorder(yr, xi, yi, x, y)
+            .unroll(yr)
+            .gpu_blocks(x, y)
+            .gpu_threads(xi, yi);
+        return f;
     }
 
     static Func named(const std::string &name, int level) {
@@ -149,7 +198,7 @@ private:
     }
 
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, v{"v"}, yo{"yo"}, yi{"yi"};
-    Func remap{"remap"}, clamped, floating{"floating"}, gray{"gray"};
+    Func remap{"remap"}, clamped, floating{"floating"}, gray{"gray"}, finest{"finest"};
     std::vector<Func> remapped, guide, collapsed;
 };
 
