@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The scenarios of the kernel cache on the CUDA driver of this machine. What needs a driver that
-// fails on request is skipped.
+// The scenarios of the kernel cache on the CUDA driver of this machine, of which some calls fail or
+// take long when a scenario asks for it.
 #include <atomic>
 #include <cstdlib>
 
 #include <unistd.h>
 
 #include "gpu/scenarios/driver_functions.h"
+#include "gpu/scenarios/faults.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
@@ -42,6 +43,7 @@ class CudaDriver : public ScenarioDriver {
 public:
     CudaDriver() {
         setenv("CT_NVJITLINK", "off", 1);
+        EXPECT_EQ(0, put_faults_before_driver());
     }
     ~CudaDriver() override {
         for (const auto &context : contexts) {
@@ -49,6 +51,7 @@ public:
                 destroy_context(context.get());
             }
         }
+        driver_faults().reset();
         unsetenv("CT_NVJITLINK");
     }
     const calotype_device_interface_t *(*device_interface())() override {
@@ -104,14 +107,22 @@ public:
         }
         return {CALOTYPE_PTX, 70, text + (code.is_broken ? "syntax error\n" : "")};
     }
-    bool can_fail() override {
-        return false;
+    void fail_loads(int times, bool out_of_memory) override {
+        driver_faults().fail("cuModuleLoadDataEx", out_of_memory ? 2 : 200, 1, times);
     }
-    void fail_loads(int, bool) override {
+    void fail_some_loads(int one_in) override {
+        driver_faults().fail_every("cuModuleLoadDataEx", 200, one_in);
     }
-    void delay_builds(int) override {
+    void delay_builds(int ms) override {
+        driver_faults().delay("cuLinkComplete", ms);
     }
-    void delay_unloads(int) override {
+    ScenarioScale scale() override {
+        return {12, 60, 600, 100};
+    }
+    int is_current(void *user_context) override {
+        void *current = nullptr;
+        EXPECT_EQ(0, cuda.ctx_current(&current));
+        return current == at(user_context).context;
     }
     int read_global(void *user_context, const calotype_hold &hold, uint32_t kernel) override {
         void *popped = nullptr;

@@ -16,6 +16,7 @@ struct CudaFunctions {
     int (*ctx_destroy)(void *);
     int (*ctx_push)(void *);
     int (*ctx_pop)(void **);
+    int (*ctx_current)(void **);
     int (*primary_retain)(void **, int);
     int (*primary_reset)(int);
     int (*stream_create)(void **, unsigned);
@@ -43,7 +44,7 @@ struct CudaFunctions {
         };
         is_there = find(init, "cuInit") && find(ctx_create, "cuCtxCreate_v2") &&
                    find(ctx_destroy, "cuCtxDestroy_v2") && find(ctx_push, "cuCtxPushCurrent_v2") &&
-                   find(ctx_pop, "cuCtxPopCurrent_v2") &&
+                   find(ctx_pop, "cuCtxPopCurrent_v2") && find(ctx_current, "cuCtxGetCurrent") &&
                    find(primary_retain, "cuDevicePrimaryCtxRetain") &&
                    find(primary_reset, "cuDevicePrimaryCtxReset_v2") &&
                    find(stream_create, "cuStreamCreate") &&

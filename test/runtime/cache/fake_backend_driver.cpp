@@ -50,9 +50,6 @@ public:
     void delay_builds(int ms) override {
         fake_backend_calls().delay("build", ms);
     }
-    void delay_unloads(int ms) override {
-        fake_backend_calls().delay("unload", ms);
-    }
     int read_global(void *context, const calotype_hold &hold, uint32_t kernel) override {
         int32_t value = 0;
         void *to = &value, *args[] = {&to};

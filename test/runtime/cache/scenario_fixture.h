@@ -37,6 +37,13 @@ struct ScenarioImage {
     std::string data;
 };
 
+/** How much S38 and S39 ask of a driver. */
+struct ScenarioScale {
+    int contexts = 200, modules = 60;  ///< of each context
+    int held = 3000;                   ///< modules of one context, at once
+    int steps = 2000;                  ///< of each thread
+};
+
 class ScenarioDriver {
 public:
     virtual ~ScenarioDriver() = default;
@@ -73,7 +80,9 @@ public:
         (void)one_in;
     }
     virtual void delay_builds(int ms) = 0;
-    virtual void delay_unloads(int ms) = 0;
+    virtual ScenarioScale scale() {
+        return {};
+    }
     virtual bool has_globals() {
         return true;
     }

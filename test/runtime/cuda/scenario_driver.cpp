@@ -79,9 +79,6 @@ public:
     void delay_builds(int ms) override {
         fake_cuda::delay("cuLinkComplete", ms);
     }
-    void delay_unloads(int ms) override {
-        fake_cuda::delay("cuModuleUnload", ms);
-    }
     int is_current(void *context) override {
         return fake_cuda::current_context() == context_of(context);
     }

@@ -94,9 +94,6 @@ public:
     void delay_builds(int ms) override {
         fake().delay("clCreateProgramWithSource", ms);
     }
-    void delay_unloads(int ms) override {
-        fake().delay("clReleaseProgram", ms);
-    }
     bool has_globals() override {
         return false;
     }
@@ -206,7 +203,8 @@ public:
     }
     void delay_builds(int) override {
     }
-    void delay_unloads(int) override {
+    ScenarioScale scale() override {
+        return {3, 10, 30, 50};
     }
     bool has_globals() override {
         return false;
