@@ -226,18 +226,22 @@ CALOTYPE_NRT_API NRT_MemInfo *NRT_MemInfo_alloc_safe_aligned(size_t size, unsign
 }
 
 CALOTYPE_NRT_API void *NRT_MemInfo_data_fast(NRT_MemInfo *mi) {
+    check_alive(mi);
     return mi->data;
 }
 
 CALOTYPE_NRT_API void *NRT_MemInfo_data(NRT_MemInfo *mi) {
+    check_alive(mi);
     return mi->data;
 }
 
 CALOTYPE_NRT_API size_t NRT_MemInfo_size(NRT_MemInfo *mi) {
+    check_alive(mi);
     return mi->size;
 }
 
 CALOTYPE_NRT_API size_t NRT_MemInfo_refcount(NRT_MemInfo *mi) {
+    check_alive(mi);
     return mi ? load_relaxed(&mi->refct) : largest;
 }
 
@@ -277,6 +281,7 @@ CALOTYPE_NRT_API void *NRT_MemInfo_varsize_realloc(NRT_MemInfo *mi, size_t size)
 }
 
 CALOTYPE_NRT_API void NRT_MemInfo_varsize_free(NRT_MemInfo *mi, void *ptr) {
+    check_alive(mi);
     NRT_Free(ptr);
     if (mi->data == ptr) {
         mi->data = nullptr;
@@ -286,12 +291,14 @@ CALOTYPE_NRT_API void NRT_MemInfo_varsize_free(NRT_MemInfo *mi, void *ptr) {
 // ---- references --------------------------------------------------------------------------------
 
 CALOTYPE_NRT_API void NRT_incref(NRT_MemInfo *mi) {
+    check_alive(mi);
     if (mi) {
         add_relaxed(&mi->refct, 1);
     }
 }
 
 CALOTYPE_NRT_API void NRT_decref(NRT_MemInfo *mi) {
+    check_alive(mi);
     if (mi && take_one(&mi->refct) == 1) {
         NRT_MemInfo_call_dtor(mi);
     }

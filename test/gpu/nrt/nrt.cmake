@@ -41,12 +41,24 @@ nrt_image(ARCHIVE 0 library.a ${nvcc} -arch=sm_90 -lib "${nrt}/library.cu")
 nrt_image(LTOIR 90 library.ltoir ${nvcc} -ltoir -gencode arch=compute_90,code=lto_90
     "${nrt}/library.cu")
 
-list(TRANSFORM nrt_forms REPLACE "^.*:" "" OUTPUT_VARIABLE files)
+# nrt_test_table(TABLE): ${TABLE}.cpp of the forms so far.
 set(embed "${PROJECT_SOURCE_DIR}/runtime/nrt/embed.cmake")
-add_custom_command(OUTPUT "${out}/images.cpp"
-    COMMAND "${CMAKE_COMMAND}" "-DFORMS=${nrt_forms}" "-DOUTPUT=${out}/images.cpp"
-            -DTABLE=s40_images -P "${embed}"
-    DEPENDS ${files} "${embed}" VERBATIM)
-gpu_executable(test_gpu_nrt nrt/nrt_test.cpp nrt/real_cuda.cpp "${out}/images.cpp"
-    "${CALOTYPE_DEVICE_RUNTIME_SOURCE}" LINK calotype_runtime)
+macro(nrt_test_table TABLE)
+    list(TRANSFORM nrt_forms REPLACE "^.*:" "" OUTPUT_VARIABLE files)
+    add_custom_command(OUTPUT "${out}/${TABLE}.cpp"
+        COMMAND "${CMAKE_COMMAND}" "-DFORMS=${nrt_forms}" "-DOUTPUT=${out}/${TABLE}.cpp"
+                -DTABLE=${TABLE} -P "${embed}"
+        DEPENDS ${files} "${embed}" VERBATIM)
+    set(nrt_forms "")
+endmacro()
+nrt_test_table(s40_images)
+
+set(nrt_sources "${nrt}/misuses.cu" "${nrt}/misuses.def"
+    "${PROJECT_SOURCE_DIR}/runtime/nrt/calotype_nrt.cuh")
+nrt_image(PTX 75 misuses.ptx ${nvcc} -ptx -arch=compute_75 "${nrt}/misuses.cu")
+nrt_test_table(misuse_images)
+
+gpu_executable(test_gpu_nrt nrt/nrt_test.cpp nrt/misuses_test.cpp nrt/real_cuda.cpp
+    "${out}/s40_images.cpp" "${out}/misuse_images.cpp" "${CALOTYPE_DEVICE_RUNTIME_SOURCE}"
+    "${CALOTYPE_DEVICE_RUNTIME_DEBUG_SOURCE}" LINK calotype_runtime)
 add_dependencies(test_gpu_nrt calotype_device_runtime)

@@ -21,13 +21,31 @@ TEST(NrtDebug, TrapsOnWhatIsGone) {
     reset_heap();
 }
 
-TEST(NrtDebug, TrapsOnASecondFree) {
-    reset_heap();
-    void *block = NRT_Allocate(8);
-    NRT_Free(block);
-    EXPECT_EQ(0, traps());
-    EXPECT_EQ(nullptr, (nrt_on_host::fail_allocation(1), NRT_Reallocate(block, 1)));
-    EXPECT_EQ(1, traps());
+/// Each of the table, and none before it.
+TEST(NrtDebug, TrapsOnEachMisuse) {
+    const struct {
+        const char *name;
+        void (*call)(NRT_MemInfo *mi, void *block);
+    } misuses[] = {
+#define MISUSE(name, call)                                                                         \
+    {#name, [](NRT_MemInfo *mi, void *block) {                                                     \
+         (void)mi, (void)block, call;                                                              \
+     }},
+#include "gpu/nrt/misuses.def"
+#undef MISUSE
+    };
+    for (const auto &misuse : misuses) {
+        reset_heap();
+        NRT_MemInfo *mi = NRT_MemInfo_new_varsize(8);
+        void *block = NRT_Allocate(8);
+        NRT_incref(mi);
+        NRT_decref(mi);
+        NRT_decref(mi);
+        NRT_Free(block);
+        EXPECT_EQ(0, traps()) << misuse.name;
+        misuse.call(mi, block);
+        EXPECT_LE(1, traps()) << misuse.name;
+    }
     reset_heap();
 }
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <vector>
+#include <set>
 
 #include "runtime/nrt/nrt.cu"
 
@@ -15,7 +15,7 @@ std::atomic<long> live{0}, trapped{0};
 #ifdef CALOTYPE_NRT_DEBUG
 // A block that is freed is looked at again, to find out that it was.
 std::mutex kept_lock;
-std::vector<void *> kept;
+std::set<void *> kept;
 #endif
 
 }  // namespace
@@ -29,13 +29,15 @@ extern "C" void *nrt_test_allocate(size_t size) {
 }
 
 extern "C" void nrt_test_free(void *ptr) {
-    live--;
 #ifdef CALOTYPE_NRT_DEBUG
     std::lock_guard<std::mutex> guard(kept_lock);
-    kept.push_back(ptr);
+    if (!kept.insert(ptr).second) {
+        return;  // a trap would have ended it
+    }
 #else
     free(ptr);
 #endif
+    live--;
 }
 
 extern "C" void nrt_test_trap() {
