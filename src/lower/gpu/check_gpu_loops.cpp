@@ -50,6 +50,9 @@ private:
         std::vector<const For *> &around = op->for_type == ForType::GPUBlock ? blocks_
                                            : is_gpu(op->for_type)            ? threads_
                                                                              : others_;
+        if (op->for_type == ForType::GPUBlock && blocks_.empty()) {
+            outside_of_blocks_ = others_.size();
+        }
         around.push_back(op);
         Visitor::visit(op);
         around.pop_back();
@@ -69,6 +72,42 @@ private:
         for (const For *loop : others_) {
             user_assert(loop->for_type != ForType::Vectorized)
                 << "block loop " << op->name << " stands inside of vectorized loop " << loop->name;
+        }
+        if (!blocks_.empty()) {
+            check_directly_inside(op);
+        }
+    }
+
+    /// A kernel's blocks run at once: nothing comes before some of them.
+    void check_directly_inside(const For *op) const {
+        const std::string &outer = blocks_.back()->name;
+        const size_t around = outside_of_blocks_;
+        user_assert(others_.size() == around)
+            << "block loop " << op->name << " stands inside of "
+            << to_string(others_[around]->for_type) << " loop " << others_[around]->name
+            << ", and that inside of block loop " << outer
+            << ": the blocks of a kernel are one nest of loops";
+        if (beside_.empty()) {
+            return;
+        }
+        const ProducerConsumer *other = beside_[0]->first.as<ProducerConsumer>();
+        user_assert(!other) << "func " << other->name << " is computed inside of block loop "
+                            << outer << ", but outside of block loop " << op->name
+                            << ": compute it inside of the innermost of them, or outside of all";
+        user_error << "block loop " << op->name << " is one of several inside of block loop "
+                   << outer
+                   << ": the blocks of a kernel are one nest of loops, so compute_with needs the "
+                   << "innermost of them";
+    }
+
+    void visit(const Block *op) override {
+        const bool in_kernel = !blocks_.empty();
+        if (in_kernel) {
+            beside_.push_back(op);
+        }
+        Visitor::visit(op);
+        if (in_kernel) {
+            beside_.pop_back();
         }
     }
 
@@ -140,6 +179,8 @@ private:
     const LowerContext &ctx_;
     // The loops around this place, outermost first.
     std::vector<const For *> blocks_, threads_, others_;
+    size_t outside_of_blocks_ = 0;       ///< of the others
+    std::vector<const Block *> beside_;  ///< sequences of a kernel that this place is part of
 };
 
 }  // namespace

@@ -106,6 +106,37 @@ TEST(GpuSchedules, blocks_of_another_func) {
         "consumer: give it threads only, or compute it outside of block loop consumer.s0.y.1");
 }
 
+TEST(GpuSchedules, blocks_that_are_no_nest) {
+    Func f = two_dimensional("between"), g("around_it");
+    g(x, y) = f(x, y);
+    g.gpu_tile(x, y, xi, yi, 8, 8);
+    f.compute_at(g, y);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(g),
+        "func between is computed inside of block loop around_it.s0.y.1, but outside of block loop "
+        "around_it.s0.x.1: compute it inside of the innermost of them, or outside of all");
+
+    Func rows = two_dimensional("rows_of_blocks");
+    Var yo("yo");
+    rows.split(y, yo, yi, 4).gpu_blocks(yo, x);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(rows),
+        "block loop rows_of_blocks.s0.x stands inside of serial loop "
+        "rows_of_blocks.s0.yi, and that inside of block loop rows_of_blocks.s0.yo: "
+        "the blocks of a kernel are one nest of loops");
+
+    Func a = two_dimensional("first_of_two"), b = two_dimensional("second_of_two"), sum("sum");
+    sum(x, y) = a(x, y) + b(x, y);
+    for (Func h : {a, b}) {
+        h.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+    }
+    b.compute_with(a, y);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(sum),
+        "block loop first_of_two.s0.x.1 is one of several inside of block loop first_of_two.s0.y.1: the "
+        "blocks of a kernel are one nest of loops, so compute_with needs the innermost of them");
+}
+
 TEST(GpuSchedules, what_kernels_cannot_do) {
     Func f = two_dimensional("async_producer"), g("async_consumer");
     g(x, y) = f(x, y);
