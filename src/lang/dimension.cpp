@@ -4,7 +4,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/visitor.h"
+#include "lang/schedule/check_parameters.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -49,25 +49,8 @@ Expr checked_constraint(const Parameter &p, int d, const char *what, const Expr 
     if (!e.defined()) {
         return e;
     }
-    class OnlyParameters : public GraphVisitor {
-    public:
-        std::string bad;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Variable *op) override {
-            if (!op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter) {
-                bad = op->name;
-            }
-        }
-    } only_parameters;
-    only_parameters(e);
-    user_assert(only_parameters.bad.empty())
-        << what << " of dimension " << d << " of buffer " << p.name() << " depends on variable "
-        << only_parameters.bad << ", only parameters are allowed";
-    user_assert(Int(32).can_represent(e.type()) || is_const(e))
-        << what << " of dimension " << d << " of buffer " << p.name() << " has type " << e.type()
-        << ", must fit in int32";
+    check_int32_of_parameters(e, std::string(what) + " of dimension " + std::to_string(d) +
+                                     " of buffer " + p.name());
     return cast(Int(32), e);
 }
 

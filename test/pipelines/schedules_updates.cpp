@@ -40,16 +40,20 @@ int sum_of_row(int j, int n) {
     return sum;
 }
 
+void expect_sums_of_rows(Func &f) {
+    Buffer<int> result = f.realize({20});
+    for (int j = 0; j < 20; j++) {
+        ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
+    }
+}
+
 TEST(AtomicUpdates, sums_over_lanes) {
     Func f("f"), in = input();
     RDom r(0, 64);
     f(y) = 0;
     f(y) += in(r, y);
     f.update().atomic().vectorize(r, 8);
-    Buffer<int> result = f.realize({20});
-    for (int j = 0; j < 20; j++) {
-        ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
-    }
+    expect_sums_of_rows(f);
 }
 
 TEST(AtomicUpdates, sums_over_lanes_of_several_elements) {
@@ -65,10 +69,7 @@ TEST(AtomicUpdates, sums_over_lanes_of_several_elements) {
         .atomic()
         .vectorize(ri)
         .vectorize(yi);
-    Buffer<int> result = f.realize({20});
-    for (int j = 0; j < 20; j++) {
-        ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
-    }
+    expect_sums_of_rows(f);
 }
 
 TEST(AtomicUpdates, sums_over_lanes_outside) {
@@ -84,10 +85,7 @@ TEST(AtomicUpdates, sums_over_lanes_outside) {
         .atomic()
         .vectorize(ri)
         .vectorize(yi);
-    Buffer<int> result = f.realize({20});
-    for (int j = 0; j < 20; j++) {
-        ASSERT_EQ(result(j), sum_of_row(j, 64)) << j;
-    }
+    expect_sums_of_rows(f);
 }
 
 TEST(AtomicUpdates, largest_of_a_guarded_vector) {

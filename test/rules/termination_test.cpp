@@ -19,6 +19,7 @@
 namespace calotype::test {
 namespace {
 
+using internal::is_commutative;
 using internal::PatternNode;
 using internal::PatternOp;
 using internal::Rule;
@@ -85,22 +86,6 @@ int precedence(const Operator &o) {
         return -100 - place(plain);
     }
     return place(dividing) < int(dividing.size()) ? -place(dividing) : -200 - place(with_constant);
-}
-
-bool is_commutative(PatternOp op) {
-    switch (op) {
-    case PatternOp::Add:
-    case PatternOp::Mul:
-    case PatternOp::Min:
-    case PatternOp::Max:
-    case PatternOp::EQ:
-    case PatternOp::NE:
-    case PatternOp::And:
-    case PatternOp::Or:
-        return true;
-    default:
-        return false;
-    }
 }
 
 class Order {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/runtime.h"
+#include "runtime/with_threads.h"
 
 namespace {
 
@@ -34,16 +35,7 @@ calotype_parallel_task_t make_task(Fn &fn, int extent, calotype_semaphore_acquir
     return task;
 }
 
-class ParallelTasks : public ::testing::TestWithParam<int> {
-protected:
-    void SetUp() override {
-        calotype_set_num_threads(GetParam());
-    }
-    void TearDown() override {
-        calotype_shutdown_thread_pool();
-        calotype_set_num_threads(0);
-    }
-};
+class ParallelTasks : public calotype_test::WithThreads {};
 
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelTasks, ::testing::Values(1, 2, 3, 8, 16));
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/runtime.h"
+#include "runtime/with_threads.h"
 
 namespace {
 
@@ -134,16 +135,7 @@ int run(const Node &node, TreeRun &state) {
     return 0;
 }
 
-class ParallelTrees : public ::testing::TestWithParam<int> {
-protected:
-    void SetUp() override {
-        calotype_set_num_threads(GetParam());
-    }
-    void TearDown() override {
-        calotype_shutdown_thread_pool();
-        calotype_set_num_threads(0);
-    }
-};
+class ParallelTrees : public calotype_test::WithThreads {};
 
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelTrees, ::testing::Values(1, 2, 3, 5, 16));
 

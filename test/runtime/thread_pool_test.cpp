@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/runtime.h"
+#include "runtime/with_threads.h"
 
 namespace {
 
@@ -26,16 +27,7 @@ int par_for(int min, int size, const Fn &fn) {
     return calotype_do_par_for(nullptr, call, min, size, static_cast<uint8_t *>(closure));
 }
 
-class ThreadPool : public ::testing::TestWithParam<int> {
-protected:
-    void SetUp() override {
-        calotype_set_num_threads(GetParam());
-    }
-    void TearDown() override {
-        calotype_shutdown_thread_pool();
-        calotype_set_num_threads(0);
-    }
-};
+class ThreadPool : public calotype_test::WithThreads {};
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPool, ::testing::Values(1, 2, 3, 4, 8, 16));
 

@@ -109,6 +109,9 @@ enum class PatternOp : uint8_t {
     Negate,
 };
 
+/// Whether its two operands may change places.
+bool is_commutative(PatternOp op);
+
 /// The slot of a Fold written as fit().
 constexpr int fold_must_fit = 1;
 constexpr int max_wilds = 8, first_nonconstant_wild = 6, max_consts = 6, max_lanes = 2;

@@ -27,6 +27,22 @@ RuleTypes rule_type_of(Type t) {
     return t.is_int() ? (t.can_overflow() ? narrow_int : exact) : RuleTypes(0);
 }
 
+bool is_commutative(PatternOp op) {
+    switch (op) {
+    case PatternOp::Add:
+    case PatternOp::Mul:
+    case PatternOp::Min:
+    case PatternOp::Max:
+    case PatternOp::EQ:
+    case PatternOp::NE:
+    case PatternOp::And:
+    case PatternOp::Or:
+        return true;
+    default:
+        return false;
+    }
+}
+
 namespace {
 
 struct BinaryOperator {
@@ -421,22 +437,6 @@ private:
     UnionFind types_, elements_;
     std::vector<bool> is_condition_;
 };
-
-bool is_commutative(PatternOp op) {
-    switch (op) {
-    case PatternOp::Add:
-    case PatternOp::Mul:
-    case PatternOp::Min:
-    case PatternOp::Max:
-    case PatternOp::EQ:
-    case PatternOp::NE:
-    case PatternOp::And:
-    case PatternOp::Or:
-        return true;
-    default:
-        return false;
-    }
-}
 
 bool is_constant_leaf(PatternOp op) {
     return op == PatternOp::Const || op == PatternOp::Literal || op == PatternOp::True ||

@@ -10,7 +10,7 @@
 #include "ir/constants.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "lang/schedule/check_parameters.h"
 #include "pipeline/associativity.h"
 #include "support/error.h"
 
@@ -96,30 +96,11 @@ void LoopEditor::check_same_kind(const char *directive, const VarOrRVar &old,
 }
 
 void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
-    user_assert(factor.defined()) << "split of " << stage_.name() << ": the factor of "
-                                  << old.name() << " is undefined";
-    user_assert(Int(32).can_represent(factor.type()) || is_const(factor))
-        << "split of " << stage_.name() << ": the factor of " << old.name() << " has type "
-        << factor.type() << ", must fit in int32";
+    const std::string what = "split of " + stage_.name() + ": the factor of " + old.name();
+    user_assert(factor.defined()) << what << " is undefined";
+    check_int32_of_parameters(factor, what);
     const auto value = as_const_int(factor);
-    user_assert(!value || *value > 0) << "split of " << stage_.name() << ": the factor of "
-                                      << old.name() << " is " << *value << ", must be at least 1";
-    class OnlyParameters : public GraphVisitor {
-    public:
-        std::string bad;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Variable *op) override {
-            if (!op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter) {
-                bad = op->name;
-            }
-        }
-    } only_parameters;
-    only_parameters(factor);
-    user_assert(only_parameters.bad.empty())
-        << "split of " << stage_.name() << ": the factor of " << old.name()
-        << " depends on variable " << only_parameters.bad << ", only parameters are allowed";
+    user_assert(!value || *value > 0) << what << " is " << *value << ", must be at least 1";
 }
 
 // How a factor goes with a loop that is inside of an earlier split: that loop has exactly the

@@ -21,6 +21,7 @@
 #include "lower/access/image_accesses.h"
 #include "lower/buffer_header.h"
 #include "lower/instrument/memoization.h"
+#include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -38,20 +39,6 @@ constexpr int cache_line_bytes = 64;
 Type storage_type(const Type &t) {
     return t.is_bool() ? t.with_bits(8) : t;
 }
-
-/// Names of the handle Variables that occur anywhere.
-class HandleVariables : public GraphVisitor {
-public:
-    std::unordered_set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        if (op->type.is_handle()) {
-            names.insert(op->name);
-        }
-    }
-};
 
 /// The headers of all buffers that are used where it is sent.
 class UsedHeaders : public GraphVisitor {
@@ -495,12 +482,11 @@ private:
 }  // namespace
 
 Stmt flatten_storage(const Stmt &s, LowerContext &ctx) {
-    HandleVariables handles;
-    handles(s);
+    std::unordered_set<std::string> handles = handle_names(s);
     Kernels kernels;
     kernels(s);
-    handles.names.insert(kernels.used.names.begin(), kernels.used.names.end());
-    return StorageFlattener(ctx, std::move(handles.names)).mutate(s);
+    handles.insert(kernels.used.names.begin(), kernels.used.names.end());
+    return StorageFlattener(ctx, std::move(handles)).mutate(s);
 }
 
 }  // namespace calotype

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <unordered_set>
 
 #include "arith/box.h"
 #include "arith/const_bounds.h"
@@ -24,6 +23,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/storage/handle_names.h"
 #include "lower/uses_of.h"
 
 namespace calotype {
@@ -39,21 +39,6 @@ constexpr int64_t max_automatic_factor = 1024;
 struct Fold {
     int dimension;
     Expr factor;
-};
-
-/// Names of handle Variables: storage used in a form other than coordinates, as its buffer header
-/// is passed on.
-class HandleNames : public GraphVisitor {
-public:
-    std::unordered_set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        if (op->type.is_handle()) {
-            names.insert(op->name);
-        }
-    }
 };
 
 /// True if f is produced before any loop is entered: then all of it is there before it is used.
@@ -427,9 +412,7 @@ private:
 }  // namespace
 
 Stmt fold_storage(const Stmt &s, LowerContext &ctx) {
-    HandleNames handles;
-    handles(s);
-    return Folder(ctx, std::move(handles.names)).mutate(s);
+    return Folder(ctx, handle_names(s)).mutate(s);
 }
 
 }  // namespace calotype

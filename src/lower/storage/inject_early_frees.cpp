@@ -6,11 +6,11 @@
 #include "lower/storage/inject_early_frees.h"
 
 #include <set>
-#include <unordered_set>
 
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -19,19 +19,6 @@ using internal::Scope;
 using internal::ScopedBinding;
 
 namespace {
-
-class HandleVariables : public GraphVisitor {
-public:
-    std::unordered_set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        if (op->type.is_handle()) {
-            names.insert(op->name);
-        }
-    }
-};
 
 class EarlyFrees : public Mutator {
 public:
@@ -154,9 +141,7 @@ private:
 }  // namespace
 
 Stmt inject_early_frees(const Stmt &s, LowerContext &) {
-    HandleVariables handles;
-    handles(s);
-    return EarlyFrees(std::move(handles.names)).mutate(s);
+    return EarlyFrees(handle_names(s)).mutate(s);
 }
 
 }  // namespace calotype

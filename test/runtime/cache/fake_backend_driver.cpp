@@ -50,13 +50,6 @@ public:
     void delay_builds(int ms) override {
         fake_backend_calls().delay("build", ms);
     }
-    int read_global(void *context, const calotype_hold &hold, uint32_t kernel) override {
-        int32_t value = 0;
-        void *to = &value, *args[] = {&to};
-        const uint32_t one[3] = {1, 1, 1};
-        EXPECT_EQ(CALOTYPE_OK, calotype_launch(context, hold, kernel, one, one, 0, nullptr, args));
-        return value;
-    }
     bool hold_stream(void *context, bool hold) override {
         static_cast<FakeContext *>(context)->stream.is_held = hold;
         return true;

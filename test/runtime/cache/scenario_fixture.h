@@ -91,8 +91,8 @@ public:
         (void)user_context;
         return -1;
     }
-    /** Launch `read` and answer what it stores. */
-    virtual int read_global(void *user_context, const calotype_hold &hold, uint32_t kernel) = 0;
+    /** Launch `read` and answer what it stores; as it is for fakes, whose memory is the host's. */
+    virtual int read_global(void *user_context, const calotype_hold &hold, uint32_t kernel);
 
     /** Work that is queued on the stream of the context from now on waits. False: cannot. */
     virtual bool hold_stream(void *user_context, bool hold) = 0;

@@ -82,13 +82,6 @@ public:
     int is_current(void *context) override {
         return fake_cuda::current_context() == context_of(context);
     }
-    int read_global(void *context, const calotype_hold &hold, uint32_t kernel) override {
-        int32_t value = 0;
-        void *to = &value, *args[] = {&to};
-        const uint32_t one[3] = {1, 1, 1};
-        EXPECT_EQ(CALOTYPE_OK, calotype_launch(context, hold, kernel, one, one, 0, nullptr, args));
-        return value;
-    }
     bool hold_stream(void *context, bool hold) override {
         if (hold) {
             fake_cuda::hold_stream(context_of(context), nullptr);

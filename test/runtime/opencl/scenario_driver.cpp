@@ -97,9 +97,6 @@ public:
     bool has_globals() override {
         return false;
     }
-    int read_global(void *, const calotype_hold &, uint32_t) override {
-        return 0;
-    }
     bool hold_stream(void *user_context, bool hold) override {
         fake().block_queue(static_cast<cl_command_queue>(stream_of(user_context)), hold);
         return true;
@@ -208,9 +205,6 @@ public:
     }
     bool has_globals() override {
         return false;
-    }
-    int read_global(void *, const calotype_hold &, uint32_t) override {
-        return 0;
     }
     bool hold_stream(void *user_context, bool hold) override {
         calotype_device_context &given = at(user_context);

@@ -2,13 +2,11 @@
 // Modules, and the members of Func and Pipeline that write files.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "driver/archive.h"
 #include "driver/module.h"
 #include "driver/output_plan.h"
 #include "harness/expect_error.h"
+#include "harness/names_in.h"
 #include "lang/language.h"
 #include "lower/lower.h"
 #include "support/file.h"
@@ -20,18 +18,10 @@ namespace {
 using internal::read_file;
 using internal::read_static_library;
 using internal::TemporaryDirectory;
+using test::names_in;
 
 Var x("x"), y("y");
 const Target host = get_host_target().with_feature(Target::NoRuntime);
-
-std::vector<std::string> names_in(const std::string &dir) {
-    std::vector<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(dir)) {
-        names.push_back(entry.path().filename());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
 
 using Names = std::vector<std::string>;
 

@@ -9,11 +9,14 @@
 #include <thread>
 
 #include "generator/cli/run.h"
+#include "harness/names_in.h"
 #include "support/file.h"
 #include "support/text.h"
 
 namespace calotype::internal {
 namespace {
+
+using test::names_in;
 
 struct Result {
     int code;
@@ -35,15 +38,6 @@ std::string error_of(std::vector<std::string> args, int code = 1) {
     EXPECT_EQ(std::filesystem::directory_iterator(dir.path()),
               std::filesystem::directory_iterator());
     return r.err;
-}
-
-std::vector<std::string> names_in(const std::string &dir) {
-    std::vector<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(dir)) {
-        names.push_back(entry.path().filename());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
 }
 
 using Names = std::vector<std::string>;

@@ -53,6 +53,14 @@ int teardown_called(const calotype_callback_args *args) {
 
 }  // namespace
 
+int ScenarioDriver::read_global(void *user_context, const calotype_hold &hold, uint32_t kernel) {
+    int32_t value = 0;
+    void *to = &value, *args[] = {&to};
+    const uint32_t one[3] = {1, 1, 1};
+    EXPECT_EQ(CALOTYPE_OK, calotype_launch(user_context, hold, kernel, one, one, 0, nullptr, args));
+    return value;
+}
+
 TestLinkable::TestLinkable(const std::string &name, bool setup, bool teardown) : name(name) {
     desc.size = sizeof desc;
     desc.name = this->name.c_str();
