@@ -9,6 +9,7 @@
 #include "runtime/cuda/copies.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"
+#include "runtime/cuda/pools.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 #include "runtime/device/make_interface.h"
@@ -65,7 +66,11 @@ int device_sync(void *user_context, calotype_buffer_t *buf) {
         return code_of(status_of(
             note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()))));
     }
-    return code_of(status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize())));
+    const CUresult code = note_failure("cuCtxSynchronize", driver().cuCtxSynchronize());
+    if (code == CUDA_SUCCESS) {
+        work_is_done(call);
+    }
+    return code_of(status_of(code));
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {

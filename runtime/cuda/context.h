@@ -33,9 +33,11 @@ struct KnownContext {
     std::atomic<CUcontext> context{nullptr};
     const DeviceInfo *device = nullptr;
     Mutex pool_lock;                          ///< for making it
-    std::atomic<CUmemoryPool> pool{nullptr};  ///< made when it is first needed
+    std::atomic<CUmemoryPool> pool{nullptr};  ///< null until it is ready (pools.h)
     std::atomic<uint64_t> pool_keeps{0};      ///< its release threshold
-    std::atomic<int> pieces{0};               ///< of memory that are the context's
+    Word pool_state{0};
+    std::atomic<uint64_t> early_bytes{0};  ///< that did not wait for the pool
+    std::atomic<int> pieces{0};            ///< of memory that are the context's
     std::atomic<bool> is_lost{false};
     std::atomic<KnownContext *> next{nullptr};
     KnownContext *next_free = nullptr;

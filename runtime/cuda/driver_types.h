@@ -135,7 +135,10 @@ enum CUstreamCaptureStatus : int {
     CU_STREAM_CAPTURE_STATUS_NONE = 0,
     CU_STREAM_CAPTURE_STATUS_ACTIVE = 1
 };
-enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_GLOBAL = 0 };
+enum CUstreamCaptureMode : int {
+    CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2
+};
 enum : unsigned { CU_EVENT_DISABLE_TIMING = 2, CU_STREAM_NON_BLOCKING = 1 };
 enum : unsigned { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
 

@@ -6,6 +6,13 @@
 // With reuse freed pieces are kept in a list, and serve the next allocation of their size class on
 // the same stream, which is after all that was queued there: some 100 ns instead of 3 us.
 //
+// Until the pool is there (pools.h) memory comes from cuMemAlloc: up to an eighth of the device's,
+// beyond which a call waits for the pool. cuMemFree waits for all work of the context, so these
+// early pieces are never given to it in the middle of a call: they are kept as with reuse, also
+// once the pool is there, and of the pool's eighth they take their part. They are given back where
+// all work has been waited for: when unused memory is released or there is no other, with the
+// context, and, where reuse is not wanted, when a call waits for the whole device.
+//
 // Every piece in use has an Allocation, which says to which context it belongs: a buffer may be
 // freed by a call that works in another context, or after its context was lost. Pools and what is
 // of them are the device's: they outlive the context, and are ended after it without one.
@@ -18,6 +25,7 @@
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/captures.h"
+#include "runtime/cuda/pools.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
@@ -50,7 +58,7 @@ constinit std::atomic<int> live{0};
 /** Freed, but still the driver's to take back: kept for reuse, or freed during a capture. */
 constinit Mutex kept_lock;
 Allocation *kept = nullptr;
-constinit std::atomic<int> n_kept{0};
+constinit std::atomic<int> n_reusable{0}, n_not_reusable{0};  ///< of them
 
 constinit Mutex registration_lock;
 bool is_registered = false;
@@ -82,11 +90,23 @@ Allocation *take(CUdeviceptr handle) {
     return nullptr;
 }
 
+std::atomic<int> &number_like(const Allocation &piece) {
+    return piece.is_reusable ? n_reusable : n_not_reusable;
+}
+
 void keep(Allocation *piece) {
     LockGuard lock(kept_lock);
     piece->next = kept;
     kept = piece;
-    n_kept.fetch_add(1, std::memory_order_relaxed);
+    number_like(*piece).fetch_add(1, std::memory_order_relaxed);
+}
+
+/** The one that the link of the list is to, out of it. With the lock held. */
+Allocation *unlink(Allocation **link) {
+    Allocation *piece = *link;
+    *link = piece->next;
+    number_like(*piece).fetch_sub(1, std::memory_order_relaxed);
+    return piece;
 }
 
 /** Not used again, other than the handle, where the driver gives one. */
@@ -98,25 +118,6 @@ uint64_t id_of(CUstream stream) {
     return id;
 }
 
-/** A kept piece like the wanted one and last used on the stream, or null. */
-Allocation *take_kept(const Allocation &wanted, CUstream stream) {
-    if (n_kept.load(std::memory_order_relaxed) == 0) {
-        return nullptr;
-    }
-    const uint64_t stream_id = id_of(stream);
-    LockGuard lock(kept_lock);
-    for (Allocation **link = &kept; *link; link = &(*link)->next) {
-        Allocation *piece = *link;
-        if (piece->is_reusable && piece->owner == wanted.owner && piece->bytes == wanted.bytes &&
-            piece->from_pool == wanted.from_pool && piece->stream_id == stream_id) {
-            *link = piece->next;
-            n_kept.fetch_sub(1, std::memory_order_relaxed);
-            return piece;
-        }
-    }
-    return nullptr;
-}
-
 /** Up by less than an eighth, so that sizes which differ a little share pieces. */
 size_t size_class(size_t bytes) {
     size_t step = 512;
@@ -126,26 +127,56 @@ size_t size_class(size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-uint64_t wanted_threshold(void *user_context, const KnownContext &context) {
-    return calotype_can_reuse_device_allocations(user_context) ? UINT64_MAX
-                                                               : context.device->memory / 8;
+/** A kept piece for so many bytes that was last used on the stream, or null. */
+Allocation *take_kept(const KnownContext &owner, size_t bytes, CUstream stream) {
+    if (n_reusable.load(std::memory_order_relaxed) == 0) {
+        return nullptr;
+    }
+    const size_t size = size_class(bytes);
+    const uint64_t stream_id = id_of(stream);
+    LockGuard lock(kept_lock);
+    for (Allocation **link = &kept; *link; link = &(*link)->next) {
+        const Allocation &piece = **link;
+        if (piece.is_reusable && piece.owner == &owner && piece.bytes == size &&
+            piece.stream_id == stream_id) {
+            return unlink(link);
+        }
+    }
+    return nullptr;
 }
 
-CUresult make_pool(KnownContext &context) {
-    LockGuard lock(context.pool_lock);
-    if (context.pool.load(std::memory_order_relaxed)) {
-        return CUDA_SUCCESS;
+uint64_t wanted_threshold(void *user_context, const KnownContext &context) {
+    const uint64_t early = context.early_bytes.load(std::memory_order_relaxed);
+    const uint64_t most = most_kept(context);
+    return calotype_can_reuse_device_allocations(user_context) ? UINT64_MAX
+           : early < most                                      ? most - early
+                                                               : 0;
+}
+
+/** Whether it was allocated while there was no pool. */
+bool is_early(const Allocation &piece) {
+    return !piece.from_pool && piece.owner->device->has_pools;
+}
+
+/** Whether the early pieces with so many bytes more are no more than may be kept. */
+bool is_room_for_early(const KnownContext &context, size_t more) {
+    const uint64_t bytes = context.early_bytes.load(std::memory_order_relaxed);
+    const uint64_t most = most_kept(context);
+    return more <= most && bytes <= most - more;
+}
+
+/** Whether the next piece of so many bytes is to be one of the pool. */
+bool is_for_pool(const Call &call, size_t bytes, bool capturing) {
+    KnownContext &context = call.context();
+    if (!context.device->has_pools || context.pool.load(std::memory_order_acquire)) {
+        return context.device->has_pools;
     }
-    CUmemPoolProps properties;
-    properties.location_id = context.device->device;
-    CUmemoryPool pool = nullptr;
-    const CUresult code =
-        note_failure("cuMemPoolCreate", driver().cuMemPoolCreate(&pool, &properties));
-    if (code == CUDA_SUCCESS) {
-        context.pool_keeps.store(0, std::memory_order_relaxed);
-        context.pool.store(pool, std::memory_order_release);
+    const bool needs_pool = capturing || !can_do_without_pool(call);
+    if (!needs_pool && is_room_for_early(context, size_class(bytes))) {
+        return false;
     }
-    return code;
+    await_pool(context);
+    return needs_pool || context.pool.load(std::memory_order_acquire);
 }
 
 CUresult allocate_from_pool(const Call &call, size_t bytes, CUdeviceptr *base) {
@@ -169,16 +200,30 @@ void forget(Allocation *piece) {
 }
 
 CUresult allocate_once(const Call &call, Allocation *piece) {
-    Allocation *old = piece->in_graph ? nullptr : take_kept(*piece, call.stream());
-    if (old) {
+    if (Allocation *old =
+            piece->in_graph ? nullptr : take_kept(*piece->owner, piece->bytes, call.stream())) {
         piece->base = old->base;
+        piece->bytes = old->bytes;
+        piece->from_pool = old->from_pool;
         forget(old);
         return CUDA_SUCCESS;
     }
     if (piece->from_pool) {
         return allocate_from_pool(call, piece->bytes, &piece->base);
     }
-    return driver().cuMemAlloc(&piece->base, piece->bytes);
+    const AllowedInCaptures allowed;
+    const CUresult code = driver().cuMemAlloc(&piece->base, piece->bytes);
+    if (code == CUDA_SUCCESS && is_early(*piece)) {
+        piece->owner->early_bytes.fetch_add(piece->bytes, std::memory_order_relaxed);
+    }
+    return code;
+}
+
+/** It is the driver's, or the context took it along. */
+void count_as_gone(const Allocation &piece) {
+    if (is_early(piece)) {
+        piece.owner->early_bytes.fetch_sub(piece.bytes, std::memory_order_relaxed);
+    }
 }
 
 /** Give one freed piece back to the driver; its context must be current. */
@@ -186,30 +231,39 @@ CUresult give_back(const Allocation &piece, CUstream stream) {
     if (piece.from_pool) {
         return note_failure("cuMemFreeAsync", driver().cuMemFreeAsync(piece.base, stream));
     }
+    const AllowedInCaptures allowed;
+    count_as_gone(piece);
     return note_failure("cuMemFree", driver().cuMemFree(piece.base));
 }
 
-/** All kept pieces of the context, or those alone that are not kept for reuse, out of the list. */
-Allocation *take_kept_of(const KnownContext &context, bool all) {
+/** Some of the pieces that are kept. */
+using Choice = bool(const Allocation &);
+bool any(const Allocation &) {
+    return true;
+}
+bool is_not_reusable(const Allocation &piece) {
+    return !piece.is_reusable;
+}
+
+/** Those of the context, out of the list. */
+Allocation *take_kept_of(const KnownContext &context, Choice choice) {
     Allocation *list = nullptr;
     LockGuard lock(kept_lock);
     for (Allocation **link = &kept; *link;) {
-        Allocation *piece = *link;
-        if (piece->owner == &context && (all || !piece->is_reusable)) {
-            *link = piece->next;
+        if ((*link)->owner == &context && choice(**link)) {
+            Allocation *piece = unlink(link);
             piece->next = list;
             list = piece;
-            n_kept.fetch_sub(1, std::memory_order_relaxed);
         } else {
-            link = &piece->next;
+            link = &(*link)->next;
         }
     }
     return list;
 }
 
 /** The same, to the driver; the context is current. */
-CUresult give_back_kept(const Call &call, bool all) {
-    Allocation *list = take_kept_of(call.context(), all);
+CUresult give_back_kept(const Call &call, Choice choice) {
+    Allocation *list = take_kept_of(call.context(), choice);
     CUresult first = CUDA_SUCCESS;
     while (list) {
         Allocation *piece = list;
@@ -253,6 +307,7 @@ void note_allocation_failure(const char *call, size_t bytes, CUresult code) {
 
 /** Of a context that is gone. It took its memory with it, but for that of its pool. */
 CUresult give_back_late(const Allocation &piece) {
+    count_as_gone(piece);
     return piece.from_pool && !piece.in_graph && piece.owner->pool.load()
                ? note_failure("cuMemFree", driver().cuMemFree(piece.base))
                : CUDA_SUCCESS;
@@ -266,7 +321,7 @@ CUresult give_back_elsewhere(const Allocation &piece) {
     if (!is_alive(owner.context, owner.uid) || enter(scope) != CALOTYPE_OK) {
         clear_failure();
         const CUresult code = give_back_late(piece);
-        if (owner.pieces.load(std::memory_order_acquire) == 1) {
+        if (owner.pieces.load(std::memory_order_acquire) == 1 && !is_pool_in_the_making(owner)) {
             destroy_pool(owner);
         }
         return code;
@@ -276,26 +331,43 @@ CUresult give_back_elsewhere(const Allocation &piece) {
     return code;
 }
 
+/** For its owner, which asks for it again. */
+bool is_kept_early(const Allocation &piece) {
+    return is_early(piece) && is_room_for_early(*piece.owner, 0) &&
+           !piece.owner->is_lost.load(std::memory_order_relaxed);
+}
+
+/** Of a piece of the call's context that is freed. */
+bool is_to_be_kept(const Call &call, Allocation *piece) {
+    const bool capturing = call.stream() && is_capturing(call.scope(), nullptr);
+    const bool is_wanted =
+        is_kept_early(*piece) ||
+        (!capturing && calotype_can_reuse_device_allocations(call.scope().user_context));
+    piece->is_reusable = !piece->in_graph && is_wanted;
+    // Only what the graph itself allocated can be freed by it.
+    return piece->is_reusable || (capturing && !piece->in_graph);
+}
+
 }  // namespace
 
 calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdeviceptr *handle) {
     register_once();
     KnownContext &context = call.context();
     const bool capturing = call.stream() && is_capturing(call.scope(), nullptr);
-    const bool from_pool = context.device->has_pools;
-    if (capturing && !from_pool) {
+    if (capturing && !context.device->has_pools) {
         set_failure("allocating without a memory pool cannot be captured: let the buffers have "
                     "their device allocations before");
         return CALOTYPE_E_CAPTURE;
     }
-    if (!capturing && n_kept.load(std::memory_order_relaxed) > 0) {
-        give_back_kept(call, false);
+    if (!capturing && n_not_reusable.load(std::memory_order_relaxed) > 0) {
+        give_back_kept(call, is_not_reusable);
     }
     void *memory = malloc(sizeof(Allocation));
     if (!memory) {
         set_failure("out of host memory");
         return CALOTYPE_E_OOM;
     }
+    const bool from_pool = is_for_pool(call, bytes, capturing);
     const bool reuse =
         !capturing && calotype_can_reuse_device_allocations(call.scope().user_context);
     const size_t size = from_pool && !reuse ? bytes : size_class(bytes);
@@ -323,21 +395,17 @@ calotype_status deallocate(const Call &call, CUdeviceptr handle) {
         set_failure("the device pointer is not one that the runtime allocated");
         return CALOTYPE_E_INVALID;
     }
-    CUresult code = CUDA_SUCCESS;
-    if (piece->owner->uid != call.scope().context_uid) {
-        code = give_back_elsewhere(*piece);
-    } else {
-        const bool capturing = call.stream() && is_capturing(call.scope(), nullptr);
-        piece->is_reusable = !capturing && !piece->in_graph &&
-                             calotype_can_reuse_device_allocations(call.scope().user_context);
-        // Only what the graph itself allocated can be freed by it.
-        if (piece->is_reusable || (capturing && !piece->in_graph)) {
-            piece->stream_id = id_of(call.stream());
-            keep(piece);
-            return CALOTYPE_OK;
-        }
-        code = give_back(*piece, call.stream());
+    const KnownContext &owner = *piece->owner;
+    const bool is_here = owner.uid == call.scope().context_uid;
+    if (is_here ? is_to_be_kept(call, piece)
+                : is_kept_early(*piece) && is_alive(owner.context, owner.uid)) {
+        // Freed from elsewhere it is free after what its context's default stream does.
+        piece->is_reusable |= !is_here;
+        piece->stream_id = is_here ? id_of(call.stream()) : 0;
+        keep(piece);
+        return CALOTYPE_OK;
     }
+    const CUresult code = is_here ? give_back(*piece, call.stream()) : give_back_elsewhere(*piece);
     forget(piece);
     return status_of(code);
 }
@@ -359,8 +427,17 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
     return fits;
 }
 
+void work_is_done(const Call &call) {
+    const KnownContext &context = call.context();
+    if (context.early_bytes.load(std::memory_order_relaxed) != 0 &&
+        context.pool.load(std::memory_order_acquire) &&
+        !calotype_can_reuse_device_allocations(call.scope().user_context)) {
+        give_back_kept(call, is_early);
+    }
+}
+
 calotype_status release_unused(const Call &call) {
-    CUresult code = give_back_kept(call, true);
+    CUresult code = give_back_kept(call, any);
     if (CUmemoryPool pool = call.context().pool.load(std::memory_order_acquire)) {
         driver().cuStreamSynchronize(call.stream());
         const CUresult trimmed = note_failure("cuMemPoolTrimTo", driver().cuMemPoolTrimTo(pool, 0));
@@ -370,24 +447,17 @@ calotype_status release_unused(const Call &call) {
 }
 
 bool end_memory(KnownContext &context) {
-    Allocation *list = take_kept_of(context, true);
+    Allocation *list = take_kept_of(context, any);
     while (Allocation *piece = list) {
         list = piece->next;
         give_back_late(*piece);
         forget(piece);
     }
-    if (context.pieces.load(std::memory_order_acquire) != 0) {
+    if (context.pieces.load(std::memory_order_acquire) != 0 || is_pool_in_the_making(context)) {
         return false;
     }
     destroy_pool(context);
     return true;
-}
-
-void destroy_pool(KnownContext &context) {
-    LockGuard lock(context.pool_lock);
-    if (CUmemoryPool pool = context.pool.exchange(nullptr)) {
-        driver().cuMemPoolDestroy(pool);
-    }
 }
 
 int live_allocations() {

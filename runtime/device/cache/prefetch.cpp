@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
+#include "runtime/device/cache/beside.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -30,6 +31,10 @@ struct Prefetch {
     calotype_status status;
     bool has_waiter;  ///< somebody has the ticket
     Prefetch *older;
+    // Of run_beside(), in place of modules.
+    void (*task)(void *);
+    void (*forgotten)(void *);
+    void *data;
 };
 
 /** All whose threads have not been joined. Guarded. */
@@ -72,6 +77,12 @@ void serve(ThreadBlock *me, const Waitable *what) {
     }
 }
 
+void do_task(void *data) {
+    Prefetch &prefetch = *static_cast<Prefetch *>(data);
+    prefetch.task(prefetch.data);
+    prefetch.unfinished.fetch_sub(1, std::memory_order_acq_rel);
+}
+
 void work(void *data) {
     Prefetch &prefetch = *static_cast<Prefetch *>(data);
     ThreadBlock *me = this_thread();
@@ -110,6 +121,14 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
         prefetch->descs[i] = descs[i];
     }
     return prefetch;
+}
+
+/** In the list, and with a waiter while threads are started. */
+void enlist(Prefetch *prefetch) {
+    LockGuard guard(kernel_cache.lock);
+    prefetch->has_waiter = true;
+    prefetch->older = prefetches;
+    prefetches = prefetch;
 }
 
 /** Join its threads and take it out of the list. */
@@ -207,7 +226,40 @@ void end_prefetches() {
 }
 
 void forget_prefetches() {
+    for (const Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+        if (prefetch->forgotten && prefetch->unfinished.load(std::memory_order_relaxed) != 0) {
+            prefetch->forgotten(prefetch->data);
+        }
+    }
     prefetches = nullptr;
+}
+
+bool run_beside(void (*task)(void *), void (*forgotten)(void *), void *data) {
+    install_exit_handler();
+    install_fork_handler();
+    end_unattended(false);
+    kernel_cache.lock.lock();
+    const bool is_ending = kernel_cache.exiting;
+    kernel_cache.lock.unlock();
+    Prefetch *beside = is_ending ? nullptr : make_prefetch(nullptr, nullptr, 0, 1);
+    if (!beside) {
+        return false;
+    }
+    beside->task = task;
+    beside->forgotten = forgotten;
+    beside->data = data;
+    beside->unfinished.store(1, std::memory_order_relaxed);
+    enlist(beside);
+    beside->threads[0] = calotype_spawn_thread(do_task, beside);
+    if (!beside->threads[0]) {
+        end(beside);
+        free_prefetch(beside);
+        return false;
+    }
+    beside->n_threads = 1;
+    LockGuard guard(kernel_cache.lock);
+    beside->has_waiter = false;
+    return true;
 }
 
 }  // namespace runtime
@@ -226,12 +278,7 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
     if (!prefetch) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for a prefetch");
     }
-    {
-        LockGuard guard(kernel_cache.lock);
-        prefetch->has_waiter = true;  // ours, while threads are started
-        prefetch->older = prefetches;
-        prefetches = prefetch;
-    }
+    enlist(prefetch);
     for (uint32_t i = 0; i < n_threads; i++) {
         prefetch->threads[i] = calotype_spawn_thread(work, prefetch);
         prefetch->n_threads += prefetch->threads[i] != nullptr;

@@ -180,6 +180,18 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *is_active) {
+    FAKE_CUDA_CALL("cuDevicePrimaryCtxGetState");
+    Guard guard(state().lock);
+    if (!is_device(device)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    const Device &d = state().devices[size_t(device)];
+    *flags = 0;
+    *is_active = d.primary && state().contexts.count(d.primary);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
     FAKE_CUDA_CALL("cuDevicePrimaryCtxReset");
     Guard guard(state().lock);

@@ -113,8 +113,8 @@ CUctx_st *make_context(int device, CUctx_st *at) {
     at = at ? at : new CUctx_st;
     at->id = ++last_id;
     at->device = device;
-    at->default_stream = {};
-    at->default_stream.context = at;
+    at->default_stream = at->thread_stream = {};
+    at->default_stream.context = at->thread_stream.context = at;
     at->heap_bytes = 0;
     at->is_heap_used = false;
     s.contexts.insert(at);
@@ -159,7 +159,7 @@ void destroy_contents(CUctx_st *context) {
     erase_of(
         s.allocations, [](const Allocation &piece) { return piece.pool ? nullptr : piece.context; },
         context);
-    context->default_stream = {};
+    context->default_stream = context->thread_stream = {};
     s.contexts.erase(context);
 }
 

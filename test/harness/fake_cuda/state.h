@@ -163,8 +163,8 @@ CUresult prepare_launch(CUfunction function, CUctx_st *context,
                         const CUDA_KERNEL_NODE_PARAMS &params, CUstream stream, Work *work);
 /// Do, queue or record the work. Without the lock.
 CUresult submit(CUstream stream, Work work);
-/// Whether a stream of the context is being captured; marks the captures as broken if so, since the
-/// call is one that must not be made then. With the lock held.
+/// Whether a stream of the context is being captured, and the thread may not do what breaks that;
+/// marks the captures as broken if so. With the lock held.
 bool breaks_capture(CUctx_st *context);
 
 /// A module out of text; the result says what is wrong with it, in `log` in words.
@@ -183,6 +183,7 @@ struct CUctx_st {
     size_t heap_bytes = 0;
     bool is_heap_used = false;
     fake_cuda::Stream default_stream;
+    fake_cuda::Stream thread_stream;  ///< one for all threads
 };
 
 extern "C" {

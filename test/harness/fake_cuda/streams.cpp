@@ -3,6 +3,7 @@
 #include "harness/fake_cuda/state.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace fake_cuda;
 using Guard = std::lock_guard<std::mutex>;
@@ -12,8 +13,9 @@ namespace fake_cuda {
 CUresult find_stream(CUstream handle, Stream **stream) {
     CUctx_st *context = nullptr;
     CUresult code = current(&context);
-    if (!handle) {
-        *stream = code ? nullptr : &context->default_stream;
+    const auto number = reinterpret_cast<uintptr_t>(handle);
+    if (number <= 2) {
+        *stream = code ? nullptr : number == 2 ? &context->thread_stream : &context->default_stream;
         return code;
     }
     const auto found = state().streams.find(handle);
@@ -44,8 +46,13 @@ CUresult submit(CUstream handle, Work work) {
     return CUDA_SUCCESS;
 }
 
+static thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 bool breaks_capture(CUctx_st *context) {
     bool any = false;
+    if (capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) {
+        return false;
+    }
     for (auto &[handle, stream] : state().streams) {
         if (stream->context == context && stream->capture) {
             stream->capture->is_valid = false;
@@ -148,6 +155,12 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;  // and the capture goes on
     }
     *status = CUstreamCaptureStatus(!stream->capture ? 0 : stream->capture->is_valid ? 1 : 2);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    FAKE_CUDA_CALL("cuThreadExchangeStreamCaptureMode");
+    std::swap(*mode, capture_mode);
     return CUDA_SUCCESS;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -20,6 +21,8 @@ int cuCtxCreate_v2(void **context, unsigned flags, int device);
 int cuCtxDestroy_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuCtxPushCurrent_v2(void *context);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
 int cuDevicePrimaryCtxReset_v2(int device);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamDestroy_v2(void *stream);
@@ -41,6 +44,7 @@ protected:
 
     FakeCuda() {
         fake_cuda::reset();
+        make_pools_beside(false);
         calotype_set_gpu_device(-1);
         start();
     }
@@ -60,6 +64,11 @@ protected:
     }
     static const calotype_device_interface_t *cuda() {
         return calotype_cuda_device_interface();
+    }
+    /// Whether a thread makes the pool of a primary context; else the first call that needs it
+    /// does, as everywhere else.
+    static void make_pools_beside(bool beside) {
+        fake_cuda::fail("cuDevicePrimaryCtxGetState", 801, 1, beside ? 0 : INT_MAX);
     }
     /// A context that is not current.
     static void *make_context(int device = 0) {
