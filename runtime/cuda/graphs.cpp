@@ -22,6 +22,7 @@
 #include <new>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 namespace calotype {
 namespace runtime {
@@ -38,7 +39,8 @@ constexpr uint64_t long_unused = 64;
 constexpr uint32_t most_refusals = 8;
 constexpr uint32_t most_args = 4096 / sizeof(uint64_t);
 
-enum : uint32_t { slot_empty, slot_idle, slot_busy };
+/** Closed: for good, its module is being unloaded. */
+enum : uint32_t { slot_empty, slot_idle, slot_busy, slot_closed };
 
 struct alignas(64) Slot {
     std::atomic<uint32_t> state;
@@ -62,6 +64,11 @@ struct Graphs {
     uint64_t seen[n_seen];  ///< with the lock held, as is the next
     uint32_t next_seen;
 };
+
+/** Of modules that were unloaded before they had any. */
+constinit Graphs no_graphs = {{}, {0}, {most_refusals}, {}, {}, 0};
+/** So often, every tenth of a millisecond, is a slot looked at that another thread has. */
+constexpr int most_looks = 20000;
 
 /** Two hashes of a list. */
 struct Look {
@@ -344,10 +351,33 @@ bool replay(const DeviceScope &scope, std::atomic<void *> *place, const LaunchLi
     return done;
 }
 
-void drop_graphs(void *graphs, bool has_driver) {
-    Graphs *dropped = static_cast<Graphs *>(graphs);
-    for (Slot &slot : dropped->slots) {
-        empty(slot, has_driver);
+void close_graphs(std::atomic<void *> *place, bool has_driver) {
+    void *there = nullptr;
+    if (place->compare_exchange_strong(there, &no_graphs, std::memory_order_acq_rel)) {
+        return;  // and none will be made
+    }
+    Graphs &graphs = *static_cast<Graphs *>(there);
+    graphs.refusals.store(most_refusals, std::memory_order_relaxed);
+    for (Slot &slot : graphs.slots) {
+        // Another thread has it for a few calls of the driver, which answers if it is there.
+        bool is_mine = take(slot, slot_empty) || take(slot, slot_idle);
+        for (int looks = 0; !is_mine && has_driver && looks < most_looks; looks++) {
+            usleep(100);
+            is_mine = take(slot, slot_empty) || take(slot, slot_idle);
+        }
+        if (is_mine) {
+            empty(slot, has_driver);
+            slot.state.store(slot_closed, std::memory_order_relaxed);
+        }
+    }
+}
+
+void free_graphs(void *graphs) {
+    if (graphs == &no_graphs) {
+        return;
+    }
+    for (Slot &slot : static_cast<Graphs *>(graphs)->slots) {
+        empty(slot, false);
     }
     free(graphs);
 }

@@ -12,7 +12,8 @@ namespace cuda {
 bool can_replay();
 bool replay(const DeviceScope &scope, std::atomic<void *> *graphs, const LaunchList &list,
             ReplayCounts *counts);
-void drop_graphs(void *graphs, bool has_driver);
+void close_graphs(std::atomic<void *> *graphs, bool has_driver);
+void free_graphs(void *graphs);
 
 }  // namespace cuda
 }  // namespace runtime

@@ -247,11 +247,14 @@ void name_device(const DeviceScope &scope, ErrorLog &log) {
 }
 
 const KernelBackend kernel_backend = {
-    "CUDA",        acquire,        release,        enter,        leave,  is_alive,     describe,
-    name_device,   is_image_ready, describe_tools, build,        load,   unload,       get_function,
-    nullptr,       get_global,     copy_to_device, synchronize,  launch, record_event, query_event,
-    destroy_event, is_capturing,   forget_context, can_replay,   replay, drop_graphs,  reuse_memory,
-    acquire_held,  &device_heap,   capture_of,     tie_to_graph,
+    "CUDA",        acquire,        release,        enter,          leave,        is_alive,
+    describe,      name_device,    is_image_ready, describe_tools, build,        load,
+    unload,        get_function,
+    nullptr,  // close_function
+    nullptr,  // free_function
+    get_global,    copy_to_device, synchronize,    launch,         record_event, query_event,
+    destroy_event, is_capturing,   forget_context, can_replay,     replay,       close_graphs,
+    free_graphs,   reuse_memory,   acquire_held,   &device_heap,   capture_of,   tie_to_graph,
 };
 
 }  // namespace cuda

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a kind of device supplies to the kernel cache: a table of functions, found through
 // calotype_device_interface_impl_t::kernels. The cache keeps states, counts and keys; a back end
-// knows its driver. No function here is called with a lock of the cache held.
+// knows its driver. No function here that could call the driver is called with a lock of the cache
+// held.
 #pragma once
 
 #include <atomic>
@@ -120,7 +121,13 @@ struct KernelBackend {
     calotype_status (*unload)(const DeviceScope &scope, void *module);
     calotype_status (*get_function)(const DeviceScope &scope, void *module, const char *name,
                                     void **function, ErrorLog &log);
-    void (*free_function)(void *function);  ///< null where there is nothing to free
+    /** The end of a function, in two steps, since another thread may be launching it when a release
+     * is forced. close: before the unload; what it has of the driver goes, without a call of the
+     * driver if that has gone, and launches are refused from then on. free: its memory, when nobody
+     * holds the module any more; without enter and with the cache's lock held. Null: nothing to do.
+     */
+    void (*close_function)(void *function, bool has_driver);
+    void (*free_function)(void *function);
     calotype_status (*get_global)(const DeviceScope &scope, void *module, const char *name,
                                   uint64_t *address, size_t *bytes);
     calotype_status (*copy_to_device)(const DeviceScope &scope, uint64_t address,
@@ -149,12 +156,12 @@ struct KernelBackend {
     /** Graphs: several launches that are one for the driver. Null: there are none.
      * can_replay: whether it pays to record. replay: launch all of the list, or nothing and answer
      * false: then the launches are done one by one, and say what is wrong. *graphs is the module's,
-     * null at first; drop_graphs ends it before the module is unloaded, without a call of the
-     * driver if that has gone. */
+     * null at first; close_graphs and free_graphs end it, as functions are ended. */
     bool (*can_replay)() = nullptr;
     bool (*replay)(const DeviceScope &scope, std::atomic<void *> *graphs, const LaunchList &list,
                    ReplayCounts *counts) = nullptr;
-    void (*drop_graphs)(void *graphs, bool has_driver) = nullptr;
+    void (*close_graphs)(std::atomic<void *> *graphs, bool has_driver) = nullptr;
+    void (*free_graphs)(void *graphs) = nullptr;
     /** Let device memory that was freed in a recording serve another buffer of it: *handle is then
      * its address. False: it does not fit. */
     bool (*reuse_memory)(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,

@@ -143,14 +143,6 @@ ContextRecord *take_record() {
     return record;
 }
 
-/** Those that went with the context that the record was of before. */
-void free_functions(ContextRecord &record) {
-    while (FunctionLink *function = record.functions) {
-        record.functions = function->next;
-        free(function);
-    }
-}
-
 /** Meet a context. Two threads may do so at once; one of them wins. */
 calotype_status add_record(const ContextRecord &described, ContextRecord **record) {
     LockGuard lock(registry_lock);
@@ -164,7 +156,6 @@ calotype_status add_record(const ContextRecord &described, ContextRecord **recor
         return CALOTYPE_E_OOM;
     }
     ContextRecord &r = **record;
-    free_functions(r);
     ContextRecord *next = r.next;
     memcpy(static_cast<void *>(&r), &described, sizeof r);
     r.next = next;

@@ -12,12 +12,6 @@ namespace calotype {
 namespace runtime {
 namespace opencl {
 
-/** At the start of what get_function() makes: the cache drops functions of lost contexts without a
- * word, so the record keeps track of them. They are on the heap of malloc. */
-struct FunctionLink {
-    FunctionLink *next, *previous;
-};
-
 /** One device of one context, from when it is first met until the context ends. Its memory is used
  * again, with another id, but never given back. */
 struct ContextRecord {
@@ -42,9 +36,8 @@ struct ContextRecord {
     static constexpr int max_queues = 8;
     std::atomic<cl_command_queue> queues[max_queues];
     std::atomic<uint32_t> modules;  ///< loaded
-    Mutex queues_lock;              ///< of the functions as well
+    Mutex queues_lock;
     /**@}*/
-    FunctionLink *functions;
     ContextRecord *next;
 };
 
@@ -67,8 +60,6 @@ inline cl_command_queue queue_of(const DeviceScope &scope) {
 void note_queue(ContextRecord &record, cl_command_queue queue);
 /** Wait for all queues that were noted. */
 calotype_status finish_queues(ContextRecord &record);
-void note_function(ContextRecord &record, FunctionLink &function);
-void forget_function(ContextRecord &record, FunctionLink &function);
 void note_load(ContextRecord &record);
 void note_unload(ContextRecord &record);
 

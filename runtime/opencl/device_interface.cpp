@@ -80,12 +80,13 @@ bool is_capturing(const DeviceScope &scope, void *stream) {
 }
 
 const KernelBackend kernels = {
-    "OpenCL",    acquire, release_scope, enter,        leave,         is_alive,     describe,
-    name_device,
+    "OpenCL",      acquire,     release_scope,   enter,        leave,
+    is_alive,      describe,    name_device,
     nullptr,  // is_ready
     nullptr,  // describe_tools
-    build,       load,    unload,        get_function, free_function, get_global,   copy_to_address,
-    synchronize, launch,  record_event,  query_event,  destroy_event, is_capturing, forget_context,
+    build,         load,        unload,          get_function, close_function,
+    free_function, get_global,  copy_to_address, synchronize,  launch,
+    record_event,  query_event, destroy_event,   is_capturing, forget_context,
 };
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {

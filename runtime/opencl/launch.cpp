@@ -3,6 +3,9 @@
 // function therefore has an object for every thread that launches it: a launch takes the one in its
 // thread's slot and puts it back. In the rare case that two threads share a slot, the second makes
 // an object of its own.
+//
+// A forced release closes functions that other threads may be launching: whoever has an object
+// uses it to its end, and no other is had from a slot that is closed, nor made.
 #include "runtime/opencl/launch.h"
 
 #include <stdlib.h>
@@ -23,17 +26,24 @@ namespace opencl {
 namespace {
 
 struct alignas(64) Slot {
-    std::atomic<cl_kernel> kernel;
+    std::atomic<cl_kernel> kernel;  ///< null: none; closed_kernel: none any more
 };
+
+/** No object's address. */
+cl_kernel closed_kernel() {
+    return reinterpret_cast<cl_kernel>(uintptr_t(1));
+}
+bool is_object(cl_kernel kernel) {
+    return reinterpret_cast<uintptr_t>(kernel) > 1;
+}
 
 /** What get_function() gives. */
 struct Function {
     static constexpr uint32_t n_slots = 16;
 
-    FunctionLink link;  ///< first
-    ContextRecord *record;
     Slot slots[n_slots];
-    cl_program program;
+    Mutex lock;            ///< of the next
+    cl_program program;    ///< null: closed
     size_t max_group;      ///< work-items of a group that this kernel can have
     size_t fixed_group;    ///< of the only group that it is compiled for; 0: no such
     uint64_t local_bytes;  ///< local memory that it uses already
@@ -52,18 +62,39 @@ Slot &slot_of_thread(Function &function) {
     return function.slots[my_slot - 1];
 }
 
+/** Null without an error: the function is closed. */
+cl_kernel make_object(Function &function, cl_int *error) {
+    LockGuard guard(function.lock);
+    return function.program ? cl().clCreateKernel(function.program, function.name, error) : nullptr;
+}
+
+/** The slot has no object any more, and whoever has its object ends it. */
+void close(Slot &slot, bool has_driver) {
+    const cl_kernel kernel = slot.kernel.exchange(closed_kernel(), std::memory_order_acq_rel);
+    if (is_object(kernel) && has_driver) {
+        cl().clReleaseKernel(kernel);
+    }
+}
+
 /** A kernel object for the duration of one launch. */
 class KernelUse {
     Slot &slot;
     cl_kernel kernel;
     cl_int error = CL_SUCCESS;
 
+    __attribute__((noinline)) void take_another(Function &function) {
+        if (kernel) {
+            close(slot, true);
+        }
+        kernel = make_object(function, &error);
+    }
+
 public:
     explicit KernelUse(Function &function)
         : slot(slot_of_thread(function)),
           kernel(slot.kernel.exchange(nullptr, std::memory_order_acquire)) {
-        if (!kernel) {
-            kernel = cl().clCreateKernel(function.program, function.name, &error);
+        if (!is_object(kernel)) {
+            take_another(function);
         }
     }
     ~KernelUse() {
@@ -254,6 +285,11 @@ calotype_status check_description(const Function &function, const calotype_kerne
     return CALOTYPE_OK;
 }
 
+calotype_status refuse_closed(ErrorLog &log) {
+    log << "the module was unloaded although it is held";
+    return CALOTYPE_E_CONTEXT_LOST;
+}
+
 calotype_status enqueue(cl_command_queue queue, cl_kernel object,
                         const calotype_kernel_desc &kernel, const uint32_t grid[3],
                         const uint32_t block[3], ErrorLog &log) {
@@ -308,25 +344,27 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     }
     memset(memory, 0, size);
     auto *made = static_cast<Function *>(memory);
-    made->record = &record_of(scope);
     made->program = program;
     memcpy(made->name, name, strlen(name) + 1);
     describe_kernel(scope, kernel, made);
     slot_of_thread(*made).kernel.store(kernel, std::memory_order_release);
-    note_function(*made->record, made->link);
     *function = made;
     return CALOTYPE_OK;
 }
 
-void free_function(void *function) {
+void close_function(void *function, bool has_driver) {
     auto *made = static_cast<Function *>(function);
-    forget_function(*made->record, made->link);
-    for (Slot &slot : made->slots) {
-        if (cl_kernel kernel = slot.kernel.exchange(nullptr, std::memory_order_acquire)) {
-            cl().clReleaseKernel(kernel);
-        }
+    {
+        LockGuard guard(made->lock);
+        made->program = nullptr;
     }
-    free(made);
+    for (Slot &slot : made->slots) {
+        close(slot, has_driver);
+    }
+}
+
+void free_function(void *function) {
+    free(function);
 }
 
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &told,
@@ -342,7 +380,8 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
     }
     KernelUse use(made);
     if (!use.get()) {
-        return fail(log, kernel.name, use.result(), "clCreateKernel");
+        return use.result() == CL_SUCCESS ? refuse_closed(log)
+                                          : fail(log, kernel.name, use.result(), "clCreateKernel");
     }
     status = Parameters(scope, kernel, use.get(), log).set_all(args, dynamic_shared_bytes);
     if (status != CALOTYPE_OK) {

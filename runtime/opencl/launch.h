@@ -13,6 +13,7 @@ namespace opencl {
 /**@{*/
 calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
                              void **function, ErrorLog &log);
+void close_function(void *function, bool has_driver);
 void free_function(void *function);
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
                        const uint32_t grid[3], const uint32_t block[3],

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a context has of ours: queues on which kernels were launched, kept so that they can be
-// waited for, and functions.
+// The queues of a context on which kernels were launched, kept so that they can be waited for.
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -24,6 +23,9 @@ void note_queue(ContextRecord &record, cl_command_queue queue) {
         return;
     }
     LockGuard lock(record.queues_lock);
+    if (record.modules.load(std::memory_order_relaxed) == 0) {
+        return;  // a forced release came first, and nobody waits for the queue any more
+    }
     if (is_noted(record, queue) || cl().clRetainCommandQueue(queue) != CL_SUCCESS) {
         return;
     }
@@ -54,24 +56,6 @@ calotype_status finish_queues(ContextRecord &record) {
         }
     }
     return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
-}
-
-void note_function(ContextRecord &record, FunctionLink &function) {
-    LockGuard lock(record.queues_lock);
-    function.previous = nullptr;
-    function.next = record.functions;
-    if (function.next) {
-        function.next->previous = &function;
-    }
-    record.functions = &function;
-}
-
-void forget_function(ContextRecord &record, FunctionLink &function) {
-    LockGuard lock(record.queues_lock);
-    (function.previous ? function.previous->next : record.functions) = function.next;
-    if (function.next) {
-        function.next->previous = function.previous;
-    }
 }
 
 void note_load(ContextRecord &record) {

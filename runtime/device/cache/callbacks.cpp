@@ -65,6 +65,26 @@ calotype_status service_copy_to_global(const calotype_callback_args *args, const
     return site.context.backend->copy_to_device(site.scope, address + offset, source, bytes);
 }
 
+/** It ends with the module. */
+calotype_status keep_function(const CallFrame &frame, void *function) {
+    const KernelBackend &backend = *frame.site->context.backend;
+    if (!backend.free_function) {
+        return CALOTYPE_OK;
+    }
+    ExtraFunction *extra = static_cast<ExtraFunction *>(malloc(sizeof(ExtraFunction)));
+    if (!extra) {
+        backend.close_function(function, true);
+        backend.free_function(function);
+        return CALOTYPE_E_OOM;
+    }
+    std::atomic<ExtraFunction *> &list = frame.module->extra_functions;
+    extra->function = function;
+    extra->next = list.load(std::memory_order_relaxed);
+    while (!list.compare_exchange_weak(extra->next, extra)) {
+    }
+    return CALOTYPE_OK;
+}
+
 calotype_status service_get_function(const calotype_callback_args *args, const char *name,
                                      void **function) {
     const CallFrame &frame = frame_of(args);
@@ -78,8 +98,9 @@ calotype_status service_get_function(const calotype_callback_args *args, const c
         }
     }
     ErrorLog ignored;
-    return frame.site->context.backend->get_function(frame.site->scope, args->module, name,
-                                                     function, ignored);
+    const calotype_status status = frame.site->context.backend->get_function(
+        frame.site->scope, args->module, name, function, ignored);
+    return status == CALOTYPE_OK ? keep_function(frame, *function) : status;
 }
 
 calotype_status service_set_error(const calotype_callback_args *args, const char *text) {

@@ -119,9 +119,23 @@ LoadedModule *make_module(const KernelBackend &backend, const calotype_module_de
 }
 
 void free_module(LoadedModule *module) {
-    if (module) {
-        Pieces::free_list(module->allocations);
+    if (!module) {
+        return;
     }
+    const KernelBackend &backend = *module->backend;
+    if (void *graphs = module->graphs.load()) {
+        backend.free_graphs(graphs);
+    }
+    for_each_function(*module, [&](void *function) {
+        if (backend.free_function) {
+            backend.free_function(function);
+        }
+    });
+    while (ExtraFunction *extra = module->extra_functions.load()) {
+        module->extra_functions.store(extra->next);
+        free(extra);
+    }
+    Pieces::free_list(module->allocations);
 }
 
 bool is_same_linkable(const calotype_linkable_desc &a, const calotype_linkable_desc &b) {

@@ -30,6 +30,12 @@ struct LoadedLinkable {
     bool is_set_up;
 };
 
+/** One that a callback asked for, and that is not among the kernels. */
+struct ExtraFunction {
+    void *function;
+    ExtraFunction *next;
+};
+
 struct LoadedModule {
     calotype_module_desc desc;  ///< the copy; no images, no relocations
     const KernelBackend *backend;
@@ -38,6 +44,7 @@ struct LoadedModule {
     void *module;      ///< of the driver; null: not loaded
     void **functions;  ///< as many as kernels
     uint32_t n_functions;
+    std::atomic<ExtraFunction *> extra_functions;
     std::atomic<void *> graphs;  ///< the back end's, made of its recordings
     LoadedLinkable *linkables;
     uint32_t *setup_order;  ///< of all linkables
@@ -50,6 +57,18 @@ struct LoadedModule {
 LoadedModule *make_module(const KernelBackend &backend, const calotype_module_desc &desc);
 /** Null is allowed. No driver call. */
 void free_module(LoadedModule *module);
+/** Of the back end: those that have been resolved, and extra ones. */
+template<typename Body>
+void for_each_function(const LoadedModule &module, Body body) {
+    for (uint32_t i = 0; i < module.n_functions; i++) {
+        if (module.functions[i]) {
+            body(module.functions[i]);
+        }
+    }
+    for (const ExtraFunction *extra = module.extra_functions.load(); extra; extra = extra->next) {
+        body(extra->function);
+    }
+}
 
 /** One linkable or the same once more? By content, callbacks and user. */
 bool is_same_linkable(const calotype_linkable_desc &a, const calotype_linkable_desc &b);

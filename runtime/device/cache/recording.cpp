@@ -116,11 +116,11 @@ calotype_status launch_one_by_one(void *user_context, const LoadedModule &module
     return status;
 }
 
-/** As a graph; false: nothing was launched. */
+/** As a graph; false: nothing was launched. There are more than one. */
 bool replay(void *user_context, const calotype_entry &entry, const LaunchList &list) {
     const KernelBackend &backend = *entry.module->backend;
     DeviceScope scope;
-    if (list.n < 2 || acquire_held(*entry.module, user_context, &scope) != CALOTYPE_OK) {
+    if (acquire_held(*entry.module, user_context, &scope) != CALOTYPE_OK) {
         clear_failure();
         return false;
     }
@@ -148,11 +148,15 @@ calotype_status launch_pending(void *user_context, const calotype_hold &hold,
     }
     const LaunchList list = {pending.launches.items, pending.launches.n, pending.values.items};
     const LoadedModule *module = nullptr;
-    const calotype_status status = find_kernel(hold, list.launches[0].index, &module);
-    if (status != CALOTYPE_OK || replay(user_context, *hold.entry, list)) {
-        return status;
+    calotype_status status = find_kernel(hold, list.launches[0].index, &module);
+    if (status == CALOTYPE_OK && list.n > 1) {
+        if (replay(user_context, *hold.entry, list)) {
+            return CALOTYPE_OK;
+        }
+        // That also graphs are refused may be the doing of a forced release.
+        status = find_kernel(hold, list.launches[0].index, &module);
     }
-    return launch_one_by_one(user_context, *module, list);
+    return status == CALOTYPE_OK ? launch_one_by_one(user_context, *module, list) : status;
 }
 
 /** Free what was kept. The first error code, reported. */

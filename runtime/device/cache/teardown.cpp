@@ -49,15 +49,14 @@ bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
 void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                    bool has_driver) {
     const KernelBackend &backend = *context.backend;
-    if (void *graphs = module.graphs.exchange(nullptr)) {
-        backend.drop_graphs(graphs, has_driver);
+    if (backend.close_graphs) {
+        backend.close_graphs(&module.graphs, has_driver);
     }
-    for (uint32_t i = 0; i < module.n_functions; i++) {
-        if (module.functions[i] && backend.free_function && has_driver) {
-            backend.free_function(module.functions[i]);
+    for_each_function(module, [&](void *function) {
+        if (backend.close_function) {
+            backend.close_function(function, has_driver);
         }
-        module.functions[i] = nullptr;
-    }
+    });
     detach_nrt(context, scope, module, has_driver);
     if (module.module && has_driver) {
         const uint64_t begin = now_ns();

@@ -32,7 +32,8 @@ bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims);
 calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me);
 
-/** Unload what is loaded, free functions; without the driver just forget. */
+/** Unload what is loaded; without the driver just forget. What launches read stays as it is: a
+ * forced release may meet one of another thread. */
 void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                    bool has_driver);
 

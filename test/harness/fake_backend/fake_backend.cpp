@@ -27,6 +27,7 @@ struct FakeModule;
 struct FakeFunction {
     FakeModule *module;
     std::string name;
+    std::atomic<bool> is_closed{false};
 };
 
 struct FakeModule {
@@ -34,7 +35,6 @@ struct FakeModule {
     uint64_t context_uid;
     std::set<std::string> kernels;
     std::map<std::string, std::vector<uint8_t>> globals;
-    std::vector<std::unique_ptr<FakeFunction>> functions;
 };
 
 struct FakeEvent {
@@ -197,7 +197,7 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &,
         log.driver_result = planned;
         return calotype_status(planned);
     }
-    auto *loaded = new FakeModule{context_of(scope), scope.context_uid, {}, {}, {}};
+    auto *loaded = new FakeModule{context_of(scope), scope.context_uid, {}, {}};
     std::istringstream words(std::string(static_cast<const char *>(image.bytes), image.size));
     for (std::string word, name; words >> word;) {
         if (word == "kernel") {
@@ -246,14 +246,22 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     if (!loaded || !loaded->kernels.count(name)) {
         return CALOTYPE_E_LOAD;
     }
-    loaded->functions.push_back(std::make_unique<FakeFunction>(FakeFunction{loaded, name}));
-    *function = loaded->functions.back().get();
+    *function = new FakeFunction{loaded, name};
     return CALOTYPE_OK;
+}
+
+void close_function(void *function, bool has_driver) {
+    state().calls.enter("close_function");
+    auto &fake = *static_cast<FakeFunction *>(function);
+    expect(!has_driver || find_module(fake.module));
+    expect(!fake.is_closed.exchange(true));
 }
 
 void free_function(void *function) {
     state().calls.enter("free_function");
-    (void)function;  // goes with its module
+    auto *fake = static_cast<FakeFunction *>(function);
+    expect(fake->is_closed);
+    delete fake;
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
@@ -298,6 +306,10 @@ calotype_status launch(const DeviceScope &, void *function, const calotype_kerne
         return CALOTYPE_E_LAUNCH;
     }
     const auto &fake = *static_cast<FakeFunction *>(function);
+    if (fake.is_closed) {
+        log << "the function is closed";
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
     expect(find_module(fake.module));
     if (fake.name == "read") {
         const auto &value = fake.module->globals["value"];
@@ -349,6 +361,7 @@ constexpr KernelBackend backend(const char *name) {
     b.load = load;
     b.unload = unload;
     b.get_function = get_function;
+    b.close_function = close_function;
     b.free_function = free_function;
     b.get_global = get_global;
     b.copy_to_device = copy_to_device;

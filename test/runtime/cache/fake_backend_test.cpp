@@ -48,6 +48,45 @@ TEST_P(FakeCache, ColdWhileCaptured) {
     EXPECT_EQ("1 1 0 0 1", counts());
 }
 
+/// What a launch reads is there until its hold is given back, though the module has gone.
+TEST_P(FakeCache, ForcedReleaseMeetsALaunch) {
+    void *context = driver->make_context();
+    TestLinkable asks("asks");
+    asks.on_setup = [](const calotype_callback_args &args) {
+        void *function = nullptr;  // one more that ends with the module
+        return args.svc->get_function(&args, "extra", &function) == CALOTYPE_OK ? 0 : 1;
+    };
+    auto *m = module("m", {&asks});
+    modules.back()->data.data += "\nkernel extra\n";
+    modules.back()->image.data = modules.back()->data.data.data();
+    modules.back()->image.size = modules.back()->data.data.size();
+    calotype_hold held = hold(context, m);
+    FakeCalls &calls = fake_backend_calls();
+    const uint64_t closed = calls.count("close_function"), freed = calls.count("free_function");
+    const uint64_t launches = calls.count("launch");
+    calls.delay("launch", 100);
+    std::thread thread([&] {
+        const uint32_t one[3] = {1, 1, 1};
+        EXPECT_EQ(CALOTYPE_E_CONTEXT_LOST,
+                  calotype_launch(context, held, 0, one, one, 0, nullptr, nullptr));
+        EXPECT_STREQ("kernel k0, grid 1 x 1 x 1, block 1 x 1 x 1, 0 bytes of dynamic shared "
+                     "memory: the function is closed",
+                     calotype_last_error()->log);
+    });
+    while (calls.count("launch") == launches) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ("1 1 1 1 1", counts());
+    EXPECT_EQ(closed + 2, calls.count("close_function"));
+    EXPECT_EQ(freed, calls.count("free_function"));
+    thread.join();
+    calls.delay("launch", 0);
+    give_back(context, held);
+    EXPECT_EQ(freed + 2, calls.count("free_function"));
+    EXPECT_EQ(1u, stats().orphans);
+}
+
 /// Limits that are set or met during a capture are kept after it.
 TEST_P(FakeCache, LimitsWhileCaptured) {
     auto *context = static_cast<FakeContext *>(driver->make_context());

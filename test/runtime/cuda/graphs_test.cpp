@@ -6,6 +6,7 @@
 #include "runtime/cuda/fixture.h"
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <thread>
 
@@ -502,6 +503,64 @@ TEST_F(CudaGraphs, OfALostContextTheyAreForgotten) {
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
     EXPECT_EQ(Calls(), calls_of([&] { EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid)); }));
     EXPECT_EQ(0, fake_cuda::live_graphs());
+}
+
+/// A graph that a thread launches is there until that is done.
+TEST_F(CudaGraphs, AForcedReleaseWaitsForAGraphThatIsBeingLaunched) {
+    Word w;
+    run(nullptr, two(), w.buf());
+    run(nullptr, two(), w.buf());
+    EXPECT_EQ(2, fake_cuda::live_graphs());
+    std::atomic<bool> is_launching{false};
+    fake_cuda::before("cuGraphLaunch", [&] {
+        is_launching = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_EQ(2, fake_cuda::live_graphs());
+    });
+    int left = -1;
+    fake_cuda::before("cuModuleUnload", [&] { left = fake_cuda::live_graphs(); });
+    std::thread thread([&] { EXPECT_EQ(0, record(nullptr, two(), w.buf())); });
+    while (!is_launching) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(nullptr, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ(0, left);
+    thread.join();
+    fake_cuda::before("cuGraphLaunch", nullptr);
+    fake_cuda::before("cuModuleUnload", nullptr);
+}
+
+/// One that comes between a launch's look at its module and its graph.
+TEST_F(CudaGraphs, AfterAForcedReleaseNoGraphIsMade) {
+    static void *context;
+    static int calls_until_release;
+    context = make_context();
+    calls_until_release = -1;
+    calotype_set_cuda_acquire_context([](void *, CUctx_st **answer, bool) {
+        *answer = static_cast<CUctx_st *>(context);
+        if (calls_until_release >= 0 && calls_until_release-- == 0) {
+            EXPECT_EQ(CALOTYPE_OK, calotype_release_context(nullptr, CALOTYPE_REL_FORCE, 0));
+        }
+        return 0;
+    });
+    for (int runs = 1; runs <= 3; runs++) {
+        Word w;
+        for (int i = 0; i < runs; i++) {
+            run(nullptr, two(), w.buf());
+        }
+        EXPECT_EQ(runs == 1 ? 0 : 2, fake_cuda::live_graphs());
+        calls_until_release = 1;  // after that of initialize
+        const Calls ends = {{"cuGraphExecDestroy", 1}, {"cuGraphDestroy", 1}};
+        EXPECT_EQ(runs == 1 ? Calls() : ends,
+                  calls_of([&] { EXPECT_NE(0, record(nullptr, two(), w.buf())); }));
+        EXPECT_EQ("launching failed: the context is gone: the module was unloaded although it is "
+                  "held",
+                  errors.take());
+        EXPECT_EQ(0, fake_cuda::live_graphs());
+    }
+    calotype_release_context(nullptr, CALOTYPE_REL_FORCE, 0);
+    calotype_set_cuda_acquire_context(nullptr);
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
 }
 
 TEST_F(CudaGraphs, ThreadsDoNotShareAGraphAtOneTime) {

@@ -180,6 +180,7 @@ public:
     }
     ~LoadedKernel() {
         if (function) {
+            backend().close_function(function, true);
             backend().free_function(function);
         }
         if (module) {
