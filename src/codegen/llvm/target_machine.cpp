@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "codegen/llvm/constant_divisors.h"
 #include "codegen/x86/features.h"
 #include "support/error.h"
 
@@ -149,6 +150,9 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.crossRegisterProxies(loops, functions, components, modules);
     add_sanitizers(builder, target);
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+    if (target.has_feature(Target::FMA)) {
+        multiply_for_constant_divisors(module);
+    }
 }
 
 std::string emit_machine_code(const llvm::Module &module, const Target &target, bool as_text) {

@@ -13,6 +13,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/nvptx/address_spaces.h"
 #include "codegen/nvptx/libdevice.h"
@@ -221,6 +222,7 @@ std::string ptx_text(const DeviceModule &module, const Target &target, Capabilit
         link_libdevice(emitter.module(), toolkit.libdevice);
     }
     writer.optimize(emitter.module());
+    multiply_for_constant_divisors(emitter.module());
     return writer.text(emitter.module());
 }
 

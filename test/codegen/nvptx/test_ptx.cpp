@@ -173,6 +173,32 @@ TEST(Ptx, RoundsDivisionsAndRootsAndEstimatesWhereAsked) {
         1);
 }
 
+TEST(Ptx, DividesByConstantsInTwoMultiplicationsUnlessStrict) {
+    DeviceKernel k = pointwise("src[t]:float32 / 65535.0f", Float(32), Float(32));
+    std::string ptx = checked_ptx(k);
+    EXPECT_EQ(count(ptx, "div"), 0);
+    EXPECT_EQ(count(ptx, "mul.rn.f32"), 1);
+    EXPECT_EQ(count(ptx, "fma.rn.f32"), 1);
+    PtxOptions strict;
+    strict.features = {Target::StrictFloat};
+    EXPECT_EQ(count(checked_ptx(k, strict), "div.rn.f32"), 1);
+
+    // A factor takes the constant up.
+    ptx = checked_ptx(pointwise("src[t]:float32 / 65535.0f * 0.299f", Float(32), Float(32)));
+    EXPECT_EQ(count(ptx, "mul.rn.f32"), 1);
+    EXPECT_EQ(count(ptx, "fma.rn.f32") + count(ptx, "div"), 0);
+
+    ptx = checked_ptx(pointwise("src[t]:float64 / (float64)3", Float(64), Float(64)));
+    EXPECT_EQ(count(ptx, "mul.rn.f64"), 1);
+    EXPECT_EQ(count(ptx, "fma.rn.f64"), 1);
+    // The reciprocal's second half would be subnormal, or there is none.
+    for (const char *divisor : {"3e34f", "1e-38f"}) {
+        ptx = checked_ptx(
+            pointwise(std::string("src[t]:float32 / ") + divisor, Float(32), Float(32)));
+        EXPECT_EQ(count(ptx, "div.rn.f32"), 1) << divisor;
+    }
+}
+
 TEST(Ptx, HalfIsComputedAsHalf) {
     DeviceKernel k =
         pointwise("src[t]:float16 * src[t + 1]:float16 + src[t + 2]:float16", Float(16), Float(16));
