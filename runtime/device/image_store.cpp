@@ -9,11 +9,12 @@
 
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/call_guarded.h"
+#include "runtime/device/cache/errors.h"
 #include "runtime/device/image_store_frame.h"
 #include "runtime/device/kernel_stats.h"
 #include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/host/text.h"
 #include "runtime/host/weak.h"
 
@@ -25,7 +26,7 @@ constexpr uint32_t lock_timeout_ms = 30000;
 
 /** The application's store; all null without one. */
 struct CustomStore {
-    Mutex mutex;
+    ForkMutex mutex;
     calotype_store store;
 };
 constinit CustomStore custom = {};
@@ -162,7 +163,6 @@ void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotyp
 // A store of the application's has no lock; there, two processes may compile the same.
 ImageLock::ImageLock(const calotype_uid &key) : key(key) {
     calotype_store store;
-    StoreDir dir;
     if (get_custom_store(&store) || !get_store_dir(&dir)) {
         return;
     }
@@ -172,10 +172,7 @@ ImageLock::ImageLock(const calotype_uid &key) : key(key) {
 }
 
 ImageLock::~ImageLock() {
-    StoreDir dir;
-    if (handle >= 0 && get_store_dir(&dir)) {
-        unlock_store_key(dir, key, handle);
-    }
+    unlock_store_key(dir, key, handle);
 }
 
 }  // namespace runtime
@@ -183,7 +180,10 @@ ImageLock::~ImageLock() {
 
 CALOTYPE_WEAK calotype_status calotype_set_store(const calotype_store *store) {
     if (store && (store->size < sizeof *store || !store->get || !store->put)) {
-        return CALOTYPE_E_INVALID;
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    store->size < sizeof *store
+                        ? "calotype_store::size is less than that of the structure"
+                        : "calotype_store::get and calotype_store::put are needed");
     }
     LockGuard lock(custom.mutex);
     custom.store = store ? *store : calotype_store{};

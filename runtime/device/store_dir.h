@@ -25,7 +25,8 @@ struct StoreDir {
 };
 
 /** What was set, or what the environment says: CT_KERNEL_CACHE_DIR, else XDG_CACHE_HOME, else HOME;
- * CT_KERNEL_CACHE_MODE is rw, ro or off. False: there is no store. */
+ * CT_KERNEL_CACHE_MODE is rw, ro or off, and another word counts as off. False: there is no store.
+ */
 bool get_store_dir(StoreDir *dir);
 
 /** A file as it was when it was read. */
@@ -47,8 +48,8 @@ bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *
 /** Null stamp: whatever is there; else only if it still is the file that was read. */
 bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileStamp *stamp);
 
-/** One process at a time for a key. -1: not locked, because it took longer than `timeout_ms` or the
- * directory cannot be written to. The kernel gives up the lock of a process that ends. */
+/** One process at a time for a key. -1: not locked, because it took longer than `timeout_ms`, the
+ * directory cannot be written to or its file system has no locks. The kernel gives up the lock of a process that ends. */
 int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms);
 void unlock_store_key(const StoreDir &dir, const calotype_uid &key, int lock);
 

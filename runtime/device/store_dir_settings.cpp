@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/device/cache/errors.h"
 #include "runtime/device/store_dir.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -14,7 +15,7 @@ constexpr uint64_t default_max_bytes = uint64_t(2) << 30;
 
 /** What calotype_set_store_dir said. */
 struct Settings {
-    Mutex mutex;
+    ForkMutex mutex;
     bool given;
     bool off;
     StoreDir dir;
@@ -50,11 +51,11 @@ bool set_path_from_environment(char *path) {
 
 bool get_from_environment(StoreDir *dir) {
     const char *mode = getenv("CT_KERNEL_CACHE_MODE");
-    if (is_set(mode) && strcmp(mode, "off") == 0) {
-        return false;
+    dir->writable = !is_set(mode) || strcmp(mode, "rw") == 0;
+    if (!dir->writable && strcmp(mode, "ro") != 0) {
+        return false;  // off, or a word that is none of ours: nobody asked for files
     }
     dir->max_bytes = default_max_bytes;
-    dir->writable = !is_set(mode) || strcmp(mode, "ro") != 0;
     return set_path_from_environment(dir->path);
 }
 
@@ -79,11 +80,17 @@ bool get_store_dir(StoreDir *dir) {
 
 CALOTYPE_WEAK calotype_status calotype_set_store_dir(const char *path, uint64_t max_bytes,
                                                      uint32_t flags) {
-    if (flags & ~uint32_t(CALOTYPE_STORE_READ_ONLY | CALOTYPE_STORE_OFF)) {
-        return CALOTYPE_E_INVALID;
+    constexpr uint32_t known = CALOTYPE_STORE_READ_ONLY | CALOTYPE_STORE_OFF;
+    if (flags > known) {
+        return refuse_choice("store flags", flags, known);
     }
     if (path && strlen(path) >= sizeof StoreDir::path) {
-        return CALOTYPE_E_INVALID;
+        ErrorLog log;
+        log << "the path of the store directory has " << uint64_t(strlen(path))
+            << " characters, at most " << uint64_t(sizeof StoreDir::path - 1);
+        Failure failure;
+        failure.status = CALOTYPE_E_INVALID;
+        return fail(failure, log);
     }
     LockGuard lock(settings.mutex);
     settings.given = path || flags || max_bytes;

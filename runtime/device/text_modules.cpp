@@ -9,7 +9,7 @@
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/launch.h"
 #include "runtime/device/sha256.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/host/text.h"
 
 namespace calotype {
@@ -25,7 +25,7 @@ struct TextModule {
     TextModule *next;
 };
 
-constinit Mutex modules_lock;
+constinit ForkMutex modules_lock;
 TextModule *modules = nullptr;
 
 /** What this thread holds, the latest first. */
@@ -203,7 +203,7 @@ calotype_status launch_as_told(void *user_context, const calotype_hold &hold, ui
                               launch.block[2],
                               launch.dynamic_shared_bytes};
     LaunchShape given;
-    const calotype_status status = read_shape(kernel, shape, &given);
+    const calotype_status status = read_shape(hold, kernel, shape, &given);
     if (status != CALOTYPE_OK || given.is_empty) {
         return status;
     }

@@ -102,6 +102,14 @@ calotype_status fail(calotype_status status, calotype_stage stage, const char *m
     return fail(failure, log);
 }
 
+calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last) {
+    Failure failure;
+    failure.status = CALOTYPE_E_INVALID;
+    ErrorLog log;
+    log << what << ' ' << given << ", must be 0 to " << last;
+    return fail(failure, log);
+}
+
 static const char no_block[] = "no memory for what is kept for the thread";
 
 calotype_status fail_without_block() {

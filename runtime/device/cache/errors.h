@@ -44,6 +44,8 @@ calotype_status set_last_error(FlightError *error, calotype_status status);
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const char *text);
 calotype_status fail(const Failure &failure, const ErrorLog &log);
+/** "release policy 7, must be 0 to 2": an argument that names none of the choices. */
+calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last);
 /** Where this_thread() is null. */
 calotype_status fail_without_block();
 

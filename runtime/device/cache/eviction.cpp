@@ -281,6 +281,9 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "calotype_limits::size is less than that of the structure");
     }
+    if (uint32_t(limits->policy) > CALOTYPE_POLICY_NONE) {
+        return refuse_choice("eviction policy", uint32_t(limits->policy), CALOTYPE_POLICY_NONE);
+    }
     ThreadBlock *me = this_thread();
     if (!me) {
         return fail_without_block();

@@ -211,6 +211,16 @@ calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
         making.log << log;
         free(log);
     }
+    if (uint32_t(status) > CALOTYPE_E_LAUNCH) {
+        making.log << "the compile hook answered " << uint32_t(status) << ", which is no status";
+        return CALOTYPE_E_COMPILE;
+    }
+    if (status == CALOTYPE_OK && (!bytes || size == 0)) {
+        making.log << "the compile hook answered no error, but "
+                   << (bytes ? "an image of 0 bytes" : "no image");
+        free(bytes);
+        return CALOTYPE_E_COMPILE;
+    }
     if (status == CALOTYPE_OK) {
         making.image.kind = CALOTYPE_CUBIN;
         making.image.bytes = bytes;

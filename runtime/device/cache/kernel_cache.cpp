@@ -111,16 +111,35 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
     return call->is_acquired ? CALOTYPE_OK : report_unacquired(backend, status, module_name);
 }
 
-calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call) {
-    if (!desc || !desc->device_interface) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no module is given");
-    }
-    if (desc->abi != CALOTYPE_ABI_VERSION || desc->size < sizeof *desc) {
-        ErrorLog log;
-        log << "version " << desc->abi << " of the descriptor, must be " << CALOTYPE_ABI_VERSION;
-        Failure failure;
-        failure.status = CALOTYPE_E_ABI;
+calotype_status check_descriptor(const calotype_module_desc *desc) {
+    Failure failure;
+    ErrorLog log;
+    if (!desc) {
+        failure.status = CALOTYPE_E_INVALID;
+        log << "no module is given";
         return fail(failure, log);
+    }
+    failure.status = CALOTYPE_E_ABI;
+    if (desc->abi != CALOTYPE_ABI_VERSION) {
+        log << "version " << desc->abi << " of the descriptor, must be " << CALOTYPE_ABI_VERSION;
+        return fail(failure, log);
+    }
+    if (desc->size < sizeof *desc) {
+        log << "the descriptor has " << desc->size << " bytes, must have at least "
+            << uint64_t(sizeof *desc);
+        return fail(failure, log);
+    }
+    return CALOTYPE_OK;
+}
+
+calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call) {
+    const calotype_status status = check_descriptor(desc);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    if (!desc->device_interface) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, desc->name,
+                    "the descriptor names no kind of device");
     }
     const KernelBackend *backend = backend_of(desc->device_interface());
     if (!backend) {
@@ -416,6 +435,32 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     return status;
 }
 
+/** Take it off its count. False: it is not counted, as it has been given back. */
+static inline bool uncount(const calotype_entry &entry, const calotype_hold &hold) {
+    const uint32_t id = uint32_t(hold.generation) & ((1u << thread_bits) - 1);
+    ThreadBlock *me = known_thread;
+    const bool is_mine = me && me->id == id;
+    const ThreadBlock *counter = is_mine ? me : thread_of(id);
+    HoldCell *cell = counter ? counter->cell(entry.index) : nullptr;
+    return cell && (is_mine ? cell->give_back() : cell->give_back_elsewhere());
+}
+
+calotype_status keep_hold(const calotype_hold &hold, calotype_hold *kept) {
+    calotype_entry &entry = *hold.entry;
+    ThreadBlock *keeper = keeper_block();
+    if (!keeper || !ensure_cell(*keeper, entry.index)) {
+        return CALOTYPE_E_OOM;
+    }
+    const uint64_t word = entry.word.load(std::memory_order_relaxed);
+    const bool is_same = generation_of(word) == hold.generation >> thread_bits;
+    *kept = grant_hold(entry, *keeper);
+    if (is_same && uncount(entry, hold)) {
+        return CALOTYPE_OK;
+    }
+    keeper->cell(entry.index)->give_back();
+    return CALOTYPE_E_UNDERFLOW;
+}
+
 calotype_status give_back(calotype_hold hold, Giver giver) {
     calotype_entry *entry = hold.entry;
     if (!entry) {
@@ -425,12 +470,7 @@ calotype_status give_back(calotype_hold hold, Giver giver) {
     if (generation_of(word) != hold.generation >> thread_bits) {
         return count_misuse(entry);
     }
-    const uint32_t id = uint32_t(hold.generation) & ((1u << thread_bits) - 1);
-    ThreadBlock *me = known_thread;
-    const bool is_mine = me && me->id == id;
-    const ThreadBlock *counter = is_mine ? me : thread_of(id);
-    HoldCell *cell = counter ? counter->cell(entry->index) : nullptr;
-    if (!cell || !(is_mine ? cell->give_back() : cell->give_back_elsewhere())) {
+    if (!uncount(*entry, hold)) {
         return count_misuse(entry);
     }
     barrier_to_pass();
@@ -458,9 +498,12 @@ CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the hold");
     }
     *out = calotype_hold{};
-    // Where all goes well nothing is written but this thread's count.
+    // Where all goes well nothing is written but this thread's count. Of a descriptor of another
+    // version nothing but that is read.
     const KernelBackend *backend =
-        desc && desc->device_interface ? backend_of(desc->device_interface()) : nullptr;
+        desc && desc->abi == CALOTYPE_ABI_VERSION && desc->device_interface
+            ? backend_of(desc->device_interface())
+            : nullptr;
     DeviceScope scope;
     bool is_warm = false;
     if (backend && backend->acquire(user_context, &scope) == CALOTYPE_OK) {

@@ -28,7 +28,8 @@ struct Call {
     Call &operator=(const Call &) = delete;
 };
 
-/** Describes its failures. */
+/** These describe their failures. Nothing else of a descriptor may be read before. */
+calotype_status check_descriptor(const calotype_module_desc *desc);
 calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call);
 calotype_status begin_call(void *user_context, const KernelBackend &backend,
                            const char *module_name, Call *call);
@@ -46,6 +47,9 @@ calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
                            ContextState &context, calotype_entry &entry, calotype_hold *out);
 /** Add a hold for a thread that has a cell for the entry. The lock is held. */
 calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread);
+/** Let the runtime keep a hold in place of its thread, which has given it back then. The lock is
+ * held. CALOTYPE_E_UNDERFLOW: it had been given back already. */
+calotype_status keep_hold(const calotype_hold &hold, calotype_hold *kept);
 /** From which call a hold is given back: nothing is unloaded while that one's stream is captured.
  */
 struct Giver {
@@ -75,6 +79,8 @@ void install_fork_handler();
 void end_prefetches();
 /** In a child process they have gone. */
 void forget_prefetches();
+/** The same in the statistics. */
+void forget_live_modules();
 
 }  // namespace runtime
 }  // namespace calotype

@@ -50,19 +50,6 @@ refuse_size(const LoadedModule &module, const Launch &launch, bool is_empty, uin
     return refuse(CALOTYPE_E_LAUNCH, &module, log);
 }
 
-__attribute__((noinline)) calotype_status refuse_shape(uint32_t kernel, const int32_t shape[7]) {
-    static const char *const names[] = {
-        "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
-    int i = 0;
-    while (shape[i] >= 0) {
-        i++;
-    }
-    ErrorLog log;
-    log << "kernel number " << kernel << ": " << names[i] << " is " << shape[i]
-        << ", must not be negative";
-    return refuse(CALOTYPE_E_LAUNCH, nullptr, log);
-}
-
 }  // namespace
 
 // What every launch goes through: short, without loops, and with what fails elsewhere.
@@ -159,11 +146,35 @@ calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
     return status == CALOTYPE_OK ? launch_now(*module, launch) : status;
 }
 
-calotype_status read_shape(uint32_t kernel, const int32_t shape[7], LaunchShape *out) {
+__attribute__((noinline)) static calotype_status
+refuse_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7]) {
+    static const char *const names[] = {
+        "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
+    const LoadedModule *module = nullptr;
+    const calotype_status status = find_kernel(hold, kernel, &module);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    int i = 0;
+    while (shape[i] >= 0) {
+        i++;
+    }
+    ErrorLog log;
+    log << "kernel " << module->desc.kernels[kernel].name << ": ";
+    if (module->backend->name_device) {
+        module->backend->name_device(module->scope, log);
+        log << ": ";
+    }
+    log << names[i] << " is " << shape[i] << ", must not be negative";
+    return refuse(CALOTYPE_E_LAUNCH, module, log);
+}
+
+calotype_status read_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7],
+                           LaunchShape *out) {
     memcpy(out->size, shape, sizeof out->size);
     out->is_empty = (shape[0] == 0) | (shape[1] == 0) | (shape[2] == 0);
     const int32_t all = shape[0] | shape[1] | shape[2] | shape[3] | shape[4] | shape[5] | shape[6];
-    return all < 0 ? refuse_shape(kernel, shape) : CALOTYPE_OK;
+    return all < 0 ? refuse_shape(hold, kernel, shape) : CALOTYPE_OK;
 }
 
 }  // namespace runtime
@@ -187,7 +198,7 @@ CALOTYPE_WEAK int calotype_begin_kernels(void *user_context, const calotype_modu
 CALOTYPE_WEAK int calotype_run_kernel(void *user_context, const calotype_hold *hold,
                                       uint32_t kernel, const int32_t shape[7], void **args) {
     LaunchShape given;
-    calotype_status status = read_shape(kernel, shape, &given);
+    calotype_status status = read_shape(*hold, kernel, shape, &given);
     if (status == CALOTYPE_OK && !given.is_empty) {
         status = launch_held(*hold, given.launch(user_context, kernel, args));
     }

@@ -29,7 +29,8 @@ struct LaunchShape {
 
 // All describe their failures as this thread's last error.
 
-calotype_status read_shape(uint32_t kernel, const int32_t shape[7], LaunchShape *out);
+calotype_status read_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7],
+                           LaunchShape *out);
 /** The module that is held, if it has that kernel. */
 calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
                             const LoadedModule **module);

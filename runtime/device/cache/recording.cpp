@@ -240,7 +240,7 @@ CALOTYPE_WEAK int calotype_begin_recording(void *user_context, const calotype_ho
 CALOTYPE_WEAK int calotype_record_kernel(void *user_context, calotype_recording *recording,
                                          uint32_t kernel, const int32_t shape[7], void **args) {
     LaunchShape given;
-    calotype_status status = read_shape(kernel, shape, &given);
+    calotype_status status = read_shape(recording->hold, kernel, shape, &given);
     if (status == CALOTYPE_OK && !given.is_empty) {
         status = record(user_context, *recording, given.launch(user_context, kernel, args));
     }

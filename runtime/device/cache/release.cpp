@@ -176,8 +176,11 @@ calotype_status release_closed(Release &release) {
     kernel_cache.lock.unlock();
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
+    kernel_cache.lock.lock();
+    const bool has_driver = release.has_driver && !context.lost;  // as a teardown may have said
+    kernel_cache.lock.unlock();
     if (torn != CALOTYPE_E_CAPTURE) {
-        drop_holds(context, release.has_driver);
+        drop_holds(context, has_driver);
     }
     kernel_cache.lock.lock();
     if (torn == CALOTYPE_E_CAPTURE) {
@@ -186,7 +189,7 @@ calotype_status release_closed(Release &release) {
     status = await_others(release);
     if (status == CALOTYPE_OK) {
         kernel_cache.lock.unlock();
-        end_nrt(context, release.user_context, release.has_driver);
+        end_nrt(context, release.user_context, has_driver);
         kernel_cache.lock.lock();
     }
     drop_failed(context);
@@ -293,8 +296,10 @@ void forget_all_in_child() {
     cache.contexts = nullptr;
     cache.n_contexts = 0;
     forget_image_flights();
+    forget_callbacks_of_others();
     forget_other_threads();
     forget_prefetches();
+    forget_live_modules();
 }
 
 void before_fork() {
@@ -423,6 +428,9 @@ calotype_status release_context_of(const KernelBackend &backend, void *user_cont
 CALOTYPE_WEAK calotype_status calotype_release_context(void *user_context,
                                                        calotype_release_policy policy,
                                                        uint32_t timeout_ms) {
+    if (uint32_t(policy) > CALOTYPE_REL_FORCE) {
+        return refuse_choice("release policy", uint32_t(policy), CALOTYPE_REL_FORCE);
+    }
     Wish wish = wish_for(policy, timeout_ms);
     return for_each_backend(user_context, fulfil, &wish);
 }
@@ -450,8 +458,9 @@ CALOTYPE_WEAK calotype_status calotype_shutdown(uint32_t timeout_ms) {
 }
 
 CALOTYPE_WEAK calotype_status calotype_forget(const calotype_module_desc *desc) {
-    if (!desc) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no module is given");
+    const calotype_status status = check_descriptor(desc);
+    if (status != CALOTYPE_OK) {
+        return status;
     }
     LockGuard guard(kernel_cache.lock);
     for (ContextState *c = kernel_cache.contexts; c; c = c->next) {

@@ -320,8 +320,8 @@ TEST_F(CudaGraphs, WhatNoDeviceCanRunIsRefusedWhenItIsRecorded) {
     calotype_recording recording;
     ASSERT_EQ(0, calotype_begin_recording(nullptr, &hold, &recording));
     EXPECT_NE(0, record_one(nullptr, &recording, {0, 1, -2}, w.buf()->device));
-    EXPECT_EQ("launching failed: the kernel cannot be launched: kernel number 0: grid x is -2, "
-              "must not be negative",
+    EXPECT_EQ("device code of arithmetic: launching failed: the kernel cannot be launched: kernel "
+              "add: fake device 0 (sm_90), driver 13.0: grid x is -2, must not be negative",
               errors.take());
     EXPECT_NE(0, record_one(nullptr, &recording, {7, 1}, w.buf()->device));
     EXPECT_EQ("device code of arithmetic: launching failed: invalid argument: kernel number 7, "

@@ -93,8 +93,14 @@ TEST_F(StoreDirTest, IsWhereTheEnvironmentSays) {
     EXPECT_TRUE(settings().writable);
     setenv("CT_KERNEL_CACHE_MODE", "ro", 1);
     EXPECT_FALSE(settings().writable);
-    setenv("CT_KERNEL_CACHE_MODE", "off", 1);
-    EXPECT_FALSE(get_store_dir(&found));
+    setenv("CT_KERNEL_CACHE_MODE", "rw", 1);
+    EXPECT_TRUE(settings().writable);
+    setenv("CT_KERNEL_CACHE_MODE", "", 1);
+    EXPECT_TRUE(settings().writable);
+    for (const char *mode : {"off", "OFF", "readonly", "none", "0", "rwx"}) {
+        setenv("CT_KERNEL_CACHE_MODE", mode, 1);
+        EXPECT_FALSE(get_store_dir(&found)) << mode;
+    }
     for (size_t i = 0; i < old.size(); i++) {
         old[i].empty() ? unsetenv(names[i]) : setenv(names[i], old[i].c_str(), 1);
     }
