@@ -109,7 +109,8 @@ extern int calotype_device_wrap_native(void *user_context, struct calotype_buffe
 extern int calotype_device_detach_native(void *user_context, struct calotype_buffer_t *buf);
 
 /** Which device of its kind to use: a number from 0, or -1 for the one that seems fastest. The
- * default is what CT_GPU_DEVICE says, else -1. */
+ * default is what CT_GPU_DEVICE says, else -1; INT32_MAX, which no device has, where that is no
+ * such number. */
 extern void calotype_set_gpu_device(int device);
 extern int calotype_get_gpu_device(void *user_context);
 

@@ -5,6 +5,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/context.h"
+#include "runtime/device/device_options.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -106,12 +107,7 @@ int device_of_number(int wanted) {
     const int count = driver().devices < max_devices ? driver().devices : max_devices;
     if (wanted >= count) {
         Text text;
-        text << "device " << wanted << " is chosen, but there "
-             << (count == 1 ? "is one CUDA device" : "are CUDA devices") << ", ";
-        text << (count == 1 ? "number 0" : "numbers 0 to ");
-        if (count > 1) {
-            text << count - 1;
-        }
+        explain_device_number(wanted, "CUDA", count, &text);
         set_failure(text.c_str());
         return -1;
     }

@@ -3,6 +3,8 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/failure.h"
+#include "runtime/host/text.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -26,14 +28,57 @@ int check_part(void *user_context, const calotype_buffer_t *src, const calotype_
     return src->device_interface ? 0 : calotype_error_no_device_interface(user_context);
 }
 
+int refuse(void *user_context, const Text &why) {
+    set_failure(why.c_str());
+    return report_code(user_context, calotype_error_code_device_crop_failed);
+}
+
+/** Elements of a part that are none of the source's would be other memory. Dimension `skipped` of
+ * the source is none of the part's; negative: all are. */
+int check_shape(void *user_context, const calotype_buffer_t *src, int skipped,
+                const calotype_buffer_t *dst) {
+    const int dimensions = src->dimensions - (skipped >= 0);
+    if (dst->dimensions != dimensions) {
+        return refuse(user_context, Text() << "dimensions of the part: " << dst->dimensions
+                                           << ", must be " << dimensions);
+    }
+    for (int d = 0; d < dst->dimensions; d++) {
+        const calotype_dimension_t &part = dst->dim[d];
+        const calotype_dimension_t &whole = src->dim[skipped >= 0 && d >= skipped ? d + 1 : d];
+        const int64_t end = int64_t(part.min) + part.extent;
+        const int64_t whole_end = int64_t(whole.min) + whole.extent;
+        if (part.extent > 0 && (part.min < whole.min || end > whole_end)) {
+            return refuse(user_context, Text()
+                                            << "dimension " << d << " of the part is " << part.min
+                                            << " to " << end - 1 << ", that of the whole "
+                                            << whole.min << " to " << whole_end - 1);
+        }
+    }
+    return 0;
+}
+
+int check_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos) {
+    if (slice_dim < 0 || slice_dim >= src->dimensions) {
+        return refuse(user_context,
+                      Text() << "a slice at dimension " << slice_dim << " of " << src->dimensions);
+    }
+    const calotype_dimension_t &dim = src->dim[slice_dim];
+    if (slice_pos < dim.min || slice_pos >= int64_t(dim.min) + dim.extent) {
+        return refuse(user_context, Text() << "a slice at " << slice_pos << " of dimension "
+                                           << slice_dim << ", which is " << dim.min << " to "
+                                           << int64_t(dim.min) + dim.extent - 1);
+    }
+    return 0;
+}
+
 int finish_part(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst,
                 int code) {
     if (code != 0) {
         dst->device = 0;
         dst->device_interface = nullptr;
-        return code == calotype_error_code_device_crop_unsupported
-                   ? report_code(user_context, code)
-                   : calotype_error_device_crop_failed(user_context);
+        return report_code(user_context, code == calotype_error_code_device_crop_unsupported
+                                             ? code
+                                             : calotype_error_code_device_crop_failed);
     }
     dst->device_interface = src->device_interface;
     dst->set_device_dirty(src->device_dirty());
@@ -44,12 +89,10 @@ int finish_part(void *user_context, const calotype_buffer_t *src, calotype_buffe
 
 CALOTYPE_WEAK int calotype_device_crop(void *user_context, const calotype_buffer_t *src,
                                        calotype_buffer_t *dst) {
-    const int code = check_part(user_context, src, dst, "calotype_device_crop");
+    int code = check_part(user_context, src, dst, "calotype_device_crop");
+    code = code ? code : check_shape(user_context, src, -1, dst);
     if (code != 0) {
         return code == nothing_to_do ? 0 : code;
-    }
-    if (src->dimensions != dst->dimensions) {
-        return calotype_error_device_crop_failed(user_context);
     }
     const int result = src->device_interface->impl->device_crop(user_context, src, dst);
     return finish_part(user_context, src, dst, result);
@@ -57,12 +100,11 @@ CALOTYPE_WEAK int calotype_device_crop(void *user_context, const calotype_buffer
 
 CALOTYPE_WEAK int calotype_device_slice(void *user_context, const calotype_buffer_t *src,
                                         int slice_dim, int slice_pos, calotype_buffer_t *dst) {
-    const int code = check_part(user_context, src, dst, "calotype_device_slice");
+    int code = check_part(user_context, src, dst, "calotype_device_slice");
+    code = code ? code : check_slice(user_context, src, slice_dim, slice_pos);
+    code = code ? code : check_shape(user_context, src, slice_dim, dst);
     if (code != 0) {
         return code == nothing_to_do ? 0 : code;
-    }
-    if (src->dimensions != dst->dimensions + 1) {
-        return calotype_error_device_crop_failed(user_context);
     }
     const int result =
         src->device_interface->impl->device_slice(user_context, src, slice_dim, slice_pos, dst);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which device to use, and whether to keep freed device allocations for later.
+#include "runtime/device/device_options.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "runtime/abi/device_interface.h"
@@ -10,11 +14,48 @@ using namespace calotype::runtime;
 
 /** -1 is a choice as well, so "not chosen yet" is another number. */
 static constexpr int not_chosen = -2;
+/** No device has that number. */
+static constexpr int not_a_number = INT_MAX;
 static std::atomic<int> chosen_device{not_chosen};
 
 static constinit Mutex pools_lock;
 static calotype_device_allocation_pool *first_pool = nullptr;
 static std::atomic<bool> reuse_allocations{false};
+
+static int number_in_environment() {
+    const char *text = getenv("CT_GPU_DEVICE");
+    if (!text || !*text) {
+        return -1;
+    }
+    char *end = nullptr;
+    errno = 0;
+    const long number = strtol(text, &end, 10);
+    return *end || errno || number < -1 || number >= not_a_number ? not_a_number : int(number);
+}
+
+namespace calotype {
+namespace runtime {
+
+void name_chosen_device(int number, Text *text) {
+    const char *setting = number == not_a_number ? getenv("CT_GPU_DEVICE") : nullptr;
+    if (setting) {
+        *text << "CT_GPU_DEVICE is \"" << setting << '"';
+    } else {
+        *text << "device " << number << " is chosen";
+    }
+}
+
+void explain_device_number(int number, const char *kind, int count, Text *text) {
+    name_chosen_device(number, text);
+    *text << ", but there " << (count == 1 ? "is one " : "are ") << kind
+          << (count == 1 ? " device, number 0" : " devices, numbers 0 to ");
+    if (count > 1) {
+        *text << count - 1;
+    }
+}
+
+}  // namespace runtime
+}  // namespace calotype
 
 CALOTYPE_WEAK void calotype_set_gpu_device(int device) {
     chosen_device.store(device, std::memory_order_relaxed);
@@ -24,8 +65,7 @@ CALOTYPE_WEAK int calotype_get_gpu_device(void *user_context) {
     (void)user_context;
     int device = chosen_device.load(std::memory_order_relaxed);
     if (device == not_chosen) {
-        const char *text = getenv("CT_GPU_DEVICE");
-        const int from_environment = text ? atoi(text) : -1;
+        const int from_environment = number_in_environment();
         // Whoever comes first decides; a device that was set meanwhile stays.
         if (chosen_device.compare_exchange_strong(device, from_environment)) {
             device = from_environment;

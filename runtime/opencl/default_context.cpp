@@ -3,6 +3,7 @@
 // it is first used.
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/device_options.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
 #include "runtime/opencl/context.h"
@@ -93,8 +94,10 @@ calotype_status acquire_default_context(void *user_context, cl_context *context,
                                         cl_command_queue *queue, bool create) {
     const int index = calotype_get_gpu_device(user_context);
     if (index < -1 || index > max_index) {
-        set_cause(Text() << "OpenCL device number " << index << " was asked for; numbers are 0 to "
-                         << max_index << ", or -1");
+        Text text;
+        name_chosen_device(index, &text);
+        set_cause(text << "; OpenCL devices have numbers 0 to " << max_index
+                       << ", -1 is the one that seems fastest");
         return CALOTYPE_E_INVALID;
     }
     Default &slot = defaults[index < 0 ? 0 : index];

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/device_options.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 
@@ -141,7 +142,7 @@ calotype_status explain_no_device(void *user_context, int index, const DeviceLis
         text << "no OpenCL device here of type " << (*type ? type : "all") << ", on "
              << list.platform_count << " platforms";
     } else {
-        text << "OpenCL device number " << index << " was asked for, but there are " << list.count;
+        explain_device_number(index, "OpenCL", list.count, &text);
     }
     set_cause(text);
     return CALOTYPE_E_DEVICE;

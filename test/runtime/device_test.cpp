@@ -4,6 +4,7 @@
 
 #include "capture.h"
 #include "fake_device.h"
+#include "harness/processes.h"
 #include "runtime/buffer.h"
 
 namespace {
@@ -168,6 +169,52 @@ TEST_F(Device, CropsAndSlices) {
     EXPECT_EQ(0, calotype_device_crop(nullptr, &buf, &crop));  // nothing to crop
 }
 
+TEST_F(Device, PartsLieInTheWhole) {
+    calotype_device_malloc(nullptr, &buf, fake_device());
+    calotype_dimension_t part_dim[2] = {{0, 4, 1}, {0, 3, 4}};
+    calotype_buffer_t part = buf;
+    part.device = 0;
+    part.device_interface = nullptr;
+    part.dim = part_dim;
+    const std::string failed = "cropping a device allocation failed: ";
+    const std::tuple<int, int, int, const char *> crops[] = {
+        {0, -1, 2, "dimension 0 of the part is -1 to 0, that of the whole 0 to 3"},
+        {0, 3, 2, "dimension 0 of the part is 3 to 4, that of the whole 0 to 3"},
+        {1, 0, 4, "dimension 1 of the part is 0 to 3, that of the whole 0 to 2"},
+        {1, INT32_MAX, INT32_MAX,
+         "dimension 1 of the part is 2147483647 to 4294967293, that of the whole 0 to 2"}};
+    for (const auto &[d, min, extent, text] : crops) {
+        const calotype_dimension_t good = part_dim[d];
+        part_dim[d].min = min;
+        part_dim[d].extent = extent;
+        expect_failure(-41, calotype_device_crop(nullptr, &buf, &part), failed + text);
+        part_dim[d] = good;
+    }
+    part_dim[0] = {100, 0, 1};  // has no elements
+    EXPECT_EQ(0, calotype_device_crop(nullptr, &buf, &part));
+    EXPECT_EQ(0, calotype_device_release_crop(nullptr, &part));
+    expect_failure(-41, calotype_device_slice(nullptr, &buf, 0, 0, &part),
+                   failed + "dimensions of the part: 2, must be 1");
+    part.dimensions = 1;
+    expect_failure(-41, calotype_device_crop(nullptr, &buf, &part),
+                   failed + "dimensions of the part: 1, must be 2");
+    for (int d : {7, -1}) {
+        expect_failure(-41, calotype_device_slice(nullptr, &buf, d, 0, &part),
+                       failed + "a slice at dimension " + std::to_string(d) + " of 2");
+    }
+    for (int at : {4, -1}) {
+        expect_failure(-41, calotype_device_slice(nullptr, &buf, 0, at, &part),
+                       failed + "a slice at " + std::to_string(at) +
+                           " of dimension 0, which is 0 to 3");
+    }
+    part_dim[0] = {1, 3, 4};
+    expect_failure(-41, calotype_device_slice(nullptr, &buf, 0, 3, &part),
+                   "cropping a device allocation failed: dimension 0 of the part is 1 to 3, that "
+                   "of the whole 0 to 2");
+    EXPECT_EQ(0u, part.device);
+    calotype_device_free(nullptr, &buf);
+}
+
 TEST_F(Device, CopiesBetweenBuffers) {
     int other_data[12] = {};
     calotype_buffer_t other = buf;
@@ -303,6 +350,35 @@ TEST(DeviceOptions, DeviceIsWhatWasSet) {
     EXPECT_EQ(3, calotype_get_gpu_device(nullptr));
     calotype_set_gpu_device(-1);
     EXPECT_EQ(-1, calotype_get_gpu_device(nullptr));
+}
+
+/// In a process whose environment says it.
+TEST(DeviceOptions, OneProcess) {
+    if (!calotype_test::is_process_of_test()) {
+        GTEST_SKIP() << "is a part of DeviceIsWhatTheEnvironmentSays";
+    }
+    calotype_test::process_report() << calotype_get_gpu_device(nullptr);
+}
+
+/// Read whole: a number from -1, or one that no device has.
+TEST(DeviceOptions, DeviceIsWhatTheEnvironmentSays) {
+    const std::pair<const char *, const char *> settings[] = {
+        {"", "-1"},
+        {"-1", "-1"},
+        {"0", "0"},
+        {"2147483646", "2147483646"},
+        {"abc", "2147483647"},
+        {"-2", "2147483647"},
+        {"1x", "2147483647"},
+        {"1.5", "2147483647"},
+        {"2147483648", "2147483647"},
+        {"99999999999999999999", "2147483647"}};
+    calotype_test::Processes processes;
+    for (const auto &[setting, number] : settings) {
+        EXPECT_EQ(number, processes.run("DeviceOptions.OneProcess",
+                                        {std::string("CT_GPU_DEVICE=") + setting}))
+            << setting;
+    }
 }
 
 }  // namespace

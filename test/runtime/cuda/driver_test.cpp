@@ -119,4 +119,13 @@ TEST_F(CudaDriver, AChosenDeviceThatIsNotThere) {
     EXPECT_EQ("device 2 is chosen, but there are CUDA devices, numbers 0 to 1", why_not());
 }
 
+/// What the environment says is no number: calotype_get_gpu_device answers so.
+TEST_F(CudaDriver, AnEnvironmentThatNamesNoDevice) {
+    setenv("CT_GPU_DEVICE", "1x", 1);
+    calotype_set_gpu_device(INT32_MAX);
+    EXPECT_EQ("CT_GPU_DEVICE is \"1x\", but there is one CUDA device, number 0", why_not());
+    unsetenv("CT_GPU_DEVICE");
+    EXPECT_EQ("device 2147483647 is chosen, but there is one CUDA device, number 0", why_not());
+}
+
 }  // namespace

@@ -87,7 +87,7 @@ TEST_F(FakeOpenClTest, each_way_to_have_no_device_has_its_own_words) {
     EXPECT_EQ(explanation(), "no OpenCL platform here has \"Vidia\" in its name, of 1");
     calotype_opencl_set_platform_name("Fake");
     calotype_set_gpu_device(3);
-    EXPECT_EQ(explanation(), "OpenCL device number 3 was asked for, but there are 1");
+    EXPECT_EQ(explanation(), "device 3 is chosen, but there is one OpenCL device, number 0");
 }
 
 TEST_F(FakeOpenClTest, gpus_come_first) {

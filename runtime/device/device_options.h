@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which device to use, as messages say it.
+#pragma once
+
+#include "runtime/host/text.h"
+
+namespace calotype {
+namespace runtime {
+
+/** "device 7 is chosen"; where the environment decided and does not name a device, that. */
+void name_chosen_device(int number, Text *text);
+/** The same with ", but there is one CUDA device, number 0". */
+void explain_device_number(int number, const char *kind, int count, Text *text);
+
+}  // namespace runtime
+}  // namespace calotype
