@@ -466,4 +466,21 @@ TEST_F(CudaBuffers, HooksForContextAndStream) {
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
 }
 
+/// The driver would read from null, or write there.
+TEST_F(CudaBuffers, CopiesNeedHostMemory) {
+    Ints a(4);
+    a.buf.host = nullptr;
+    a.buf.set_host_dirty();
+    EXPECT_EQ(calotype_error_code_copy_to_device_failed,
+              calotype_copy_to_device(nullptr, &a.buf, cuda()));
+    EXPECT_EQ("copy to the device failed: the source has no host memory", errors.take());
+    a.buf.set_host_dirty(false);
+    a.buf.set_device_dirty();
+    EXPECT_EQ(calotype_error_code_copy_to_host_failed, calotype_copy_to_host(nullptr, &a.buf));
+    EXPECT_EQ("copy to the host failed: the destination has no host memory", errors.take());
+    EXPECT_TRUE(a.buf.device_dirty());
+    a.buf.set_device_dirty(false);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+}
+
 }  // namespace
