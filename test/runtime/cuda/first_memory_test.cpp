@@ -531,14 +531,22 @@ TEST_F(CudaFirstMemory, AnExitWaitsForTheThread) {
     EXPECT_EQ("1 1", processes.run("CudaFirstMemory.OneProcess"));
 }
 
-TEST_F(CudaFirstMemory, ALibraryThatIsClosedWaitsForTheThread) {
-    fake_cuda::delay(first_of_pool, 50);
+/// test/leaks.txt names it: what a runtime keeps for good stays when its library goes.
+void run_library_and_close_it() {
     void *plugin = dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(nullptr, plugin) << dlerror();
     const auto run = reinterpret_cast<int (*)(const char *)>(dlsym(plugin, "plugin_run"));
     EXPECT_EQ(0, run(CALOTYPE_FAKE_CUDA));
     EXPECT_EQ(0, dlclose(plugin));
     EXPECT_EQ(nullptr, dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_NOLOAD));
+}
+
+TEST_F(CudaFirstMemory, ALibraryThatIsClosedWaitsForTheThread) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "here handlers of atexit() do not run when their library is closed";
+#endif
+    fake_cuda::delay(first_of_pool, 50);
+    run_library_and_close_it();
     EXPECT_EQ(1, fake_cuda::calls("cuMemFreeAsync"));
     EXPECT_EQ(1, fake_cuda::live_allocations());
     fake_cuda::reset();
