@@ -121,7 +121,7 @@ class Hoist : public Mutator {
 public:
     Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
         : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))),
-          can_move_(bound_, has_kernels) {
+          has_kernels_(has_kernels), can_move_(bound_, has_kernels) {
     }
 
     Stmt run() {
@@ -141,7 +141,8 @@ public:
         if (!e.defined() || !can_move_.ask(e)) {
             return Mutator::mutate(e);
         }
-        if (is_work(e) && (e.type().is_scalar() || is_costly(e))) {
+        // No kernel takes vectors from the host.
+        if (is_work(e) && (e.type().is_scalar() || (!has_kernels_ && is_costly(e)))) {
             return lift(e);
         }
         return Mutator::mutate(e);
@@ -202,6 +203,7 @@ private:
     LowerContext &ctx_;
     const std::set<std::string> bound_;
     std::vector<Lifted> lifted_;
+    const bool has_kernels_;  ///< in the loop, as wholes
     CanMove can_move_;
 };
 
