@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions of OpenCL C: outside of all braces, a name, parameters in parentheses, attributes, "{".
 // Macros are not expanded: where one may make a function, or hide one, there may be more names.
+#include <algorithm>
 #include <map>
 
 #include "codegen/linkables/symbols.h"
@@ -114,11 +115,13 @@ public:
                 group(name);
             } else if (t == "{") {
                 skip_group("{", "}");
+                declaration_ = at_;
             } else {
                 auto macro = macros_.find(t);
                 symbols.is_whole &= macro == macros_.end() || !macro->second;
                 name = is_word(t[0]) ? t : "";
                 at_++;
+                declaration_ = t == ";" ? at_ : declaration_;
             }
         }
     }
@@ -170,27 +173,54 @@ private:
         }
         symbols.defined.insert(name);
         symbols.functions.insert(name);
-        symbols.parameter_counts[name].insert(count_parameters(begin, end));
+        symbols.opencl[name].push_back(signature(begin, end));
     }
 
-    /// Unknown where a macro is among them.
-    int count_parameters(size_t begin, size_t end) const {
-        int count = end > begin && !(end == begin + 1 && tokens_[begin] == "void") ? 1 : 0;
+    bool has_macro(size_t begin, size_t end) const {
+        return std::any_of(tokens_.begin() + long(begin), tokens_.begin() + long(end),
+                           [&](const std::string &t) { return macros_.count(t) > 0; });
+    }
+
+    /// Of tokens without macros, and without attributes in front of them.
+    std::optional<OpenclType> type(size_t begin, size_t end) const {
+        while (begin < end && tokens_[begin] == "__attribute__") {
+            int depth = 0;
+            do {
+                begin++;
+                depth += tokens_[begin] == "(" ? 1 : tokens_[begin] == ")" ? -1 : 0;
+            } while (begin < end && depth > 0);
+            begin++;
+        }
+        if (begin >= end || has_macro(begin, end)) {
+            return std::nullopt;
+        }
+        return opencl_type({tokens_.begin() + long(begin), tokens_.begin() + long(end)});
+    }
+
+    /// Of parameters between `begin` and `end`, and a name in front of them.
+    OpenclSignature signature(size_t begin, size_t end) const {
+        OpenclSignature found;
+        found.result = type(declaration_, begin - 2);
+        found.is_known = !has_macro(begin, end);
+        if (!found.is_known || end == begin || (end == begin + 1 && tokens_[begin] == "void")) {
+            return found;
+        }
         int depth = 0;
-        for (size_t i = begin; i < end; i++) {
-            const std::string &t = tokens_[i];
-            if (macros_.count(t)) {
-                return unknown_count;
+        for (size_t i = begin, first = begin; i <= end; i++) {
+            const std::string &t = tokens_[i];  // the last is the closing parenthesis
+            if (i == end || (t == "," && depth == 0)) {
+                found.parameters.push_back(type(first, i));
+                first = i + 1;
             }
             depth += t == "(" ? 1 : t == ")" ? -1 : 0;
-            count += t == "," && depth == 0 ? 1 : 0;
         }
-        return count;
+        return found;
     }
 
     const std::vector<std::string> &tokens_;
     const std::map<std::string, bool> &macros_;
     size_t at_ = 0;
+    size_t declaration_ = 0;  ///< where that began which may be a function's
 };
 
 }  // namespace

@@ -65,6 +65,11 @@ std::string titles(const LinkedCode &linked, const std::vector<UsedImage> &image
            " no code for this device";
 }
 
+/// "function f of linkable rng (parameter noise, in/rng.cl)"
+std::string function_title(const std::string &name, const UsedImage &used) {
+    return "function " + name + " of " + linkable_title(*used.linkable, *used.image);
+}
+
 /// Of functions whose signature is written down.
 void check_signature(const std::string &name, const LinkedFunction &function,
                      const UsedImage &used) {
@@ -75,26 +80,54 @@ void check_signature(const std::string &name, const LinkedFunction &function,
         found = it == used.symbols->signatures.end() ? nullptr : &it->second;
     }
     user_assert(!found || *found == expected)
-        << "function " << name << " of " << linkable_title(*used.linkable, *used.image) << " has "
-        << to_text(*found) << ", but is called with " << to_text(expected);
+        << function_title(name, used) << " has " << to_text(*found) << ", but is called with "
+        << to_text(expected);
 }
 
-/// Of functions of which it is known how many parameters they have, if nothing more.
-void check_parameter_count(const std::string &name, const LinkedFunction &function,
-                           const UsedImage &used) {
-    if (!used.symbols || !used.symbols->parameter_counts.count(name)) {
+/// "" if the call is as the function is written, as far as that is known.
+std::string opencl_difference(const OpenclSignature &found, const LinkedFunction &call) {
+    for (size_t i = 0; found.is_known && i < call.parameters.size(); i++) {
+        const auto &written = found.parameters[i];
+        if (written && !written->is(call.parameters[i])) {
+            return "takes " + written->text + " as parameter " + std::to_string(i + 1) +
+                   ", but is called with " + to_string(call.parameters[i]);
+        }
+    }
+    const bool is_used = call.result.bits() != 0;
+    return is_used && found.result && !found.result->is(call.result)
+               ? "gives " + found.result->text + ", but is called for " + to_string(call.result)
+               : "";
+}
+
+/// Of functions of OpenCL C: as one of those that the preprocessor may choose.
+void check_opencl_signature(const std::string &name, const LinkedFunction &call,
+                            const UsedImage &used) {
+    if (!used.symbols || !used.symbols->opencl.count(name)) {
         return;
     }
-    const std::set<int> &counts = used.symbols->parameter_counts.at(name);
-    const int count = int(function.parameters.size());
-    std::vector<std::string> known;
-    for (int c : counts) {
-        known.push_back(std::to_string(c));
+    std::set<size_t> counts;
+    std::string difference;
+    bool has_count = false;
+    for (const OpenclSignature &found : used.symbols->opencl.at(name)) {
+        if (found.is_known && found.parameters.size() != call.parameters.size()) {
+            counts.insert(found.parameters.size());
+            continue;
+        }
+        const std::string different = opencl_difference(found, call);
+        if (different.empty()) {
+            return;
+        }
+        has_count = true;
+        difference = difference.empty() ? different : difference;
     }
-    user_assert(counts.count(count) || counts.count(unknown_count))
-        << "function " << name << " of " << linkable_title(*used.linkable, *used.image) << " has "
-        << join(known, " or ") << (known.back() == "1" ? " parameter" : " parameters")
-        << ", but is called with " << count;
+    user_assert(!has_count) << function_title(name, used) << " " << difference;
+    std::vector<std::string> known;
+    for (size_t count : counts) {
+        known.push_back(std::to_string(count));
+    }
+    user_assert(has_count) << function_title(name, used) << " has " << join(known, " or ")
+                           << (known.back() == "1" ? " parameter" : " parameters")
+                           << ", but is called with " << call.parameters.size();
 }
 
 /// "; nearest is rng_next2", or that it is there as a function of C++, or "".
@@ -232,7 +265,7 @@ void check_symbols(const LinkedCode &linked, const std::vector<UsedImage> &image
             is_there |=
                 !used.symbols || !used.symbols->is_whole || used.symbols->functions.count(name) > 0;
             check_signature(name, function, used);
-            check_parameter_count(name, function, used);
+            check_opencl_signature(name, function, used);
         }
         user_assert(is_there) << "function " << name << " is not in " << titles(linked, images)
                               << nearest(name, images);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/linkables/opencl_types.h"
 #include "codegen/nvptx/capability.h"
 #include "ir/linkable.h"
 
@@ -35,9 +36,8 @@ struct ImageSymbols {
     std::set<std::string> twice;  ///< those of `defined` that several parts of a file define
     bool is_whole = true;         ///< false if there may be more names, in LTO-IR or made by macros
     /// Of functions of OpenCL C, each with all that it may have: preprocessors choose.
-    std::map<std::string, std::set<int>> parameter_counts;
+    std::map<std::string, std::vector<OpenclSignature>> opencl;
 };
-constexpr int unknown_count = -1;
 
 /// Of PTX text.
 ImageSymbols ptx_symbols(const std::string &ptx);

@@ -129,7 +129,11 @@ TEST(OpenclLinkables, Errors) {
     // Where macros are among them, the device's compiler says it.
     compile(calling_next({opencl_linkable("lib", "#define P int a\nint next(P) {}")}));
     compile(calling_next({opencl_linkable("lib", "FN(next)")}));
-    DeviceModule m = calling_next({opencl_linkable("lib", library)});
+    EXPECT_COMPILE_ERROR(
+        compile(calling_next({opencl_linkable("lib", "int next(int a, float b) { return a; }")})),
+        "function next of linkable lib (lib/lib.cl) takes float as parameter 2, but is called with "
+        "int32");
+    DeviceModule m = calling_next({opencl_linkable("lib", "int next(five a, float b) {}")});
     m.linked.functions = {{"next", {Int(32), {Float(32, 5), Float(32)}}}};
     m.kernels[0].body = set(0, call(Int(32), "next", std::vector<Expr>(6, make_one(Float(32)))));
     EXPECT_COMPILE_ERROR(compile(m),
