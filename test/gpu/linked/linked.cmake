@@ -71,6 +71,23 @@ if(CALOTYPE_CLANG)
     linked_pipeline(linked_bitcode_never cuda "${inputs}/rng.bc;lto=never")
     linked_pipeline(linked_host_bitcode host "${inputs}/rng.bc+${inputs}/host.bc")
 endif()
+# One kernel, to time its first call: alone, and with a linkable that was linked when it was generated.
+if(CALOTYPE_NVCC)
+    set(one_files "")
+    foreach(row "one_kernel;" "one_linked_kernel;rng=${inputs}/rng.cubin")
+        list(POP_FRONT row name)
+        set(files "${linked_folder}/${name}.h" "${linked_folder}/${name}.o")
+        add_custom_command(OUTPUT ${files}
+            COMMAND gpu_linked_generators -g ${name} -f ${name} -n ${name} -o "${linked_folder}"
+                -e c_header,object target=x86-64-linux-cuda-cuda_capability_90-no_runtime ${row}
+            DEPENDS gpu_linked_generators test_codegen_linked_inputs "${inputs}/done"
+            COMMENT "Generating ${name}" VERBATIM)
+        list(APPEND one_files ${files})
+    endforeach()
+    target_sources(bench_first PRIVATE ${one_files})
+    target_include_directories(bench_first PRIVATE "${linked_folder}")
+    target_compile_definitions(bench_first PRIVATE BENCH_LINKED)
+endif()
 file(CONFIGURE OUTPUT "${linked_folder}/linked_functions.h"
      CONTENT "#pragma once\n${linked_includes}" @ONLY)
 file(CONFIGURE OUTPUT "${linked_folder}/linked_functions.def"

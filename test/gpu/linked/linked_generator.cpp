@@ -54,7 +54,35 @@ public:
     }
 };
 
+// What bench_first calls: one kernel, and the same with an addition that a linkable does.
+class OneKernel : public Generator<OneKernel> {
+public:
+    Input<Buffer<int32_t, 1>> input{"input"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void generate() {
+        Var x("x"), xi("xi");
+        output(x) = input(x) + 2;
+        output.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
+    }
+};
+
+class OneLinkedKernel : public Generator<OneLinkedKernel> {
+public:
+    LinkableParam rng{"rng"};
+    Input<Buffer<int32_t, 1>> input{"input"};
+    Output<Buffer<int32_t, 1>> output{"output"};
+
+    void generate() {
+        Var x("x"), xi("xi");
+        output(x) = pure_extern_device_call(rng, "rng_next", Int(32), {input(x), 2});
+        output.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
+    }
+};
+
 }  // namespace
 
 CALOTYPE_REGISTER_GENERATOR(Linked, linked)
 CALOTYPE_REGISTER_GENERATOR(LinkedHeap, linked_heap)
+CALOTYPE_REGISTER_GENERATOR(OneKernel, one_kernel)
+CALOTYPE_REGISTER_GENERATOR(OneLinkedKernel, one_linked_kernel)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json: tables of docs/benchmarks.md.
+"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json bench_lanes.json: tables of
+docs/benchmarks.md.
 
-Each figure stands beside the gate that it is held to. With --write-docs they are put between the page's markers, or at
-its end if there are none yet.
+Each figure of the kernel cache stands beside the gate that it is held to. Figures of bench_lanes alone, or of the others without
+it, write their own table. With --write-docs the tables are put between the page's markers, or at its end if there are none yet.
 """
 import argparse
 import json
@@ -11,13 +12,20 @@ import pathlib
 import statistics
 
 THREADS = (1, 4, 8, 16)
-BEGIN, END = "<!-- begin: kernel cache on CUDA -->", "<!-- end: kernel cache on CUDA -->"
-TITLE = """
+CACHE_TITLE = """
 ## The kernel cache on CUDA
 
 `test/performance/gpu/tables.py --write-docs docs/benchmarks.md FILE.json...`, with the figures of
 `bench_gpu`, `bench_first` and `bench_gemm`, which are part of the folder that the target `calotype_gpu_bundle` makes. Raw launches are calls of
 the driver in the same run, cuBLAS is timed in turns with the kernel.
+
+"""
+LANES_TITLE = """
+## What lanes of a warp share
+
+`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_lanes.json`. Pipelines of `test/gpu/corpus/lanes_generator.cpp`
+with values that lanes take from each other in registers, by shuffles, and with the same schedule and these values in shared
+memory: in turns, on images of 4096 x 4096. The results are compared.
 
 """
 
@@ -88,6 +96,18 @@ def share_table(f):
     titles = ("all", *(title for title, _ in SHARES), "other calls of the driver", "outside the driver")
     for i, title in enumerate(titles):
         lines.append(f"| {title} | " + " | ".join(f"{max(us[i], 0):.3g}" for _, us in columns) + " |")
+    return lines
+
+
+def linked_table(f):
+    """One kernel's first call, without a linkable and with one, and what the linkable adds."""
+    names = ("one", "one_linked")
+    lines = ["", "| one kernel, first call of a process, us | without a linkable | with one, linked by the generator | added |",
+             "|---|---|---|---|"]
+    for title, key in (("all", "first_us"), ("loading the cubin", "first.cuModuleLoadDataEx_us"),
+                       ("all calls of the driver", "first_in_driver_us"), ("warm", "warm_us")):
+        without, linked = (f[f"{name}_{key}"] for name in names)
+        lines.append(f"| {title} | {without:.4g} | {linked:.4g} | {linked - without:.3g} |")
     return lines
 
 
@@ -164,29 +184,50 @@ def text(figures):
     lines += core_table(figures) + part_table(figures)
     if "pipeline_first_us" in figures:
         lines += share_table(figures)
+    if "one_first_us" in figures:
+        lines += linked_table(figures)
     return "\n".join(lines)
 
 
-def write_page(page, tables):
+def lanes_text(figures):
+    lines = ["| | shuffles, us | shared memory, us | ratio |", "|---|---|---|---|"]
+    for name, title in (("lanes_tile", "3 x 3 taps on a tile of 32 x 8 with its border, float32"),
+                        ("lanes_sums", "rows less their mean, float32"),
+                        ("lanes_butterfly", "sums of 32 by exchange, int64")):
+        us, shared = figures[f"{name}_us"], figures[f"{name}_shared_us"]
+        lines.append(f"| {title} | {us:.4g} | {shared:.4g} | {us / shared:.2f} |")
+    return "\n".join(lines)
+
+
+# What the page's markers are called, what stands before them where there are none, a figure of it, and the tables.
+SECTIONS = (("kernel cache on CUDA", CACHE_TITLE, "hold_and_release_ns_1", text),
+            ("lanes of a warp", LANES_TITLE, "lanes_tile_us", lanes_text))
+
+
+def write_page(page, name, title, tables):
+    begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
     old = page.read_text()
-    if BEGIN not in old:
-        old = f"{old.rstrip()}\n{TITLE}{BEGIN}\n{END}\n"
-    head, rest = old.split(BEGIN)
-    page.write_text(f"{head}{BEGIN}\n{tables}\n{END}{rest.split(END)[1]}")
+    if begin not in old:
+        old = f"{old.rstrip()}\n{title}{begin}\n{end}\n"
+    head, rest = old.split(begin)
+    page.write_text(f"{head}{begin}\n{tables}\n{end}{rest.split(end)[1]}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("figures", type=pathlib.Path, nargs="+", help="what bench_gpu and bench_gemm wrote")
+    parser.add_argument("figures", type=pathlib.Path, nargs="+", help="what the bench executables wrote")
     parser.add_argument("--machine", default="", help="what to say of the machine")
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE", help="put the tables into this page")
     args = parser.parse_args()
     runs = [json.loads(file.read_text()) for file in args.figures]
     figures = {name: statistics.median(run[name] for run in runs if name in run) for run in runs for name in run}
-    tables = (f"Machine: {args.machine}.\n\n" if args.machine else "") + text(figures)
-    print(tables)
-    if args.write_docs:
-        write_page(args.write_docs, tables)
+    for name, title, figure, make in SECTIONS:
+        if figure not in figures:
+            continue
+        tables = (f"Machine: {args.machine}.\n\n" if args.machine else "") + make(figures)
+        print(tables)
+        if args.write_docs:
+            write_page(args.write_docs, name, title, tables)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // bench_first FILE: the first call of a pipeline of 51 kernels in a process and a new context, and
 // what of it are calls of the driver; beside it the same cubin, loaded and launched by the driver
-// alone. Each call has a process of its own, in turns; figures are medians.
+// alone; and that of one kernel, without a linkable and with one that its generator has linked.
+// Each call has a process of its own, in turns; figures are medians.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,10 @@
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/memory.h"
 #include "runtime/abi/runtime_cuda.h"
+#ifdef BENCH_LINKED
+#include "one_kernel.h"
+#include "one_linked_kernel.h"
+#endif
 
 namespace {
 
@@ -75,22 +80,35 @@ const cuda::Driver *start() {
     return is_there ? driver : nullptr;
 }
 
-bool pipeline() {
+template<typename T, int D>
+bool pipeline(int (*run)(calotype_buffer_t *, calotype_buffer_t *),
+              calotype::Runtime::Buffer<T, D> in, calotype::Runtime::Buffer<T, D> out) {
     const cuda::Driver *driver = start();
     if (!driver) {
         return false;
     }
     clock_runtime();
     calotype_reuse_device_allocations(nullptr, true);
-    Image in(16, 16), out(16, 16);
-    in.fill(1.0f);
+    in.fill(T(1));
     in.set_host_dirty();
     measure([&] {
-        expect_ok(chain_51_cuda(in, out));
+        expect_ok(run(in, out));
         expect_ok(driver->cuStreamSynchronize(nullptr));
     });
     return true;
 }
+
+#ifdef BENCH_LINKED
+template<int (*run)(calotype_buffer_t *, calotype_buffer_t *)>
+bool one() {
+    using Line = calotype::Runtime::Buffer<int32_t, 1>;
+    Line out(256);
+    const bool is_there = pipeline(run, Line(256), out);
+    out.copy_to_host();
+    failures += out(255) != 3;
+    return is_there;
+}
+#endif
 
 // ---- the same by the driver alone ------------------------------------------------------------
 
@@ -209,13 +227,33 @@ bool host() {
 
 // ---- one process each ------------------------------------------------------------------------
 
+struct Mode {
+    const char *name;
+    bool (*run)();
+};
+bool raw_with_pool() {
+    return raw(true);
+}
+bool raw_without() {
+    return raw(false);
+}
+bool pipeline_of_51() {
+    return pipeline(chain_51_cuda, Image(16, 16), Image(16, 16));
+}
+const Mode modes[] = {
+    {"raw", raw_without},         {"raw_pool", raw_with_pool},
+    {"pipeline", pipeline_of_51}, {"host", host},
+#ifdef BENCH_LINKED
+    {"one", one<one_kernel>},     {"one_linked", one<one_linked_kernel>},
+#endif
+};
+
 int child(const std::string &mode) {
     setenv("CUDA_CACHE_DISABLE", "1", 1);
     calotype_set_store_dir(nullptr, 0, CALOTYPE_STORE_OFF);
-    const bool is_there = mode == "raw"        ? raw(false)
-                          : mode == "raw_pool" ? raw(true)
-                          : mode == "host"     ? host()
-                                               : pipeline();
+    const auto found = std::find_if(std::begin(modes), std::end(modes),
+                                    [&](const Mode &m) { return mode == m.name; });
+    const bool is_there = found != std::end(modes) && found->run();
     fflush(stdout);
     return is_there && failures == 0 ? 0 : 1;
 }
@@ -241,8 +279,8 @@ int main(int argc, char **argv) {
     Figures figures;
     bool ok = true;
     for (int i = 0; i < rounds; i++) {
-        for (const char *mode : {"raw", "raw_pool", "pipeline", "host"}) {
-            ok = run(argv[0], mode, figures) && ok;
+        for (const Mode &mode : modes) {
+            ok = run(argv[0], mode.name, figures) && ok;
         }
     }
     Json json;
