@@ -14,8 +14,7 @@ namespace {
 
 /// The parts that all hold if `e` does (or if it does not, for not positive).
 void collect_conjuncts(const Expr &e, bool positive, std::vector<Expr> *result) {
-    if (const Call *c = e.as<Call>(); c && (c->is_intrinsic(Intrinsic::likely) ||
-                                            c->is_intrinsic(Intrinsic::likely_if_innermost))) {
+    if (const Call *c = e.as<Call>(); c && c->is_likely()) {
         collect_conjuncts(c->args[0], positive, result);
     } else if (const Not *n = e.as<Not>()) {
         collect_conjuncts(n->a, !positive, result);

@@ -14,6 +14,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "arith/ends.h"
 #include "ir/constants.h"
 #include "ir/field_walk.h"
 #include "ir/mutator.h"
@@ -157,10 +158,12 @@ bool is_cheap(const ExprNode *node, bool lift_all) {
     if (is_const(Expr(node))) {
         return true;
     }
-    // What holds operands together is no value that a name could stand for.
-    if (node->kind == NodeKind::Call &&
-        static_cast<const Call *>(node)->is_intrinsic(Intrinsic::bundle)) {
-        return true;
+    // What holds operands together, and what is no value, is nothing that a name could stand for.
+    if (node->kind == NodeKind::Call) {
+        const Call *call = static_cast<const Call *>(node);
+        if (call->is_intrinsic(Intrinsic::bundle) || call->is_intrinsic(Intrinsic::undef)) {
+            return true;
+        }
     }
     if (lift_all) {
         return false;
@@ -410,16 +413,19 @@ Expr eliminate(const Expr &e, bool lift_all, FreshNames &names) {
     return Numbering(lift_all, names).run(e);
 }
 
+enum class Where { Everywhere, Repetitive };
+
 /// Each expression of a statement by itself; what makes up one Store or Provide together.
 class StatementEliminator : public Mutator {
 public:
-    StatementEliminator(bool lift_all, FreshNames names)
-        : lift_all_(lift_all), names_(std::move(names)) {
+    StatementEliminator(bool lift_all, Where where, FreshNames names)
+        : lift_all_(lift_all), where_(where), names_(std::move(names)) {
     }
 
     using Mutator::mutate;
     Expr mutate(const Expr &e) override {
-        return eliminate(e, lift_all_, names_);
+        const bool wanted = where_ == Where::Everywhere || is_repetitive(e);
+        return wanted ? eliminate(e, lift_all_, names_) : e;
     }
 
 protected:
@@ -428,15 +434,24 @@ protected:
     Stmt visit(const Store *op) override {
         std::vector<Expr> parts = {op->value, op->index, op->predicate};
         const auto lets = together(&parts);
+        if (lets.empty() && where_ == Where::Repetitive) {
+            return op;
+        }
         return wrap(lets,
                     Store::make(op->name, parts[0], parts[1], parts[2], op->alignment, op->symbol));
     }
 
     Stmt visit(const Provide *op) override {
+        if (contains_intrinsic(Stmt(op), Intrinsic::undef)) {
+            return Mutator::visit(op);  // Where a value is undef, the statement is not run.
+        }
         std::vector<Expr> parts = op->values;
         parts.insert(parts.end(), op->args.begin(), op->args.end());
         parts.push_back(op->predicate);
         const auto lets = together(&parts);
+        if (lets.empty() && where_ == Where::Repetitive) {
+            return op;
+        }
         const auto middle = parts.begin() + op->values.size();
         return wrap(lets, Provide::make(op->name, {parts.begin(), middle},
                                         {middle, parts.end() - 1}, parts.back()));
@@ -474,10 +489,30 @@ private:
     }
 
     const bool lift_all_;
+    const Where where_;
     FreshNames names_;
 };
 
 }  // namespace
+
+bool is_repetitive(const Expr &e, int small) {
+    struct Counter : GraphVisitor {
+        using GraphVisitor::operator();
+        void operator()(const Expr &e) override {
+            edges++;
+            GraphVisitor::operator()(e);
+        }
+        int edges = 0;
+    };
+    constexpr int often = 8;
+    if (ends::tree_size(e, small) < small) {
+        return false;
+    }
+    Counter counter;
+    counter(e);
+    const int limit = std::max(small, often * counter.edges);
+    return ends::tree_size(e, limit) == limit;
+}
 
 Expr common_subexpression_elimination(const Expr &e, bool lift_all) {
     if (!e.defined()) {
@@ -488,7 +523,18 @@ Expr common_subexpression_elimination(const Expr &e, bool lift_all) {
 }
 
 Stmt common_subexpression_elimination(const Stmt &s, bool lift_all) {
-    return s.defined() ? StatementEliminator(lift_all, fresh_names_for(s)).mutate(s) : s;
+    return s.defined()
+               ? StatementEliminator(lift_all, Where::Everywhere, fresh_names_for(s)).mutate(s)
+               : s;
+}
+
+Expr name_repeated(const Expr &e) {
+    return e.defined() && is_repetitive(e) ? common_subexpression_elimination(e) : e;
+}
+
+Stmt name_repeated(const Stmt &s) {
+    return s.defined() ? StatementEliminator(false, Where::Repetitive, fresh_names_for(s)).mutate(s)
+                       : s;
 }
 
 }  // namespace calotype::internal

@@ -18,4 +18,11 @@ Expr common_subexpression_elimination(const Expr &e, bool lift_all = false);
 /// LetStmts around it.
 Stmt common_subexpression_elimination(const Stmt &s, bool lift_all = false);
 
+/// True if the tree of e has at least `small` nodes and is 8 times as large as its graph, at least:
+/// what squares a value 40 times has 2^40 paths.
+bool is_repetitive(const Expr &e, int small = 2048);
+/// Common subexpression elimination of such expressions alone. All else stays as it is.
+Expr name_repeated(const Expr &e);
+Stmt name_repeated(const Stmt &s);
+
 }  // namespace calotype::internal

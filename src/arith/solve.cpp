@@ -86,9 +86,7 @@ bool as_comparison(const Expr &e, Cmp *c, Expr *a, Expr *b) {
 
 const Expr &strip_hints(const Expr &e) {
     const Call *c = e.as<Call>();
-    const bool is_hint = c && (c->is_intrinsic(Intrinsic::likely) ||
-                               c->is_intrinsic(Intrinsic::likely_if_innermost));
-    return is_hint ? strip_hints(c->args[0]) : e;
+    return c && c->is_likely() ? strip_hints(c->args[0]) : e;
 }
 
 /// Sums may be moved between the sides of a comparison.

@@ -181,6 +181,10 @@ struct Call : internal::ExprBase<NodeKind::Call> {
     bool is_intrinsic(Intrinsic id) const {
         return intrinsic == id;
     }
+    /// One of the two that mark what their argument is in most iterations.
+    bool is_likely() const {
+        return is_intrinsic(Intrinsic::likely) || is_intrinsic(Intrinsic::likely_if_innermost);
+    }
     /// Same arguments give the same value, and evaluation has no effect.
     bool is_pure() const;
     /// The arguments of e if it is a call of that intrinsic, else null.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The text form of the IR: what --print-after shows, pass tests contain, and ir/parser.h reads back
-// without loss.
+// without loss. An expression that is small as a graph and huge as a tree is cut short.
 #pragma once
 
 #include <iosfwd>

@@ -22,7 +22,7 @@ std::vector<std::string> free_variables(const Stmt &s);
 /// Names that Lets, LetStmts and loops bind, once for each time.
 std::vector<std::string> bound_names(const Expr &e);
 std::vector<std::string> bound_names(const Stmt &s);
-/// Names of Variables and of buffers that are loaded or stored to, free or not.
+/// Names of Variables, and of buffers and Funcs that are read or written, free or not.
 std::set<std::string> names_used(const Expr &e);
 std::set<std::string> names_used(const Stmt &s);
 /// True if a Load, Store or Call of buffer or Func `name` occurs.
@@ -61,6 +61,9 @@ bool contains_kind(const Stmt &s, NodeKind kind);
 /// True if a call of the intrinsic occurs.
 bool contains_intrinsic(const Expr &e, Intrinsic id);
 bool contains_intrinsic(const Stmt &s, Intrinsic id);
+/// True if likely or likely_if_innermost occurs.
+bool contains_likely(const Expr &e);
+bool contains_likely(const Stmt &s);
 /// Strip likely / likely_if_innermost everywhere.
 Expr remove_likelies(const Expr &e);
 Stmt remove_likelies(const Stmt &s);

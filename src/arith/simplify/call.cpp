@@ -94,11 +94,6 @@ Expr fold_float_unary(const Call *op, double x) {
     }
 }
 
-bool is_likely(const Call *op) {
-    return op && (op->is_intrinsic(Intrinsic::likely) ||
-                  op->is_intrinsic(Intrinsic::likely_if_innermost));
-}
-
 }  // namespace
 
 // x << n is x * 2^n, x >> n is x / 2^n: rules and ranges know these. The back ends make shifts of
@@ -145,7 +140,9 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
     switch (op->intrinsic) {
     case Intrinsic::likely:
     case Intrinsic::likely_if_innermost:
-        return is_const(args[0]) || is_likely(args[0].as<Call>()) ? args[0] : Expr();
+        return is_const(args[0]) || (args[0].as<Call>() && args[0].as<Call>()->is_likely())
+                   ? args[0]
+                   : Expr();
     case Intrinsic::if_then_else:
         if (is_const_one(args[0])) {
             return args[1];

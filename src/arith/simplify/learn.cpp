@@ -39,8 +39,7 @@ void Simplifier::learn(const Expr &condition, bool value) {
         return learn(EQ::make(op->a, op->b), !value);
     }
     const Call *call = condition.as<Call>();
-    if (call && (call->is_intrinsic(Intrinsic::likely) ||
-                 call->is_intrinsic(Intrinsic::likely_if_innermost))) {
+    if (call && call->is_likely()) {
         return learn(call->args[0], value);
     }
     if (const auto *op = condition.as<LT>()) {

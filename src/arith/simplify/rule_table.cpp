@@ -92,9 +92,8 @@ public:
             return b && lanes(p.child[1], b->lanes) && match(p.child[0], b->value);
         }
         case PatternOp::Likely: {
-            const auto *c = Call::as_intrinsic(e, Intrinsic::likely);
-            c = c ? c : Call::as_intrinsic(e, Intrinsic::likely_if_innermost);
-            return c && match(p.child[0], c->args[0]);
+            const auto *c = e.as<Call>();
+            return c && c->is_likely() && match(p.child[0], c->args[0]);
         }
         default:
             return binary(p, e);

@@ -46,7 +46,7 @@ Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max)
 namespace {
 
 /// Replaces each float operation by its strict intrinsic.
-class StrictFloat : public Mutator {
+class StrictFloat : public GraphMutator {
     template<typename T>
     Expr strict(const T *op, Intrinsic id, bool swap = false) {
         if (!op->a.type().is_float()) {

@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <sstream>
+#include <unordered_map>
 
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -28,6 +29,26 @@ public:
             out_ << "(undefined)";
             return;
         }
+        if (depth_in_expression_ == 0) {
+            shared_.clear();
+            printed_ = distinct_ = 0;
+        }
+        const auto [number, is_new] =
+            e.get()->is_unique() ? std::pair<size_t, bool>(0, true) : number_of(e);
+        if (!is_new && printed_ > small_expression + often * distinct_) {
+            out_ << "#" << number;
+            return;
+        }
+        printed_++;
+        repeating_ += !is_new;
+        distinct_ += repeating_ == 0;
+        depth_in_expression_++;
+        print_in_full(e, at_least);
+        depth_in_expression_--;
+        repeating_ -= !is_new;
+    }
+
+    void print_in_full(const Expr &e, Precedence at_least) {
         const InfixOperator *op = internal::infix_operator(e.kind());
         const Precedence own = op            ? op->precedence
                                : e.as<Let>() ? Precedence::Let
@@ -73,6 +94,19 @@ public:
 private:
     std::ostream &out_;
     int depth_ = 0;
+
+    // An expression whose tree is large, and much larger than its graph, is cut short: what was
+    // printed before becomes its number, #3. Such text cannot be parsed, but it ends.
+    static constexpr size_t small_expression = 2048, often = 8;
+    std::unordered_map<const ExprNode *, size_t> shared_;  ///< in the order of their printing
+    size_t printed_ = 0, distinct_ = 0;                    ///< nodes of this expression so far
+    int depth_in_expression_ = 0, repeating_ = 0;
+
+    /// The number of a node with several owners, and whether it is met for the first time.
+    std::pair<size_t, bool> number_of(const Expr &e) {
+        const auto [it, is_new] = shared_.emplace(e.get(), shared_.size());
+        return {it->second, is_new};
+    }
 
     std::ostream &indent() {
         return out_ << std::string(size_t(depth_) * 2, ' ');

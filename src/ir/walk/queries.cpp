@@ -147,6 +147,16 @@ protected:
         names.insert(op->name);
         GraphVisitor::visit(op);
     }
+    void visit(const Call *op) override {
+        if (op->call_kind == CallKind::Func) {
+            names.insert(op->name);
+        }
+        GraphVisitor::visit(op);
+    }
+    void visit(const Provide *op) override {
+        names.insert(op->name);
+        GraphVisitor::visit(op);
+    }
 };
 
 /// The names that a visitor of the kind collects.
@@ -226,6 +236,11 @@ bool is_call_of(const Node *node, Intrinsic id) {
     return call && call->is_intrinsic(id);
 }
 
+bool is_likely(const Node *node) {
+    const Call *call = node_as<Call>(node);
+    return call && call->is_likely();
+}
+
 }  // namespace
 
 bool uses_var(const Expr &e, const std::string &name) {
@@ -288,6 +303,14 @@ bool contains_intrinsic(const Stmt &s, Intrinsic id) {
     return contains(s, [=](const Node *node) { return is_call_of(node, id); });
 }
 
+bool contains_likely(const Expr &e) {
+    return contains(e, is_likely);
+}
+
+bool contains_likely(const Stmt &s) {
+    return contains(s, is_likely);
+}
+
 bool is_pure(const Expr &e) {
     return !contains(e, [](const Node *node) {
         if (const Call *call = node_as<Call>(node)) {
@@ -302,10 +325,9 @@ bool is_pure(const Expr &e) {
 bool is_simple(const Expr &e) {
     return !contains(e, [](const Node *node) {
         const Call *call = node_as<Call>(node);
-        const bool is_hint =
-            is_call_of(node, Intrinsic::likely) || is_call_of(node, Intrinsic::likely_if_innermost);
-        return (call && !is_hint) || node->kind == NodeKind::Load || node->kind == NodeKind::Let ||
-               node->kind == NodeKind::Shuffle || node->kind == NodeKind::VectorReduce;
+        return (call && !call->is_likely()) || node->kind == NodeKind::Load ||
+               node->kind == NodeKind::Let || node->kind == NodeKind::Shuffle ||
+               node->kind == NodeKind::VectorReduce;
     });
 }
 

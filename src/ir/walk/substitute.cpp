@@ -153,9 +153,7 @@ class LikelyRemoval : public GraphMutator {
 protected:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        const bool is_likely =
-            op->is_intrinsic(Intrinsic::likely) || op->is_intrinsic(Intrinsic::likely_if_innermost);
-        return is_likely ? mutate(op->args[0]) : GraphMutator::visit(op);
+        return op->is_likely() ? mutate(op->args[0]) : GraphMutator::visit(op);
     }
 };
 

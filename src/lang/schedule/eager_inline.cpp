@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "pipeline/inlined_calls.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -22,13 +23,18 @@ private:
         if (op->call_kind != CallKind::Func || op->name != f_.name()) {
             return GraphMutator::visit(op);
         }
-        std::map<std::string, Expr> arguments;
-        for (size_t i = 0; i < op->args.size(); i++) {
-            arguments[f_.args()[i]] = mutate(op->args[i]);
-        }
-        return substitute(arguments, f_->init->values[size_t(op->value_index)]);
+        const std::vector<Expr> args = mutate(op->args);
+        const Expr &value = f_->init->values[size_t(op->value_index)];
+        return calls_.of(value, args, [&] {
+            std::map<std::string, Expr> arguments;
+            for (size_t i = 0; i < args.size(); i++) {
+                arguments[f_.args()[i]] = args[i];
+            }
+            return substitute(arguments, value);
+        });
     }
     const Function &f_;
+    InlinedCalls calls_;
 };
 
 }  // namespace

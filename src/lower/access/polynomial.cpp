@@ -11,7 +11,7 @@ namespace calotype::internal {
 
 namespace {
 
-constexpr size_t max_terms = 64;
+constexpr size_t max_terms = 64, max_factors = 16;
 
 using Known = std::map<std::string, Polynomial>;
 using Maybe = std::optional<Polynomial>;
@@ -64,6 +64,9 @@ Maybe product_of(const Maybe &a, const Maybe &b) {
         for (const auto &[second, n] : parts_of(*b)) {
             Product both = first;
             both.insert(both.end(), second.begin(), second.end());
+            if (both.size() > max_factors) {
+                return std::nullopt;
+            }
             std::sort(both.begin(), both.end(), ExprDeepLess());
             add_to(result, both, m * n);
         }

@@ -29,7 +29,7 @@ struct Polynomial {
 };
 
 /// An integer as a Polynomial; `known` holds those of names that stand for one. Nothing where it
-/// would have too many terms.
+/// would have too many terms, or too many factors in one.
 std::optional<Polynomial> polynomial_of(const Expr &e,
                                         const std::map<std::string, Polynomial> &known);
 

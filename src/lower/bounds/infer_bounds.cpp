@@ -13,6 +13,7 @@
 
 #include "arith/bounds.h"
 #include "arith/box.h"
+#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -477,7 +478,7 @@ private:
 }  // namespace
 
 Stmt infer_bounds(const Stmt &s, LowerContext &ctx) {
-    return InferBounds(ctx).at_top(s);
+    return name_repeated(InferBounds(ctx).at_top(s));
 }
 
 }  // namespace calotype

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/inline_lets.h"
 
+#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -14,9 +15,10 @@ class LetInliner : public Mutator {
     using Mutator::visit;
 
     static bool is_inlined(const Expr &value) {
+        constexpr int small = 256;
         const Type t = value.type();
         return t.is_scalar() && (t.is_int() || t.is_uint()) && is_pure(value) &&
-               !contains_kind(value, NodeKind::Load);
+               !contains_kind(value, NodeKind::Load) && !is_repetitive(value, small);
     }
 
     Stmt visit(const LetStmt *op) override {

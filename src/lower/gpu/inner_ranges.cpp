@@ -2,8 +2,10 @@
 #include "lower/gpu/inner_ranges.h"
 
 #include <map>
+#include <utility>
 
 #include "arith/bounds.h"
+#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -13,7 +15,7 @@ namespace calotype::internal {
 namespace {
 
 /// Lets in lets that are dissolved.
-constexpr int max_let_depth = 16;
+constexpr int max_let_depth = 16, small_value = 256;
 
 bool is_integer(const Expr &e) {
     return e.type().is_scalar() && (e.type().is_int() || e.type().is_uint());
@@ -65,7 +67,11 @@ Expr InnerRanges::expand(Expr e) const {
         if (replacements.empty()) {
             break;
         }
-        e = substitute(replacements, e);
+        Expr next = substitute(replacements, e);
+        if (is_repetitive(next, small_value)) {
+            break;
+        }
+        e = std::move(next);
     }
     return e;
 }

@@ -28,11 +28,6 @@ public:
 private:
     using Mutator::visit;
 
-    static bool has_likely(const Stmt &s) {
-        return contains_intrinsic(s, Intrinsic::likely) ||
-               contains_intrinsic(s, Intrinsic::likely_if_innermost);
-    }
-
     static Stmt make_loop(const For *op, const Expr &min, const Expr &extent, const Stmt &body) {
         return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
     }
@@ -43,7 +38,7 @@ private:
         }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&
                                op->partition != Partition::Never && !is_gpu(op->for_type) &&
-                               !is_const_one(op->extent) && has_likely(op->body);
+                               !is_const_one(op->extent) && contains_likely(op->body);
         const SteadyState steady = candidate ? find_steady_state(op) : SteadyState();
         require_found(op, steady);
         if (!steady.found) {
@@ -102,8 +97,8 @@ private:
 
     /// The body where what is likely in this loop holds, if anything; *condition says where.
     Stmt partition_block(const For *loop, const Stmt &body, Expr *condition) {
-        const bool candidate =
-            loop->partition != Partition::Never && !is_const_one(loop->extent) && has_likely(body);
+        const bool candidate = loop->partition != Partition::Never && !is_const_one(loop->extent) &&
+                               contains_likely(body);
         const SteadyState steady =
             candidate ? find_steady_state(make_loop(loop, loop->min, loop->extent, body).as<For>())
                       : SteadyState();

@@ -33,6 +33,7 @@
 #include "ir/visitor.h"
 #include "lower/effects.h"
 #include "lower/loops/lanes.h"
+#include "lower/loops/open_lets.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -51,9 +52,9 @@ public:
 
     const Call *as_tag(const Expr &e) const {
         const Call *c = e.as<Call>();
-        const bool tag = c && (c->is_intrinsic(Intrinsic::likely) ||
-                               (innermost_ && c->is_intrinsic(Intrinsic::likely_if_innermost)));
-        return tag ? c : nullptr;
+        const bool in_other_loops =
+            c && !innermost_ && c->is_intrinsic(Intrinsic::likely_if_innermost);
+        return c && c->is_likely() && !in_other_loops ? c : nullptr;
     }
 
     /// True if the value is likely that of a tagged part.
@@ -128,9 +129,7 @@ void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f
         for_each_conjunct(op->b, f);
     } else if (const Broadcast *op = e.as<Broadcast>()) {
         for_each_conjunct(op->value, f);
-    } else if (const Call *op = e.as<Call>();
-               op && (op->is_intrinsic(Intrinsic::likely) ||
-                      op->is_intrinsic(Intrinsic::likely_if_innermost))) {
+    } else if (const Call *op = e.as<Call>(); op && op->is_likely()) {
         for_each_conjunct(op->args[0], f);
     } else {
         f(e);
@@ -201,16 +200,9 @@ private:
         // What was seen was seen with other lets.
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
-        const Expr expanded = substitute(lets_, assume_lets_ ? as_chosen(value) : value);
-        auto outer = lets_.find(name);
-        const Expr outer_value = outer == lets_.end() ? Expr() : outer->second;
-        lets_[name] = expanded;
+        lets_.push(name, assume_lets_ ? as_chosen(value) : value);
         visit_body();
-        if (outer_value.defined()) {
-            lets_[name] = outer_value;
-        } else {
-            lets_.erase(name);
-        }
+        lets_.pop();
         std::swap(seen_, outer_seen);
     }
 
@@ -238,10 +230,10 @@ private:
         (*this)(op->extent);
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
-        const Expr min = substitute(lets_, op->min), extent = substitute(lets_, op->extent);
+        const Expr min = lets_.expand(op->min), extent = lets_.expand(op->extent);
         // Of a loop of unknown extent there is, in general, no iteration of ours in which all of
         // its have the condition.
-        const bool small = is_const(simplify(extent));
+        const bool small = min.defined() && extent.defined() && is_const(simplify(extent));
         inner_.push(op->name, small ? Interval(min, min + extent - 1) : Interval::everything());
         (*this)(op->body);
         inner_.pop(op->name);
@@ -296,10 +288,15 @@ private:
     }
 
     void note(const Choice &choice, const Expr &tagged) {
-        const Expr condition = all_lanes(substitute(lets_, remove_likelies(tagged)));
-        if (!uses_var(condition, var_)) {
+        const Expr expanded = lets_.expand(remove_likelies(tagged));
+        if (!expanded.defined()) {
+            unsolved.insert(choice);
             return;
         }
+        if (!uses_var(expanded, var_)) {
+            return;
+        }
+        const Expr condition = all_lanes(expanded);
         Interval range = Interval::nothing();
         if (is_pure(condition) && !contains_kind(condition, NodeKind::Load) &&
             !calls_linkable(condition)) {
@@ -344,9 +341,8 @@ private:
     const std::string &var_;
     const bool assume_lets_;
     std::set<Choice> assumed_;  ///< choices that conditions of others rely on
-    std::map<std::string, Expr>
-        lets_;  ///< inside of the loop, in terms of what is outside and of loop variables
-    Scope<Interval> inner_;  ///< loops inside
+    OpenLets lets_;             ///< inside of the loop
+    Scope<Interval> inner_;     ///< loops inside
     std::unordered_set<const ExprNode *> seen_;
 };
 
@@ -377,17 +373,12 @@ private:
         if (const Broadcast *same = condition.as<Broadcast>()) {
             return Broadcast::make(remaining(op, same->value), same->lanes);
         }
-        if (const Call *tag = condition.as<Call>(); tag && is_tag(tag)) {
+        if (const Call *tag = condition.as<Call>(); tag && tag->is_likely()) {
             const Expr rest = remaining(op, tag->args[0]);
             return is_const_one(rest) ? rest : Call::make(rest.type(), tag->intrinsic, {rest});
         }
         return made({op, condition.get()}) ? const_true(condition.type().lanes())
                                            : mutate(condition);
-    }
-
-    static bool is_tag(const Call *op) {
-        return op->is_intrinsic(Intrinsic::likely) ||
-               op->is_intrinsic(Intrinsic::likely_if_innermost);
     }
 
     Stmt visit(const IfThenElse *op) override {

@@ -10,43 +10,31 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/loops/open_lets.h"
 
 namespace calotype::internal {
 
 namespace {
-
-bool has_tag(const Expr &e) {
-    return contains_intrinsic(e, Intrinsic::likely) ||
-           contains_intrinsic(e, Intrinsic::likely_if_innermost);
-}
 
 /// Lets around, with the values of lets around those.
 class Lets {
 public:
     template<typename Body>
     void with(const std::string &name, const Expr &value, Body &&body) {
-        const auto it = values_.find(name);
-        const Expr outer = it == values_.end() ? Expr() : it->second;
-        if (value.type() == Int(32)) {
-            values_[name] = substitute(values_, remove_likelies(value));
-        } else {
-            values_.erase(name);  // which no index has in it
-        }
+        // No index has other types in it.
+        lets_.push(name, value.type() == Int(32) ? remove_likelies(value) : Expr());
         body();
-        if (outer.defined()) {
-            values_[name] = outer;
-        } else {
-            values_.erase(name);
-        }
+        lets_.pop();
     }
 
-    /// a - b without names of lets.
+    /// a - b without names of lets, unless that is huge.
     Expr difference(const Expr &a, const Expr &b) const {
-        return simplify(substitute(values_, remove_likelies(a - b)));
+        const Expr named = remove_likelies(a - b), expanded = lets_.expand(named);
+        return simplify(expanded.defined() ? expanded : named);
     }
 
 private:
-    std::map<std::string, Expr> values_;
+    OpenLets lets_;
 };
 
 template<typename MinMax>
@@ -66,8 +54,8 @@ private:
 
     template<typename MinMax>
     void choice(const MinMax *op, bool is_min) {
-        const bool first = is_index(op) && has_tag(op->a);
-        if (is_index(op) && first != has_tag(op->b)) {
+        const bool first = is_index(op) && contains_likely(op->a);
+        if (is_index(op) && first != contains_likely(op->b)) {
             found.insert(first == is_min ? lets_.difference(op->a, op->b)
                                          : lets_.difference(op->b, op->a));
         }
@@ -102,7 +90,7 @@ private:
     template<typename MinMax>
     Expr choice(const MinMax *op, bool is_min) {
         const Expr a = mutate(op->a), b = mutate(op->b);
-        if (!is_index(op) || has_tag(a) || has_tag(b)) {
+        if (!is_index(op) || contains_likely(a) || contains_likely(b)) {
             return MinMax::make(a, b);
         }
         if (likely_.count(lets_.difference(a, b))) {

@@ -8,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/effects.h"
+#include "lower/loops/open_lets.h"
 
 namespace calotype {
 
@@ -18,7 +19,7 @@ namespace {
 /// The condition under which a body does anything, in terms of the loop variable and what is
 /// outside of the loop; undefined if there is none that is known.
 Expr condition_of(const Stmt &body) {
-    std::map<std::string, Expr> lets;
+    OpenLets lets;
     Expr result;
     const StmtNode *s = body.get();
     while (s) {
@@ -27,13 +28,14 @@ Expr condition_of(const Stmt &body) {
             if (has_effect(let->value)) {
                 break;
             }
-            lets[let->name] = substitute(lets, let->value);
+            lets.push(let->name, let->value);
             s = let->body.get();
         } else if (const ProducerConsumer *op = here.as<ProducerConsumer>()) {
             s = op->body.get();
         } else if (const IfThenElse *op = here.as<IfThenElse>(); op && !op->else_case.defined()) {
-            const Expr condition = substitute(lets, remove_likelies(op->condition));
-            if (!is_pure(condition) || contains_kind(condition, NodeKind::Load)) {
+            const Expr condition = lets.expand(remove_likelies(op->condition));
+            if (!condition.defined() || !is_pure(condition) ||
+                contains_kind(condition, NodeKind::Load)) {
                 break;
             }
             result = result.defined() ? result && condition : condition;

@@ -91,7 +91,7 @@ Stmt realize(const Group &group, Stmt body, LowerContext &ctx) {
 }
 
 /// Puts the production of a group at its compute level, its storage at its store level.
-class Inject : public Mutator {
+class Inject : public StmtMutator {
 public:
     Inject(const Group &group, LowerContext &ctx)
         : group_(group), sched_(ctx.env.at(group[0]).schedule()), ctx_(ctx) {

@@ -5,6 +5,7 @@
 #include "ir/queries.h"
 #include "lower/names.h"
 #include "lower/nest/stage_loops.h"
+#include "pipeline/inlined_calls.h"
 
 namespace calotype {
 
@@ -32,6 +33,12 @@ protected:
         std::vector<Expr> args = mutate(op->args);
         internal_assert(args.size() == f_.args().size())
             << "call of " << f_.name() << " with " << args.size() << " coordinates";
+        const Expr &value = values_[op->value_index];
+        return calls_.of(value, args, [&] { return inlined(value, args); });
+    }
+
+private:
+    Expr inlined(const Expr &value, const std::vector<Expr> &args) const {
         std::map<std::string, Expr> direct;
         std::vector<std::pair<std::string, Expr>> named;
         for (size_t i = 0; i < args.size(); i++) {
@@ -42,16 +49,16 @@ protected:
                 named.emplace_back(name, args[i]);
             }
         }
-        Expr body = substitute(direct, values_[op->value_index]);
+        Expr body = substitute(direct, value);
         for (size_t i = named.size(); i-- > 0;) {
             body = Let::make(named[i].first, named[i].second, body);
         }
         return body;
     }
 
-private:
     const Function &f_;
     std::vector<Expr> values_;
+    internal::InlinedCalls calls_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace calotype {
 namespace {
 
 /// The i-th choice of every scatter and gather; counts how many there are.
-class Choose : public Mutator {
+class Choose : public GraphMutator {
 public:
     explicit Choose(size_t i) : i_(i) {
     }
@@ -35,7 +35,7 @@ private:
 };
 
 /// Gives names to calls with effects that do not depend on the Func.
-class NameEffects : public Mutator {
+class NameEffects : public GraphMutator {
 public:
     explicit NameEffects(const std::string &func) : func_(func) {
     }

@@ -21,10 +21,9 @@ public:
 
     /// Undefined in, or any operand undef: undefined out.
     Expr mutate(const Expr &e) override {
-        if (!e.defined() || !contains_intrinsic(e, Intrinsic::undef)) {
-            return e.defined() && uses_undef_name(e) ? Expr() : e;
-        }
-        return Mutator::mutate(e);
+        const bool touched =
+            e.defined() && (contains_intrinsic(e, Intrinsic::undef) || uses_undef_name(e));
+        return touched ? Mutator::mutate(e) : e;
     }
 
 protected:
@@ -59,6 +58,9 @@ protected:
 #define LOGIC(Name, symbol) ARITH(Name, symbol)
 #include "ir/nodes.def"
 
+    Expr visit(const Variable *op) override {
+        return undef_names_.contains(op->name) ? Expr() : Expr(op);
+    }
     Expr visit(const Cast *op) override {
         const Expr value = mutate(op->value);
         return value.defined() ? Cast::make(op->type, value) : Expr();

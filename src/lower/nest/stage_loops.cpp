@@ -23,7 +23,7 @@ namespace calotype {
 namespace {
 
 /// Renames the definition's own variables: pure ones and RVars.
-class Qualify : public Mutator {
+class Qualify : public GraphMutator {
 public:
     Qualify(const Function &f, int stage) : f_(f), stage_(stage) {
     }

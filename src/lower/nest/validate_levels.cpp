@@ -2,6 +2,7 @@
 #include "lower/nest/validate_levels.h"
 
 #include <sstream>
+#include <unordered_set>
 
 #include "ir/visitor.h"
 
@@ -20,6 +21,19 @@ public:
     bool stored = true;  ///< every production stands in a Realize of f
     const For *racing =
         nullptr;  ///< a loop of iterations in no order between the storage and a production
+
+    using Visitor::operator();
+    /// Expressions may share what is in them: each node is seen once in each expression.
+    void operator()(const Expr &e) override {
+        if (e.defined() && seen_.insert(e.get()).second) {
+            in_expression_++;
+            Visitor::operator()(e);
+            in_expression_--;
+        }
+        if (in_expression_ == 0) {
+            seen_.clear();
+        }
+    }
 
 protected:
     void visit(const For *op) override {
@@ -67,7 +81,8 @@ private:
     const Function &f_;
     std::vector<std::string> loops_;
     const For *unordered_ = nullptr;  ///< the last such loop inside of f's storage
-    int in_storage_ = 0, hoisted_ = 0, covered_ = 0;
+    int in_storage_ = 0, hoisted_ = 0, covered_ = 0, in_expression_ = 0;
+    std::unordered_set<const ExprNode *> seen_;
 };
 
 /// The levels that enclose all uses, as directives.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arith/bounds.h"
+#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -71,7 +72,11 @@ struct Place {
             ranges.push(entry.first, make_interval(entry.second, Int(32)));
         }
         std::map<std::string, ConstantInterval> result = names.own;
-        for (const auto &entry : narrow_by_condition(simplify(expand(condition)), ranges)) {
+        const Expr expanded = expand(condition);
+        if (is_repetitive(expanded)) {
+            return result;
+        }
+        for (const auto &entry : narrow_by_condition(simplify(expanded), ranges)) {
             const ConstantInterval less = as_constant_interval(entry.second);
             ConstantInterval &range = result[entry.first];
             range.min = less.min && (!range.min || *less.min > *range.min) ? less.min : range.min;
@@ -131,7 +136,13 @@ private:
         const auto is_stride = [&](const std::string &name) {
             return is_stride_of(buffer, name);
         };
-        const Expr e = simplify(place_.expand(index));
+        const Expr expanded = place_.expand(index);
+        if (is_repetitive(expanded)) {
+            LinearIndex unknown;
+            unknown[""].other.push_back({1, place_.range_of(index)});
+            return unknown;
+        }
+        const Expr e = simplify(expanded);
         if (e.type().is_scalar()) {
             return linear_index(e, place_.names, is_stride);
         }

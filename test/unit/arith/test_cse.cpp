@@ -134,4 +134,63 @@ TEST(CSEProperty, KeepsTheValue) {
     }
 }
 
+/// 2^levels paths through as many nodes.
+Expr squared(Expr e, int levels) {
+    for (int i = 0; i < levels; i++) {
+        e = e * e;
+    }
+    return e;
+}
+
+TEST(NameRepeated, small_trees_stay) {
+    const Expr small = squared(x, 9);
+    EXPECT_FALSE(is_repetitive(small));
+    EXPECT_TRUE(is_repetitive(small, 512));
+    EXPECT_TRUE(name_repeated(small).same_as(small));
+    // Large, but nothing is shared.
+    Expr large = x;
+    for (int i = 0; i < 4000; i++) {
+        large = large + Variable::make(Int(32), "y");
+    }
+    EXPECT_FALSE(is_repetitive(large));
+    EXPECT_TRUE(name_repeated(large).same_as(large));
+}
+
+TEST(NameRepeated, huge_trees_become_lets) {
+    const Expr huge = squared(x * y, 100);
+    EXPECT_TRUE(is_repetitive(huge));
+    const std::string text = to_string(name_repeated(huge));
+    EXPECT_EQ(text.substr(0, 52), "let t0 = x * y in let t1 = t0 * t0 in let t2 = t1 * ");
+    EXPECT_EQ(text.substr(text.size() - 32), "let t99 = t98 * t98 in t99 * t99");
+}
+
+TEST(NameRepeated, statements_share_among_their_parts) {
+    const Expr huge = squared(x, 64);
+    const Stmt provide = Provide::make("f", {huge, huge + 1}, {y}, const_true());
+    const Stmt other = Provide::make("t0", {squared(x, 3)}, {y}, const_true());
+    const Stmt named = name_repeated(Block::make(other, provide));
+    const Block *block = named.as<Block>();
+    ASSERT_TRUE(block);
+    EXPECT_TRUE(block->first.same_as(other));
+    const LetStmt *let = block->rest.as<LetStmt>();
+    ASSERT_TRUE(let);
+    // The name of a Func is taken.
+    EXPECT_EQ(let->name, "t1");
+    Stmt inside(let);
+    int lets = 0;
+    while (const LetStmt *next = inside.as<LetStmt>()) {
+        inside = Stmt(next->body);
+        lets++;
+    }
+    EXPECT_EQ(lets, 64);
+    EXPECT_EQ(to_string(inside), "f(y) = {t64, t64 + 1}\n");
+}
+
+TEST(NameRepeated, undef_is_no_value_to_be_named) {
+    Expr e = Call::make(Int(32), Intrinsic::undef, {});
+    e = squared(select(x < y, x * y, e), 64);
+    const std::string text = to_string(name_repeated(Provide::make("f", {e}, {y}, const_true())));
+    EXPECT_EQ(text.substr(0, 60), "f(y) = let t0 = select(x < y, x * y, undef()) in let t1 = t0");
+}
+
 }  // namespace

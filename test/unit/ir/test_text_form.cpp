@@ -199,5 +199,22 @@ TEST(ParseErrors, DeepNesting) {
                          "line 501, column 15: statements are nested more than 500 deep");
 }
 
+TEST(TextForm, what_is_huge_as_a_tree_is_cut_short) {
+    Expr e = Variable::make(Int(32), "x");
+    for (int i = 0; i < 11; i++) {
+        e = Mul::make(e, e);
+    }
+    // 2^12 nodes are too many for 12; the text ends nevertheless, and is the same each time.
+    const std::string text = to_string(e);
+    EXPECT_LT(text.size(), 10000u);
+    EXPECT_NE(text.find("* #"), std::string::npos) << text;
+    EXPECT_EQ(text, to_string(e));
+    for (int i = 0; i < 100; i++) {
+        e = Mul::make(e, e);
+    }
+    EXPECT_LT(to_string(e).size(), 20000u);
+    EXPECT_LT(to_string(Evaluate::make(e)).size(), 20000u);
+}
+
 }  // namespace
 }  // namespace calotype

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/name_shared.h"
+
+#include "arith/cse.h"
+
+namespace calotype {
+
+Stmt name_shared(const Stmt &s, LowerContext &) {
+    return internal::name_repeated(s);
+}
+
+}  // namespace calotype
