@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the storage of kernels is changes no value.
+#include <algorithm>
+
 #include "gpu.h"
 
 namespace calotype::test {
@@ -52,6 +54,17 @@ TEST(GpuMemory, of_a_thread) {
     check_stencil([](Func f, Func g) { f.compute_at(g, xi); });
     check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::Register); });
     check_stencil([](Func f, Func g) { f.compute_at(g, xi).store_in(MemoryType::GPUShared); });
+}
+
+// Each thread has a piece of its own in shared memory, and some need more than others.
+TEST(GpuMemory, of_threads_that_need_different_sizes) {
+    REQUIRE_GPU();
+    Func f = source("f"), g("g");
+    g(x, y) = f(x, y) + f(clamp(x, 3, 9), y);
+    g.gpu_tile(x, y, xi, yi, 16, 2);
+    f.compute_at(g, xi).store_in(MemoryType::GPUShared);
+    expect_values<int>(g, 32, 6,
+                       [](int i, int j) { return plain(i, j) + plain(std::clamp(i, 3, 9), j); });
 }
 
 // Storage of the device that the threads of a block share, or those of one of its rows.

@@ -15,6 +15,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/effects.h"
 #include "lower/gpu/inline_lets.h"
 #include "lower/gpu/inner_ranges.h"
@@ -30,6 +31,21 @@ namespace calotype {
 using namespace internal;
 
 namespace {
+
+bool has_shared_storage(const Stmt &s) {
+    class Finder : public Visitor {
+        using Visitor::visit;
+        void visit(const Allocate *op) override {
+            found = found || is_gpu_shared(op->memory_type);
+            Visitor::visit(op);
+        }
+
+    public:
+        bool found = false;
+    } finder;
+    finder(s);
+    return finder.found;
+}
 
 class ThreadFuser : public StmtMutator {
 public:
@@ -59,6 +75,7 @@ private:
     /// What a thread does without the others, for those threads that do it.
     Stmt leaf(const Stmt &s) {
         in_leaf_ = true;
+        leaf_has_shared_ = has_shared_storage(s);
         Stmt result = Mutator::mutate(s);
         in_leaf_ = false;
         Expr condition;
@@ -105,6 +122,10 @@ private:
 
     Stmt visit(const For *op) override {
         if (in_leaf_) {
+            std::optional<InnerRanges::Binding> bind_range;
+            if (leaf_has_shared_) {
+                bind_range.emplace(ranges_, op);
+            }
             return Mutator::visit(op);
         }
         const auto it = shape_.dim.find(op);
@@ -141,6 +162,10 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         if (in_leaf_) {
+            std::optional<InnerRanges::Binding> bind_range;
+            if (leaf_has_shared_) {
+                bind_range.emplace(ranges_, op);
+            }
             return Mutator::visit(op);
         }
         const bool is_decided = differs(op->value);
@@ -236,9 +261,10 @@ private:
     std::array<std::string, max_gpu_dims> names_;
     std::array<bool, max_gpu_dims> inside_ = {false, false, false};
     bool in_leaf_ = false;
-    std::vector<Expr> guards_;    ///< outermost first
-    Scope<> decided_by_threads_;  ///< variables of which each thread has its own value
-    InnerRanges ranges_;          ///< of these
+    bool leaf_has_shared_ = false;  ///< and then it matters what its loops and lets may be
+    std::vector<Expr> guards_;      ///< outermost first
+    Scope<> decided_by_threads_;    ///< variables of which each thread has its own value
+    InnerRanges ranges_;            ///< of these
 };
 
 /// The block loops, taken off from the outside in.
