@@ -202,6 +202,7 @@ int device_release(void *user_context) {
         return code_of(released);
     }
     const DeviceInfo *device = nullptr;
+    void *context = nullptr;
     calotype_status status = CALOTYPE_OK;
     {
         Call call(user_context);
@@ -212,8 +213,9 @@ int device_release(void *user_context) {
         status = release_unused(call);
         destroy_pool(call.context());
         device = call.context().device;
+        context = call.scope().context;
     }
-    release_primary_context(*device);
+    release_if_primary(*device, context);
     return code_of(status);
 }
 

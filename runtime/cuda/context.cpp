@@ -348,9 +348,12 @@ KnownContext &known_context(const DeviceScope &scope) {
     return *static_cast<KnownContext *>(scope.extra);
 }
 
-void release_primary_context(const DeviceInfo &info) {
+void release_if_primary(const DeviceInfo &info, void *context) {
     LockGuard lock(primaries_lock);
     Primary &primary = primaries[info.device];
+    if (primary.context.load(std::memory_order_relaxed) != context) {
+        return;  // the application's
+    }
     primary.context.store(nullptr, std::memory_order_release);
     for (; primary.retains > 0; primary.retains--) {
         driver().cuDevicePrimaryCtxRelease(info.device);

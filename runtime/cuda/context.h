@@ -67,9 +67,9 @@ inline bool names_its_context(CUstream stream) {
     return reinterpret_cast<uintptr_t>(stream) > 2;
 }
 
-/** Give up the primary context of a device if it was retained; the driver then destroys it unless
- * others use it. */
-void release_primary_context(const DeviceInfo &device);
+/** Give up the context if it is the device's primary one that was retained; the driver then
+ * destroys it unless others use it. */
+void release_if_primary(const DeviceInfo &device, void *context);
 /** Forget everything about devices and contexts: the driver has been replaced. */
 void forget_devices();
 /** The part of that in devices.cpp. */

@@ -467,6 +467,32 @@ TEST_F(CudaBuffers, HooksForContextAndStream) {
 }
 
 /// The driver would read from null, or write there.
+/// The primary context has its own modules and memory, which a release of another leaves alone.
+TEST_F(CudaBuffers, ReleaseOfAnotherContextLeavesThePrimaryOne) {
+    Ints a(4);
+    a.buf.set_host_dirty();
+    ASSERT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, cuda()));
+    a.on_device()[2] = 77;
+    a.buf.set_device_dirty();
+    calotype_test::NothingModule module;
+    calotype_hold hold;
+    ASSERT_EQ(CALOTYPE_OK, calotype_initialize_kernels(nullptr, &module.desc, nullptr, &hold));
+    void *context = make_context();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    EXPECT_EQ(0, module.call(&on));
+    calotype_device_release(&on, cuda());
+    EXPECT_EQ(1, fake_cuda::primary_retains(0));
+    EXPECT_EQ(0, calotype_copy_to_host(nullptr, &a.buf));
+    EXPECT_EQ(77, a.data[2]);
+    const uint32_t one[3] = {1, 1, 1};
+    EXPECT_EQ(CALOTYPE_OK, calotype_launch(nullptr, hold, 0, one, one, 0, nullptr, nullptr));
+    EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(nullptr, &hold));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
+    calotype_device_release(nullptr, cuda());
+    EXPECT_EQ(0, fake_cuda::primary_retains(0));
+}
+
 TEST_F(CudaBuffers, CopiesNeedHostMemory) {
     Ints a(4);
     a.buf.host = nullptr;
