@@ -378,6 +378,7 @@ Call::Call(void *user_context) {
     if (state != CALOTYPE_OK) {
         return;
     }
+    note_stream(context(), stream());
     state = enter(current);
     acquired = state == CALOTYPE_OK;
     if (!acquired) {

@@ -36,8 +36,10 @@ struct KnownContext {
     std::atomic<CUmemoryPool> pool{nullptr};  ///< null until it is ready (pools.h)
     std::atomic<uint64_t> pool_keeps{0};      ///< its release threshold
     Word pool_state{0};
-    std::atomic<uint64_t> early_bytes{0};  ///< that did not wait for the pool
-    std::atomic<int> pieces{0};            ///< of memory that are the context's
+    std::atomic<uint64_t> early_bytes{0};   ///< that did not wait for the pool
+    std::atomic<uint64_t> parked_bytes{0};  ///< freed, but streams may use them
+    std::atomic<int> pieces{0};             ///< of memory that are the context's
+    std::atomic<bool> has_streams{false};   ///< calls have named some
     std::atomic<bool> is_lost{false};
     std::atomic<KnownContext *> next{nullptr};
     KnownContext *next_free = nullptr;
@@ -65,6 +67,12 @@ KnownContext &known_context(const DeviceScope &scope);
 /** The default streams, 0 to 2, are those of the current context. */
 inline bool names_its_context(CUstream stream) {
     return reinterpret_cast<uintptr_t>(stream) > 2;
+}
+/** Work of the call goes to the stream, which what others free is to wait for. */
+inline void note_stream(KnownContext &context, CUstream stream) {
+    if (names_its_context(stream) && !context.has_streams.load(std::memory_order_relaxed)) {
+        context.has_streams.store(true, std::memory_order_relaxed);
+    }
 }
 
 /** Give up the context if it is the device's primary one that was retained; the driver then

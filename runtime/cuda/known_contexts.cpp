@@ -123,6 +123,7 @@ calotype_status add(CUcontext context, uint64_t uid, KnownContext **result) {
     known->pool.store(nullptr, std::memory_order_relaxed);
     known->pool_keeps.store(0, std::memory_order_relaxed);
     known->is_lost.store(false, std::memory_order_relaxed);
+    known->has_streams.store(false, std::memory_order_relaxed);
     known->next.store(bucket_of(uid).load(std::memory_order_relaxed), std::memory_order_relaxed);
     known->uid.store(uid, std::memory_order_release);
     bucket_of(uid).store(known, std::memory_order_release);

@@ -92,6 +92,7 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
     // stream says which context is meant, only older drivers want it current all the same.
     CUresult code = CUDA_ERROR_INVALID_CONTEXT;
     if (names_its_context(on)) {
+        note_stream(known_context(scope), on);
         code = launch_on(on, wanted, args);
     }
     if (code == CUDA_SUCCESS) {

@@ -13,6 +13,12 @@
 // all work has been waited for: when unused memory is released or there is no other, with the
 // context, and, where reuse is not wanted, when a call waits for the whole device.
 //
+// What a call without a stream frees may still be in use on streams of other calls, which are not
+// known, nor whether they still are. The default stream does not wait for all of them. So in a
+// context where calls have named streams such a piece is parked: it goes once all work of the
+// context has been waited for, by a call that does so anyway, or by the free with which more than a
+// 64th of the device's memory would be parked.
+//
 // Every piece in use has an Allocation, which says to which context it belongs: a buffer may be
 // freed by a call that works in another context, or after its context was lost. Pools and what is
 // of them are the device's: they outlive the context, and are ended after it without one.
@@ -35,6 +41,9 @@ namespace cuda {
 
 namespace {
 
+/** What a freed piece waits for that is kept. */
+enum class WaitsFor { use, end_of_capture, all_work };
+
 struct Allocation {
     CUdeviceptr handle;
     CUdeviceptr base;
@@ -42,7 +51,7 @@ struct Allocation {
     KnownContext *owner;
     bool from_pool;
     bool in_graph;       ///< allocated by a node of a graph that was being captured
-    bool is_reusable;    ///< of a kept one
+    WaitsFor waits_for;  ///< if it is kept
     uint64_t stream_id;  ///< where it was freed, then
     Allocation *next;
 };
@@ -55,10 +64,10 @@ constexpr int n_stripes = 64;
 constinit Stripe stripes[n_stripes];
 constinit std::atomic<int> live{0};
 
-/** Freed, but still the driver's to take back: kept for reuse, or freed during a capture. */
+/** Freed, but still the driver's to take back. */
 constinit Mutex kept_lock;
 Allocation *kept = nullptr;
-constinit std::atomic<int> n_reusable{0}, n_not_reusable{0};  ///< of them
+constinit std::atomic<int> n_waiting[3];  ///< of them, for each of WaitsFor
 
 constinit Mutex registration_lock;
 bool is_registered = false;
@@ -90,22 +99,28 @@ Allocation *take(CUdeviceptr handle) {
     return nullptr;
 }
 
-std::atomic<int> &number_like(const Allocation &piece) {
-    return piece.is_reusable ? n_reusable : n_not_reusable;
+std::atomic<int> &number(WaitsFor what) {
+    return n_waiting[int(what)];
 }
 
 void keep(Allocation *piece) {
     LockGuard lock(kept_lock);
     piece->next = kept;
     kept = piece;
-    number_like(*piece).fetch_add(1, std::memory_order_relaxed);
+    number(piece->waits_for).fetch_add(1, std::memory_order_relaxed);
+    if (piece->waits_for == WaitsFor::all_work) {
+        piece->owner->parked_bytes.fetch_add(piece->bytes, std::memory_order_relaxed);
+    }
 }
 
 /** The one that the link of the list is to, out of it. With the lock held. */
 Allocation *unlink(Allocation **link) {
     Allocation *piece = *link;
     *link = piece->next;
-    number_like(*piece).fetch_sub(1, std::memory_order_relaxed);
+    number(piece->waits_for).fetch_sub(1, std::memory_order_relaxed);
+    if (piece->waits_for == WaitsFor::all_work) {
+        piece->owner->parked_bytes.fetch_sub(piece->bytes, std::memory_order_relaxed);
+    }
     return piece;
 }
 
@@ -129,7 +144,7 @@ size_t size_class(size_t bytes) {
 
 /** A kept piece for so many bytes that was last used on the stream, or null. */
 Allocation *take_kept(const KnownContext &owner, size_t bytes, CUstream stream) {
-    if (n_reusable.load(std::memory_order_relaxed) == 0) {
+    if (number(WaitsFor::use).load(std::memory_order_relaxed) == 0) {
         return nullptr;
     }
     const size_t size = size_class(bytes);
@@ -137,7 +152,7 @@ Allocation *take_kept(const KnownContext &owner, size_t bytes, CUstream stream) 
     LockGuard lock(kept_lock);
     for (Allocation **link = &kept; *link; link = &(*link)->next) {
         const Allocation &piece = **link;
-        if (piece.is_reusable && piece.owner == &owner && piece.bytes == size &&
+        if (piece.waits_for == WaitsFor::use && piece.owner == &owner && piece.bytes == size &&
             piece.stream_id == stream_id) {
             return unlink(link);
         }
@@ -241,8 +256,14 @@ using Choice = bool(const Allocation &);
 bool any(const Allocation &) {
     return true;
 }
-bool is_not_reusable(const Allocation &piece) {
-    return !piece.is_reusable;
+bool is_captured(const Allocation &piece) {
+    return piece.waits_for == WaitsFor::end_of_capture;
+}
+bool is_parked(const Allocation &piece) {
+    return piece.waits_for == WaitsFor::all_work;
+}
+bool is_not_parked(const Allocation &piece) {
+    return !is_parked(piece);
 }
 
 /** Those of the context, out of the list. */
@@ -261,18 +282,36 @@ Allocation *take_kept_of(const KnownContext &context, Choice choice) {
     return list;
 }
 
-/** The same, to the driver; the context is current. */
-CUresult give_back_kept(const Call &call, Choice choice) {
-    Allocation *list = take_kept_of(call.context(), choice);
+/** To the driver; the context is current. */
+CUresult give_back_all(Allocation *list, CUstream stream) {
     CUresult first = CUDA_SUCCESS;
     while (list) {
         Allocation *piece = list;
         list = piece->next;
-        const CUresult code = give_back(*piece, call.stream());
+        const CUresult code = give_back(*piece, stream);
         first = first ? first : code;
         forget(piece);
     }
     return first;
+}
+
+CUresult give_back_kept(const Call &call, Choice choice) {
+    return give_back_all(take_kept_of(call.context(), choice), call.stream());
+}
+
+/** What is parked, after all work of the context, which is current. */
+CUresult give_back_parked(const KnownContext &context) {
+    Allocation *list = take_kept_of(context, is_parked);
+    const CUresult code =
+        list ? note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()) : CUDA_SUCCESS;
+    if (code == CUDA_SUCCESS) {
+        return give_back_all(list, nullptr);
+    }
+    while (Allocation *piece = list) {
+        list = piece->next;
+        keep(piece);
+    }
+    return code;
 }
 
 /** Idle memory and idle modules of the context go, and pending frees are done. */
@@ -337,15 +376,53 @@ bool is_kept_early(const Allocation &piece) {
            !piece.owner->is_lost.load(std::memory_order_relaxed);
 }
 
-/** Of a piece of the call's context that is freed. */
-bool is_to_be_kept(const Call &call, Allocation *piece) {
-    const bool capturing = call.stream() && is_capturing(call.scope(), nullptr);
+/** Whether streams may use it of which the free says nothing. */
+bool is_to_be_parked(const Allocation &piece, CUstream stream) {
+    return !names_its_context(stream) && !piece.in_graph &&
+           piece.owner->has_streams.load(std::memory_order_relaxed);
+}
+
+/** Whether a freed piece stays here, and what for. Freed from elsewhere it is free after what its
+ * context's default stream does. */
+bool is_to_be_kept(const Call &call, bool is_here, Allocation *piece) {
+    const CUstream stream = is_here ? call.stream() : nullptr;
+    const bool is_parked = is_to_be_parked(*piece, stream);
+    const bool capturing = stream && is_capturing(call.scope(), nullptr);
     const bool is_wanted =
         is_kept_early(*piece) ||
-        (!capturing && calotype_can_reuse_device_allocations(call.scope().user_context));
-    piece->is_reusable = !piece->in_graph && is_wanted;
+        (is_here && !capturing && calotype_can_reuse_device_allocations(call.scope().user_context));
+    const bool is_used_again = is_wanted && !piece->in_graph;
     // Only what the graph itself allocated can be freed by it.
-    return piece->is_reusable || (capturing && !piece->in_graph);
+    const bool is_kept = is_parked || is_used_again || (capturing && !piece->in_graph);
+    if (!is_kept || (!is_here && !is_alive(piece->owner->context, piece->owner->uid))) {
+        return false;
+    }
+    piece->stream_id = id_of(stream);
+    piece->waits_for = is_parked       ? WaitsFor::all_work
+                       : is_used_again ? WaitsFor::use
+                                       : WaitsFor::end_of_capture;
+    return true;
+}
+
+/** Not more than is to be parked in the context. */
+calotype_status limit_parked(const KnownContext &owner, bool is_here) {
+    if (owner.parked_bytes.load(std::memory_order_relaxed) <= most_parked(owner)) {
+        return CALOTYPE_OK;
+    }
+    DeviceScope scope = {};
+    scope.context = owner.context;
+    calotype_status status = is_here ? CALOTYPE_OK : enter(scope);
+    if (status == CALOTYPE_OK) {
+        status = status_of(give_back_parked(owner));
+        if (!is_here) {
+            leave(scope);
+        }
+    }
+    if (status == CALOTYPE_E_CAPTURE) {
+        clear_failure();  // one of the next frees will
+        return CALOTYPE_OK;
+    }
+    return status;
 }
 
 }  // namespace
@@ -359,8 +436,8 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
                     "their device allocations before");
         return CALOTYPE_E_CAPTURE;
     }
-    if (!capturing && n_not_reusable.load(std::memory_order_relaxed) > 0) {
-        give_back_kept(call, is_not_reusable);
+    if (!capturing && number(WaitsFor::end_of_capture).load(std::memory_order_relaxed) > 0) {
+        give_back_kept(call, is_captured);
     }
     void *memory = malloc(sizeof(Allocation));
     if (!memory) {
@@ -371,8 +448,8 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
     const bool reuse =
         !capturing && calotype_can_reuse_device_allocations(call.scope().user_context);
     const size_t size = from_pool && !reuse ? bytes : size_class(bytes);
-    Allocation *piece =
-        new (memory) Allocation{0, 0, size, &context, from_pool, capturing, false, 0, nullptr};
+    Allocation *piece = new (memory)
+        Allocation{0, 0, size, &context, from_pool, capturing, WaitsFor::use, 0, nullptr};
     context.pieces.fetch_add(1, std::memory_order_relaxed);
     CUresult code = allocate_once(call, piece);
     if (code == CUDA_ERROR_OUT_OF_MEMORY && !capturing) {
@@ -397,13 +474,9 @@ calotype_status deallocate(const Call &call, CUdeviceptr handle) {
     }
     const KnownContext &owner = *piece->owner;
     const bool is_here = owner.uid == call.scope().context_uid;
-    if (is_here ? is_to_be_kept(call, piece)
-                : is_kept_early(*piece) && is_alive(owner.context, owner.uid)) {
-        // Freed from elsewhere it is free after what its context's default stream does.
-        piece->is_reusable |= !is_here;
-        piece->stream_id = is_here ? id_of(call.stream()) : 0;
+    if (is_to_be_kept(call, is_here, piece)) {
         keep(piece);
-        return CALOTYPE_OK;
+        return limit_parked(owner, is_here);
     }
     const CUresult code = is_here ? give_back(*piece, call.stream()) : give_back_elsewhere(*piece);
     forget(piece);
@@ -429,6 +502,7 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
 
 void work_is_done(const Call &call) {
     const KnownContext &context = call.context();
+    give_back_kept(call, is_parked);
     if (context.early_bytes.load(std::memory_order_relaxed) != 0 &&
         context.pool.load(std::memory_order_acquire) &&
         !calotype_can_reuse_device_allocations(call.scope().user_context)) {
@@ -437,7 +511,9 @@ void work_is_done(const Call &call) {
 }
 
 calotype_status release_unused(const Call &call) {
-    CUresult code = give_back_kept(call, any);
+    CUresult code = give_back_parked(call.context());
+    const CUresult given = give_back_kept(call, is_not_parked);
+    code = code ? code : given;
     if (CUmemoryPool pool = call.context().pool.load(std::memory_order_acquire)) {
         driver().cuStreamSynchronize(call.stream());
         const CUresult trimmed = note_failure("cuMemPoolTrimTo", driver().cuMemPoolTrimTo(pool, 0));

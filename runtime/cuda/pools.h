@@ -43,6 +43,10 @@ public:
 inline uint64_t most_kept(const KnownContext &context) {
     return context.device->memory / 8;
 }
+/** How much may wait for all work of the context. */
+inline uint64_t most_parked(const KnownContext &context) {
+    return context.device->memory / 64;
+}
 
 }  // namespace cuda
 }  // namespace runtime
