@@ -27,9 +27,10 @@ namespace {
 /** The last that this thread has asked for. */
 struct Pinned {
     const calotype_entry *entry;
+    uint64_t generation;  ///< a forced release may give the entry to another module
     uint64_t capture;
 };
-constinit thread_local Pinned pinned = {nullptr, 0};
+constinit thread_local Pinned pinned = {nullptr, 0, 0};
 
 void disown(GraphPin *pin) {
     if (pin->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -112,7 +113,8 @@ void end_all(GraphPin *pins) {
 calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &scope, void *stream,
                               uint64_t capture) {
     calotype_entry &entry = *module.entry;
-    if (pinned.entry == &entry && pinned.capture == capture) {
+    const uint64_t generation = generation_of(entry.word.load(std::memory_order_relaxed));
+    if (pinned.entry == &entry && pinned.generation == generation && pinned.capture == capture) {
         return CALOTYPE_OK;
     }
     stay_in_memory();
@@ -123,7 +125,7 @@ calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &sco
         set_failure("the module cannot be held for the graph that is being captured");
     }
     if (status == CALOTYPE_OK) {
-        pinned = {&entry, capture};
+        pinned = {&entry, generation, capture};
     }
     return status;
 }

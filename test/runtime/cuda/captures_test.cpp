@@ -275,6 +275,54 @@ TEST_F(CudaCaptures, DriversThatCannotTell) {
     }
 }
 
+/// CUDA does not tell of captures in non-blocking streams. A forced release beside one ends its
+/// holds, and what comes to be in the place of the module is held for the graph as any other.
+TEST_F(CudaCaptures, AForcedReleaseBesideACaptureThatTheDriverHides) {
+    using IsCapturing = int (*)(void *, int *);
+    static IsCapturing is_capturing;
+    end();
+    const auto old = calotype_set_custom_get_library_symbol([](void *lib, const char *name) {
+        void *found = calotype_default_get_library_symbol(lib, name);
+        if (std::string(name) == "cuStreamIsCapturing") {
+            is_capturing = reinterpret_cast<IsCapturing>(found);
+            const IsCapturing hides = [](void *asked, int *status) {
+                *status = 0;
+                return asked ? is_capturing(asked, status) : 0;
+            };
+            return reinterpret_cast<void *>(hides);
+        }
+        const auto succeeds = []() {
+            return 0;
+        };
+        return std::string(name) == "cuCtxSynchronize" ? reinterpret_cast<void *>(+succeeds)
+                                                       : found;
+    });
+    EXPECT_EQ(0, start());
+    calotype_set_custom_get_library_symbol(old);
+    context = make_context();
+    on = CALOTYPE_DEVICE_CONTEXT(context, stream = make_stream(context));
+    calotype_device_context elsewhere = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    EXPECT_EQ(0, module.call(&on));
+    begin_capture();
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_EQ(1u, cache_stats().holds);
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&elsewhere, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ(0u, cache_stats().holds);
+    EXPECT_EQ(0u, cache_stats().live_modules);
+    EXPECT_NE(0, module.call(&on)) << "cold, in a capture";
+    errors.take();
+    EXPECT_EQ(0, other.call(&elsewhere));
+    EXPECT_EQ(0, other.call(&on));
+    EXPECT_EQ(1u, cache_stats().holds);
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(&elsewhere, &other.desc, 0));
+    void *graph = end_capture();
+    EXPECT_EQ(0, cuGraphDestroy(graph));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_WAIT, 10000));
+    EXPECT_EQ(0u, cache_stats().holds);
+    EXPECT_EQ(0, cuStreamDestroy_v2(elsewhere.stream));
+    end();
+}
+
 TEST_F(CudaCaptures, ManyThreads) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; t++) {
