@@ -66,8 +66,13 @@ LaneAccesses::LaneAccesses(const Allocate *op, const Warps &warps, int lanes, in
 LaneAccesses::Binding::Binding(LaneAccesses &accesses, const std::string &name,
                                const ConstRange &range, bool is_own)
     : accesses_(accesses), name_(name) {
+    const auto hidden = accesses_.known_.bounds.find(name);
+    if (hidden != accesses_.known_.bounds.end()) {
+        hidden_range_ = hidden->second;
+    }
     accesses_.known_.bounds[name] = range;
-    accesses_.inside_.insert(name);
+    hides_inside_ = !accesses_.inside_.insert(name).second;
+    hides_own_ = accesses_.own_.erase(name) > 0;
     if (is_own) {
         accesses_.own_.insert(name);
     }
@@ -75,8 +80,16 @@ LaneAccesses::Binding::Binding(LaneAccesses &accesses, const std::string &name,
 
 LaneAccesses::Binding::~Binding() {
     accesses_.known_.bounds.erase(name_);
-    accesses_.inside_.erase(name_);
+    if (hidden_range_) {
+        accesses_.known_.bounds[name_] = *hidden_range_;
+    }
+    if (!hides_inside_) {
+        accesses_.inside_.erase(name_);
+    }
     accesses_.own_.erase(name_);
+    if (hides_own_) {
+        accesses_.own_.insert(name_);
+    }
 }
 
 LaneAccesses::Where::Where(LaneAccesses &accesses, const Expr &condition)

@@ -39,7 +39,7 @@ public:
     /// `lanes` are dealt to, slots count from `first_slot`.
     LaneAccesses(const Allocate *op, const Warps &warps, int lanes, int64_t first_slot);
 
-    /// Within the length of a C++ block: the name of a loop or let.
+    /// Within the length of a C++ block: the name of a loop or let, which may hide another one.
     class Binding {
     public:
         Binding(LaneAccesses &accesses, const std::string &name, const ConstRange &range,
@@ -51,6 +51,8 @@ public:
     private:
         LaneAccesses &accesses_;
         const std::string name_;
+        std::optional<ConstRange> hidden_range_;
+        bool hides_inside_ = false, hides_own_ = false;
     };
     /// Within the length of a C++ block: what a condition says of threads.
     class Where {

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "arith/cse.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
@@ -260,7 +261,7 @@ private:
             e = substitute_in_all_lets(e);
         }
         is_conditional_ = contains_intrinsic(e, Intrinsic::if_then_else);
-        return LoadRewriter(*this).mutate(e);
+        return name_repeated(LoadRewriter(*this).mutate(e));
     }
 
     /// A variable in front of the statement.
