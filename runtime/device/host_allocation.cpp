@@ -4,6 +4,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/memory.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
@@ -30,9 +31,12 @@ int allocate_host_copy(void *user_context, calotype_buffer_t *buf) {
     if (buf->host) {
         return 0;
     }
-    void *memory = calotype_malloc(user_context, bytes_to_allocate(*buf));
+    const size_t bytes = bytes_to_allocate(*buf);
+    void *memory = calotype_malloc(user_context, bytes);
     if (!memory) {
-        set_failure("out of host memory");
+        Text text;
+        text << "out of host memory for " << uint64_t(bytes) << " bytes";
+        set_failure(text.c_str());
         return calotype_error_code_out_of_memory;
     }
     buf->host = static_cast<uint8_t *>(memory) + bytes_before_origin(*buf);

@@ -59,12 +59,20 @@ void context_ended(cl_context context, void *user_data) {
     }
 }
 
-template<typename T>
-void get_device_info(cl_device_id device, cl_uint what, T *value) {
-    if (cl().clGetDeviceInfo(device, what, sizeof *value, value, nullptr) != CL_SUCCESS) {
-        memset(value, 0, sizeof *value);
+/** What a device says of itself; 0 for what it does not know. */
+struct DeviceFacts {
+    cl_device_id device;
+    cl_int lack = CL_SUCCESS;  ///< of memory, so that nothing is known
+
+    template<typename T>
+    void get(cl_uint what, T *value) {
+        const cl_int error = cl().clGetDeviceInfo(device, what, sizeof *value, value, nullptr);
+        if (error != CL_SUCCESS) {
+            memset(value, 0, sizeof *value);
+        }
+        lack = status_of(error) == CALOTYPE_E_OOM ? error : lack;
     }
-}
+};
 
 /** "OpenCL 3.0 PoCL 3.1, pthread-EPYC, driver 3.1". */
 void describe_tools(ContextRecord *record) {
@@ -91,19 +99,20 @@ calotype_status describe_context(void *user_context, cl_context context, cl_devi
     record->device = device;
     record->devices_in_context = devices;
     record->device_index = index_of_device(user_context, device);
-    get_device_info(device, CL_DEVICE_PLATFORM, &record->platform);
-    get_device_info(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, &record->max_group);
-    get_device_info(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, &record->max_items);
-    get_device_info(device, CL_DEVICE_LOCAL_MEM_SIZE, &record->local_bytes);
-    get_device_info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &record->max_allocation);
-    get_device_info(device, CL_DEVICE_IMAGE_SUPPORT, &record->has_images);
-    get_device_info(device, CL_DEVICE_IMAGE2D_MAX_WIDTH, &record->max_image2d[0]);
-    get_device_info(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, &record->max_image2d[1]);
-    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_WIDTH, &record->max_image3d[0]);
-    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_HEIGHT, &record->max_image3d[1]);
-    get_device_info(device, CL_DEVICE_IMAGE3D_MAX_DEPTH, &record->max_image3d[2]);
+    DeviceFacts facts{device};
+    facts.get(CL_DEVICE_PLATFORM, &record->platform);
+    facts.get(CL_DEVICE_MAX_WORK_GROUP_SIZE, &record->max_group);
+    facts.get(CL_DEVICE_MAX_WORK_ITEM_SIZES, &record->max_items);
+    facts.get(CL_DEVICE_LOCAL_MEM_SIZE, &record->local_bytes);
+    facts.get(CL_DEVICE_MAX_MEM_ALLOC_SIZE, &record->max_allocation);
+    facts.get(CL_DEVICE_IMAGE_SUPPORT, &record->has_images);
+    facts.get(CL_DEVICE_IMAGE2D_MAX_WIDTH, &record->max_image2d[0]);
+    facts.get(CL_DEVICE_IMAGE2D_MAX_HEIGHT, &record->max_image2d[1]);
+    facts.get(CL_DEVICE_IMAGE3D_MAX_WIDTH, &record->max_image3d[0]);
+    facts.get(CL_DEVICE_IMAGE3D_MAX_HEIGHT, &record->max_image3d[1]);
+    facts.get(CL_DEVICE_IMAGE3D_MAX_DEPTH, &record->max_image3d[2]);
     describe_tools(record);
-    return CALOTYPE_OK;
+    return facts.lack == CL_SUCCESS ? CALOTYPE_OK : explain(facts.lack, "clGetDeviceInfo");
 }
 
 /** Drivers below 3.0 may crash in the function, though the loader has it. */

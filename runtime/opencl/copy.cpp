@@ -124,8 +124,10 @@ int copy_box(void *closure, const CopyBox &box) {
         error = error == CL_INVALID_VALUE ? enqueue_row_by_row(ends, box) : error;
     }
     if (error != CL_SUCCESS) {
-        explain(error, linear ? "copying to, from or between OpenCL buffers"
-                              : "copying boxes to, from or between OpenCL buffers");
+        set_cause(describe_error(error, linear ? "copying to, from or between OpenCL buffers"
+                                               : "copying boxes to, from or between OpenCL buffers")
+                  << " for " << box.width * box.rows * box.slices << " bytes on "
+                  << record_of(ends.scope).tools);
         return calotype_error_code_device_buffer_copy_failed;
     }
     return 0;
@@ -138,7 +140,7 @@ int finish(const Ends &ends, int code) {
     }
     const cl_int error = cl().clFinish(queue_of(ends.scope));
     if (code == 0 && error != CL_SUCCESS) {
-        explain(error, "clFinish");
+        set_cause(describe_error(error, "clFinish") << " on " << record_of(ends.scope).tools);
         return calotype_error_code_device_buffer_copy_failed;
     }
     return code;

@@ -28,18 +28,26 @@ constexpr int max_index = 63;
 Default defaults[max_index + 1];
 constinit Mutex defaults_lock;
 
+/** The same as explain(), with the device's name. */
+calotype_status explain_on(const Device &device, cl_int error, const char *function) {
+    char name[256] = {};
+    cl().clGetDeviceInfo(device.id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+    set_cause(describe_error(error, function) << " on " << name);
+    return status_of(error);
+}
+
 calotype_status create_context(const Device &device, cl_context *context, cl_command_queue *queue) {
     const cl_properties properties[] = {CL_CONTEXT_PLATFORM,
                                         reinterpret_cast<cl_properties>(device.platform), 0};
     cl_int error = CL_SUCCESS;
     *context = cl().clCreateContext(properties, 1, &device.id, nullptr, nullptr, &error);
     if (error != CL_SUCCESS) {
-        return explain(error, "clCreateContext");
+        return explain_on(device, error, "clCreateContext");
     }
     *queue = cl().clCreateCommandQueue(*context, device.id, 0, &error);
     if (error != CL_SUCCESS) {
         cl().clReleaseContext(*context);
-        return explain(error, "clCreateCommandQueue");
+        return explain_on(device, error, "clCreateCommandQueue");
     }
     return CALOTYPE_OK;
 }

@@ -71,7 +71,10 @@ calotype_status synchronize(const DeviceScope &scope) {
         return finish_queues(record_of(scope));
     }
     const cl_int error = cl().clFinish(queue_of(scope));
-    return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clFinish");
+    if (error != CL_SUCCESS) {
+        set_cause(describe_error(error, "clFinish") << " on " << record_of(scope).tools);
+    }
+    return status_of(error);
 }
 
 bool is_capturing(const DeviceScope &scope, void *stream) {

@@ -74,11 +74,15 @@ Rows rows_of(const calotype_buffer_t &buf, const Common &common) {
     return rows;
 }
 
-int answer(cl_int error, const char *function) {
+int answer(cl_int error, const char *function, const DeviceScope &scope,
+           const calotype_buffer_t &image, const Common &common) {
     if (error == CL_SUCCESS) {
         return 0;
     }
-    explain(error, function);
+    const size_t elements = common.count[0] * common.count[1] * common.count[2];
+    set_cause(describe_error(error, function)
+              << " for " << uint64_t(elements) * uint64_t(image.type.bytes()) << " bytes on "
+              << record_of(scope).tools);
     return calotype_error_code_device_buffer_copy_failed;
 }
 
@@ -89,7 +93,7 @@ int read_rows(const DeviceScope &scope, const calotype_buffer_t &image, const Co
                       queue_of(scope), memory_of(&image)->mem, 1, Origin(image, common).at,
                       common.count, common.dimensions > 1 ? rows.row : 0,
                       common.dimensions > 2 ? rows.slice : 0, to, 0, nullptr, nullptr),
-                  "clEnqueueReadImage");
+                  "clEnqueueReadImage", scope, image, common);
 }
 
 int write_rows(const DeviceScope &scope, const calotype_buffer_t &image, const Common &common,
@@ -98,7 +102,7 @@ int write_rows(const DeviceScope &scope, const calotype_buffer_t &image, const C
                       queue_of(scope), memory_of(&image)->mem, 1, Origin(image, common).at,
                       common.count, common.dimensions > 1 ? rows.row : 0,
                       common.dimensions > 2 ? rows.slice : 0, from, 0, nullptr, nullptr),
-                  "clEnqueueWriteImage");
+                  "clEnqueueWriteImage", scope, image, common);
 }
 
 int copy_between_images(const DeviceScope &scope, const calotype_buffer_t &src,
@@ -107,7 +111,7 @@ int copy_between_images(const DeviceScope &scope, const calotype_buffer_t &src,
                                           memory_of(&dst)->mem, Origin(src, common).at,
                                           Origin(dst, common).at, common.count, 0, nullptr,
                                           nullptr),
-                  "clEnqueueCopyImage");
+                  "clEnqueueCopyImage", scope, src, common);
 }
 
 /** Between an image and dense rows of a buffer: as much at once as lies without gaps. */
@@ -131,8 +135,9 @@ int copy_to_or_from_buffer(const DeviceScope &scope, const calotype_buffer_t &im
                                                            region, 0, nullptr, nullptr)
                          : cl().clEnqueueCopyImageToBuffer(queue_of(scope), mem, linear, at, region,
                                                            offset, 0, nullptr, nullptr);
-            if (int code = answer(error, to_image ? "clEnqueueCopyBufferToImage"
-                                                  : "clEnqueueCopyImageToBuffer")) {
+            if (int code = answer(
+                    error, to_image ? "clEnqueueCopyBufferToImage" : "clEnqueueCopyImageToBuffer",
+                    scope, image, common)) {
                 return code;
             }
         }
@@ -150,9 +155,11 @@ int copy_by_host(const DeviceScope &scope, const calotype_buffer_t &src, bool fr
         dims[d] = {common.min[d], int32_t(common.count[d]), int32_t(elements)};
         elements *= common.count[d];
     }
-    auto *memory = static_cast<uint8_t *>(malloc(elements * size_t(src.type.bytes())));
+    const size_t bytes = elements * size_t(src.type.bytes());
+    auto *memory = static_cast<uint8_t *>(malloc(bytes));
     if (!memory) {
-        set_cause(Text() << "out of host memory");
+        set_cause(Text() << "out of host memory for " << uint64_t(bytes)
+                         << " bytes that are copied by way of the host");
         return calotype_error_code_device_buffer_copy_failed;
     }
     between.host = memory;

@@ -174,7 +174,7 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
     if (!mem) {
         set_cause(describe_error(error, "clCreateImage")
                   << " for an image of " << describe_extents(shape.extent, shape.dimensions).c_str()
-                  << " elements of " << buf->type);
+                  << " elements of " << buf->type << " on " << record_of(scope.get()).tools);
         return calotype_error_code_device_malloc_failed;
     }
     buf->device = make_handle(

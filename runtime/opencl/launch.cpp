@@ -187,7 +187,7 @@ class Parameters {
             log << "kernel " << desc.name << ", parameter " << next << " of " << uint64_t(bytes)
                 << " bytes: " << describe_error(error, "clSetKernelArg").c_str();
             log.driver_result = error;
-            return CALOTYPE_E_LAUNCH;
+            return status_of(error) == CALOTYPE_E_OOM ? CALOTYPE_E_OOM : CALOTYPE_E_LAUNCH;
         }
         next++;
         return CALOTYPE_OK;
@@ -308,11 +308,12 @@ calotype_status enqueue(cl_command_queue queue, cl_kernel object,
     return error == CL_SUCCESS ? CALOTYPE_OK : fail(log, kernel.name, error, "clFlush");
 }
 
-/** What the driver says of the compiled kernel; 0 where it does not know. */
-void describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *function) {
+/** What the driver says of the compiled kernel; 0 for limits that it does not know. */
+cl_int describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *function) {
     cl_device_id device = record_of(scope).device;
-    cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof function->n_parameters,
-                         &function->n_parameters, nullptr);
+    const cl_int error =
+        cl().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof function->n_parameters,
+                             &function->n_parameters, nullptr);
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE,
                                   sizeof function->max_group, &function->max_group, nullptr);
     size_t group[3] = {0, 0, 0};
@@ -321,6 +322,13 @@ void describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *funct
     function->fixed_group = group[0] * group[1] * group[2];
     cl().clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE,
                                   sizeof function->local_bytes, &function->local_bytes, nullptr);
+    return error;
+}
+
+calotype_status refuse_function(const char *name, cl_int error, const char *call, ErrorLog &log) {
+    log << "kernel " << name << ": " << describe_error(error, call).c_str();
+    log.driver_result = error;
+    return status_of(error) == CALOTYPE_E_DEVICE ? CALOTYPE_E_LOAD : status_of(error);
 }
 
 }  // namespace
@@ -331,22 +339,25 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = cl().clCreateKernel(program, name, &error);
     if (error != CL_SUCCESS) {
-        log << "kernel " << name << ": " << describe_error(error, "clCreateKernel").c_str();
-        log.driver_result = error;
-        return status_of(error) == CALOTYPE_E_DEVICE ? CALOTYPE_E_LOAD : status_of(error);
+        return refuse_function(name, error, "clCreateKernel", log);
     }
     void *memory = nullptr;
     const size_t size = sizeof(Function) + strlen(name);
     if (posix_memalign(&memory, alignof(Function), size) != 0) {
         cl().clReleaseKernel(kernel);
-        log << "out of host memory";
+        log << "kernel " << name << ": out of host memory";
         return CALOTYPE_E_OOM;
     }
     memset(memory, 0, size);
     auto *made = static_cast<Function *>(memory);
     made->program = program;
     memcpy(made->name, name, strlen(name) + 1);
-    describe_kernel(scope, kernel, made);
+    error = describe_kernel(scope, kernel, made);
+    if (error != CL_SUCCESS) {
+        cl().clReleaseKernel(kernel);
+        free(memory);
+        return refuse_function(name, error, "clGetKernelInfo", log);
+    }
     slot_of_thread(*made).kernel.store(kernel, std::memory_order_release);
     *function = made;
     return CALOTYPE_OK;

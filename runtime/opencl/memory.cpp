@@ -116,7 +116,8 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     if (*mem) {
         return 0;
     }
-    set_cause(describe_error(error, "clCreateBuffer") << " for " << size << " bytes");
+    set_cause(describe_error(error, "clCreateBuffer")
+              << " for " << size << " bytes on " << record_of(scope).tools);
     return calotype_error_code_device_malloc_failed;
 }
 
@@ -133,7 +134,8 @@ int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t 
 uint64_t make_handle(const DeviceMemory &memory) {
     auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
     if (!handle) {
-        set_cause(Text() << "out of host memory");
+        set_cause(Text() << "out of host memory for the handle of a buffer of " << memory.size
+                         << " bytes");
         return 0;
     }
     *handle = memory;

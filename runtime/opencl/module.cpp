@@ -75,7 +75,8 @@ calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log
     texts = static_cast<const char **>(calloc(desc.n_linkables + 1, sizeof *texts));
     sizes = static_cast<size_t *>(calloc(desc.n_linkables + 1, sizeof *sizes));
     if (!texts || !sizes) {
-        log << "out of host memory";
+        log << "out of host memory for the list of " << desc.n_linkables + 1
+            << " sources of module " << desc.name;
         return CALOTYPE_E_OOM;
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
@@ -138,6 +139,9 @@ calotype_status build_program(const DeviceScope &scope, const calotype_module_de
     const cl_int error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
     if (error == CL_SUCCESS) {
         return CALOTYPE_OK;
+    }
+    if (status_of(error) == CALOTYPE_E_OOM) {
+        return fail(log, error, "clBuildProgram", CALOTYPE_E_OOM);
     }
     log << "the OpenCL C of module " << desc.name << " does not compile";
     if (*options) {
@@ -281,7 +285,8 @@ calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
     image->was_built = true;
     image->was_linked = sources.has_linkables();
     if (!image->bytes) {
-        log << "out of host memory";
+        log << "out of host memory for the " << uint64_t(image->size) << " bytes of module "
+            << desc.name;
         return CALOTYPE_E_OOM;
     }
     return CALOTYPE_OK;

@@ -133,7 +133,7 @@ TEST_F(Devices, a_failure_on_the_way_leaves_it_where_it_was) {
     opencl_driver().fail("clEnqueueReadBuffer", -5, 1, 1);
     EXPECT_EQ(calotype_error_code_copy_to_host_failed, go_to(cuda()));
     EXPECT_EQ("copy to the host failed: copying to, from or between OpenCL buffers failed: "
-              "CL_OUT_OF_RESOURCES (-5)",
+              "CL_OUT_OF_RESOURCES (-5) for 48 bytes on OpenCL 3.0 Fake, Fake GPU 0, driver 1.0",
               errors.take());
     EXPECT_TRUE(buffer.device_dirty());
     ASSERT_EQ(0, go_to(cuda()));

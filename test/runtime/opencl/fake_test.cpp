@@ -398,7 +398,8 @@ TEST_F(FakeOpenClTest, a_box_that_a_driver_refuses_is_copied_with_the_last_row_a
     fake().fail("clEnqueueWriteBuffer", CL_INVALID_VALUE, 3, 1);
     EXPECT_EQ(part.copy_to_device(opencl()), calotype_error_code_copy_to_device_failed);
     EXPECT_EQ(errors(), "copy to the device failed: copying boxes to, from or between OpenCL "
-                        "buffers failed: CL_INVALID_VALUE (-30)\n");
+                        "buffers failed: CL_INVALID_VALUE (-30) for 144 bytes on OpenCL 3.0 Fake, "
+                        "Fake GPU 0, driver 1.0\n");
     EXPECT_EQ(fake().calls("clEnqueueWriteBuffer"), 13u);
     part.device_free();
     back.device_free();

@@ -18,6 +18,9 @@ const calotype_device_interface_t *images() {
     return calotype_opencl_image_device_interface();
 }
 
+/** The fake's, in texts of errors. */
+const std::string device = "OpenCL 3.0 Fake, Fake GPU 0, driver 1.0";
+
 /** A buffer inside of a larger one, so that its rows and slices have gaps, or of another order. */
 struct Layout {
     const char *name;
@@ -339,21 +342,21 @@ TEST_F(FakeImages, failures_of_the_driver_say_which) {
     fake().fail("clCreateImage", CL_IMAGE_FORMAT_NOT_SUPPORTED, 1, 1);
     EXPECT_EQ(refusal(Buffer<uint8_t>(16, 8)),
               "device allocation failed: clCreateImage failed: CL_IMAGE_FORMAT_NOT_SUPPORTED (-10) "
-              "for an image of 16 x 8 elements of uint8");
+              "for an image of 16 x 8 elements of uint8 on " +
+                  device);
     Buffer<int> buffer(3, 4);
     buffer.fill(1);
     buffer.set_host_dirty();
     fake().fail("clEnqueueWriteImage", out_of_resources, 1, 1);
     EXPECT_EQ(buffer.copy_to_device(images()), calotype_error_code_copy_to_device_failed);
-    EXPECT_EQ(errors(), "copy to the device failed: clEnqueueWriteImage failed: "
-                        "CL_OUT_OF_RESOURCES (-5)\n");
+    const std::string lack = "CL_OUT_OF_RESOURCES (-5) for 48 bytes on " + device + "\n";
+    EXPECT_EQ(errors(), "copy to the device failed: clEnqueueWriteImage failed: " + lack);
     EXPECT_TRUE(buffer.host_dirty());
     ASSERT_EQ(buffer.copy_to_device(images()), 0);
     buffer.set_device_dirty();
     fake().fail("clEnqueueReadImage", out_of_resources, 1, 1);
     EXPECT_EQ(buffer.copy_to_host(), calotype_error_code_copy_to_host_failed);
-    EXPECT_EQ(errors(), "copy to the host failed: clEnqueueReadImage failed: "
-                        "CL_OUT_OF_RESOURCES (-5)\n");
+    EXPECT_EQ(errors(), "copy to the host failed: clEnqueueReadImage failed: " + lack);
     EXPECT_TRUE(buffer.device_dirty());
     for (const auto &[function, interface] :
          {std::pair("clEnqueueCopyImage", images()), {"clEnqueueCopyImageToBuffer", opencl()}}) {
@@ -361,8 +364,8 @@ TEST_F(FakeImages, failures_of_the_driver_say_which) {
         fake().fail(function, out_of_resources, 1, 1);
         EXPECT_EQ(calotype_buffer_copy(nullptr, buffer, interface, other),
                   calotype_error_code_device_buffer_copy_failed);
-        EXPECT_EQ(errors(), std::string("copy between devices failed: ") + function +
-                                " failed: CL_OUT_OF_RESOURCES (-5)\n");
+        EXPECT_EQ(errors(),
+                  std::string("copy between devices failed: ") + function + " failed: " + lack);
         other.device_free();
     }
     buffer.set_device_dirty(false);
@@ -384,7 +387,8 @@ TEST_F(FakeImages, what_is_kept_is_given_up_before_an_image_fails) {
     EXPECT_EQ(fake().live("mem"), 0);
     EXPECT_EQ(refusal(Buffer<int>(16, 16)),
               "device allocation failed: clCreateImage failed: CL_MEM_OBJECT_ALLOCATION_FAILURE "
-              "(-4) for an image of 16 x 16 elements of int32");
+              "(-4) for an image of 16 x 16 elements of int32 on " +
+                  device);
     EXPECT_EQ(calotype_reuse_device_allocations(nullptr, false), 0);
 }
 
