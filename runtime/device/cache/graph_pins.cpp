@@ -62,11 +62,11 @@ bool is_pinned(const ContextState &context, const calotype_entry &entry, uint64_
 /** A new one in the context's list. Null, with the status: none is needed, or there is no memory.
  */
 GraphPin *add_pin(calotype_entry &entry, uint64_t capture, calotype_status *status) {
-    ThreadBlock *me = this_thread();
     GraphPin *pin = static_cast<GraphPin *>(calloc(1, sizeof(GraphPin)));
     LockGuard guard(kernel_cache.lock);
     ContextState &context = *entry.context;
-    const bool has_memory = me && pin && ensure_cell(*me, entry.index);
+    ThreadBlock *keeper = keeper_block();
+    const bool has_memory = keeper && pin && ensure_cell(*keeper, entry.index);
     *status = !has_memory                     ? CALOTYPE_E_OOM
               : entry.phase() != Phase::ready ? CALOTYPE_E_CONTEXT_LOST
                                               : CALOTYPE_OK;
@@ -74,7 +74,7 @@ GraphPin *add_pin(calotype_entry &entry, uint64_t capture, calotype_status *stat
         free(pin);
         return nullptr;
     }
-    pin->hold = grant_hold(entry, *me);
+    pin->hold = grant_hold(entry, *keeper);
     pin->capture = capture;
     pin->owners.store(2, std::memory_order_relaxed);
     pin->next = context.graph_pins;

@@ -121,13 +121,23 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         free(ending);
         return status;
     }
-    ending->hold = hold;
     kernel_cache.lock.lock();
     ContextState &context = *hold.entry->context;
-    context.n_stream_holds++;
-    const bool is_kept = keep(context, ending);
-    announce_change();  // who waits for holds has to look at events from now on
+    status = keep_hold(hold, &ending->hold);
+    bool is_kept = true;
+    if (status == CALOTYPE_OK) {
+        context.n_stream_holds++;
+        is_kept = keep(context, ending);
+        announce_change();  // who waits for holds has to look at events from now on
+    }
     kernel_cache.lock.unlock();
+    if (status != CALOTYPE_OK) {
+        call.backend->destroy_event(ending->event);
+        free(ending);
+        return status == CALOTYPE_E_UNDERFLOW
+                   ? give_back(hold, Giver{true, user_context})
+                   : fail(status, CALOTYPE_ST_NONE, nullptr, "no memory for a count of holds");
+    }
     if (!is_kept) {
         end(context, ending);
     }
@@ -149,7 +159,7 @@ CALOTYPE_WEAK calotype_status calotype_finalize_kernels_after(void *user_context
         return calotype_finalize_kernels(user_context, hold);
     }
     const calotype_status status = finalize_after(user_context, *hold, stream);
-    if (status == CALOTYPE_OK) {
+    if (status == CALOTYPE_OK || status == CALOTYPE_E_UNDERFLOW) {
         *hold = calotype_hold{};
     }
     return status;

@@ -25,6 +25,7 @@ struct Chunk {
 constinit std::atomic<Chunk *> chunks[n_chunks] = {};
 ThreadBlock *blocks = nullptr;
 uint32_t n_blocks = 0;
+ThreadBlock *keeper = nullptr;
 
 /** Tells when a thread ends. */
 pthread_key_t exit_key;
@@ -111,7 +112,18 @@ ThreadBlock *this_thread() {
     return block;
 }
 
-void end_thread_tracking() {
+ThreadBlock *keeper_block() {
+    if (!keeper) {
+        keeper = new_block();
+        if (keeper) {
+            keeper->in_use = true;
+        }
+    }
+    return keeper;
+}
+
+// Also where the library is closed without having loaded anything, which has no exit handler then.
+__attribute__((destructor)) void end_thread_tracking() {
     LockGuard guard(kernel_cache.lock);
     if (has_exit_key) {
         pthread_key_delete(exit_key);
@@ -199,7 +211,7 @@ bool closes_circle(const ThreadBlock &me, const Waitable &what) {
 
 void forget_other_threads() {
     for (ThreadBlock *b = blocks; b; b = b->next) {
-        b->in_use = b == known_thread;
+        b->in_use = b == known_thread || b == keeper;
         b->waits_on = b->serves = nullptr;
     }
 }

@@ -98,6 +98,10 @@ constexpr uint32_t max_entries = ThreadBlock::cells_a_page * ThreadBlock::n_page
 extern constinit thread_local ThreadBlock *known_thread;
 /** The calling thread's, made if need be. Null: out of memory. Takes the cache's lock. */
 ThreadBlock *this_thread();
+/** One that no thread has, for the holds that the runtime keeps itself: there they are counted
+ * apart from those that a thread can give back. Its cells are written with the cache's lock held,
+ * as it is here, but for what is given back elsewhere. Null: out of memory. */
+ThreadBlock *keeper_block();
 /** Null for a number that no thread has. */
 ThreadBlock *thread_of(uint32_t id);
 /** All blocks there have ever been. The cache's lock is held. */
