@@ -14,7 +14,7 @@
 #include "runtime/abi/buffer.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/memory.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -121,7 +121,7 @@ public:
     void set_size(int64_t size);
     void clear();
 
-    Mutex mutex;
+    ForkMutex mutex;
 
 private:
     static constexpr uint64_t default_size = 1 << 20;

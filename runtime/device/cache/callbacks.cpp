@@ -311,6 +311,15 @@ void prepare_callbacks(LoadedModule &module) {
     }
 }
 
+void forget_callbacks_of_others() {
+    for (CallbackLock *lock = callback_locks; lock; lock = lock->next) {
+        if (lock->holder.owner != known_thread) {
+            lock->holder.owner = nullptr;
+            lock->depth = 0;
+        }
+    }
+}
+
 void finish_callbacks(LoadedModule &module) {
     for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
         LoadedLinkable &linkable = module.linkables[i];

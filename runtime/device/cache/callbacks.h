@@ -16,6 +16,9 @@ void prepare_callbacks(LoadedModule &module);
 /** Undo it, once nothing of the module will be called any more. */
 void finish_callbacks(LoadedModule &module);
 
+/** In a child process: callbacks of other threads are over. The lock is held. */
+void forget_callbacks_of_others();
+
 /** Where and why callbacks are called. */
 struct CallbackSite {
     ContextState &context;

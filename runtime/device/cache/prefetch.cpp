@@ -30,6 +30,7 @@ struct Prefetch {
     FlightError *error;  ///< of the first that failed
     calotype_status status;
     bool has_waiter;  ///< somebody has the ticket
+    bool is_of_parent;
     Prefetch *older;
     // Of run_beside(), in place of modules.
     void (*task)(void *);
@@ -226,7 +227,8 @@ void end_prefetches() {
 }
 
 void forget_prefetches() {
-    for (const Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+        prefetch->is_of_parent = true;
         if (prefetch->forgotten && prefetch->unfinished.load(std::memory_order_relaxed) != 0) {
             prefetch->forgotten(prefetch->data);
         }
@@ -314,3 +316,7 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
     free_prefetch(prefetch);
     return status;
 }
+    if (prefetch->is_of_parent) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "the ticket is the parent process's, whose modules are not loaded in this one");
+    }

@@ -68,6 +68,12 @@ void count(uint64_t context_uid, Counter counter, uint64_t n) {
     count_in(context_uid ? find_context(context_uid) : nullptr, counter, n);
 }
 
+void forget_live_modules() {
+    for (const Counter counter : {Counter::live_modules, Counter::live_bytes}) {
+        totals[uint32_t(counter)].store(0, std::memory_order_relaxed);
+    }
+}
+
 void trace(calotype_stage stage, uint64_t context_uid, const calotype_uid &uid, uint64_t begin_ns,
            calotype_status status) {
     kernel_cache.lock.lock();
