@@ -350,12 +350,21 @@ calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failu
     return CALOTYPE_OK;
 }
 
-calotype_status run_teardowns(const CallbackSite &site, LoadedModule &module, Failure *failure,
+static void note_loss(CallbackSite &site) {
+    LockGuard guard(kernel_cache.lock);
+    if (site.has_driver && site.context.lost) {
+        site.has_driver = false;
+        site.reason = site.reason == CALOTYPE_R_EXIT ? site.reason : CALOTYPE_R_CONTEXT_LOST;
+    }
+}
+
+calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure,
                               ErrorLog &log) {
     calotype_status first = CALOTYPE_OK;
     for (uint32_t i = module.desc.n_linkables; i-- > 0;) {
         const calotype_status status = tear_down(site, module, module.setup_order[i], failure, log);
         first = first == CALOTYPE_OK ? status : first;
+        note_loss(site);
     }
     return first;
 }

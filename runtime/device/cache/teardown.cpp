@@ -134,10 +134,10 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     barrier_to_gather();
     Failure failure;
     ErrorLog log;
-    const CallbackSite site{context, scope, reason, me, has_driver};
+    CallbackSite site{context, scope, reason, me, has_driver};
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
         run_teardowns(site, *e->module, &failure, log);
-        unload_module(context, scope, *e->module, has_driver);
+        unload_module(context, scope, *e->module, site.has_driver);
     }
     if (is_entered) {
         backend.leave(scope);
