@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/device/kernel_backend.h"
+#include "runtime/device/store_dir.h"
 
 namespace calotype {
 namespace runtime {
@@ -39,6 +40,7 @@ public:
 
 private:
     calotype_uid key;
+    StoreDir dir;  ///< as it was then, whatever has been set meanwhile
     int handle = -1;
     bool waited = false;
 };

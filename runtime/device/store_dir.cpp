@@ -2,6 +2,7 @@
 #include "runtime/device/store_dir.h"
 
 #include <atomic>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,11 @@ int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeou
                 return file.release();
             }
             continue;
+        }
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            // There are file systems without such locks, where two processes may compile the same.
+            unlinkat(folder.get(), name.lock, 0);
+            return -1;
         }
         if (milliseconds() - begin >= timeout_ms) {
             return -1;
