@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which device to use, and whether to keep freed device allocations for later.
+// Which device and context to use, and whether to keep freed device allocations for later.
 #include "runtime/device/device_options.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 
+#include "runtime/abi/device_context.h"
 #include "runtime/abi/device_interface.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
@@ -101,4 +102,19 @@ CALOTYPE_WEAK void calotype_register_device_allocation_pool(calotype_device_allo
     }
     pool->next = first_pool;
     first_pool = pool;
+}
+
+/** An aligned word never reaches into the next page, so reading it is safe whatever the user
+ * context points at, though it may be less than a word. */
+__attribute__((no_sanitize("address", "thread"))) static uint64_t first_word(const void *address) {
+    return *static_cast<const volatile uint64_t *>(address);
+}
+
+CALOTYPE_WEAK const calotype_device_context *calotype_get_device_context(const void *user_context) {
+    const uintptr_t address = reinterpret_cast<uintptr_t>(user_context);
+    if (address <= 4096 || address % 8 != 0 ||
+        first_word(user_context) != CALOTYPE_DEVICE_CONTEXT_MAGIC) {
+        return nullptr;
+    }
+    return static_cast<const calotype_device_context *>(user_context);
 }
