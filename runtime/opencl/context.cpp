@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/abi/device_context.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
@@ -215,6 +216,15 @@ calotype_status find_record(void *user_context, cl_context context, cl_command_q
     return find_record_slowly(user_context, context, queue, record);
 }
 
+/** Whether what the user context names is of another kind of device. */
+bool is_of_another_api(const void *user_context) {
+    const calotype_device_context *given =
+        user_context ? calotype_get_device_context(user_context) : nullptr;
+    return given && given->device_interface &&
+           given->device_interface != calotype_opencl_device_interface() &&
+           given->device_interface != calotype_opencl_image_device_interface();
+}
+
 calotype_status check_acquired(int code) {
     if (code == 0) {
         return CALOTYPE_OK;
@@ -230,6 +240,10 @@ calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scop
     cl_command_queue queue = nullptr;
     *scope = {};
     scope->user_context = user_context;
+    if (is_of_another_api(user_context)) {
+        set_cause(Text() << "the context of the call is not one of OpenCL");
+        return CALOTYPE_E_INVALID;
+    }
     calotype_status status =
         check_acquired(calotype_acquire_cl_context(user_context, &context, &queue, create));
     if (status != CALOTYPE_OK || (!context && !create)) {
