@@ -2,6 +2,10 @@
 // The memoization cache: what is found, what is dropped, and that nothing in use goes away.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <set>
 #include <string>
 #include <thread>
@@ -204,6 +208,33 @@ TEST_F(Memoization, ServesManyThreads) {
     for (std::thread &thread : threads) {
         thread.join();
     }
+}
+
+/// A child is not stopped by what another thread of its parent does in the cache as it forks.
+TEST_F(Memoization, ForkedWhileAThreadDropsAResult) {
+    static std::atomic<bool> is_inside;
+    is_inside = false;
+    run("a", 1);
+    const auto before = calotype_set_custom_free([](void *, void *memory) {
+        is_inside = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        calotype_default_free(nullptr, memory);
+    });
+    std::thread thread([] { calotype_memoization_cache_cleanup(); });
+    while (!is_inside) {
+        std::this_thread::yield();
+    }
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        _exit(run("a", 1) && !run("a", 1) ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(0, status);
+    thread.join();
+    calotype_set_custom_free(before);
 }
 
 }  // namespace
