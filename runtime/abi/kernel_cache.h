@@ -39,7 +39,8 @@ extern calotype_status calotype_release_context(void *user_context, calotype_rel
                                                 uint32_t timeout_ms);
 /** Tell that a context was destroyed: its modules are forgotten without a call of the driver. */
 extern calotype_status calotype_context_lost(uint64_t ctx_uid);
-/** Release all contexts, newest first. */
+/** Release all contexts, newest first. Prefetches end with the modules that they have begun with;
+ * who has the ticket of one gets CALOTYPE_E_CLOSING for the others. */
 extern calotype_status calotype_shutdown(uint32_t timeout_ms);
 /** The identity under which the cache knows the context of this call. */
 extern calotype_status calotype_context_uid(void *user_context,

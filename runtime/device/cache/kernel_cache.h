@@ -75,8 +75,10 @@ void lose_ended_contexts();
 void install_exit_handler();
 /** So that a child process does not take its parent's modules for its own; installed once. */
 void install_fork_handler();
-/** Wait for all prefetches and join their threads. */
-void end_prefetches();
+/** They load nothing with which they have not begun. */
+void cancel_prefetches();
+/** Wait for all that nobody else waits for, and join their threads. */
+calotype_status end_prefetches(uint64_t deadline_ns = UINT64_MAX);
 /** In a child process they have gone. */
 void forget_prefetches();
 /** The same in the statistics. */

@@ -57,6 +57,13 @@ void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
     }
 }
 
+/** So many are done with. */
+void finish(Prefetch &prefetch, uint32_t n) {
+    if (prefetch.unfinished.fetch_sub(n, std::memory_order_acq_rel) == n) {
+        wake(prefetch.unfinished, everyone);
+    }
+}
+
 void load_all(Prefetch &prefetch) {
     for (;;) {
         const uint32_t i = prefetch.next.fetch_add(1, std::memory_order_relaxed);
@@ -64,9 +71,7 @@ void load_all(Prefetch &prefetch) {
             return;
         }
         load_one(prefetch, *prefetch.descs[i]);
-        if (prefetch.unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            wake(prefetch.unfinished, everyone);
-        }
+        finish(prefetch, 1);
     }
 }
 
@@ -81,7 +86,7 @@ void serve(ThreadBlock *me, const Waitable *what) {
 void do_task(void *data) {
     Prefetch &prefetch = *static_cast<Prefetch *>(data);
     prefetch.task(prefetch.data);
-    prefetch.unfinished.fetch_sub(1, std::memory_order_acq_rel);
+    finish(prefetch, 1);
 }
 
 void work(void *data) {
@@ -124,10 +129,9 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
     return prefetch;
 }
 
-/** In the list, and with a waiter while threads are started. */
-void enlist(Prefetch *prefetch) {
+void enlist(Prefetch *prefetch, bool has_waiter) {
     LockGuard guard(kernel_cache.lock);
-    prefetch->has_waiter = true;
+    prefetch->has_waiter = has_waiter;
     prefetch->older = prefetches;
     prefetches = prefetch;
 }
@@ -167,6 +171,19 @@ void end_wait(ThreadBlock *me) {
     }
 }
 
+/** False: some were unfinished at the deadline. */
+bool await_finish(Prefetch &prefetch, uint64_t deadline) {
+    uint32_t left;
+    while ((left = prefetch.unfinished.load(std::memory_order_acquire)) && now_ns() < deadline) {
+        wait_on_until(prefetch.unfinished, left, deadline);
+    }
+    return left == 0;
+}
+
+calotype_status report_unfinished() {
+    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr, "modules are still being loaded");
+}
+
 /** Until all modules are loaded or refused. */
 calotype_status await(Prefetch &prefetch, uint64_t deadline) {
     ThreadBlock *me = this_thread();
@@ -174,14 +191,9 @@ calotype_status await(Prefetch &prefetch, uint64_t deadline) {
         return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
                     "a thread that loads the modules waits for this one");
     }
-    uint32_t left;
-    while ((left = prefetch.unfinished.load(std::memory_order_acquire)) && now_ns() < deadline) {
-        wait_on_until(prefetch.unfinished, left, deadline);
-    }
+    const bool is_finished = await_finish(prefetch, deadline);
     end_wait(me);
-    return left == 0 ? CALOTYPE_OK
-                     : fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
-                            "modules are still being loaded");
+    return is_finished ? CALOTYPE_OK : report_unfinished();
 }
 
 /** One that nobody waits for; with `any_state` also if it is not done, unless its threads wait for
@@ -203,13 +215,39 @@ Prefetch *take_unattended(bool any_state, ThreadBlock *me) {
     return nullptr;
 }
 
-void end_unattended(bool any_state) {
+/** False: threads of some had not finished at the deadline. */
+bool end_unattended(bool any_state, uint64_t deadline = no_deadline) {
     ThreadBlock *me = this_thread();
     while (Prefetch *prefetch = take_unattended(any_state, me)) {
-        end(prefetch);
+        const bool is_finished = await_finish(*prefetch, deadline);
+        if (is_finished) {
+            end(prefetch);
+        }
         end_wait(me);
+        if (!is_finished) {
+            enlist(prefetch, false);
+            return false;
+        }
         free_prefetch(prefetch);
     }
+    return true;
+}
+
+/** Modules with which no thread has begun are not loaded any more. The lock is held. */
+void cancel(Prefetch &prefetch) {
+    const uint32_t begun = prefetch.next.exchange(prefetch.n, std::memory_order_relaxed);
+    if (begun >= prefetch.n) {
+        return;
+    }
+    const uint32_t left = prefetch.n - begun;
+    if (prefetch.status == CALOTYPE_OK) {
+        Failure failure;
+        failure.status = prefetch.status = CALOTYPE_E_CLOSING;
+        ErrorLog log;
+        log << left << " of " << prefetch.n << " modules were not loaded: the cache was shut down";
+        prefetch.error = make_error(failure, log);
+    }
+    finish(prefetch, left);
 }
 
 uint32_t threads_for(uint32_t n) {
@@ -222,8 +260,15 @@ uint32_t threads_for(uint32_t n) {
 
 }  // namespace
 
-void end_prefetches() {
-    end_unattended(true);
+void cancel_prefetches() {
+    LockGuard guard(kernel_cache.lock);
+    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+        cancel(*prefetch);
+    }
+}
+
+calotype_status end_prefetches(uint64_t deadline) {
+    return end_unattended(true, deadline) ? CALOTYPE_OK : report_unfinished();
 }
 
 void forget_prefetches() {
@@ -251,7 +296,7 @@ bool run_beside(void (*task)(void *), void (*forgotten)(void *), void *data) {
     beside->forgotten = forgotten;
     beside->data = data;
     beside->unfinished.store(1, std::memory_order_relaxed);
-    enlist(beside);
+    enlist(beside, true);  // while the thread is started
     beside->threads[0] = calotype_spawn_thread(do_task, beside);
     if (!beside->threads[0]) {
         end(beside);
@@ -280,7 +325,7 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
     if (!prefetch) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for a prefetch");
     }
-    enlist(prefetch);
+    enlist(prefetch, true);  // while threads are started
     for (uint32_t i = 0; i < n_threads; i++) {
         prefetch->threads[i] = calotype_spawn_thread(work, prefetch);
         prefetch->n_threads += prefetch->threads[i] != nullptr;
@@ -304,6 +349,10 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
     if (!prefetch) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no ticket of a prefetch");
     }
+    if (prefetch->is_of_parent) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    "the ticket is the parent process's, whose modules are not loaded in this one");
+    }
     const calotype_status waited = await(*prefetch, deadline_after_ms(timeout_ms));
     if (waited != CALOTYPE_OK) {
         return waited;
@@ -316,7 +365,3 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
     free_prefetch(prefetch);
     return status;
 }
-    if (prefetch->is_of_parent) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "the ticket is the parent process's, whose modules are not loaded in this one");
-    }

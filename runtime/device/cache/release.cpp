@@ -248,7 +248,8 @@ bool is_in_use(const ContextState &context) {
  * destroyed them, as it may after a release. */
 void release_at_exit() {
     ThreadBlock *me = this_thread();
-    end_prefetches();
+    cancel_prefetches();
+    end_prefetches();  // this code may be gone afterwards
     kernel_cache.lock.lock();
     kernel_cache.exiting = true;
     kernel_cache.lock.unlock();
@@ -444,9 +445,9 @@ CALOTYPE_WEAK calotype_status calotype_shutdown(uint32_t timeout_ms) {
     if (!me) {
         return fail_without_block();
     }
-    end_prefetches();
     const uint64_t deadline = deadline_after_ms(timeout_ms);
-    calotype_status first = CALOTYPE_OK;
+    cancel_prefetches();
+    calotype_status first = end_prefetches(deadline);
     for (uint64_t uid = next_older_context(UINT64_MAX); uid; uid = next_older_context(uid)) {
         const calotype_status status =
             release_known(*me, uid, CALOTYPE_REL_WAIT, deadline, CALOTYPE_R_SHUTDOWN, nullptr);
