@@ -2,8 +2,13 @@
 // Finding the driver and a device: what is there, what is not, and what is said about it.
 #include "runtime/cuda/fixture.h"
 
-#include <cstring>
+#include <dlfcn.h>
 
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/symbols.h"
 
 namespace {
@@ -126,6 +131,24 @@ TEST_F(CudaDriver, AnEnvironmentThatNamesNoDevice) {
     EXPECT_EQ("CT_GPU_DEVICE is \"1x\", but there is one CUDA device, number 0", why_not());
     unsetenv("CT_GPU_DEVICE");
     EXPECT_EQ("device 2147483647 is chosen, but there is one CUDA device, number 0", why_not());
+}
+
+/// What the runtime would do when the thread ends has gone with the library.
+TEST_F(CudaDriver, ALibraryThatIsClosedBeforeAThreadThatCalledIt) {
+    void *plugin = dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(nullptr, plugin) << dlerror();
+    const auto touch = reinterpret_cast<calotype_status (*)()>(dlsym(plugin, "plugin_touch"));
+    std::promise<void> touched, closed;
+    std::thread thread([&] {
+        EXPECT_EQ(CALOTYPE_OK, touch());
+        touched.set_value();
+        closed.get_future().wait();
+    });
+    touched.get_future().wait();
+    EXPECT_EQ(0, dlclose(plugin));
+    EXPECT_EQ(nullptr, dlopen(CUDA_PLUGIN, RTLD_NOW | RTLD_NOLOAD));
+    closed.set_value();
+    thread.join();
 }
 
 }  // namespace

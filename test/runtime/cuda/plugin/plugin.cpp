@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A library with a runtime of its own, to be closed while that makes a pool.
+// A library with a runtime of its own, to be closed while that makes a pool, or while a thread
+// lives that has called it.
+#include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/runtime.h"
 
@@ -13,4 +15,11 @@ extern "C" __attribute__((visibility("default"))) int plugin_run(const char *dri
     int code = calotype_cuda_set_driver_library(driver_library);
     code = code ? code : calotype_device_malloc(nullptr, &buf, calotype_cuda_device_interface());
     return code ? code : calotype_device_free(nullptr, &buf);
+}
+
+/// Makes the calling thread known to the cache, which loads nothing.
+extern "C" __attribute__((visibility("default"))) calotype_status plugin_touch() {
+    calotype_limits limits = {};
+    limits.size = sizeof limits;
+    return calotype_set_limits(&limits);
 }
