@@ -9,8 +9,34 @@ const Var x("x"), y("y");
 
 namespace {
 
-constexpr int scan_begin = 1, scan_length = 6, row = 3, modulus = 251, gather_width = 9,
-              float_limit = 1000;
+constexpr int scan_begin = 1, scan_length = 6, row = 3, gather_width = 9, long_window = 32,
+              places = 7, entries = 12, float_limit = 1000;
+
+bool is_small_float(const Type &t) {
+    return t.is_float() && t.bits() == 16;
+}
+
+/// Sums of so small numbers are exact in all types.
+int modulus(const Type &t) {
+    if (is_small_float(t)) {
+        return t.is_bfloat() ? 7 : 31;
+    }
+    return t == Int(8) ? 101 : 251;
+}
+
+/// What definitions, and updates, of a float give at most. Sums of floats of 32 bits are exact
+/// anyway.
+int definition_limit(const Type &t) {
+    return is_small_float(t) ? (t.is_bfloat() ? 32 : 64) : float_limit;
+}
+int update_limit(const Type &t) {
+    return t.is_bfloat() ? 64 : 512;
+}
+
+/// The type that values are computed in.
+Type work_type(const Type &t) {
+    return t.is_bool() ? Int(32) : t;
+}
 
 Access random_access(Dice &dice) {
     Access a;
@@ -32,7 +58,30 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
     t.x = random_access(dice);
     t.y = random_access(dice);
     t.weight = 1 + dice(3);
+    if (p.wide && dice.chance(15)) {
+        t.boundary = Boundary(1 + dice(4));
+    }
     return t;
+}
+
+UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
+    const int drawn = dice(p.wide ? 14 : 6);
+    const UpdateKind kind = drawn < 10   ? UpdateKind(drawn)
+                            : drawn < 13 ? UpdateKind::LongWindow
+                                         : UpdateKind::Histogram;
+    const Tap tap = random_tap(dice, p);
+    const int width = 1 + dice(4);
+    return {kind, tap, width, 1 + dice(3)};
+}
+
+/// What the stage is of the stages before it.
+void draw_taps(Dice &dice, const RandomPipeline &p, StageSpec &s) {
+    s.combine = dice.pick<Combine>(
+        {Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
+    const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
+    for (int i = 0; i < taps; i++) {
+        s.taps.push_back(random_tap(dice, p));
+    }
 }
 
 StageSpec random_stage(Dice &dice, const RandomPipeline &p) {
@@ -42,15 +91,27 @@ StageSpec random_stage(Dice &dice, const RandomPipeline &p) {
     s.type = dice.pick(types);
     s.tuple = dice.chance(12);
     if (!p.stages.empty()) {
-        s.combine = dice.pick<Combine>(
-            {Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
-        const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
-        for (int i = 0; i < taps; i++) {
-            s.taps.push_back(random_tap(dice, p));
-        }
+        draw_taps(dice, p, s);
         while (!s.tuple && s.updates.size() < 2 && dice.chance(25)) {
-            s.updates.push_back(
-                {UpdateKind(dice(6)), random_tap(dice, p), 1 + dice(4), 1 + dice(3)});
+            s.updates.push_back(random_update(dice, p));
+        }
+    }
+    return s;
+}
+
+StageSpec wide_random_stage(Dice &dice, const RandomPipeline &p) {
+    static const std::vector<Type> types = {Int(32),   Int(32),  Int(32),   UInt(8),   UInt(8),
+                                            Int(16),   UInt(16), Float(32), Float(32), Int(8),
+                                            UInt(32),  Int(64),  UInt(64),  Float(16), BFloat(16),
+                                            Float(64), Bool()};
+    StageSpec s;
+    s.type = dice.pick(types);
+    s.tuple = dice.chance(15);
+    s.input = !s.tuple && dice.chance(p.stages.empty() ? 60 : 8);
+    if (!p.stages.empty() && !s.input) {
+        draw_taps(dice, p, s);
+        while (!s.type.is_bool() && s.updates.size() < 2 && dice.chance(35)) {
+            s.updates.push_back(random_update(dice, p));
         }
     }
     return s;
@@ -65,16 +126,24 @@ int64_t floor_mod(int64_t a, int64_t b) {
     return ((a % b) + b) % b;
 }
 
+int64_t floor_mod(const Type &t, int64_t a, int64_t b) {
+    return t == UInt(64) ? int64_t(uint64_t(a) % uint64_t(b)) : floor_mod(a, b);
+}
+
+int64_t larger(const Type &t, int64_t a, int64_t b) {
+    return t == UInt(64) ? int64_t(std::max(uint64_t(a), uint64_t(b))) : std::max(a, b);
+}
+
 /// The value as the type holds it.
 int64_t wrap(const Type &t, int64_t v) {
-    if (t == UInt(8)) {
-        return uint8_t(v);
-    } else if (t == UInt(16)) {
-        return uint16_t(v);
-    } else if (t == Int(16)) {
-        return int16_t(v);
+    if (t.is_float() || t.bits() == 64) {
+        return v;
+    } else if (t.is_bool()) {
+        return v != 0;
     }
-    return v;
+    const int unused = 64 - t.bits();
+    const uint64_t top = uint64_t(v) << unused;
+    return t.is_uint() ? int64_t(top >> unused) : int64_t(top) >> unused;
 }
 
 Expr access(const Access &a, const Expr &v) {
@@ -83,6 +152,25 @@ Expr access(const Access &a, const Expr &v) {
 
 int access(const Access &a, int v) {
     return floor_div(v * a.scale, a.divide) + a.offset;
+}
+
+/// Where the boundary condition reads for v in [0, n). -1: nowhere.
+int bounded(Boundary b, int v, int n) {
+    switch (b) {
+    case Boundary::None:
+        return v;
+    case Boundary::Edge:
+        return std::clamp(v, 0, n - 1);
+    case Boundary::Repeat:
+        return int(floor_mod(v, n));
+    case Boundary::Mirror: {
+        const int m = int(floor_mod(v, 2 * n));
+        return m < n ? m : 2 * n - 1 - m;
+    }
+    case Boundary::Constant:
+        break;
+    }
+    return v >= 0 && v < n ? v : -1;
 }
 
 /// Builds the Funcs of one pipeline.
@@ -94,11 +182,15 @@ public:
         for (size_t i = 0; i < p_.stages.size(); i++) {
             Func f("f" + std::to_string(i));
             const StageSpec &s = p_.stages[i];
-            const Expr v = definition(s);
+            if (s.input) {
+                built_.images.emplace_back(s.type, 2, "in" + std::to_string(i));
+            }
+            const Expr v = s.input ? Expr(built_.images.back()(x, y)) : definition(s);
             if (s.tuple) {
-                f(x, y) = Tuple(v, v * cast(s.type, 2) + cast(s.type, 1));
+                f(x, y) =
+                    Tuple(as_type(s, v), as_type(s, v * cast(v.type(), 2) + cast(v.type(), 1)));
             } else {
-                f(x, y) = v;
+                f(x, y) = as_type(s, v);
             }
             built_.funcs.push_back(f);
             built_.rvars.emplace_back();
@@ -110,61 +202,146 @@ public:
     }
 
 private:
-    Expr tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
+    static Expr as_type(const StageSpec &s, const Expr &v) {
+        return s.type.is_bool() && !v.type().is_bool() ? v % 2 != 0 : v;
+    }
+
+    /// What the tap reads of.
+    Func source(const Tap &t) const {
         const Func &f = built_.funcs[size_t(t.source)];
+        const StageSpec &s = p_.stages[size_t(t.source)];
+        const Region all = {{0, bounded_width}, {0, bounded_height}};
+        switch (t.boundary) {
+        case Boundary::None:
+            break;
+        case Boundary::Edge:
+            return BoundaryConditions::repeat_edge(f, all);
+        case Boundary::Repeat:
+            return BoundaryConditions::repeat_image(f, all);
+        case Boundary::Mirror:
+            return BoundaryConditions::mirror_image(f, all);
+        case Boundary::Constant: {
+            const Expr value = s.type.is_bool() ? cast<bool>(1) : cast(s.type, beyond);
+            return s.tuple ? BoundaryConditions::constant_exterior(f, Tuple(value, value), all)
+                           : BoundaryConditions::constant_exterior(f, value, all);
+        }
+        }
+        return f;
+    }
+
+    Expr tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
+        const Func f = source(t);
         const Expr ax = access(t.x, t.transposed ? vy : vx),
                    ay = access(t.y, t.transposed ? vx : vy);
         Expr v = p_.stages[size_t(t.source)].tuple ? Expr(f(ax, ay)[t.value]) : Expr(f(ax, ay));
         // A float beyond the range of a narrow type may become anything; an int wraps.
-        v = v.type().is_float() ? cast<int>(v) : v;
+        v = v.type().is_float() || as.is_float() ? cast<int>(v) : v;
+        v = as.is_float() ? v % modulus(as) : v;
         return cast(as, v) * cast(as, t.weight);
     }
     Expr definition(const StageSpec &s) const {
+        const Type t = work_type(s.type);
         if (s.taps.empty()) {
-            return cast(s.type, (x * 7 + y * 13 + x * y) % modulus);
+            return cast(t, (x * 7 + y * 13 + x * y) % modulus(t));
         }
-        Expr v = tap(s.taps[0], s.type, x, y);
+        Expr v = tap(s.taps[0], t, x, y);
         switch (s.combine) {
         case Combine::Sum:
             for (size_t i = 1; i < s.taps.size(); i++) {
-                v += tap(s.taps[i], s.type, x, y);
+                v += tap(s.taps[i], t, x, y);
             }
             break;
         case Combine::Max:
-            v = max(v, tap(s.taps[1], s.type, x, y));
+            v = max(v, tap(s.taps[1], t, x, y));
             break;
         case Combine::Select:
-            v = select((x + y) % 3 == 0, v, tap(s.taps[1], s.type, x, y));
+            v = select((x + y) % 3 == 0, v, tap(s.taps[1], t, x, y));
             break;
         case Combine::Gather:
-            v = tap(s.taps[1], s.type, clamp(cast<int>(v), 0, gather_width), y);
+            v = tap(s.taps[1], t, clamp(cast<int>(v), 0, gather_width), y);
             break;
         }
-        return s.type.is_float() ? min(v, float(float_limit)) : v % cast(s.type, modulus);
+        return t.is_float() ? min(v, cast(t, definition_limit(t))) : v % cast(t, modulus(t));
     }
+
+    /// Kept small, that sums of sums do not overflow.
+    Expr update_tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
+        const Expr v = tap(t, as, vx, vy);
+        return as.is_int_or_uint() && as.bits() >= 32 ? v % cast(as, modulus(as)) : v;
+    }
+
+    /// f(vx, vy) becomes combine(f(vx, vy), value), of tuples with the first's old value added.
+    template<typename Combination>
+    void assign(Func f, const StageSpec &s, const Expr &vx, const Expr &vy, const Expr &value,
+                Combination combine) const {
+        const auto limited = [&](const Expr &v) {
+            return is_small_float(s.type) ? min(v, cast(s.type, update_limit(s.type))) : v;
+        };
+        if (s.tuple) {
+            const Expr first = f(vx, vy)[0], second = f(vx, vy)[1];
+            f(vx, vy) = Tuple(limited(combine(first, value, 0)),
+                              limited(combine(second, value + first, 1)));
+        } else {
+            f(vx, vy) = limited(combine(f(vx, vy), value, 0));
+        }
+    }
+
     std::vector<RVar> update(Func &f, const StageSpec &s, const UpdateSpec &u) const {
         const Type t = s.type;
-        if (u.kind == UpdateKind::Pure) {
-            f(x, y) += tap(u.tap, t, x, y);
-        } else if (u.kind == UpdateKind::Row) {
-            f(x, row) = tap(u.tap, t, x, row);
-        } else if (u.kind == UpdateKind::ScanColumns) {
+        const auto add = [](const Expr &a, const Expr &b, int) {
+            return a + b;
+        };
+        const auto take = [](const Expr &, const Expr &b, int) {
+            return b;
+        };
+        const auto add_before = [&](const Expr &bx, const Expr &by) {
+            return [&f, &s, bx, by](const Expr &a, const Expr &b, int value) {
+                return a + ((s.tuple ? Expr(f(bx, by)[value]) : Expr(f(bx, by))) + b);
+            };
+        };
+        switch (u.kind) {
+        case UpdateKind::Pure:
+            assign(f, s, x, y, update_tap(u.tap, t, x, y), add);
+            return {};
+        case UpdateKind::Row:
+            assign(f, s, x, row, update_tap(u.tap, t, x, row), take);
+            return {};
+        case UpdateKind::ScanColumns: {
             RDom r(scan_begin, scan_length, "r");
-            f(x, r) += f(x, r - 1) + tap(u.tap, t, x, r);
+            assign(f, s, x, r, update_tap(u.tap, t, x, r), add_before(x, r - 1));
             return {r.x};
-        } else if (u.kind == UpdateKind::ScanRows) {
-            RDom r(scan_begin, scan_length, "r");
-            f(r, y) += f(r - 1, y) + tap(u.tap, t, r, y);
-            return {r.x};
-        } else {
-            RDom r(0, u.width, 0, u.height, "r");
-            if (u.kind == UpdateKind::HalfWindow) {
-                r.where(r.x <= r.y);
-            }
-            f(x, y) += tap(u.tap, t, x + r.x, y + r.y);
-            return {r.x, r.y};
         }
-        return {};
+        case UpdateKind::ScanRows: {
+            RDom r(scan_begin, scan_length, "r");
+            assign(f, s, r, y, update_tap(u.tap, t, r, y), add_before(r - 1, y));
+            return {r.x};
+        }
+        case UpdateKind::LongWindow: {
+            RDom r(0, long_window, "r");
+            assign(f, s, x, y, update_tap(u.tap, t, x + r, y), add);
+            return {r.x};
+        }
+        case UpdateKind::Histogram: {
+            RDom r(0, entries, "r");
+            assign(f, s, update_tap(u.tap, Int(32), r, y) % places, y, cast(t, u.tap.weight), add);
+            return {r.x};
+        }
+        default:
+            return window(f, s, u);
+        }
+    }
+
+    std::vector<RVar> window(Func &f, const StageSpec &s, const UpdateSpec &u) const {
+        RDom r(0, u.width, 0, u.height, "r");
+        if (u.kind == UpdateKind::HalfWindow) {
+            r.where(r.x <= r.y);
+        } else if (u.kind == UpdateKind::OddWindow) {
+            r.where((x + r.x) % 2 == 0);
+        }
+        const bool is_max = u.kind == UpdateKind::MaxWindow;
+        assign(f, s, x, y, update_tap(u.tap, s.type, x + r.x, y + r.y),
+               [&](const Expr &a, const Expr &b, int) { return is_max ? max(a, b) : a + b; });
+        return {r.x, r.y};
     }
 
     const RandomPipeline &p_;
@@ -187,25 +364,65 @@ RandomPipeline random_pipeline(uint64_t seed) {
     return p;
 }
 
+RandomPipeline wide_random_pipeline(uint64_t seed) {
+    Dice dice(seed);
+    RandomPipeline p;
+    p.wide = true;
+    const int stages = 1 + dice(4);
+    for (int i = 0; i < stages; i++) {
+        p.stages.push_back(wide_random_stage(dice, p));
+    }
+    p.outputs = dice.chance(15) ? 2 : 1;
+    const StageSpec last = wide_random_stage(dice, p);
+    if (p.outputs == 2) {
+        p.stages.push_back(wide_random_stage(dice, p));
+    }
+    p.stages.push_back(last);
+    p.width = dice.chance(10) ? 1 + dice(4) : 5 + dice(60);
+    p.height = dice.chance(10) ? 1 + dice(4) : 5 + dice(25);
+    if (dice.chance(3)) {
+        (dice.chance(50) ? p.width : p.height) = 0;
+    }
+    p.min_x = dice.chance(50) ? 0 : dice(41) - 20;
+    p.min_y = dice.chance(50) ? 0 : dice(41) - 20;
+    return p;
+}
+
 BuiltPipeline build(const RandomPipeline &p) {
     return Builder(p).build();
 }
 
-int64_t Evaluator::operator()(int stage, int value, int x, int y) {
-    const StageSpec &s = p_.stages[size_t(stage)];
-    const int64_t v = after(stage, int(s.updates.size()), x, y);
-    return value == 0 ? v : wrap(s.type, v * 2 + 1);
+int64_t source_value(const Type &t, int x, int y) {
+    const Type work = work_type(t);
+    const int64_t v = wrap(work, floor_mod(x * 7 + y * 13 + x * y, modulus(work)));
+    return t.is_bool() ? v % 2 : v;
 }
 
-int64_t Evaluator::after(int stage, int updates, int x, int y) {
+int64_t Evaluator::operator()(int stage, int value, int x, int y) {
+    const StageSpec &s = p_.stages[size_t(stage)];
+    return after(stage, int(s.updates.size()), x, y)[size_t(value)];
+}
+
+Evaluator::Values Evaluator::after(int stage, int updates, int x, int y) {
     const std::array<int, 4> key = {stage, updates, x, y};
     auto found = known_.find(key);
     if (found != known_.end()) {
         return found->second;
     }
     const StageSpec &s = p_.stages[size_t(stage)];
-    const int64_t v =
-        wrap(s.type, updates == 0 ? definition(s, x, y) : update(stage, updates - 1, x, y));
+    Values v;
+    if (updates > 0) {
+        v = update(stage, updates - 1, x, y);
+    } else if (s.taps.empty()) {
+        const int64_t first = source_value(work_type(s.type), x, y);
+        v = {first, wrap(work_type(s.type), first * 2 + 1)};
+    } else {
+        const int64_t first = definition(s, x, y);
+        v = {first, wrap(work_type(s.type), first * 2 + 1)};
+    }
+    for (int64_t &value : v) {
+        value = wrap(s.type, s.type.is_bool() ? floor_mod(value, 2) : value);
+    }
     known_[key] = v;
     return v;
 }
@@ -214,81 +431,149 @@ int64_t Evaluator::tap(const Tap &t, const Type &as, int x, int y) {
     if (t.transposed) {
         std::swap(x, y);
     }
-    const int64_t v = (*this)(t.source, t.value, access(t.x, x), access(t.y, y));
+    const int sx = bounded(t.boundary, access(t.x, x), bounded_width),
+              sy = bounded(t.boundary, access(t.y, y), bounded_height);
+    const Type &from = p_.stages[size_t(t.source)].type;
+    int64_t v = t.boundary == Boundary::Constant && (sx < 0 || sy < 0)
+                    ? (from.is_bool() ? 1 : beyond)
+                    : (*this)(t.source, t.value, sx, sy);
+    v = as.is_float() ? floor_mod(wrap(Int(32), v), modulus(as)) : v;
     return wrap(as, wrap(as, v) * t.weight);
 }
 
 int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
-    if (s.taps.empty()) {
-        return floor_mod(x * 7 + y * 13 + x * y, modulus);
-    }
-    int64_t v = tap(s.taps[0], s.type, x, y);
+    const Type t = work_type(s.type);
+    int64_t v = tap(s.taps[0], t, x, y);
     switch (s.combine) {
     case Combine::Sum:
         for (size_t i = 1; i < s.taps.size(); i++) {
-            v = wrap(s.type, v + tap(s.taps[i], s.type, x, y));
+            v = wrap(t, v + tap(s.taps[i], t, x, y));
         }
         break;
     case Combine::Max:
-        v = std::max(v, tap(s.taps[1], s.type, x, y));
+        v = larger(t, v, tap(s.taps[1], t, x, y));
         break;
     case Combine::Select:
-        v = floor_mod(x + y, 3) == 0 ? v : tap(s.taps[1], s.type, x, y);
+        v = floor_mod(x + y, 3) == 0 ? v : tap(s.taps[1], t, x, y);
         break;
     case Combine::Gather:
-        v = tap(s.taps[1], s.type, int(std::clamp<int64_t>(v, 0, gather_width)), y);
+        v = tap(s.taps[1], t, int(std::clamp<int64_t>(wrap(Int(32), v), 0, gather_width)), y);
         break;
     }
-    return s.type.is_float() ? std::min<int64_t>(v, float_limit) : floor_mod(v, modulus);
+    return t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
 }
 
-int64_t Evaluator::update(int stage, int index, int x, int y) {
+int64_t Evaluator::update_tap(const Tap &t, const Type &as, int x, int y) {
+    const int64_t v = tap(t, as, x, y);
+    return as.is_int_or_uint() && as.bits() >= 32 ? floor_mod(as, v, modulus(as)) : v;
+}
+
+Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
     const StageSpec &s = p_.stages[size_t(stage)];
     const UpdateSpec &u = s.updates[size_t(index)];
-    const int64_t old = after(stage, index, x, y);
+    Values now = after(stage, index, x, y);
+    const auto combine = [&](int64_t value, bool adds, Values before) {
+        const Values added = {value, wrap(s.type, value + now[0])};
+        for (size_t i = 0; i < 2; i++) {
+            const int64_t sum = before[i] + added[i];
+            now[i] = adds                              ? wrap(s.type, now[i] + sum)
+                     : u.kind == UpdateKind::MaxWindow ? larger(s.type, now[i], sum)
+                                                       : wrap(s.type, sum);
+            now[i] =
+                is_small_float(s.type) ? std::min<int64_t>(now[i], update_limit(s.type)) : now[i];
+        }
+    };
     const bool columns = u.kind == UpdateKind::ScanColumns;
     switch (u.kind) {
     case UpdateKind::Pure:
-        return old + tap(u.tap, s.type, x, y);
+        combine(update_tap(u.tap, s.type, x, y), true, {});
+        return now;
     case UpdateKind::Row:
-        return y == row ? tap(u.tap, s.type, x, y) : old;
+        if (y == row) {
+            combine(update_tap(u.tap, s.type, x, y), false, {});
+        }
+        return now;
     case UpdateKind::ScanColumns:
     case UpdateKind::ScanRows: {
         const int along = columns ? y : x;
-        if (along < scan_begin || along >= scan_begin + scan_length) {
-            return old;
+        if (along >= scan_begin && along < scan_begin + scan_length) {
+            combine(update_tap(u.tap, s.type, x, y), true,
+                    columns ? after(stage, index + 1, x, y - 1)
+                            : after(stage, index + 1, x - 1, y));
         }
-        const int64_t before =
-            columns ? after(stage, index + 1, x, y - 1) : after(stage, index + 1, x - 1, y);
-        return old + before + tap(u.tap, s.type, x, y);
+        return now;
     }
-    case UpdateKind::Window:
-    case UpdateKind::HalfWindow:
+    case UpdateKind::Histogram:
+        for (int r = 0; r < entries; r++) {
+            if (floor_mod(update_tap(u.tap, Int(32), r, y), places) == x) {
+                combine(wrap(s.type, u.tap.weight), true, {});
+            }
+        }
+        return now;
+    default:
         break;
     }
-    int64_t sum = old;
-    for (int ry = 0; ry < u.height; ry++) {
-        for (int rx = 0; rx < u.width; rx++) {
-            if (u.kind == UpdateKind::Window || rx <= ry) {
-                sum = wrap(s.type, sum + tap(u.tap, s.type, x + rx, y + ry));
+    const bool is_long = u.kind == UpdateKind::LongWindow;
+    for (int ry = 0; ry < (is_long ? 1 : u.height); ry++) {
+        for (int rx = 0; rx < (is_long ? long_window : u.width); rx++) {
+            if ((u.kind != UpdateKind::HalfWindow || rx <= ry) &&
+                (u.kind != UpdateKind::OddWindow || floor_mod(x + rx, 2) == 0)) {
+                combine(update_tap(u.tap, s.type, x + rx, y + ry), u.kind != UpdateKind::MaxWindow,
+                        {});
             }
         }
     }
-    return sum;
+    return now;
 }
 
-int64_t element(const Buffer<void> &b, int x, int y) {
-    const Type t = b.type();
-    if (t == Int(32)) {
-        return b.as<int32_t>()(x, y);
-    } else if (t == UInt(8)) {
-        return b.as<uint8_t>()(x, y);
-    } else if (t == UInt(16)) {
-        return b.as<uint16_t>()(x, y);
-    } else if (t == Int(16)) {
-        return b.as<int16_t>()(x, y);
+namespace {
+
+template<typename F>
+void with_element_type(const Type &t, F f) {
+    if (t.is_bool()) {
+        return f(bool());
+    } else if (t.is_float()) {
+        return t.is_bfloat()    ? f(bfloat16_t())
+               : t.bits() == 16 ? f(float16_t())
+               : t.bits() == 32 ? f(float())
+                                : f(double());
     }
-    return int64_t(b.as<float>()(x, y));
+    switch (t.bits()) {
+    case 8:
+        return t.is_uint() ? f(uint8_t()) : f(int8_t());
+    case 16:
+        return t.is_uint() ? f(uint16_t()) : f(int16_t());
+    case 32:
+        return t.is_uint() ? f(uint32_t()) : f(int32_t());
+    default:
+        return t.is_uint() ? f(uint64_t()) : f(int64_t());
+    }
+}
+
+}  // namespace
+
+int64_t element(const Buffer<void> &b, int x, int y) {
+    int64_t value = 0;
+    with_element_type(b.type(), [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_arithmetic_v<T>) {
+            value = int64_t(b.as<T>()(x, y));
+        } else {
+            value = int64_t(float(b.as<T>()(x, y)));
+        }
+    });
+    return value;
+}
+
+void set_element(const Buffer<void> &b, int x, int y, int64_t value) {
+    with_element_type(b.type(), [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (std::is_arithmetic_v<T>) {
+            b.as<T>()(x, y) = T(value);
+        } else {
+            b.as<T>()(x, y) = T(float(value));
+        }
+    });
 }
 
 }  // namespace calotype::test

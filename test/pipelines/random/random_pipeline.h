@@ -39,10 +39,15 @@ struct Access {
     int scale = 1, divide = 1, offset = 0;
 };
 
+/// What is beyond [0, bounded_width) x [0, bounded_height) of what a tap reads.
+enum class Boundary { None, Edge, Repeat, Mirror, Constant };
+constexpr int bounded_width = 21, bounded_height = 13, beyond = 5;
+
 /// One use of an earlier stage.
 struct Tap {
     int source = 0;
     int value = 0;  ///< which of the source's values
+    Boundary boundary = Boundary::None;
     bool transposed = false;
     Access x, y;
     int weight = 1;
@@ -57,6 +62,11 @@ enum class UpdateKind {
     ScanColumns,  ///< f(x, r) += f(x, r - 1) + t(x, r)
     ScanRows,     ///< f(r, y) += f(r - 1, y) + t(r, y)
     Row,          ///< f(x, 3) = t(x, 3)
+    // Of wide pipelines alone:
+    OddWindow,   ///< f(x, y) += t(x + r.x, y + r.y) where (x + r.x) % 2 == 0
+    MaxWindow,   ///< f(x, y) = max(f(x, y), t(x + r.x, y + r.y))
+    LongWindow,  ///< f(x, y) += t(x + r, y)
+    Histogram,   ///< f(t(r, y) % 7, y) += weight
 };
 
 struct UpdateSpec {
@@ -67,22 +77,37 @@ struct UpdateSpec {
 
 struct StageSpec {
     Type type;
-    bool tuple = false;  ///< a second value: twice the first, plus one
+    /// A second value: twice the first, plus one; updates add the first's old value to it, too.
+    bool tuple = false;
+    bool input = false;  ///< an image, of the values that the formula gives
     Combine combine = Combine::Sum;
     std::vector<Tap> taps;  ///< none: a formula of the coordinates
     std::vector<UpdateSpec> updates;
 };
 
 struct RandomPipeline {
-    std::vector<StageSpec> stages;  ///< the last is the output; stage 0 has no taps
+    std::vector<StageSpec> stages;  ///< the last are the outputs; stage 0 has no taps
+    int outputs = 1;                ///< which do not use each other
+    bool wide = false;              ///< has what only wide pipelines have
     int min_x = 0, min_y = 0, width = 1, height = 1;
+
+    bool is_output(int stage) const {
+        return stage >= int(stages.size()) - outputs;
+    }
 };
 
 RandomPipeline random_pipeline(uint64_t seed);
+/// With elements of all types, inputs, boundary conditions, several outputs, empty ones, and more
+/// kinds of updates.
+RandomPipeline wide_random_pipeline(uint64_t seed);
 
-/// The Funcs, with the RVars of each of their updates.
+/// The formula of stages without taps, as type t has it.
+int64_t source_value(const Type &t, int x, int y);
+
+/// The Funcs, with the RVars of each of their updates, and the images that the pipeline reads.
 struct BuiltPipeline {
     std::vector<Func> funcs;
+    std::vector<ImageParam> images;
     std::vector<std::vector<std::vector<RVar>>> rvars;
 };
 
@@ -97,16 +122,20 @@ public:
     int64_t operator()(int stage, int value, int x, int y);
 
 private:
-    int64_t after(int stage, int updates, int x, int y);
+    using Values = std::array<int64_t, 2>;
+
+    Values after(int stage, int updates, int x, int y);
     int64_t definition(const StageSpec &s, int x, int y);
-    int64_t update(int stage, int index, int x, int y);
+    Values update(int stage, int index, int x, int y);
     int64_t tap(const Tap &t, const Type &as, int x, int y);
+    int64_t update_tap(const Tap &t, const Type &as, int x, int y);
 
     const RandomPipeline &p_;
-    std::map<std::array<int, 4>, int64_t> known_;
+    std::map<std::array<int, 4>, Values> known_;
 };
 
 /// What the pipeline gave, as a whole number.
 int64_t element(const Buffer<void> &b, int x, int y);
+void set_element(const Buffer<void> &b, int x, int y, int64_t value);
 
 }  // namespace calotype::test

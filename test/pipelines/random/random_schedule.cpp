@@ -295,8 +295,7 @@ private:
             return {{r[0], true}, {x}};
         case UpdateKind::ScanRows:
             return {{r[0], true}, {y}};
-        case UpdateKind::Window:
-        case UpdateKind::HalfWindow:
+        default:
             break;
         }
         return {{r[0], true}, {r[1], true}, {x}, {y}};
