@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# test_gpu_schedules: random pipelines under random GPU schedules, compiled here for both APIs.
+set(random_gpu_pipelines "${PROJECT_SOURCE_DIR}/test/gpu_pipelines/random")
+set(random_pipelines "${PROJECT_SOURCE_DIR}/test/pipelines/random")
+add_executable(random_schedules schedules/make_schedules.cpp
+    "${random_gpu_pipelines}/random_case.cpp" "${random_gpu_pipelines}/gpu_schedule.cpp"
+    "${random_gpu_pipelines}/stage_loops.cpp"
+    "${random_pipelines}/random_pipeline.cpp" "${random_pipelines}/random_schedule.cpp")
+target_include_directories(random_schedules PRIVATE
+    "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}"
+    "${PROJECT_BINARY_DIR}/include")
+target_link_libraries(random_schedules PRIVATE calotype_driver calotype_flags)
+set(folder "${CMAKE_CURRENT_BINARY_DIR}/schedules")
+file(MAKE_DIRECTORY "${folder}")
+# Those that devices of both APIs can launch, and whose outputs are as large as their schedules ask.
+set(seeds
+    1 2 8 12 15 21 24 25 26 28 30 33 38 39 40 43 45 46 48 49 53 57 58 62 64 66 68 69 71 73
+    77 81 83 84 85 89 93 95 97 99)
+set(objects "")
+foreach(seed ${seeds})
+    list(APPEND objects "${folder}/random_${seed}_cuda.o" "${folder}/random_${seed}_opencl.o")
+endforeach()
+add_custom_command(OUTPUT ${objects} "${folder}/schedules.bin" "${folder}/schedules_table.h"
+    COMMAND random_schedules "${folder}" ${seeds}
+    DEPENDS random_schedules COMMENT "Generating random schedules" VERBATIM)
+set_source_files_properties(${objects} PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)
+gpu_executable(test_gpu_schedules schedules/schedules_test.cpp ${objects}
+    LINK calotype_runtime calotype_buffer)
+target_include_directories(test_gpu_schedules PRIVATE
+    "${folder}" "${PROJECT_SOURCE_DIR}/test" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/include")
+set_source_files_properties(schedules/schedules_test.cpp PROPERTIES
+    OBJECT_DEPENDS "${folder}/schedules.bin;${folder}/schedules_table.h"
+    COMPILE_DEFINITIONS "CALOTYPE_SCHEDULES=\"${folder}/schedules.bin\"")
