@@ -74,9 +74,9 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__errno_location", "__isoc99_sscanf", "__isoc99_sscanf", "sscanf", "__sched_cpucount",
         "__tls_get_addr", "__stack_chk_fail", "atexit", "calloc", "clock_gettime", "close",
         "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getenv", "getpid", "malloc",
-        "memcmp", "memcpy", "memmove", "memset", "open", "realloc", "posix_memalign", "remove",
-        "sched_getaffinity", "snprintf", "strcasecmp", "strcmp", "strerror", "strlen", "strrchr",
-        "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
+        "memcmp", "memcpy", "memmove", "memset", "mincore", "open", "realloc", "posix_memalign",
+        "remove", "sched_getaffinity", "snprintf", "strcasecmp", "strcmp", "strerror", "strlen",
+        "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
         // libc, for the persistent store of device code
         "closedir", "faccessat", "fcntl", "fdopendir", "flock", "fstat", "fstatat", "fsync",
         "futimens", "geteuid", "memmem", "mkdir", "mkdirat", "openat", "qsort", "read", "readdir",
