@@ -122,8 +122,25 @@ void CWriter::emit_node(const Store *op) {
              : store);
 }
 
+/// The name of the number of bytes. Too large is an error.
+std::string CWriter::allocation_bytes(const Allocate *op) {
+    const std::string bytes = fresh("bytes"),
+                      limit = std::to_string(file_.target.maximum_buffer_size());
+    line("uint64_t " + bytes + " = " + std::to_string(op->type.bytes() * op->type.lanes()) + ";");
+    for (const Expr &e : op->extents) {
+        std::string extent = emit(e);
+        open("if (__builtin_mul_overflow(" + bytes + ", uint64_t(" + extent + " > 0 ? " + extent +
+             " : 0), &" + bytes + ") || " + bytes + " > " + limit + "ull)");
+        line("return calotype_error_buffer_allocation_too_large(" + user_context() + ", \"" +
+             op->name + "\", " + bytes + ", " + limit + "ull);");
+        close();
+    }
+    return bytes;
+}
+
 void CWriter::heap_allocation(const Allocate *op) {
     std::string name = fresh("f"), guard = fresh("guard");
+    const std::string bytes = allocation_bytes(op);
     if (op->new_expr.defined()) {
         std::string free = op->free_function.empty() ? "" : op->free_function;
         line("void *const " + name + " = " + emit(op->new_expr) + ";");
@@ -132,18 +149,6 @@ void CWriter::heap_allocation(const Allocate *op) {
             line("ct_guard " + guard + " = {" + user_context() + ", " + name + ", " + free + "};");
         }
     } else {
-        std::string bytes = fresh("bytes"),
-                    limit = std::to_string(file_.target.maximum_buffer_size());
-        line("uint64_t " + bytes + " = " + std::to_string(op->type.bytes() * op->type.lanes()) +
-             ";");
-        for (const Expr &e : op->extents) {
-            std::string extent = emit(e);
-            open("if (__builtin_mul_overflow(" + bytes + ", uint64_t(" + extent + " > 0 ? " +
-                 extent + " : 0), &" + bytes + ") || " + bytes + " > " + limit + "ull)");
-            line("return calotype_error_buffer_allocation_too_large(" + user_context() + ", \"" +
-                 op->name + "\", " + bytes + ", " + limit + "ull);");
-            close();
-        }
         std::string wanted = is_trivially_true(op->condition) ? "true" : emit(op->condition);
         line("void *const " + name + " = " + wanted + " ? calotype_malloc(" + user_context() +
              ", " + bytes + " + " + std::to_string(op->padding * op->type.bytes()) +

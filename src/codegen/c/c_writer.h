@@ -86,6 +86,7 @@ private:
     void parallel_loop(const For *op);
     std::string task_row(const ParallelTask &task);
     void run_tasks(const std::vector<ParallelTask> &tasks);
+    std::string allocation_bytes(const Allocate *op);
     void heap_allocation(const Allocate *op);
     bool atomic_store(const Store *op);
     void body_with(const std::string &name, const std::string &text, Type type, const Stmt &body);

@@ -141,11 +141,11 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
     llvm::Type *p = module_.pointer_type();
     Allocation allocation;
     Value *storage;
+    Value *bytes = allocation_bytes(op);  // kernels compute addresses in as many bits as the host
     if (op->new_expr.defined()) {
         storage = emit(op->new_expr);
         allocation.free_function = op->free_function;
     } else {
-        Value *bytes = allocation_bytes(op);
         Value *wanted = is_trivially_true(op->condition) ? nullptr : emit(op->condition);
         bytes = wanted ? b_.CreateSelect(wanted, bytes, b_.getInt64(0)) : bytes;
         if (op->memory_type == MemoryType::Stack) {

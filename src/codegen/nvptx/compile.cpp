@@ -19,7 +19,22 @@ namespace {
 /// Static shared memory that every architecture grants a block.
 constexpr int64_t max_static_shared = 48 * 1024;
 
-std::vector<DeviceKernelCode> kernel_codes(const DeviceModule &module) {
+/// What kernels may take as parameters from sm_70 on.
+constexpr int64_t max_parameter_bytes = 32764;
+
+void check_parameters(const DeviceKernel &kernel, Capability capability) {
+    const int64_t bytes = parameter_bytes(kernel);
+    const bool is_old = capability.sm < 70;
+    const int64_t most = is_old ? max_plain_parameter_bytes : max_parameter_bytes;
+    user_assert(bytes <= most) << "kernel " << kernel.name << " has " << bytes
+                               << " bytes of parameters, at most " << most << " are possible for "
+                               << to_string(capability)
+                               << (is_old && bytes <= max_parameter_bytes
+                                       ? ": name cuda_capability_70 or a later one in the target"
+                                       : "");
+}
+
+std::vector<DeviceKernelCode> kernel_codes(const DeviceModule &module, Capability capability) {
     std::vector<std::string> symbols = kernel_symbols(module);
     std::vector<DeviceKernelCode> codes;
     for (size_t i = 0; i < symbols.size(); i++) {
@@ -28,6 +43,7 @@ std::vector<DeviceKernelCode> kernel_codes(const DeviceModule &module) {
             << "kernel " << kernel.name << " has " << kernel.shared_bytes
             << " bytes of shared memory of constant size, at most " << max_static_shared
             << " are possible";
+        check_parameters(kernel, capability);
         const int64_t *size = kernel.block_size;
         DeviceKernelCode code;
         code.symbol = symbols[i];
@@ -183,7 +199,7 @@ DeviceCode compile_cuda_module(const DeviceModule &module, const Target &named) 
     LinkedModule linked(module, lowest, capabilities[0], toolkit, is_for_debugging);
     const CudaJob job{module, target, toolkit, linked};
     DeviceCode code;
-    code.kernels = kernel_codes(module);
+    code.kernels = kernel_codes(module, lowest);
     code.images.push_back({CALOTYPE_PTX, uint32_t(lowest.sm), lowest.suffix,
                            ptx_text(module, target, lowest, toolkit, linked.bitcode())});
     if (linked.is_lto()) {

@@ -4,6 +4,7 @@
 // loads go through the read-only cache), how many threads a block has.
 #include "codegen/nvptx/kernels.h"
 
+#include <algorithm>
 #include <set>
 
 #include <llvm/IR/InstIterator.h>
@@ -209,12 +210,29 @@ std::vector<std::string> kernel_symbols(const DeviceModule &module) {
     return symbols;
 }
 
+int64_t parameter_bytes(const DeviceKernel &kernel) {
+    int64_t bytes = 0;
+    for (const KernelArgument &a : kernel.args) {
+        const int64_t size = a.is_buffer ? 8 : a.type.bytes();
+        bytes = (bytes + size - 1) / size * size + size;
+    }
+    return bytes;
+}
+
+/// The version that kernels with many parameters need.
+static int least_isa(const DeviceModule &module) {
+    const auto has_many = [](const DeviceKernel &kernel) {
+        return parameter_bytes(kernel) > max_plain_parameter_bytes;
+    };
+    return std::any_of(module.kernels.begin(), module.kernels.end(), has_many) ? 81 : 0;
+}
+
 std::string ptx_text(const DeviceModule &module, const Target &target, Capability capability,
                      const CudaToolkit &toolkit, const DeviceBitcode &bitcode) {
     llvm::LLVMContext context;
     NvptxMachine machine(capability, !toolkit.libdevice.empty());
     DeviceModuleEmitter emitter(module, target, machine, context);
-    PtxWriter writer(capability);
+    PtxWriter writer(capability, least_isa(module));
     writer.prepare(emitter.module());
     emitter.emit(bitcode);
     join_dot_products(emitter.module());

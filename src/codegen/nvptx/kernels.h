@@ -23,6 +23,11 @@ struct DeviceBitcode {
 /// The names of the kernels in the code: identifiers, different from each other.
 std::vector<std::string> kernel_symbols(const DeviceModule &module);
 
+/// What the kernel's arguments take, each aligned to its own size; and what every device grants
+/// them.
+int64_t parameter_bytes(const DeviceKernel &kernel);
+constexpr int64_t max_plain_parameter_bytes = 4352;
+
 /// PTX text of the module for one architecture. `target` is the host's: from it come large_buffers,
 /// strict_float and the like. Uses the toolkit's functions of floats if it has any. Bitcode becomes
 /// part of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/nvptx/ptx.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <sstream>
@@ -98,7 +99,7 @@ std::string clean(const std::string &text) {
 
 }  // namespace
 
-PtxWriter::PtxWriter(Capability capability) : capability_(capability) {
+PtxWriter::PtxWriter(Capability capability, int least_isa) : capability_(capability) {
     initialize_nvptx();
     const std::string triple = "nvptx64-nvidia-cuda";
     std::string error;
@@ -106,11 +107,12 @@ PtxWriter::PtxWriter(Capability capability) : capability_(capability) {
     internal_assert(target) << error;
     const Architecture &a = architecture(capability.sm);
     std::string processor = "sm_" + std::to_string(a.llvm_sm);
-    std::string features = "+ptx" + std::to_string(a.ptx_isa);
+    int isa = std::max(a.ptx_isa, least_isa);
     if (capability.suffix == 'a' && a.llvm_sm == 90) {
         processor += 'a';
-        features = "+ptx80";
+        isa = std::max(isa, 80);
     }
+    const std::string features = "+ptx" + std::to_string(isa);
     llvm::TargetOptions options;
     // Only what the instructions themselves allow is contracted.
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;

@@ -14,7 +14,9 @@ namespace calotype::internal {
 
 class PtxWriter {
 public:
-    explicit PtxWriter(Capability capability);
+    /// PTX of at least that version, times ten, where more is used than the architecture has in its
+    /// own.
+    explicit PtxWriter(Capability capability, int least_isa = 0);
 
     /// Sets triple and data layout.
     void prepare(llvm::Module &module) const;

@@ -13,6 +13,22 @@ using namespace internal;
 
 namespace {
 
+/// The first block loop of a statement, or null.
+const For *block_loop_in(const Stmt &s) {
+    class Finder : public Visitor {
+        using Visitor::visit;
+        void visit(const For *op) override {
+            found = found || op->for_type != ForType::GPUBlock ? found : op;
+            Visitor::visit(op);
+        }
+
+    public:
+        const For *found = nullptr;
+    } finder;
+    finder(s);
+    return finder.found;
+}
+
 class GpuLoopChecker : public Visitor {
 public:
     explicit GpuLoopChecker(const LowerContext &ctx) : ctx_(ctx) {
@@ -58,10 +74,15 @@ private:
         around.pop_back();
     }
 
+    static void check_outside_of_threads(const For *block, const For *thread) {
+        user_error << "block loop " << block->name << " stands inside of thread loop "
+                   << thread->name << ": blocks must be outside of threads";
+    }
+
     void check_block(const For *op) const {
-        user_assert(threads_.empty())
-            << "block loop " << op->name << " stands inside of thread loop " << threads_[0]->name
-            << ": blocks must be outside of threads";
+        if (!threads_.empty()) {
+            check_outside_of_threads(op, threads_[0]);
+        }
         user_assert(blocks_.size() < max_gpu_dims)
             << "block loop " << op->name << " stands inside of three others: a kernel has at most "
             << "three dimensions of blocks";
@@ -113,6 +134,9 @@ private:
 
     void check_thread(const For *op) const {
         const char *const what = op->for_type == ForType::GPULane ? "lane" : "thread";
+        if (const For *block = blocks_.empty() ? block_loop_in(op->body) : nullptr) {
+            check_outside_of_threads(block, op);
+        }
         user_assert(!blocks_.empty()) << what << " loop " << op->name
                                       << " stands inside of no block loop: use gpu_blocks too";
         user_assert(threads_.size() < max_gpu_dims)
@@ -143,7 +167,9 @@ private:
                                 << ", but computed inside of block loop " << blocks_[0]->name
                                 << ": kernels cannot do that";
         };
+        refuse(f->copy_to.has_value(), "a copy between host and device");
         refuse(f.has_extern_definition(), "an extern stage");
+        refuse(!f->debug_file.empty(), "written to a file by debug_to_file");
         refuse(schedule.async, "async");
         refuse(schedule.memoized, "memoized");
         refuse(schedule.trace_loads || schedule.trace_stores || schedule.trace_realizations,
@@ -155,6 +181,10 @@ private:
             << "func " << op->name << " is stored in " << to_string(op->memory_type)
             << ", but outside of all block loops: what is shared is shared by the threads of a "
             << "block";
+        user_assert(!is_tile_memory_type(op->memory_type) || blocks_.empty())
+            << "func " << op->name << " is stored in " << to_string(op->memory_type)
+            << ", but inside of block loop " << blocks_[0]->name
+            << ": kernels have no such registers";
         Visitor::visit(op);
     }
 
@@ -174,6 +204,14 @@ private:
                 << ": kernels cannot report errors";
         }
         Visitor::visit(op);
+    }
+
+    void visit(const Variable *op) override {
+        const bool is_parameter = op->symbol && op->symbol->kind == SymbolKind::Parameter;
+        user_assert(blocks_.empty() || !is_parameter || !op->type.is_handle() ||
+                    Parameter(op->symbol).is_buffer())
+            << "parameter " << op->name << ", an address, is used inside of block loop "
+            << blocks_[0]->name << ": kernels take numbers and buffers only";
     }
 
     const LowerContext &ctx_;

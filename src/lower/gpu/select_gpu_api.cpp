@@ -34,6 +34,10 @@ private:
             << "func " << func_of(op) << " is scheduled on " << to_string(api) << ", but target "
             << ctx_.target.to_string() << " does not have it";
         if (is_gpu(op->for_type)) {
+            user_assert(api == DeviceAPI::CUDA || api == DeviceAPI::OpenCL)
+                << "func " << func_of(op) << " has " << to_string(op->for_type) << " loop "
+                << op->name << " on " << to_string(api)
+                << ", for which no kernels are made: cuda and opencl have them";
             user_assert(outer_ == DeviceAPI::None || outer_ == api)
                 << "func " << func_of(op) << " is scheduled on " << to_string(api)
                 << " inside of a loop on " << to_string(outer_);

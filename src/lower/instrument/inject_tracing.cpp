@@ -5,6 +5,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "runtime/abi/tracing.h"
+#include "support/error.h"
 
 namespace calotype {
 
@@ -128,9 +129,25 @@ protected:
         }
     }
 
+    void note_event(const std::string &name) {
+        any_ = true;
+        user_assert(block_loop_.empty()) << name << " is traced inside of block loop "
+                                         << block_loop_ << ": kernels cannot trace";
+    }
+
+    Stmt visit(const For *op) override {
+        const std::string around = block_loop_;
+        if (op->for_type == ForType::GPUBlock && around.empty()) {
+            block_loop_ = op->name;
+        }
+        const Stmt s = Mutator::visit(op);
+        block_loop_ = around;
+        return s;
+    }
+
     /// `value`, and the event that carries it.
     Expr traced(const Expr &value, Event e) {
-        any_ = true;
+        note_event(e.func);
         const std::string name = ctx_.names.unique(e.func + ".value");
         const Expr v = Variable::make(value.type(), name);
         e.type = value.type();
@@ -208,7 +225,7 @@ protected:
     /// `body` between an event and the event that ends it, whose code is the next one.
     Stmt between(const Function &f, const Region &bounds, calotype_trace_event_code_t code,
                  const Expr &parent, const Stmt &body) {
-        any_ = true;
+        note_event(f.name());
         Event begin{f.name(), code};
         begin.parent = parent;
         begin.type = f.output_types()[0];
@@ -249,6 +266,7 @@ private:
     const bool all_loads_, all_stores_, all_realizations_, pipeline_;
     bool any_ = false;
     Scope<Region> bounds_;
+    std::string block_loop_;  ///< the outermost around this place
 };
 
 }  // namespace

@@ -128,6 +128,31 @@ TEST(CompileCuda, RefusesWhatNoBlockHas) {
                          "at most 49152 are possible");
 }
 
+/// So many 64-bit arguments; the buffer is one more.
+DeviceKernel kernel_of_many(int n) {
+    std::vector<KernelArgument> args = {output("out", Int(64))};
+    for (int i = 0; i < n; i++) {
+        args.push_back(scalar("a" + std::to_string(i), Int(64)));
+    }
+    return kernel("out[gpu_thread_index(0)] = a0 + a" + std::to_string(n - 1), args, 256);
+}
+
+TEST(CompileCuda, ManyParametersTakeALaterVersionOfPtx) {
+    const auto ptx_of = [](int n, const char *target) {
+        return compile(module_of({kernel_of_many(n)}), target).images[0].bytes;
+    };
+    const char *const volta = "x86-64-linux-cuda-cuda_capability_70";
+    EXPECT_EQ(0u, ptx_of(543, volta).find(".version 6.0")) << "4352 bytes";
+    EXPECT_EQ(0u, ptx_of(544, volta).find(".version 8.1"));
+    EXPECT_EQ(0u, ptx_of(543, "x86-64-linux-cuda").find(".version 6.0"));
+    EXPECT_COMPILE_ERROR(ptx_of(544, "x86-64-linux-cuda"),
+                         "kernel k has 4360 bytes of parameters, at most 4352 are possible for "
+                         "sm_50: name cuda_capability_70 or a later one in the target");
+    EXPECT_COMPILE_ERROR(ptx_of(4095, volta),
+                         "kernel k has 32768 bytes of parameters, at most 32764 are possible for "
+                         "sm_70");
+}
+
 TEST(Cubin, DamagedFilesGiveNothing) {
     std::vector<KernelFacts> facts(1);
     facts[0].kernel = "k";

@@ -35,8 +35,8 @@ TEST(GpuSchedules, blocks_inside_of_threads) {
     g.gpu_threads(y).gpu_blocks(x);
     lower_for_cuda(f);
     EXPECT_COMPILE_ERROR(lower_for_cuda(g),
-                         "thread loop wrong_order.s0.y stands inside of no block loop: use "
-                         "gpu_blocks too");
+                         "block loop wrong_order.s0.x stands inside of thread loop "
+                         "wrong_order.s0.y: blocks must be outside of threads");
 }
 
 TEST(GpuSchedules, too_many_dimensions) {
@@ -133,7 +133,8 @@ TEST(GpuSchedules, blocks_that_are_no_nest) {
     b.compute_with(a, y);
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(sum),
-        "block loop first_of_two.s0.x.1 is one of several inside of block loop first_of_two.s0.y.1: the "
+        "block loop first_of_two.s0.x.1 is one of several inside of block loop "
+        "first_of_two.s0.y.1: the "
         "blocks of a kernel are one nest of loops, so compute_with needs the innermost of them");
 }
 
@@ -145,6 +146,47 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
     EXPECT_COMPILE_ERROR(lower_for_cuda(g),
                          "func async_producer is async, but computed inside of block loop "
                          "async_consumer.s0.y.1: kernels cannot do that");
+    const auto in_kernel = [](const std::string &name, auto schedule) {
+        Func producer = two_dimensional(name), consumer("user_of_" + name);
+        consumer(x, y) = producer(x, y) + producer(x + 1, y);
+        consumer.gpu_tile(x, y, xi, yi, 8, 8);
+        schedule(producer.compute_at(consumer, x).gpu_threads(x, y));
+        lower_for_cuda(consumer);
+    };
+    EXPECT_COMPILE_ERROR(
+        in_kernel("dumped", [](Func f) { f.debug_to_file("/tmp/dumped.tmp"); }),
+        "func dumped is written to a file by debug_to_file, but computed inside of block loop "
+        "user_of_dumped.s0.y.1: kernels cannot do that");
+    EXPECT_COMPILE_ERROR(in_kernel("tiled", [](Func f) { f.store_in(MemoryType::AMXTile); }),
+                         "func tiled is stored in amx_tile, but inside of block loop "
+                         "user_of_tiled.s0.y.1: kernels have no such registers");
+    Func original = two_dimensional("original"), copy("copy"), user("user_of_copy");
+    original.compute_root();
+    copy(x, y) = original(x, y);
+    user(x, y) = copy(x, y);
+    user.gpu_tile(x, y, xi, yi, 8, 8);
+    copy.compute_at(user, x).copy_to_device();
+    EXPECT_COMPILE_ERROR(lower_for_cuda(user),
+                         "func copy is a copy between host and device, but computed inside of "
+                         "block loop user_of_copy.s0.y.1: kernels cannot do that");
+    Func watched = two_dimensional("watched");
+    watched.gpu_tile(x, y, xi, yi, 8, 8).trace_stores();
+    EXPECT_COMPILE_ERROR(lower_for_cuda(watched),
+                         "watched is traced inside of block loop watched.s0.y.1: kernels cannot "
+                         "trace");
+    Func all_watched = two_dimensional("all_watched");
+    all_watched.gpu_tile(x, y, xi, yi, 8, 8);
+    EXPECT_COMPILE_ERROR(
+        all_watched.compile_to_module({}, "p", Target("x86-64-linux-opencl-trace_all")),
+        "all_watched is traced inside of block loop all_watched.s0.y.1: kernels cannot trace");
+    Param<void *> address("address");
+    Func uses_address("uses_address");
+    uses_address(x, y) = select(reinterpret<uint64_t>(address) == 0, x, y);
+    uses_address.gpu_tile(x, y, xi, yi, 8, 8);
+    EXPECT_COMPILE_ERROR(
+        uses_address.compile_to_module({address}, "p", Target("x86-64-linux-cuda")),
+        "parameter address, an address, is used inside of block loop uses_address.s0.y.1: kernels "
+        "take numbers and buffers only");
     Func h("printer");
     h(x, y) = print(x);
     h.gpu_tile(x, y, xi, yi, 8, 8);
