@@ -52,6 +52,17 @@ TEST(GpuChecks, storage_that_is_large_enough) {
     }
 }
 
+/// Kernels compute addresses in 32 bits.
+TEST(GpuChecks, storage_on_the_device_alone_is_no_larger_than_on_the_host) {
+    REQUIRE_GPU();
+    Func g("huge"), f("f");
+    g(x, y) = cast<uint8_t>(x * 3 + y * 5);
+    f(x, y) = g(x * 1000, y * 700);
+    g.compute_root().gpu_tile(x, y, xi, yi, 64, 4, TailStrategy::GuardWithIf);
+    f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
+    EXPECT_EQ("huge takes 2553703901 bytes, must take at most 2147483647", error_of(f, 65, 58));
+}
+
 TEST(GpuChecks, storage_that_is_too_small) {
     REQUIRE_GPU();
     Window shared("of_the_block", false);
