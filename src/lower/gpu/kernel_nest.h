@@ -3,6 +3,7 @@
 // this folder.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ namespace calotype::internal {
 constexpr int max_gpu_dims = 3;
 /// Threads of a block that any device's limit allows.
 constexpr int64_t max_block_threads = 1024;
+/// In each dimension, on CUDA: x, y, z.
+constexpr std::array<int64_t, max_gpu_dims> max_cuda_block_size = {1024, 1024, 64};
 /// Threads that run in step.
 constexpr int warp_size = 32;
 

@@ -60,6 +60,7 @@ private:
             << "the extent of thread loop " << op->name << ", " << op->extent
             << ", has no bound outside of the kernel";
         check_lanes(op, extent);
+        check_extent(op, extent, dim);
         shape.dim[op] = dim;
         shape.dims = std::max(shape.dims, dim + 1);
         Expr &size = shape.size[size_t(dim)];
@@ -71,6 +72,15 @@ private:
         user_assert(op->for_type != ForType::GPULane || (lanes && *lanes <= warp_size))
             << "lane loop " << op->name << " has extent " << extent.max
             << ", must be a constant of at most " << warp_size;
+    }
+
+    static void check_extent(const For *op, const Interval &extent, int dim) {
+        const auto threads = as_const_int(extent.max);
+        const int64_t most = max_cuda_block_size[size_t(dim)];
+        user_assert(op->device_api != DeviceAPI::CUDA || !threads || *threads <= most)
+            << "thread loop " << op->name << " has extent " << *threads << ", but a block has at "
+            << "most " << most << " threads in dimension "
+            << "xyz"[dim];
     }
 
     InnerRanges ranges_;

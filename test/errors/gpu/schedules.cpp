@@ -63,6 +63,26 @@ TEST(GpuSchedules, too_many_threads) {
                          "threads, more than 1024");
 }
 
+TEST(GpuSchedules, too_many_threads_in_one_dimension) {
+    Var zi("zi");
+    const auto deep = [&](const std::string &name, int extent) {
+        Func f(name);
+        f(x, y, z) = x;
+        f.gpu_tile(x, y, z, xi, yi, zi, 1, 1, extent);
+        return f;
+    };
+    lower_for_cuda(deep("deep_enough", 64));
+    EXPECT_COMPILE_ERROR(lower_for_cuda(deep("too_deep", 128)),
+                         "thread loop too_deep.s0.zi has extent 128, but a block has at most 64 "
+                         "threads in dimension z");
+    Func wide = two_dimensional("too_wide");
+    wide.gpu_blocks(y).split(x, x, xi, 1025).gpu_threads(xi);
+    EXPECT_COMPILE_ERROR(lower_for_cuda(wide),
+                         "thread loop too_wide.s0.xi has extent 1025, but a block has at most "
+                         "1024 threads in dimension x");
+    deep("deep_on_opencl", 128).compile_to_module({}, "p", Target("x86-64-linux-opencl"));
+}
+
 TEST(GpuSchedules, lanes) {
     Func f = two_dimensional("wide_lanes");
     f.split(x, x, xi, 64).gpu_blocks(y).gpu_lanes(xi);
