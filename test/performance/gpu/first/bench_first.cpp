@@ -82,7 +82,7 @@ const cuda::Driver *start() {
 
 template<typename T, int D>
 bool pipeline(int (*run)(calotype_buffer_t *, calotype_buffer_t *),
-              calotype::Runtime::Buffer<T, D> in, calotype::Runtime::Buffer<T, D> out) {
+              calotype::Runtime::Buffer<T, D> in, calotype::Runtime::Buffer<T, D> &out) {
     const cuda::Driver *driver = start();
     if (!driver) {
         return false;
@@ -238,7 +238,8 @@ bool raw_without() {
     return raw(false);
 }
 bool pipeline_of_51() {
-    return pipeline(chain_51_cuda, Image(16, 16), Image(16, 16));
+    Image out(16, 16);
+    return pipeline(chain_51_cuda, Image(16, 16), out);
 }
 const Mode modes[] = {
     {"raw", raw_without},         {"raw_pool", raw_with_pool},

@@ -12,8 +12,8 @@
 namespace calotype_bench {
 
 /** The functions of driver.def, from the driver of this machine, each with a clock. Null: there is
- * none that has what the runtime needs. The runtime's own calls are timed as well from
- * clock_runtime() on, which comes before its first call. */
+ * none that has what the runtime needs. The runtime's own calls on this thread are timed as well
+ * from clock_runtime() on, which comes before its first call. */
 const calotype::runtime::cuda::Driver *timed_driver();
 void clock_runtime();
 
