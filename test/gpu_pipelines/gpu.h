@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running a Func on the GPU that tests have, and comparing with a function of the coordinates.
+// Running a Func on the GPU that tests have, and comparing with a function of the coordinates; its
+// PTX, which needs no GPU.
 #pragma once
 
 #include <calotype/calotype.h>
 
+#include "support/file.h"
+
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace calotype::test {
 
@@ -18,6 +23,23 @@ inline Target gpu_target() {
 inline bool has_gpu() {
     static const bool found = host_supports_target_device(gpu_target());
     return found;
+}
+
+/// The kernels of f for CUDA.
+inline std::string ptx_of(Func f) {
+    const internal::TemporaryDirectory folder;
+    const std::string file = folder.path() + "/f.ptx";
+    f.compile_to({{OutputFileType::ptx, file}}, f.infer_arguments(), "f",
+                 Target("x86-64-linux-cuda-cuda_capability_80-no_runtime"));
+    return internal::read_file(file);
+}
+
+inline int count(const std::string &text, const std::string &what) {
+    int n = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+        n++;
+    }
+    return n;
 }
 
 /// want(x, y) for all elements of f over width x height.

@@ -2,29 +2,10 @@
 // What lanes of a warp take from each other: shuffles on CUDA, shared memory on OpenCL.
 #include "gpu.h"
 
-#include "support/file.h"
-
 namespace calotype::test {
 namespace {
 
 Var x("x"), y("y"), xo("xo"), v("v");
-
-int count(const std::string &text, const std::string &what) {
-    int n = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        n++;
-    }
-    return n;
-}
-
-/// The kernels of f for CUDA.
-std::string ptx_of(Func f) {
-    const internal::TemporaryDirectory folder;
-    const std::string file = folder.path() + "/f.ptx";
-    f.compile_to({{OutputFileType::ptx, file}}, f.infer_arguments(), "f",
-                 Target("x86-64-linux-cuda-cuda_capability_80-no_runtime"));
-    return internal::read_file(file);
-}
 
 /// So many shuffles of that kind, and no other; with them neither shared memory nor barriers.
 void expect_shuffles(const Func &f, const std::string &kind, int n) {

@@ -203,5 +203,33 @@ TEST(GpuMemory, slices_of_slices_are_fetched_ahead) {
     });
 }
 
+TEST(GpuMemory, hoisted_storage_is_filled_ahead_as_any) {
+    for (const bool is_hoisted : {false, true}) {
+        Func from("from"), tile("tile"), sum("sum"), out("out");
+        RDom k(0, 32);
+        RVar ko("ko"), ki("ki");
+        from(x, y) = x * 3 + y * 7;
+        tile(x, y) = from(x, y);
+        sum(x, y) = 0;
+        sum(x, y) += tile(k, y);
+        out(x, y) = sum(x, y);
+        out.gpu_tile(x, y, xi, yi, 8, 8);
+        sum.compute_at(out, x).gpu_threads(x, y);
+        sum.update().split(k, ko, ki, 8).reorder(ki, x, y, ko).gpu_threads(x, y);
+        tile.compute_at(sum, ko).store_in(MemoryType::GPUSharedAsync).gpu_threads(x, y);
+        tile.ring_buffer(3);
+        if (is_hoisted) {
+            tile.hoist_storage(out, x);
+        }
+        from.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
+        const std::string ptx = ptx_of(out);
+        EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 3) << ptx;
+        EXPECT_EQ(count(ptx, "cp.async.wait_group 1"), 1) << ptx;
+        if (has_gpu()) {
+            expect_values<int>(out, 24, 40, [](int, int j) { return 1488 + 224 * j; });
+        }
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test

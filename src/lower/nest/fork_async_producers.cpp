@@ -387,9 +387,11 @@ private:
         if (f == ctx_.env.end()) {
             return Mutator::visit(op);
         }
-        // In kernels pipeline_async_copies makes the ring.
-        const bool in_kernel = f->second.schedule().memory_type == MemoryType::GPUSharedAsync;
-        const Expr ring = in_kernel ? Expr() : f->second.schedule().ring_buffer;
+        // In kernels pipeline_async_copies makes the ring, where it is stored and filled.
+        if (f->second.schedule().memory_type == MemoryType::GPUSharedAsync) {
+            return mutate(op->body);
+        }
+        const Expr ring = f->second.schedule().ring_buffer;
         const Expr copies = ring.defined() ? cast(Int(32), ring) : Expr(1);
         const Stmt body = ring.defined() ? RingBuffer(op->name, copies).mutate(op->body) : op->body;
         return HoistedStorage::make(op->name, is_async(op->name) ? fork(op->name, body, copies)

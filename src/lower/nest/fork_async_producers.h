@@ -23,6 +23,9 @@ namespace calotype {
 /// waits until the consumer is done with a copy of the storage. There is one, or as many as
 /// ring_buffer says: iteration i uses copy i % n, by a further dimension of the storage.
 ///
+/// Storage in GPUSharedAsync is not hoisted: pipeline_async_copies makes the ring, outside of the
+/// loop that fills it.
+///
 /// Other Funcs whose storage is inside, and that both sides need, are computed by both.
 ///
 /// Requires:    Func-level storage; sliding and folding are done.
