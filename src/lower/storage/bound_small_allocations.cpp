@@ -45,8 +45,12 @@ private:
         ScopedBinding<Interval> bind(ranges_, op->name,
                                      make_interval(ConstantInterval(first.min, last.max), t));
         const bool is_block = op->for_type == ForType::GPUBlock;
+        const bool is_thread =
+            op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
         in_blocks_ += is_block;
+        in_threads_ += is_thread;
         const Stmt s = Mutator::visit(op);
+        in_threads_ -= is_thread;
         in_blocks_ -= is_block;
         return s;
     }
@@ -69,8 +73,13 @@ private:
         }
         const int64_t bytes = *elements * op->type.bytes();
         const bool asked = op->memory_type != MemoryType::Auto;
-        if ((!asked && bytes > max_stack_bytes) ||
-            (asked && !is_constant_size(op) && bytes > max_bound_on_stack)) {
+        const bool fits = is_constant_size(op) || bytes <= max_bound_on_stack;
+        user_assert(fits || !asked || is_of_thread || in_threads_ == 0)
+            << "storage of " << op->name << " is a thread's own and takes up to " << bytes
+            << " bytes, must take at most " << max_bound_on_stack << " where its size is not "
+            << "constant; compute it outside of the thread loops, or store it in GPUShared or in "
+            << "Heap";
+        if ((!asked && bytes > max_stack_bytes) || (asked && !fits)) {
             return s;
         }
         const MemoryType where = must ? MemoryType::Register : MemoryType::Stack;
@@ -136,7 +145,7 @@ private:
     }
 
     Scope<Interval> ranges_;
-    int in_blocks_ = 0;  ///< GPU block loops around
+    int in_blocks_ = 0, in_threads_ = 0;  ///< GPU block loops, and thread loops, around
     Scope<Expr> values_;
 };
 

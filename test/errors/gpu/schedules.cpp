@@ -263,6 +263,25 @@ TEST(GpuSchedules, storage_of_a_thread) {
                          "GPUShared");
 }
 
+TEST(GpuSchedules, storage_of_a_thread_that_is_too_large) {
+    const auto lower = [](const std::string &name, MemoryType memory) {
+        Func f = two_dimensional(name), g("user_of_" + name);
+        g(x, y) = f(x, y) + f(x + 300, y + 300);
+        g.gpu_tile(x, y, xi, yi, 8, 8);
+        f.compute_at(g, xi).store_in(memory);
+        lower_for_cuda(g);
+    };
+    const std::string why =
+        " is a thread's own and takes up to 362404 bytes, must take at most 262144 where its size "
+        "is not constant; compute it outside of the thread loops, or store it in GPUShared or in "
+        "Heap";
+    EXPECT_COMPILE_ERROR(lower("in_registers", MemoryType::Register),
+                         "storage of in_registers" + why);
+    EXPECT_COMPILE_ERROR(lower("on_the_stack", MemoryType::Stack), "storage of on_the_stack" + why);
+    EXPECT_COMPILE_ERROR(lower("anywhere", MemoryType::Auto), "storage of anywhere" + why);
+    lower("on_the_heap", MemoryType::Heap);
+}
+
 TEST(GpuSchedules, atomic_updates_that_take_a_mutex) {
     Func pairs("pairs");
     RDom r(0, 100);
