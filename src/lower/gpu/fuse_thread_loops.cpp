@@ -283,7 +283,7 @@ public:
             }
         }
         nest_.body = inline_integer_lets(nest_.body, context);
-        nest_.body = keep_parts_of_threads(nest_.body, split_storage_);
+        nest_.body = keep_parts_of_threads(nest_.body, split_storage_, ctx_);
         std::reverse(nest_.blocks.begin(), nest_.blocks.end());
         return nest_.to_stmt();
     }
@@ -325,7 +325,7 @@ private:
     }
 
     Stmt threads(const Stmt &s) {
-        const ThreadShape shape = find_thread_shape(s, ranges_, nest_.blocks[0].name);
+        const ThreadShape shape = find_thread_shape(s, ranges_, nest_.blocks[0].name, ctx_);
         ThreadFuser fuser(shape, ctx_);
         const Stmt body = fuser.mutate(s);
         for (int d = 0; d < shape.dims; d++) {

@@ -8,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "lower/gpu/guarded_tails.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -16,7 +17,7 @@ namespace {
 
 class ShapeFinder : public Visitor {
 public:
-    explicit ShapeFinder(const InnerRanges &outside) : ranges_(outside) {
+    ShapeFinder(const InnerRanges &outside, const LowerContext &ctx) : ranges_(outside), ctx_(ctx) {
     }
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -67,11 +68,18 @@ private:
         size = simplify(size.defined() ? max(size, extent.max) : extent.max);
     }
 
-    static void check_lanes(const For *op, const Interval &extent) {
+    void check_lanes(const For *op, const Interval &extent) const {
         const auto lanes = as_const_int(extent.max);
         user_assert(op->for_type != ForType::GPULane || (lanes && *lanes <= warp_size))
             << "lane loop " << op->name << " has extent " << extent.max
-            << ", must be a constant of at most " << warp_size;
+            << ", must be a constant of at most " << warp_size
+            << (lanes ? "" : hint_of_loop(op->name));
+    }
+
+    std::string hint_of_loop(const std::string &loop) const {
+        const auto info = ctx_.loops.find(loop);
+        const auto f = info == ctx_.loops.end() ? ctx_.env.end() : ctx_.env.find(info->second.func);
+        return hint_at_guarded_tail(f == ctx_.env.end() ? nullptr : &f->second, ctx_);
     }
 
     static void check_extent(const For *op, const Interval &extent, int dim) {
@@ -84,6 +92,7 @@ private:
     }
 
     InnerRanges ranges_;
+    const LowerContext &ctx_;
     int loops_ = 0;  ///< thread loops met
     int depth_ = 0;  ///< thread loops inside of each other, below this place
 };
@@ -91,8 +100,8 @@ private:
 }  // namespace
 
 ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
-                              const std::string &kernel) {
-    ShapeFinder finder(outside);
+                              const std::string &kernel, const LowerContext &ctx) {
+    ShapeFinder finder(outside, ctx);
     finder(body);
     ThreadShape &shape = finder.shape;
     int64_t threads = 1;

@@ -20,6 +20,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/gpu/guarded_tails.h"
 #include "lower/shared/shared_access.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -360,7 +361,8 @@ std::vector<Shape> shape_of(const Allocate *op, const Collector &all) {
 
 class PartKeeper : public StmtMutator {
 public:
-    explicit PartKeeper(const SplitStorage &storage) : storage_(storage) {
+    PartKeeper(const SplitStorage &storage, const LowerContext &ctx)
+        : storage_(storage), ctx_(ctx) {
     }
 
 private:
@@ -377,7 +379,8 @@ private:
             << "storage of " << op->name << " is in " << to_string(op->memory_type)
             << ", which each thread has its own of, but it stands outside of the thread loops "
             << "that use it, and it cannot be shown that each uses a part of its own, of constant "
-            << "size; compute it inside of them, or store it in GPUShared";
+            << "size; compute it inside of them, or store it in GPUShared"
+            << hint_at_guarded_tail(ctx_.function_of_buffer(op->name), ctx_);
         std::vector<Expr> extents;
         for (const Shape &s : shape) {
             extents.emplace_back(int(s.extent()));
@@ -387,12 +390,13 @@ private:
                               mutate(body), op->new_expr, op->free_function, op->padding);
     }
     const SplitStorage &storage_;
+    const LowerContext &ctx_;
 };
 
 }  // namespace
 
-Stmt keep_parts_of_threads(const Stmt &body, const SplitStorage &storage) {
-    return storage.empty() ? body : PartKeeper(storage).mutate(body);
+Stmt keep_parts_of_threads(const Stmt &body, const SplitStorage &storage, const LowerContext &ctx) {
+    return storage.empty() ? body : PartKeeper(storage, ctx).mutate(body);
 }
 
 }  // namespace calotype::internal

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/stmt_nodes.h"
+#include "lower/context.h"
 #include "lower/gpu/kernel_nest.h"
 
 namespace calotype::internal {
@@ -23,6 +24,6 @@ using SplitStorage = std::map<std::string, std::vector<KernelLoop>>;
 ///
 /// That needs a proof that no thread touches what is another's; without one it is the user's error.
 /// `body` is what a thread does, with integer lets in place.
-Stmt keep_parts_of_threads(const Stmt &body, const SplitStorage &storage);
+Stmt keep_parts_of_threads(const Stmt &body, const SplitStorage &storage, const LowerContext &ctx);
 
 }  // namespace calotype::internal

@@ -263,6 +263,31 @@ TEST(GpuSchedules, storage_of_a_thread) {
                          "GPUShared");
 }
 
+TEST(GpuSchedules, tiles_of_several_sizes) {
+    Func lanes = two_dimensional("of_lanes"), row("row_consumer");
+    row(x, y) = lanes(x, y) + lanes(x + 2, y);
+    row.split(x, x, xi, 30, TailStrategy::GuardWithIf).gpu_blocks(x, y).gpu_lanes(xi);
+    lanes.compute_at(row, x).gpu_lanes(x);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(row),
+        "lane loop of_lanes.s0.x has extent min(row_consumer.s0.x.max - row_consumer.min.0, 29) + "
+        "3, must be a constant of at most 32; the split of row_consumer.x with guard_with_if makes "
+        "the last tile smaller, with shift_inwards or round_up all are of one size");
+    Func kept = two_dimensional("kept"), tile("tile_consumer");
+    kept(x, y) += x;
+    tile(x, y) = kept(x, y);
+    tile.gpu_tile(x, y, xi, yi, 16, 16, TailStrategy::GuardWithIf);
+    kept.compute_at(tile, x).store_in(MemoryType::Register).gpu_threads(x, y);
+    kept.update().gpu_threads(x, y);
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(tile),
+        "storage of kept is in register, which each thread has its own of, but it stands outside "
+        "of the thread loops that use it, and it cannot be shown that each uses a part of its own, "
+        "of constant size; compute it inside of them, or store it in GPUShared; the split of "
+        "tile_consumer.x with guard_with_if makes the last tile smaller, with shift_inwards or "
+        "round_up all are of one size");
+}
+
 TEST(GpuSchedules, storage_of_a_thread_that_is_too_large) {
     const auto lower = [](const std::string &name, MemoryType memory) {
         Func f = two_dimensional(name), g("user_of_" + name);
