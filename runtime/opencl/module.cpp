@@ -9,6 +9,7 @@
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/extensions.h"
 
 namespace calotype {
 namespace runtime {
@@ -61,6 +62,8 @@ public:
     bool has_linkables() const {
         return count > 1;
     }
+    /** True if one enables an extension that the device has not, which is then logged. */
+    bool ask_too_much(const DeviceScope &scope, ErrorLog &log) const;
     /** All of them in one piece of the heap, null if there is no memory. */
     char *join(size_t *size) const;
 };
@@ -91,6 +94,15 @@ calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log
     }
     add(*own);
     return CALOTYPE_OK;
+}
+
+bool Sources::ask_too_much(const DeviceScope &scope, ErrorLog &log) const {
+    for (cl_uint i = 0; i < count; i++) {
+        if (explain_lack_of_extension(scope, texts[i], sizes[i], log)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 char *Sources::join(size_t *size) const {
@@ -133,7 +145,7 @@ void append_build_log(const DeviceScope &scope, cl_program program, ErrorLog &lo
 
 /** Compile for the scope's device. `otherwise` is the status of errors that are no other's. */
 calotype_status build_program(const DeviceScope &scope, const calotype_module_desc &desc,
-                              cl_program program, ErrorLog &log) {
+                              const Sources &sources, cl_program program, ErrorLog &log) {
     const char *options = calotype_opencl_get_build_options(scope.user_context);
     cl_device_id device = record_of(scope).device;
     const cl_int error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
@@ -148,6 +160,10 @@ calotype_status build_program(const DeviceScope &scope, const calotype_module_de
         log << " with the options \"" << options << "\"";
     }
     log << ": ";
+    if (sources.ask_too_much(scope, log)) {
+        log.driver_result = error;
+        return CALOTYPE_E_COMPILE;
+    }
     const calotype_status status = fail(log, error, "clBuildProgram", CALOTYPE_E_COMPILE);
     append_build_log(scope, program, log);
     return status;
@@ -160,7 +176,7 @@ calotype_status compile(const DeviceScope &scope, const calotype_module_desc &de
     if (error != CL_SUCCESS) {
         return fail(log, error, "clCreateProgramWithSource", CALOTYPE_E_COMPILE);
     }
-    const calotype_status status = build_program(scope, desc, *program, log);
+    const calotype_status status = build_program(scope, desc, sources, *program, log);
     if (status != CALOTYPE_OK) {
         cl().clReleaseProgram(*program);
         *program = nullptr;

@@ -8,9 +8,9 @@ namespace {
 
 Var x("x"), y("y"), xi("xi"), yi("yi");
 
-std::string error_of(Func f, int width, int height) {
+std::string error_of(Func f, int width, int height, const Target &target = gpu_target()) {
     try {
-        f.realize({width, height}, gpu_target());
+        f.realize({width, height}, target);
     } catch (const RuntimeError &e) {
         return e.what();
     }
@@ -73,6 +73,24 @@ TEST(GpuChecks, storage_that_is_too_small) {
     own.n.set(17);
     EXPECT_EQ("storage of of_the_thread is bounded to 16 in x, must be at least 17",
               error_of(own.f, 24, 16));
+}
+
+TEST(GpuChecks, half_floats_on_a_device_without_them) {
+    REQUIRE_GPU();
+    if (!gpu_target().has_feature(Target::OpenCL)) {
+        GTEST_SKIP() << "not OpenCL";
+    }
+    Func f("halves");
+    f(x, y) = cast(Float(16), x + y) * 2;
+    f.gpu_tile(x, y, xi, yi, 8, 8);
+    const std::string error = error_of(f, 16, 8, gpu_target().with_feature(Target::CLHalf));
+    if (error == "none") {
+        GTEST_SKIP() << "the device has them";
+    }
+    const std::string why = "does not compile: the device has no cl_khr_fp16, which target feature "
+                            "cl_half asks for";
+    EXPECT_NE(error.find(why), std::string::npos) << error;
+    EXPECT_EQ(error.find("clBuildProgram"), std::string::npos) << error;
 }
 
 }  // namespace

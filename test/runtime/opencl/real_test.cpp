@@ -112,6 +112,26 @@ __kernel void turn(__global uchar *base, ulong offset, __local ulong16 *shared) 
     data.device_free();
 }
 
+std::string log_of_broken(const std::string &directives) {
+    const std::string text = directives + "__kernel void broken() { undeclared = 1; }\n";
+    OneKernel broken("broken", text, {});
+    LoadedKernel kernel(nullptr, broken);
+    EXPECT_EQ(kernel.status, CALOTYPE_E_COMPILE);
+    return kernel.log.c_str();
+}
+
+TEST_F(RealOpenClTest, an_extension_that_the_device_has_not) {
+    const std::string why = "the OpenCL C of module module does not compile: ";
+    EXPECT_EQ(log_of_broken("// text\n#pragma OPENCL EXTENSION cl_khr_none_such : enable\n"),
+              why + "the device has no cl_khr_none_such");
+    // A part of a name, and what is not at the beginning of a line, are no names.
+    EXPECT_EQ(log_of_broken("#pragma OPENCL EXTENSION cl_khr : enable\n"),
+              why + "the device has no cl_khr");
+    const std::string own =
+        log_of_broken("// #pragma OPENCL EXTENSION cl_khr_none_such : enable\n");
+    EXPECT_EQ(own.rfind(why + "clBuildProgram failed: ", 0), 0u) << own;
+}
+
 TEST_F(RealOpenClTest, what_does_not_compile_comes_with_the_log) {
     OneKernel broken("f", "__kernel void f() { this is not C; }\n", {});
     LoadedKernel kernel(nullptr, broken);
