@@ -43,6 +43,7 @@ struct LoopSpan {
 struct Storage {
     std::string name;
     int element_bytes = 1;
+    bool is_constant = true;       ///< the size, not only its bound
     Expr units;                    ///< size, in terms of what is outside of the kernel
     std::vector<int> loops;        ///< around the allocation, outermost first
     std::map<int, bool> branches;  ///< of the block's conditions around it: which one it is in
@@ -197,6 +198,7 @@ private:
             Storage s;
             s.name = op->name;
             s.element_bytes = op->type.bytes() * op->type.lanes();
+            s.is_constant = op->constant_size() > 0;
             s.units = units_of(op);
             s.loops = loops_;
             s.branches = branches_;
@@ -342,8 +344,10 @@ Stmt pack_kernel(const For *op, LowerContext &ctx) {
         << "kernel " << op->name << " needs " << *units * unit_bytes
         << " bytes of shared memory a block; devices have at most " << limit;
     const bool apart = units && *units * unit_bytes <= max_static_shared_bytes;
-    return apart && slots.size() == live.storage.size() ? nest.to_stmt()
-                                                        : packed(nest, slots, apart, ctx);
+    const bool is_packed = apart && slots.size() == live.storage.size() &&
+                           std::all_of(live.storage.begin(), live.storage.end(),
+                                       [](const Storage &s) { return s.is_constant; });
+    return is_packed ? nest.to_stmt() : packed(nest, slots, apart, ctx);
 }
 
 }  // namespace
