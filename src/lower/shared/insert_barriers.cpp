@@ -16,6 +16,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/names.h"
 #include "lower/shared/shared_access.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -113,7 +114,7 @@ private:
 /// The accesses of one step.
 class StepAccesses : public Visitor {
 public:
-    explicit StepAccesses(const Place &place) : place_(place) {
+    StepAccesses(const Place &place, const LowerContext &ctx) : ctx_(ctx), place_(place) {
     }
     Accesses found;
 
@@ -158,10 +159,13 @@ private:
         return result;
     }
 
-    static bool is_stride_of(const std::string &buffer, const std::string &name) {
+    /// Rows of storage that this pipeline makes are as long as its extents.
+    bool is_stride_of(const std::string &buffer, const std::string &name) const {
         constexpr int max_dimensions = 16;
+        const Function *f = ctx_.function_of_buffer(buffer);
         for (int d = 0; d < max_dimensions; d++) {
-            if (name == names::buffer_stride(buffer, d)) {
+            if (name == names::buffer_stride(buffer, d) ||
+                (f && name == names::realized_extent(f->name(), d))) {
                 return true;
             }
         }
@@ -238,6 +242,7 @@ private:
         (*this)(op->body);
     }
 
+    const LowerContext &ctx_;
     Place place_;
     std::set<std::string> atomic_;  ///< what is updated atomically here
 };
@@ -317,7 +322,7 @@ private:
     }
 
     Accesses accesses_of(const Expr &e) const {
-        StepAccesses accesses(place_);
+        StepAccesses accesses(place_, ctx_);
         accesses(e);
         return std::move(accesses.found);
     }
@@ -358,7 +363,7 @@ private:
         if (call && call->is_intrinsic(Intrinsic::gpu_thread_barrier)) {
             return barrier(int(as_const_int(call->args[0]).value_or(fence_device | fence_shared)));
         }
-        StepAccesses accesses(place_);
+        StepAccesses accesses(place_, ctx_);
         accesses(s);
         return Block::make(before(std::move(accesses.found)), s);
     }
