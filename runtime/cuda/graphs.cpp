@@ -19,6 +19,7 @@
 #include "runtime/cuda/graphs.h"
 
 #include "runtime/cuda/captures.h"
+#include "runtime/device/cache/timed_wait.h"
 #include <new>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,8 @@ struct Graphs {
 
 /** Of modules that were unloaded before they had any. */
 constinit Graphs no_graphs = {{}, {0}, {most_refusals}, {}, {}, 0};
-/** So often, every tenth of a millisecond, is a slot looked at that another thread has. */
-constexpr int most_looks = 20000;
+/** Unloading waits no longer for the slots that other threads have. */
+constexpr uint32_t patience_ms = 2000;
 
 /** Two hashes of a list. */
 struct Look {
@@ -359,10 +360,11 @@ void close_graphs(std::atomic<void *> *place, bool has_driver) {
     }
     Graphs &graphs = *static_cast<Graphs *>(there);
     graphs.refusals.store(most_refusals, std::memory_order_relaxed);
+    const uint64_t deadline = deadline_after_ms(patience_ms);
     for (Slot &slot : graphs.slots) {
         // Another thread has it for a few calls of the driver, which answers if it is there.
         bool is_mine = take(slot, slot_empty) || take(slot, slot_idle);
-        for (int looks = 0; !is_mine && has_driver && looks < most_looks; looks++) {
+        while (!is_mine && has_driver && now_ns() < deadline) {
             usleep(100);
             is_mine = take(slot, slot_empty) || take(slot, slot_idle);
         }

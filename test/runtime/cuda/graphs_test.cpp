@@ -7,7 +7,9 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <thread>
 
 #include "runtime/abi/kernel_cache.h"
@@ -528,6 +530,56 @@ TEST_F(CudaGraphs, AForcedReleaseWaitsForAGraphThatIsBeingLaunched) {
     thread.join();
     fake_cuda::before("cuGraphLaunch", nullptr);
     fake_cuda::before("cuModuleUnload", nullptr);
+}
+
+/// Nor for ever: for all graphs together so long as for one.
+TEST_F(CudaGraphs, AForcedReleaseGivesUpGraphsThatAreNotLaunchedInTime) {
+    constexpr int n_threads = 3;
+    std::mutex lock;
+    std::condition_variable changed;
+    int launching = 0;
+    bool is_open = false;
+    void *context = make_context();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    {
+        Word w(&on);
+        run(&on, two(), w.buf());
+        run(&on, two(), w.buf());
+    }
+    fake_cuda::before("cuGraphLaunch", [&] {
+        std::unique_lock<std::mutex> guard(lock);
+        launching++;
+        changed.notify_all();
+        changed.wait(guard, [&] { return is_open; });
+    });
+    std::vector<std::thread> threads;
+    for (int t = 0; t < n_threads; t++) {
+        threads.emplace_back([&] {
+            Word w(&on);
+            record(&on, two(), w.buf());
+        });
+    }
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        changed.wait(guard, [&] { return launching == n_threads; });
+    }
+    EXPECT_EQ(2 * n_threads, fake_cuda::live_graphs());
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_FORCE, 0));
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    EXPECT_LE(std::chrono::milliseconds(1900), waited);
+    EXPECT_GE(std::chrono::milliseconds(3900), waited);
+    {
+        std::lock_guard<std::mutex> guard(lock);
+        is_open = true;
+        changed.notify_all();
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    fake_cuda::before("cuGraphLaunch", nullptr);
+    calotype_device_release(&on, cuda());
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
 }
 
 /// One that comes between a launch's look at its module and its graph.
