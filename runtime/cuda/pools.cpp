@@ -8,6 +8,8 @@
 // but the time. In others, and while a stream is captured, the pool is made by the call.
 #include "runtime/cuda/pools.h"
 
+#include <unistd.h>
+
 #include "runtime/device/cache/beside.h"
 
 namespace calotype {
@@ -16,8 +18,16 @@ namespace cuda {
 
 namespace {
 
-/** Of KnownContext::pool_state. */
-enum : uint32_t { not_begun, in_the_making, made, impossible };
+/** Of KnownContext::pool_state. A pool that is made by a thread of a process has that one's number
+ * in the upper bits: a child has no such thread, whenever it was forked. */
+enum : uint32_t { not_begun, in_the_making, made, impossible, n_states };
+
+uint32_t in_the_making_here() {
+    return in_the_making + n_states * uint32_t(getpid());
+}
+bool is_in_the_making(uint32_t state) {
+    return state % n_states == in_the_making;
+}
 
 const CUstream stream_of_thread = reinterpret_cast<CUstream>(2);
 
@@ -83,12 +93,6 @@ void make_beside(void *data) {
     set_state(context, pool ? made : impossible);
 }
 
-/** The thread is the parent's. */
-void forget_making(void *data) {
-    uint32_t state = in_the_making;
-    static_cast<KnownContext *>(data)->pool_state.compare_exchange_strong(state, not_begun);
-}
-
 /** Whether the context is the primary one of its device; it then stays until released. */
 bool retain_primary(const KnownContext &context) {
     const Driver &d = driver();
@@ -113,7 +117,7 @@ bool begin_making(KnownContext &context) {
     if (!driver().cuCtxGetId || !driver().cuStreamGetId || !retain_primary(context)) {
         return false;
     }
-    if (run_beside(make_beside, forget_making, &context)) {
+    if (run_beside(make_beside, &context, "the memory pool of a device is still being made")) {
         return true;
     }
     driver().cuDevicePrimaryCtxRelease(context.device->device);
@@ -138,10 +142,13 @@ CUresult make_pool(KnownContext &context) {
 
 bool can_do_without_pool(const Call &call) {
     KnownContext &context = call.context();
-    uint32_t state = not_begun;
-    if (!context.pool_state.compare_exchange_strong(state, in_the_making)) {
-        return state != made;
-    }
+    const uint32_t here = in_the_making_here();
+    uint32_t state = context.pool_state.load(std::memory_order_acquire);
+    do {
+        if (state == made || state == impossible || state == here) {
+            return state != made;
+        }
+    } while (!context.pool_state.compare_exchange_weak(state, here));
     const bool is_begun = begin_making(context);
     if (!is_begun) {
         set_state(context, not_begun);
@@ -151,12 +158,13 @@ bool can_do_without_pool(const Call &call) {
 
 void await_pool(KnownContext &context) {
     while (is_pool_in_the_making(context)) {
-        wait_on(context.pool_state, in_the_making);
+        wait_on(context.pool_state, in_the_making_here());
     }
 }
 
 bool is_pool_in_the_making(const KnownContext &context) {
-    return context.pool_state.load(std::memory_order_acquire) == in_the_making;
+    const uint32_t state = context.pool_state.load(std::memory_order_acquire);
+    return is_in_the_making(state) && state == in_the_making_here();
 }
 
 void destroy_pool(KnownContext &context) {
@@ -165,7 +173,10 @@ void destroy_pool(KnownContext &context) {
     if (CUmemoryPool pool = context.pool.exchange(nullptr)) {
         driver().cuMemPoolDestroy(pool);
     }
-    set_state(context, not_begun);
+    // Another thread may make the next one already.
+    for (uint32_t state : {made, impossible}) {
+        context.pool_state.compare_exchange_strong(state, not_begun);
+    }
 }
 
 }  // namespace cuda

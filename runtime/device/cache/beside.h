@@ -6,9 +6,9 @@ namespace calotype {
 namespace runtime {
 
 /** Do task(data) on a thread of its own, which is waited for like those of a prefetch: at shutdown,
- * at exit, when the library is closed. A child process, in which it is not, is told so by
- * forgotten(data), which must take no locks. False: no thread can be started. */
-bool run_beside(void (*task)(void *), void (*forgotten)(void *), void *data);
+ * at exit, when the library is closed. Who waits no longer is told that `what`, which stays, is not
+ * done. A child process has no such thread. False: none can be started. */
+bool run_beside(void (*task)(void *), void *data, const char *what);
 
 }  // namespace runtime
 }  // namespace calotype

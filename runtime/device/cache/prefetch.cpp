@@ -34,8 +34,8 @@ struct Prefetch {
     Prefetch *older;
     // Of run_beside(), in place of modules.
     void (*task)(void *);
-    void (*forgotten)(void *);
     void *data;
+    const char *what;
 };
 
 /** All whose threads have not been joined. Guarded. */
@@ -180,8 +180,9 @@ bool await_finish(Prefetch &prefetch, uint64_t deadline) {
     return left == 0;
 }
 
-calotype_status report_unfinished() {
-    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr, "modules are still being loaded");
+calotype_status report_unfinished(const char *what) {
+    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
+                what ? what : "modules are still being loaded");
 }
 
 /** Until all modules are loaded or refused. */
@@ -193,7 +194,7 @@ calotype_status await(Prefetch &prefetch, uint64_t deadline) {
     }
     const bool is_finished = await_finish(prefetch, deadline);
     end_wait(me);
-    return is_finished ? CALOTYPE_OK : report_unfinished();
+    return is_finished ? CALOTYPE_OK : report_unfinished(nullptr);
 }
 
 /** One that nobody waits for; with `any_state` also if it is not done, unless its threads wait for
@@ -215,8 +216,8 @@ Prefetch *take_unattended(bool any_state, ThreadBlock *me) {
     return nullptr;
 }
 
-/** False: threads of some had not finished at the deadline. */
-bool end_unattended(bool any_state, uint64_t deadline = no_deadline) {
+/** Not OK: threads of some had not finished at the deadline. */
+calotype_status end_unattended(bool any_state, uint64_t deadline = no_deadline) {
     ThreadBlock *me = this_thread();
     while (Prefetch *prefetch = take_unattended(any_state, me)) {
         const bool is_finished = await_finish(*prefetch, deadline);
@@ -225,12 +226,13 @@ bool end_unattended(bool any_state, uint64_t deadline = no_deadline) {
         }
         end_wait(me);
         if (!is_finished) {
+            const char *what = prefetch->what;
             enlist(prefetch, false);
-            return false;
+            return report_unfinished(what);
         }
         free_prefetch(prefetch);
     }
-    return true;
+    return CALOTYPE_OK;
 }
 
 /** Modules with which no thread has begun are not loaded any more. The lock is held. */
@@ -268,20 +270,17 @@ void cancel_prefetches() {
 }
 
 calotype_status end_prefetches(uint64_t deadline) {
-    return end_unattended(true, deadline) ? CALOTYPE_OK : report_unfinished();
+    return end_unattended(true, deadline);
 }
 
 void forget_prefetches() {
     for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
         prefetch->is_of_parent = true;
-        if (prefetch->forgotten && prefetch->unfinished.load(std::memory_order_relaxed) != 0) {
-            prefetch->forgotten(prefetch->data);
-        }
     }
     prefetches = nullptr;
 }
 
-bool run_beside(void (*task)(void *), void (*forgotten)(void *), void *data) {
+bool run_beside(void (*task)(void *), void *data, const char *what) {
     install_exit_handler();
     install_fork_handler();
     end_unattended(false);
@@ -293,8 +292,8 @@ bool run_beside(void (*task)(void *), void (*forgotten)(void *), void *data) {
         return false;
     }
     beside->task = task;
-    beside->forgotten = forgotten;
     beside->data = data;
+    beside->what = what;
     beside->unfinished.store(1, std::memory_order_relaxed);
     enlist(beside, true);  // while the thread is started
     beside->threads[0] = calotype_spawn_thread(do_task, beside);

@@ -451,6 +451,48 @@ TEST_F(CudaFirstMemory, TheDriverIsReplaced) {
     EXPECT_EQ((Calls{{"cuMemFree", 1}}), memory_calls([&] { free(a); })) << "its record is lost";
 }
 
+/// Who has the driver's pool destroyed does not see what others begin meanwhile.
+TEST_F(CudaFirstMemory, APoolIsBegunWhileTheOneBeforeIsDestroyed) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(primary_context(), nullptr);
+    Ints a(10), b(10), c(10);
+    make_pools_beside(false);
+    allocate(a, &on);
+    free(a, &on);
+    EXPECT_EQ(1, fake_cuda::live_pools());
+    make_pools_beside(true);
+    Gate gate("cuMemPoolCreate");
+    fake_cuda::before("cuMemPoolDestroy", [&] {
+        std::thread([&] { allocate(b, &on); }).join();
+        gate.await_arrival();
+    });
+    calotype_device_release(&on, cuda());
+    fake_cuda::before("cuMemPoolDestroy", nullptr);
+    EXPECT_EQ(2, fake_cuda::primary_retains(0)) << "the application's and the thread's";
+    allocate(c, &on);
+    EXPECT_EQ(2, fake_cuda::primary_retains(0)) << "which is at work";
+    gate.open();
+    await_thread();
+    EXPECT_EQ(2, fake_cuda::calls("cuMemPoolCreate"));
+    EXPECT_EQ(1, fake_cuda::live_pools());
+    free(b, &on);
+    free(c, &on);
+    calotype_device_release(&on, cuda());
+    EXPECT_EQ(0, cuDevicePrimaryCtxRelease_v2(0));
+}
+
+TEST_F(CudaFirstMemory, AShutdownSaysWhatItWaitedFor) {
+    Gate gate(first_of_pool);
+    Ints a(10);
+    allocate(a);
+    gate.await_arrival();
+    EXPECT_EQ(CALOTYPE_E_TIMEOUT, calotype_shutdown(0));
+    EXPECT_STREQ("the memory pool of a device is still being made", calotype_last_error()->log);
+    gate.open();
+    EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(10000));
+    EXPECT_EQ(1, fake_cuda::live_pools());
+    free(a);
+}
+
 /// Each call of the driver fails once: there is an error or nothing was lost, and nothing is left.
 TEST_F(CudaFirstMemory, EveryCallFails) {
     const char *const names[] = {"cuDevicePrimaryCtxGetState",
@@ -490,6 +532,19 @@ TEST_F(CudaFirstMemory, EveryCallFails) {
 
 // ---- processes that end meanwhile ------------------------------------------------------------
 
+/// What waitpid() says of a child that does f.
+template<typename F>
+int status_of_child(F f) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        _exit(f() ? 0 : 1);
+    }
+    int status = -1;
+    EXPECT_EQ(child, waitpid(child, &status, 0));
+    return status;
+}
+
 TEST_F(CudaFirstMemory, AChildDoesNotWaitForAThreadOfItsParent) {
     Gate gate(first_of_pool);
     Ints a(10), b(10);
@@ -497,16 +552,31 @@ TEST_F(CudaFirstMemory, AChildDoesNotWaitForAThreadOfItsParent) {
     allocate(b);
     free(b);
     gate.await_arrival();
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        const bool good = calotype_device_free(nullptr, &a.buf) == 0;
-        calotype_device_release(nullptr, cuda());
-        _exit(good ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(child, waitpid(child, &status, 0));
-    EXPECT_EQ(0, status);
+    EXPECT_EQ(0, status_of_child([&] {
+                  const bool good = calotype_device_free(nullptr, &a.buf) == 0;
+                  calotype_device_release(nullptr, cuda());
+                  return good;
+              }));
+    free(a);
+}
+
+/// Nor for one that is about to be started.
+TEST_F(CudaFirstMemory, AChildMakesThePoolThatItsParentHasNotBegunWith) {
+    constexpr const char *before_the_start = "cuDevicePrimaryCtxGetState";
+    Ints a(10), b(10);
+    Gate gate(before_the_start);
+    std::thread thread([&] { allocate(a); });
+    gate.await_arrival();
+    EXPECT_EQ(0, status_of_child([&] {
+                  fake_cuda::before(before_the_start, nullptr);
+                  const bool good = calotype_device_malloc(nullptr, &b.buf, cuda()) == 0;
+                  await_thread();
+                  const bool has_pool = fake_cuda::live_pools() == 1;
+                  calotype_device_release(nullptr, cuda());
+                  return good && has_pool;
+              }));
+    gate.open();
+    thread.join();
     free(a);
 }
 
