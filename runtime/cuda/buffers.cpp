@@ -66,11 +66,7 @@ int device_sync(void *user_context, calotype_buffer_t *buf) {
         return code_of(status_of(
             note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()))));
     }
-    const CUresult code = note_failure("cuCtxSynchronize", driver().cuCtxSynchronize());
-    if (code == CUDA_SUCCESS) {
-        work_is_done(call);
-    }
-    return code_of(status_of(code));
+    return code_of(await_all_work(call));
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {

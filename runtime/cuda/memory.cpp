@@ -241,14 +241,18 @@ void count_as_gone(const Allocation &piece) {
     }
 }
 
-/** Give one freed piece back to the driver; its context must be current. */
-CUresult give_back(const Allocation &piece, CUstream stream) {
-    if (piece.from_pool) {
-        return note_failure("cuMemFreeAsync", driver().cuMemFreeAsync(piece.base, stream));
-    }
+/** Give one freed piece back to the driver, which waits for all work; its context is current. */
+CUresult give_back_at_once(const Allocation &piece) {
     const AllowedInCaptures allowed;
     count_as_gone(piece);
     return note_failure("cuMemFree", driver().cuMemFree(piece.base));
+}
+
+/** Give one freed piece back to the driver; its context must be current. */
+CUresult give_back(const Allocation &piece, CUstream stream) {
+    return piece.from_pool
+               ? note_failure("cuMemFreeAsync", driver().cuMemFreeAsync(piece.base, stream))
+               : give_back_at_once(piece);
 }
 
 /** Some of the pieces that are kept. */
@@ -262,8 +266,12 @@ bool is_captured(const Allocation &piece) {
 bool is_parked(const Allocation &piece) {
     return piece.waits_for == WaitsFor::all_work;
 }
-bool is_not_parked(const Allocation &piece) {
-    return !is_parked(piece);
+/** The driver waits for all work itself before it takes the piece back. */
+bool is_given_back_alone(const Allocation &piece) {
+    return !piece.from_pool && piece.waits_for == WaitsFor::use;
+}
+bool is_parked_or_early(const Allocation &piece) {
+    return is_parked(piece) || is_early(piece);
 }
 
 /** Those of the context, out of the list. */
@@ -299,11 +307,22 @@ CUresult give_back_kept(const Call &call, Choice choice) {
     return give_back_all(take_kept_of(call.context(), choice), call.stream());
 }
 
-/** What is parked, after all work of the context, which is current. */
-CUresult give_back_parked(const KnownContext &context) {
-    Allocation *list = take_kept_of(context, is_parked);
-    const CUresult code =
-        list ? note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()) : CUDA_SUCCESS;
+/** Whether nobody may wait for all work of the context: one of its streams is being captured, which
+ * its default stream tells. */
+bool is_any_captured(const KnownContext &context) {
+    DeviceScope scope = {};
+    scope.context = context.context.load(std::memory_order_relaxed);
+    return is_capturing(scope, nullptr);
+}
+bool is_any_captured(const Call &call) {
+    return (call.stream() && is_capturing(call.scope(), nullptr)) ||
+           is_any_captured(call.context());
+}
+
+/** After all work of the context, which is current. They are out of the list before the wait: what
+ * is freed while it lasts may have work that it does not see. */
+CUresult give_back_after_work(Allocation *list) {
+    const CUresult code = note_failure("cuCtxSynchronize", driver().cuCtxSynchronize());
     if (code == CUDA_SUCCESS) {
         return give_back_all(list, nullptr);
     }
@@ -318,7 +337,9 @@ CUresult give_back_parked(const KnownContext &context) {
 void make_room(const Call &call) {
     uint64_t freed = 0;
     calotype_trim(call.scope().user_context, 0, &freed);
-    driver().cuCtxSynchronize();
+    if (!is_any_captured(call)) {
+        driver().cuCtxSynchronize();
+    }
     release_unused(call);
 }
 
@@ -352,7 +373,15 @@ CUresult give_back_late(const Allocation &piece) {
                : CUDA_SUCCESS;
 }
 
-/** Free in the context that owns the piece, which is not the call's. */
+/** Of a record that is lost, with the last piece, which is being freed. */
+void end_pool_with(KnownContext &owner) {
+    if (owner.pieces.load(std::memory_order_acquire) == 1 && !is_pool_in_the_making(owner)) {
+        destroy_pool(owner);
+    }
+}
+
+/** Free in the context that owns the piece, which is not the call's or was told lost: which streams
+ * work there is no longer known then. */
 CUresult give_back_elsewhere(const Allocation &piece) {
     KnownContext &owner = *piece.owner;
     DeviceScope scope = {};
@@ -360,20 +389,27 @@ CUresult give_back_elsewhere(const Allocation &piece) {
     if (!is_alive(owner.context, owner.uid) || enter(scope) != CALOTYPE_OK) {
         clear_failure();
         const CUresult code = give_back_late(piece);
-        if (owner.pieces.load(std::memory_order_acquire) == 1 && !is_pool_in_the_making(owner)) {
-            destroy_pool(owner);
-        }
+        end_pool_with(owner);
         return code;
     }
-    const CUresult code = give_back(piece, nullptr);
+    const bool is_lost = owner.is_lost.load(std::memory_order_relaxed);
+    const CUresult code = is_lost ? give_back_at_once(piece) : give_back(piece, nullptr);
     leave(scope);
+    if (is_lost) {
+        end_pool_with(owner);
+    }
     return code;
+}
+
+/** Whether nobody asks its owner for memory again: the context was told lost. If it answers all the
+ * same, calls that work in it have another record. */
+bool is_of_lost(const Allocation &piece) {
+    return piece.owner->is_lost.load(std::memory_order_relaxed);
 }
 
 /** For its owner, which asks for it again. */
 bool is_kept_early(const Allocation &piece) {
-    return is_early(piece) && is_room_for_early(*piece.owner, 0) &&
-           !piece.owner->is_lost.load(std::memory_order_relaxed);
+    return is_early(piece) && is_room_for_early(*piece.owner, 0);
 }
 
 /** Whether streams may use it of which the free says nothing. */
@@ -394,7 +430,8 @@ bool is_to_be_kept(const Call &call, bool is_here, Allocation *piece) {
     const bool is_used_again = is_wanted && !piece->in_graph;
     // Only what the graph itself allocated can be freed by it.
     const bool is_kept = is_parked || is_used_again || (capturing && !piece->in_graph);
-    if (!is_kept || (!is_here && !is_alive(piece->owner->context, piece->owner->uid))) {
+    if (!is_kept || is_of_lost(*piece) ||
+        (!is_here && !is_alive(piece->owner->context, piece->owner->uid))) {
         return false;
     }
     piece->stream_id = id_of(stream);
@@ -404,22 +441,24 @@ bool is_to_be_kept(const Call &call, bool is_here, Allocation *piece) {
     return true;
 }
 
-/** Not more than is to be parked in the context. */
+/** Not more than is to be parked in the context; while it is captured one of the next frees sees to
+ * that. */
 calotype_status limit_parked(const KnownContext &owner, bool is_here) {
-    if (owner.parked_bytes.load(std::memory_order_relaxed) <= most_parked(owner)) {
+    if (owner.parked_bytes.load(std::memory_order_relaxed) <= most_parked(owner) ||
+        is_any_captured(owner)) {
         return CALOTYPE_OK;
     }
     DeviceScope scope = {};
     scope.context = owner.context;
     calotype_status status = is_here ? CALOTYPE_OK : enter(scope);
     if (status == CALOTYPE_OK) {
-        status = status_of(give_back_parked(owner));
+        status = status_of(give_back_after_work(take_kept_of(owner, is_parked)));
         if (!is_here) {
             leave(scope);
         }
     }
-    if (status == CALOTYPE_E_CAPTURE) {
-        clear_failure();  // one of the next frees will
+    if (status == CALOTYPE_E_CAPTURE) {  // which has begun meanwhile
+        clear_failure();
         return CALOTYPE_OK;
     }
     return status;
@@ -478,7 +517,9 @@ calotype_status deallocate(const Call &call, CUdeviceptr handle) {
         keep(piece);
         return limit_parked(owner, is_here);
     }
-    const CUresult code = is_here ? give_back(*piece, call.stream()) : give_back_elsewhere(*piece);
+    const bool is_known_here = is_here && (piece->in_graph || !is_of_lost(*piece));
+    const CUresult code =
+        is_known_here ? give_back(*piece, call.stream()) : give_back_elsewhere(*piece);
     forget(piece);
     return status_of(code);
 }
@@ -500,20 +541,27 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
     return fits;
 }
 
-void work_is_done(const Call &call) {
+calotype_status await_all_work(const Call &call) {
     const KnownContext &context = call.context();
-    give_back_kept(call, is_parked);
-    if (context.early_bytes.load(std::memory_order_relaxed) != 0 &&
-        context.pool.load(std::memory_order_acquire) &&
-        !calotype_can_reuse_device_allocations(call.scope().user_context)) {
-        give_back_kept(call, is_early);
+    if (is_any_captured(context)) {
+        set_failure("a stream of the context is being captured");
+        return CALOTYPE_E_CAPTURE;
     }
+    const bool is_early_over = context.early_bytes.load(std::memory_order_relaxed) != 0 &&
+                               context.pool.load(std::memory_order_acquire) &&
+                               !calotype_can_reuse_device_allocations(call.scope().user_context);
+    return status_of(give_back_after_work(
+        take_kept_of(context, is_early_over ? is_parked_or_early : is_parked)));
 }
 
 calotype_status release_unused(const Call &call) {
-    CUresult code = give_back_parked(call.context());
-    const CUresult given = give_back_kept(call, is_not_parked);
-    code = code ? code : given;
+    if (is_any_captured(call)) {
+        return status_of(give_back_kept(call, is_given_back_alone));
+    }
+    CUresult code = CUDA_SUCCESS;
+    if (Allocation *list = take_kept_of(call.context(), any)) {
+        code = give_back_after_work(list);
+    }
     if (CUmemoryPool pool = call.context().pool.load(std::memory_order_acquire)) {
         driver().cuStreamSynchronize(call.stream());
         const CUresult trimmed = note_failure("cuMemPoolTrimTo", driver().cuMemPoolTrimTo(pool, 0));

@@ -16,8 +16,8 @@ calotype_status deallocate(const Call &call, CUdeviceptr handle);
 /** KernelBackend::reuse_memory. */
 bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
                   uint64_t *handle);
-/** All work of the context has been waited for. */
-void work_is_done(const Call &call);
+/** Wait for all work of the context, and give back what waits for that. */
+calotype_status await_all_work(const Call &call);
 /** Give memory that is kept for later back to the driver. */
 calotype_status release_unused(const Call &call);
 /** The same for a context that is gone, and end its pool; false: it or pieces of it are in use. */
