@@ -88,14 +88,14 @@ calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Si
                         : "a copy to the host would wait, but the stream is being captured");
         return CALOTYPE_E_CAPTURE;
     }
-    if (waits && !(from == Side::Host ? src : dst).host) {
-        set_failure(from == Side::Host ? "the source has no host memory"
-                                       : "the destination has no host memory");
-        return CALOTYPE_E_INVALID;
-    }
     CopyPlan plan;
     if (!plan_copy(src, dst, &plan)) {
         set_failure("the buffer has too many dimensions");
+        return CALOTYPE_E_INVALID;
+    }
+    if (waits && !plan.is_empty && !(from == Side::Host ? src : dst).host) {
+        set_failure(from == Side::Host ? "the source has no host memory"
+                                       : "the destination has no host memory");
         return CALOTYPE_E_INVALID;
     }
     Ends ends = {from == Side::Host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,

@@ -184,7 +184,9 @@ int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeou
         }
         if (errno != EWOULDBLOCK && errno != EINTR) {
             // There are file systems without such locks, where two processes may compile the same.
-            unlinkat(folder.get(), name.lock, 0);
+            if (errno == ENOSYS || errno == EOPNOTSUPP) {
+                unlinkat(folder.get(), name.lock, 0);
+            }
             return -1;
         }
         if (milliseconds() - begin >= timeout_ms) {

@@ -49,7 +49,8 @@ bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *
 bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileStamp *stamp);
 
 /** One process at a time for a key. -1: not locked, because it took longer than `timeout_ms`, the
- * directory cannot be written to or its file system has no locks. The kernel gives up the lock of a process that ends. */
+ * directory cannot be written to or its file system has no locks. The kernel gives up the lock of
+ * a process that ends. */
 int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms);
 void unlock_store_key(const StoreDir &dir, const calotype_uid &key, int lock);
 

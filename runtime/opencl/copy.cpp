@@ -146,14 +146,24 @@ int finish(const Ends &ends, int code) {
     return code;
 }
 
+bool has_no_elements(const calotype_buffer_t &buf) {
+    for (int d = 0; d < buf.dimensions; d++) {
+        if (buf.dim[d].extent <= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_device) {
     if (on_device) {
         return check_context(scope, *memory_of(&buf)) == CALOTYPE_OK;
     }
-    if (!buf.host) {
+    const bool is_there = buf.host || has_no_elements(buf);
+    if (!is_there) {
         set_cause(Text() << "the buffer has no host memory");
     }
-    return buf.host != nullptr;
+    return is_there;
 }
 
 int copy(void *user_context, const calotype_buffer_t *src, bool from_device,

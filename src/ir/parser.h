@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads what ir/printer.h writes: parse_stmt(to_string(s)) equals s. Errors are CompileErrors with
-// line, column and what was expected.
+// Reads what ir/printer.h writes: parse_stmt(to_string(s)) equals s, but for text that was cut
+// short ("#3"). Errors are CompileErrors with line, column and what was expected.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 // What the calls of a Func become where its values stand in their place.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -14,19 +15,19 @@
 namespace calotype::internal {
 
 /// Calls with the same coordinates, f(x + 1 - 1) and f(x), become one node, so that n Funcs each of
-/// which calls the one before twice do not become 2^n nodes. Values with effects are not shared.
+/// which calls the one before twice do not become 2^n nodes. Not where values or coordinates have
+/// effects.
 class InlinedCalls {
 public:
     /// What `make` gives for that value and those coordinates, or what it gave before.
     template<typename Make>
-    const Expr &of(const Expr &value, const std::vector<Expr> &args, Make make) {
+    Expr of(const Expr &value, const std::vector<Expr> &args, Make make) {
+        if (!is_pure(value) || !std::all_of(args.begin(), args.end(), is_pure)) {
+            return make();
+        }
         std::vector<Expr> key = {value};
         for (const Expr &arg : args) {
             key.push_back(simplify(arg));
-        }
-        if (!is_pure(value)) {
-            calls_with_effects_.push_back(make());
-            return calls_with_effects_.back();
         }
         const auto it = known_.find(key);
         return it != known_.end() ? it->second
@@ -36,7 +37,6 @@ public:
 private:
     struct Less {
         bool operator()(const std::vector<Expr> &a, const std::vector<Expr> &b) const {
-            // The first is the value itself: it is compared as the same node or another.
             return a.size() != b.size() ? a.size() < b.size() : compare_all(a, b) < 0;
         }
         static int compare_all(const std::vector<Expr> &a, const std::vector<Expr> &b) {
@@ -49,7 +49,6 @@ private:
         }
     };
     std::map<std::vector<Expr>, Expr, Less> known_;
-    std::vector<Expr> calls_with_effects_;
 };
 
 }  // namespace calotype::internal

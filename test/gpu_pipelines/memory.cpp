@@ -204,9 +204,10 @@ TEST(GpuMemory, slices_of_slices_are_fetched_ahead) {
 }
 
 TEST(GpuMemory, hoisted_storage_is_filled_ahead_as_any) {
+    std::string copies_and_waits[2];
     for (const bool is_hoisted : {false, true}) {
         Func from("from"), tile("tile"), sum("sum"), out("out");
-        RDom k(0, 32);
+        RDom k(0, 1024);  // more steps than are unrolled
         RVar ko("ko"), ki("ki");
         from(x, y) = x * 3 + y * 7;
         tile(x, y) = from(x, y);
@@ -223,12 +224,15 @@ TEST(GpuMemory, hoisted_storage_is_filled_ahead_as_any) {
         }
         from.compute_root().gpu_tile(x, y, xi, yi, 8, 8);
         const std::string ptx = ptx_of(out);
-        EXPECT_EQ(count(ptx, "cp.async.ca.shared.global"), 3) << ptx;
-        EXPECT_EQ(count(ptx, "cp.async.wait_group 1"), 1) << ptx;
+        const auto copies = count(ptx, "cp.async.ca.shared.global"),
+                   waits = count(ptx, "cp.async.wait_group 1");
+        EXPECT_GT(waits, 0) << ptx;
+        copies_and_waits[is_hoisted] = std::to_string(copies) + ", " + std::to_string(waits);
         if (has_gpu()) {
-            expect_values<int>(out, 24, 40, [](int, int j) { return 1488 + 224 * j; });
+            expect_values<int>(out, 24, 40, [](int, int j) { return 1571328 + 7168 * j; });
         }
     }
+    EXPECT_EQ(copies_and_waits[false], copies_and_waits[true]);
 }
 
 }  // namespace

@@ -213,21 +213,22 @@ calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
     }
     if (uint32_t(status) > CALOTYPE_E_LAUNCH) {
         making.log << "the compile hook answered " << uint32_t(status) << ", which is no status";
-        return CALOTYPE_E_COMPILE;
+        status = CALOTYPE_E_COMPILE;
     }
     if (status == CALOTYPE_OK && (!bytes || size == 0)) {
         making.log << "the compile hook answered no error, but "
                    << (bytes ? "an image of 0 bytes" : "no image");
+        status = CALOTYPE_E_COMPILE;
+    }
+    if (status != CALOTYPE_OK) {
         free(bytes);
-        return CALOTYPE_E_COMPILE;
+        return status;
     }
-    if (status == CALOTYPE_OK) {
-        making.image.kind = CALOTYPE_CUBIN;
-        making.image.bytes = bytes;
-        making.image.size = size;
-        making.image.owned = making.image.persistable = making.image.was_built = true;
-    }
-    return status;
+    making.image.kind = CALOTYPE_CUBIN;
+    making.image.bytes = bytes;
+    making.image.size = size;
+    making.image.owned = making.image.persistable = making.image.was_built = true;
+    return CALOTYPE_OK;
 }
 
 void count_build(Making &making, calotype_status status, uint64_t ns) {

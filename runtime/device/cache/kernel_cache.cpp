@@ -383,7 +383,7 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
 
 // ---- giving back -----------------------------------------------------------------------------
 
-__attribute__((noinline)) static calotype_status count_misuse(const calotype_entry *entry) {
+__attribute__((noinline)) calotype_status count_misuse(const calotype_entry *entry) {
     {
         LockGuard guard(kernel_cache.lock);
         count_in(entry ? entry->context : nullptr, Counter::misuse);

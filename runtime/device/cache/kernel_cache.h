@@ -58,6 +58,8 @@ struct Giver {
 };
 /** Give a hold back, with all that follows if it was the last one. */
 calotype_status give_back(calotype_hold hold, Giver giver);
+/** Of a hold that was given back already: UNDERFLOW. */
+calotype_status count_misuse(const calotype_entry *entry);
 
 /** Give back the holds whose events have passed or whose graphs have gone. Without the lock. */
 void poll_holds(uint64_t context_uid);

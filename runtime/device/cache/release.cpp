@@ -248,11 +248,11 @@ bool is_in_use(const ContextState &context) {
  * destroyed them, as it may after a release. */
 void release_at_exit() {
     ThreadBlock *me = this_thread();
+    kernel_cache.lock.lock();
+    kernel_cache.exiting = true;  // no thread is started from now on
+    kernel_cache.lock.unlock();
     cancel_prefetches();
     end_prefetches();  // this code may be gone afterwards
-    kernel_cache.lock.lock();
-    kernel_cache.exiting = true;
-    kernel_cache.lock.unlock();
     const uint64_t deadline = deadline_after_ms(exit_wait_ms);
     for (uint64_t uid = next_older_context(UINT64_MAX); me && uid; uid = next_older_context(uid)) {
         kernel_cache.lock.lock();

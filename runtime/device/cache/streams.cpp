@@ -135,7 +135,7 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         call.backend->destroy_event(ending->event);
         free(ending);
         return status == CALOTYPE_E_UNDERFLOW
-                   ? give_back(hold, Giver{true, user_context})
+                   ? count_misuse(hold.entry)
                    : fail(status, CALOTYPE_ST_NONE, nullptr, "no memory for a count of holds");
     }
     if (!is_kept) {

@@ -130,6 +130,9 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     }
     const bool is_entered = has_driver;
     has_driver = has_driver && (!is_captured || reason == CALOTYPE_R_EXIT);
+    if (!has_driver && reason != CALOTYPE_R_EXIT) {
+        reason = CALOTYPE_R_CONTEXT_LOST;
+    }
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;

@@ -140,7 +140,8 @@ std::string CWriter::allocation_bytes(const Allocate *op) {
 
 void CWriter::heap_allocation(const Allocate *op) {
     std::string name = fresh("f"), guard = fresh("guard");
-    const std::string bytes = allocation_bytes(op);
+    const bool has_size = !op->new_expr.defined() || !op->extents.empty();
+    const std::string bytes = has_size ? allocation_bytes(op) : "";
     if (op->new_expr.defined()) {
         std::string free = op->free_function.empty() ? "" : op->free_function;
         line("void *const " + name + " = " + emit(op->new_expr) + ";");

@@ -19,8 +19,8 @@ namespace {
 
 using llvm::APFloat;
 
-/// Neither half of the reciprocal is subnormal. (Where a product with `low` is, the quotient is so
-/// small that its last place is nearly as large as it: it may be the neighbour.)
+/// Neither half of the reciprocal is subnormal. (A product with `low` may be: of quotients below
+/// 2^-102, 2^-969 for double, which may then be the neighbour.)
 bool has_split_reciprocal(const APFloat &divisor) {
     if (!divisor.isFiniteNonZero()) {
         return false;

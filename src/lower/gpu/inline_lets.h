@@ -9,7 +9,8 @@
 namespace calotype::internal {
 
 /// LetStmts of pure scalar integers and bools that read no memory are gone, unless their values
-/// repeat a large part of themselves, and so are marks of what is likely; then simplified, with what is known of free variables. Shared nodes stay shared.
+/// repeat a large part of themselves, and so are marks of what is likely; then simplified, with
+/// what is known of free variables. Shared nodes stay shared.
 Stmt inline_integer_lets(const Stmt &s, const SimplifyContext &context);
 
 }  // namespace calotype::internal

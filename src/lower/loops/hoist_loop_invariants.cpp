@@ -120,8 +120,8 @@ private:
 class Hoist : public Mutator {
 public:
     Hoist(const For *loop, bool has_kernels, LowerContext &ctx)
-        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))),
-          has_kernels_(has_kernels), can_move_(bound_, has_kernels) {
+        : loop_(loop), ctx_(ctx), bound_(names_bound_in(Stmt(loop))), has_kernels_(has_kernels),
+          can_move_(bound_, has_kernels) {
     }
 
     Stmt run() {

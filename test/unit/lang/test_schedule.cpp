@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/equality.h"
+#include "ir/visitor.h"
 #include "lang/language.h"
 
 namespace calotype {
@@ -232,6 +233,30 @@ TEST(Schedule, eager_inline) {
     g(x) = f(x, 3) + f(3, x);
     g.eager_inline(f);
     EXPECT_TRUE(equal(g.value(), x * 3 + 3 * x));
+}
+
+/// Calls with the same coordinates are one node, but not where coordinates have effects.
+TEST(Schedule, eager_inline_keeps_effects_apart) {
+    class Nodes : public GraphVisitor {
+        using GraphVisitor::visit;
+        void visit(const Call *op) override {
+            n++;
+            GraphVisitor::visit(op);
+        }
+
+    public:
+        int n = 0;
+    };
+    const auto draw = [] {
+        return Call::make(Int(32), "draw", {}, CallKind::Extern);
+    };
+    Func f("of_draws"), g("sum_of_draws");
+    f(x) = x + 1;
+    g(x) = f(draw()) + f(draw()) * 1000;
+    g.eager_inline(f);
+    Nodes nodes;
+    nodes(g.value());
+    EXPECT_EQ(2, nodes.n);
 }
 
 TEST(Schedule, change_type) {
