@@ -142,7 +142,9 @@ size_t size_class(size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-/** A kept piece for so many bytes that was last used on the stream, or null. */
+/** A kept piece for so many bytes that was last used on the stream, or null: that of the lowest
+ * address, so that a pipeline which is called again has the same ones in the same places, and what
+ * is replayed as a graph need not be changed. */
 Allocation *take_kept(const KnownContext &owner, size_t bytes, CUstream stream) {
     if (number(WaitsFor::use).load(std::memory_order_relaxed) == 0) {
         return nullptr;
@@ -150,14 +152,16 @@ Allocation *take_kept(const KnownContext &owner, size_t bytes, CUstream stream) 
     const size_t size = size_class(bytes);
     const uint64_t stream_id = id_of(stream);
     LockGuard lock(kept_lock);
+    Allocation **lowest = nullptr;
     for (Allocation **link = &kept; *link; link = &(*link)->next) {
         const Allocation &piece = **link;
-        if (piece.waits_for == WaitsFor::use && piece.owner == &owner && piece.bytes == size &&
-            piece.stream_id == stream_id) {
-            return unlink(link);
+        const bool fits = piece.waits_for == WaitsFor::use && piece.owner == &owner &&
+                          piece.bytes == size && piece.stream_id == stream_id;
+        if (fits && (!lowest || piece.base < (*lowest)->base)) {
+            lowest = link;
         }
     }
-    return nullptr;
+    return lowest ? unlink(lowest) : nullptr;
 }
 
 uint64_t wanted_threshold(void *user_context, const KnownContext &context) {

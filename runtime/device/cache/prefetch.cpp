@@ -318,6 +318,8 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "a prefetch takes modules and no flags");
     }
+    install_exit_handler();
+    install_fork_handler();
     end_unattended(false);
     const uint32_t n_threads = threads_for(n);
     Prefetch *prefetch = make_prefetch(user_context, descs, n, n_threads);

@@ -125,6 +125,27 @@ TEST_F(CudaFirstMemory, DoesNotWaitForThePool) {
               }));
 }
 
+/// Graphs that are replayed have their buffers where they had them before.
+TEST_F(CudaFirstMemory, IsInTheSamePlacesWhenAPipelineIsCalledAgain) {
+    Gate gate(first_of_pool);
+    Ints a(100), b(100);
+    uint64_t first = allocate(a), second = allocate(b);
+    gate.await_arrival();
+    if (first > second) {
+        std::swap(first, second);
+    }
+    for (const bool is_second_freed_first : {false, true, false}) {
+        free(is_second_freed_first ? b : a);
+        free(is_second_freed_first ? a : b);
+        EXPECT_EQ(first, allocate(a));
+        EXPECT_EQ(second, allocate(b));
+    }
+    free(a);
+    free(b);
+    gate.open();
+    await_thread();
+}
+
 TEST_F(CudaFirstMemory, NoThreadWithoutMemory) {
     EXPECT_EQ(0, NothingModule().call(nullptr));
     EXPECT_EQ(0, fake_cuda::calls("cuDevicePrimaryCtxGetState"));
