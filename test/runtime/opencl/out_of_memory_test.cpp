@@ -255,8 +255,6 @@ TEST_F(OpenClOutOfMemory, OfTheDriverForGood) {
 }
 
 TEST_F(OpenClOutOfMemory, OfTheHostAtEachAllocation) {
-    run("records of contexts, which serve later ones", [](Work &work) { work.run(); });
-    EXPECT_EQ(0, refused);
     int nth = 0;
     for (bool has_failed = true; has_failed; nth++) {
         ASSERT_LT(nth, 300);
@@ -280,6 +278,10 @@ TEST_F(OpenClOutOfMemory, OfTheHostAtEachAllocation) {
         load + "kernel twice: out of host memory",
         "device code of module: out of memory: no memory for the module's description",
     };
+    // Records of contexts that have gone serve later ones: those of other tests, if there were any.
+    texts["malloc"].erase("device allocation failed: out of memory for the record of an OpenCL "
+                          "context");
+    texts["malloc"].erase("device code of module: out of memory: no memory for one more context");
     EXPECT_EQ(expected, texts["malloc"]);
 }
 
