@@ -247,14 +247,38 @@ void name_device(const DeviceScope &scope, ErrorLog &log) {
 }
 
 const KernelBackend kernel_backend = {
-    "CUDA",        acquire,        release,        enter,          leave,        is_alive,
-    describe,      name_device,    is_image_ready, describe_tools, build,        load,
-    unload,        get_function,
-    nullptr,  // close_function
-    nullptr,  // free_function
-    get_global,    copy_to_device, synchronize,    launch,         record_event, query_event,
-    destroy_event, is_capturing,   forget_context, can_replay,     replay,       close_graphs,
-    free_graphs,   reuse_memory,   acquire_held,   &device_heap,   capture_of,   tie_to_graph,
+    .name = "CUDA",
+    .acquire = acquire,
+    .release = release,
+    .enter = enter,
+    .leave = leave,
+    .is_alive = is_alive,
+    .describe = describe,
+    .name_device = name_device,
+    .is_ready = is_image_ready,
+    .describe_tools = describe_tools,
+    .build = build,
+    .load = load,
+    .unload = unload,
+    .get_function = get_function,
+    .get_global = get_global,
+    .copy_to_device = copy_to_device,
+    .synchronize = synchronize,
+    .launch = launch,
+    .record_event = record_event,
+    .query_event = query_event,
+    .destroy_event = destroy_event,
+    .is_capturing = is_capturing,
+    .forget_context = forget_context,
+    .can_replay = can_replay,
+    .replay = replay,
+    .close_graphs = close_graphs,
+    .free_graphs = free_graphs,
+    .reuse_memory = reuse_memory,
+    .acquire_held = acquire_held,
+    .heap = &device_heap,
+    .capture_of = capture_of,
+    .tie_to_graph = tie_to_graph,
 };
 
 }  // namespace cuda

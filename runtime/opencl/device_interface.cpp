@@ -77,19 +77,29 @@ calotype_status synchronize(const DeviceScope &scope) {
     return status_of(error);
 }
 
-bool is_capturing(const DeviceScope &scope, void *stream) {
-    (void)scope, (void)stream;
-    return false;
-}
-
 const KernelBackend kernels = {
-    "OpenCL",      acquire,     release_scope,   enter,        leave,
-    is_alive,      describe,    name_device,
-    nullptr,  // is_ready
-    nullptr,  // describe_tools
-    build,         load,        unload,          get_function, close_function,
-    free_function, get_global,  copy_to_address, synchronize,  launch,
-    record_event,  query_event, destroy_event,   is_capturing, forget_context,
+    .name = "OpenCL",
+    .acquire = acquire,
+    .release = release_scope,
+    .enter = enter,
+    .leave = leave,
+    .is_alive = is_alive,
+    .describe = describe,
+    .name_device = name_device,
+    .build = build,
+    .load = load,
+    .unload = unload,
+    .get_function = get_function,
+    .close_function = close_function,
+    .free_function = free_function,
+    .get_global = get_global,
+    .copy_to_device = copy_to_address,
+    .synchronize = synchronize,
+    .launch = launch,
+    .record_event = record_event,
+    .query_event = query_event,
+    .destroy_event = destroy_event,
+    .forget_context = forget_context,
 };
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
@@ -142,30 +152,43 @@ void nothing() {
 }
 
 const calotype_device_interface_impl_t impl = {
-    nothing,
-    nothing,
-    device_malloc,
-    device_free,
-    device_sync,
-    device_release,
-    copy_to_host,
-    copy_to_device,
-    device_and_host_malloc,
-    device_and_host_free,
-    buffer_copy,
-    device_crop,
-    device_slice,
-    device_release_crop,
-    wrap_native,
-    detach_native,
-    &kernels,
+    .use_module = nothing,
+    .release_module = nothing,
+    .device_malloc = device_malloc,
+    .device_free = device_free,
+    .device_sync = device_sync,
+    .device_release = device_release,
+    .copy_to_host = copy_to_host,
+    .copy_to_device = copy_to_device,
+    .device_and_host_malloc = device_and_host_malloc,
+    .device_and_host_free = device_and_host_free,
+    .buffer_copy = buffer_copy,
+    .device_crop = device_crop,
+    .device_slice = device_slice,
+    .device_release_crop = device_release_crop,
+    .wrap_native = wrap_native,
+    .detach_native = detach_native,
+    .kernels = &kernels,
 };
 
 const calotype_device_interface_impl_t image_impl = {
-    nothing,        nothing,      image_malloc,   device_free,           device_sync,
-    device_release, copy_to_host, copy_to_device, image_and_host_malloc, device_and_host_free,
-    buffer_copy,    image_crop,   image_slice,    device_release_crop,   wrap_image,
-    detach_native,  &kernels,
+    .use_module = nothing,
+    .release_module = nothing,
+    .device_malloc = image_malloc,
+    .device_free = device_free,
+    .device_sync = device_sync,
+    .device_release = device_release,
+    .copy_to_host = copy_to_host,
+    .copy_to_device = copy_to_device,
+    .device_and_host_malloc = image_and_host_malloc,
+    .device_and_host_free = device_and_host_free,
+    .buffer_copy = buffer_copy,
+    .device_crop = image_crop,
+    .device_slice = image_slice,
+    .device_release_crop = device_release_crop,
+    .wrap_native = wrap_image,
+    .detach_native = detach_native,
+    .kernels = &kernels,
 };
 
 constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);
