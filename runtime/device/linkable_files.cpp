@@ -6,39 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "runtime/device/files.h"
 #include "runtime/device/sha256.h"
 
 namespace calotype {
 namespace runtime {
 
 namespace {
-
-struct File {
-    int handle;
-
-    explicit File(const char *path) : handle(open(path, O_RDONLY | O_CLOEXEC)) {
-    }
-    ~File() {
-        if (handle >= 0) {
-            close(handle);
-        }
-    }
-    /** All of it, as fstat() told its size; a shorter one is an error. */
-    bool read(uint8_t *to, size_t size) const {
-        while (size > 0) {
-            const ssize_t n = ::read(handle, to, size);
-            if (n <= 0 && !(n < 0 && errno == EINTR)) {
-                errno = n == 0 ? EIO : errno;
-                return false;
-            }
-            to += n > 0 ? n : 0;
-            size -= n > 0 ? size_t(n) : 0;
-        }
-        return true;
-    }
-};
 
 ErrorLog &operator<<(ErrorLog &log, const calotype_uid &digest) {
     for (uint8_t byte : digest.b) {
@@ -80,9 +55,10 @@ void *LinkableFiles::allocate(size_t size) {
 calotype_status LinkableFiles::read_image(const char *linkable, const calotype_image &named,
                                           calotype_image *image, ErrorLog &log) {
     const auto &wanted = *static_cast<const calotype_file_image *>(named.data);
-    const File file(wanted.path);
+    // What is no file must not be waited for, as the open of a pipe without a writer would.
+    const FileHandle file(open(wanted.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat about = {};
-    const bool is_open = file.handle >= 0 && fstat(file.handle, &about) == 0;
+    const bool is_open = file && fstat(file.get(), &about) == 0;
     if (is_open && !S_ISREG(about.st_mode)) {
         log << "linkable '" << linkable << "': " << wanted.path << " is not a file";
         return CALOTYPE_E_LOAD;
@@ -94,7 +70,7 @@ calotype_status LinkableFiles::read_image(const char *linkable, const calotype_i
             << wanted.path;
         return CALOTYPE_E_OOM;
     }
-    if (!is_open || !file.read(bytes, size)) {
+    if (!is_open || !read_all(file.get(), bytes, size)) {
         log << "linkable '" << linkable << "': cannot read " << wanted.path << ": "
             << strerror(errno);
         return CALOTYPE_E_LOAD;

@@ -32,30 +32,6 @@ bool same_file(const FileStamp &a, const FileStamp &b) {
            a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
-bool read_all(int fd, char *bytes, size_t size) {
-    while (size > 0) {
-        const ssize_t count = read(fd, bytes, size);
-        if (count <= 0) {
-            return false;
-        }
-        bytes += count;
-        size -= size_t(count);
-    }
-    return true;
-}
-
-bool write_all(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        const ssize_t count = write(fd, bytes, size);
-        if (count <= 0) {
-            return false;
-        }
-        bytes += count;
-        size -= size_t(count);
-    }
-    return true;
-}
-
 /** A file of ours under `tmp`; `name` must hold 64 bytes. -1 if there is none. */
 int make_temporary(int tmp, char *name) {
     static std::atomic<uint32_t> counter{0};
@@ -104,11 +80,12 @@ bool read_store_file(const StoreDir &dir, const calotype_uid &key, void **bytes,
         return false;
     }
     *size = size_t(status.st_size);
-    *bytes = malloc(*size + 1);
-    if (!*bytes || !read_all(file.get(), static_cast<char *>(*bytes), *size)) {
-        free(*bytes);
+    void *memory = malloc(*size + 1);
+    if (!memory || !read_all(file.get(), memory, *size)) {
+        free(memory);
         return false;
     }
+    *bytes = memory;
     *stamp = stamp_of(status);
     const struct timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
     if (dir.writable) {
@@ -141,7 +118,7 @@ bool write_store_file(const StoreDir &dir, const calotype_uid &key, const void *
     if (!file) {
         return false;
     }
-    if (!write_all(file.get(), static_cast<const char *>(bytes), size) || fsync(file.get()) != 0 ||
+    if (!write_all(file.get(), bytes, size) || fsync(file.get()) != 0 ||
         renameat(tmp.get(), temporary, folder.get(), name.image) != 0) {
         unlinkat(tmp.get(), temporary, 0);
         return false;

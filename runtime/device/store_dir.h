@@ -37,7 +37,8 @@ struct FileStamp {
     struct timespec changed;
 };
 
-/** Bytes of malloc, and which file had them. A hit makes the file the most recently used one. */
+/** Bytes of malloc, and which file had them. A hit makes the file the most recently used one; where
+ * there is none *bytes stays as it is. */
 bool read_store_file(const StoreDir &dir, const calotype_uid &key, void **bytes, size_t *size,
                      FileStamp *stamp);
 /** Whether there is one: nothing about what is in it. */

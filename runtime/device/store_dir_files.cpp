@@ -10,12 +10,6 @@
 namespace calotype {
 namespace runtime {
 
-FileHandle::~FileHandle() {
-    if (fd >= 0) {
-        close(fd);
-    }
-}
-
 KeyName name_of_key(const calotype_uid &key) {
     const char digits[] = "0123456789abcdef";
     char hex[64];

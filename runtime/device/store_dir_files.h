@@ -2,33 +2,11 @@
 // How the directory store opens what is in it: never through a link that somebody else made.
 #pragma once
 
+#include "runtime/device/files.h"
 #include "runtime/device/store_dir.h"
 
 namespace calotype {
 namespace runtime {
-
-/** A file descriptor that closes itself. */
-class FileHandle {
-    int fd;
-
-public:
-    explicit FileHandle(int fd) : fd(fd) {
-    }
-    ~FileHandle();
-    FileHandle(const FileHandle &) = delete;
-    FileHandle &operator=(const FileHandle &) = delete;
-    explicit operator bool() const {
-        return fd >= 0;
-    }
-    int get() const {
-        return fd;
-    }
-    int release() {
-        const int result = fd;
-        fd = -1;
-        return result;
-    }
-};
 
 /** "ab", and the other 62 digits with ".cko" or ".lock" after them. */
 struct KeyName {

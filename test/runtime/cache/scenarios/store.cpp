@@ -179,6 +179,13 @@ TEST_P(Scenario, LinkableInItsFile) {
     EXPECT_EQ(CALOTYPE_E_LOAD, try_hold(context, m, &held));
     EXPECT_EQ("linkable 'by_path': " + folder.path + " is not a file",
               std::string(calotype_last_error()->log));
+    // A pipe that nobody writes to is not waited for.
+    const std::string pipe = folder.path + "/pipe";
+    ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
+    code.file.path = pipe.c_str();
+    EXPECT_EQ(CALOTYPE_E_LOAD, try_hold(context, m, &held));
+    EXPECT_EQ("linkable 'by_path': " + pipe + " is not a file",
+              std::string(calotype_last_error()->log));
 }
 
 TEST_P(Scenario, LinkableInItsFileIsPartOfTheKey) {
