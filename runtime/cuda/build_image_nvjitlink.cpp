@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/cuda/build_image_link.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 
 namespace calotype {
@@ -85,7 +86,7 @@ bool load_version(unsigned major, Library *library) {
         return true;
     }
     for (const char *variable : {"CUDA_HOME", "CUDA_PATH"}) {
-        const char *home = getenv(variable);
+        const char *home = environment(variable);
         char folder[900];
         if (home && size_t(snprintf(folder, sizeof folder, "%s/lib64", home)) < sizeof folder &&
             load_from_folder(folder, major, library)) {
@@ -96,7 +97,7 @@ bool load_version(unsigned major, Library *library) {
 }
 
 bool search(unsigned major, Library *library) {
-    const char *path = getenv("CT_NVJITLINK");
+    const char *path = environment("CT_NVJITLINK");
     if (path && path[0]) {
         return load(path, major, library);
     }
@@ -211,7 +212,7 @@ LinkResult::~LinkResult() {
 }
 
 bool find_nvjitlink(int driver_version, uint32_t *major, uint32_t *minor) {
-    const char *path = getenv("CT_NVJITLINK");
+    const char *path = environment("CT_NVJITLINK");
     if (path && strcmp(path, off) == 0) {
         return false;
     }

@@ -11,6 +11,7 @@
 #include "runtime/cuda/context.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
 
@@ -64,7 +65,7 @@ void *load_library(Text &why_not) {
     const char *usual[] = {"libcuda.so.1", "libcuda.so", nullptr};
     const char *chosen[] = {replacement_name, nullptr};
     if (!replacement_name[0]) {
-        const char *from_environment = getenv("CT_CUDA_DRIVER_LIBRARY");
+        const char *from_environment = environment("CT_CUDA_DRIVER_LIBRARY");
         chosen[0] = from_environment && from_environment[0] ? from_environment : nullptr;
     }
     const char *const *names = chosen[0] ? chosen : usual;

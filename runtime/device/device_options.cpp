@@ -8,6 +8,7 @@
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/device_interface.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
 
@@ -24,7 +25,7 @@ static calotype_device_allocation_pool *first_pool = nullptr;
 static std::atomic<bool> reuse_allocations{false};
 
 static int number_in_environment() {
-    const char *text = getenv("CT_GPU_DEVICE");
+    const char *text = environment("CT_GPU_DEVICE");
     if (!text || !*text) {
         return -1;
     }
@@ -38,7 +39,7 @@ namespace calotype {
 namespace runtime {
 
 void name_chosen_device(int number, Text *text) {
-    const char *setting = number == not_a_number ? getenv("CT_GPU_DEVICE") : nullptr;
+    const char *setting = number == not_a_number ? environment("CT_GPU_DEVICE") : nullptr;
     if (setting) {
         *text << "CT_GPU_DEVICE is \"" << setting << '"';
     } else {
@@ -84,9 +85,12 @@ CALOTYPE_WEAK int calotype_reuse_device_allocations(void *user_context, bool reu
     reuse_allocations.store(reuse, std::memory_order_relaxed);
     int code = 0;
     if (!reuse) {
-        LockGuard lock(pools_lock);
-        for (calotype_device_allocation_pool *p = first_pool; p; p = p->next) {
-            const int result = p->release_unused(user_context);
+        // Pools stay registered, so that the list can be walked without the lock.
+        pools_lock.lock();
+        const calotype_device_allocation_pool *pool = first_pool;
+        pools_lock.unlock();
+        for (; pool; pool = pool->next) {
+            const int result = pool->release_unused(user_context);
             code = code ? code : result;
         }
     }

@@ -8,6 +8,7 @@
 #include "runtime/device/image_store.h"
 #include "runtime/device/image_store_frame.h"
 #include "runtime/device/sha256.h"
+#include "runtime/host/environment.h"
 
 namespace calotype {
 namespace runtime {
@@ -92,7 +93,7 @@ calotype_status image_key(const DeviceArch &arch, const calotype_module_desc &de
     fields.add("flags", desc.flags & for_linker);
     fields.add("max registers", uint64_t(int64_t(desc.max_registers)));
     fields.add("optimisation", uint64_t(int64_t(desc.opt_level)));
-    fields.add("salt", getenv("CT_KERNEL_CACHE_SALT"));
+    fields.add("salt", environment("CT_KERNEL_CACHE_SALT"));
     *key = fields.finish();
     return CALOTYPE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/store_dir.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/weak.h"
 
@@ -38,11 +39,11 @@ bool is_set(const char *value) {
 
 bool set_path_from_environment(char *path) {
     path[0] = 0;
-    const char *own = getenv("CT_KERNEL_CACHE_DIR");
+    const char *own = environment("CT_KERNEL_CACHE_DIR");
     if (is_set(own)) {
         return append(path, own);
     }
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *cache = environment("XDG_CACHE_HOME"), *home = environment("HOME");
     if (is_set(cache) && cache[0] == '/') {
         return append(path, cache) && append(path, "/calotype/kernels");
     }
@@ -50,7 +51,7 @@ bool set_path_from_environment(char *path) {
 }
 
 bool get_from_environment(StoreDir *dir) {
-    const char *mode = getenv("CT_KERNEL_CACHE_MODE");
+    const char *mode = environment("CT_KERNEL_CACHE_MODE");
     dir->writable = !is_set(mode) || strcmp(mode, "rw") == 0;
     if (!dir->writable && strcmp(mode, "ro") != 0) {
         return false;  // off, or a word that is none of ours: nobody asked for files

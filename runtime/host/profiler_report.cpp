@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/abi/hooks.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/text.h"
 
 namespace calotype {
@@ -162,7 +163,7 @@ bool write_json(const char *filename, const calotype_profiler_state &state) {
 }  // namespace
 
 void report_profile(void *user_context, const calotype_profiler_state &state) {
-    const char *filename = getenv("CT_PROFILER_JSON_OUTPUT");
+    const char *filename = environment("CT_PROFILER_JSON_OUTPUT");
     if (filename && *filename) {
         if (!write_json(filename, state)) {
             Text t;

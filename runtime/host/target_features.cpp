@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/host/environment.h"
 #include "runtime/host/weak.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -160,7 +161,7 @@ struct Disabled {
         if (is_read.load(std::memory_order_acquire)) {
             return;
         }
-        const char *text = getenv("CT_DISABLE_FEATURES");
+        const char *text = environment("CT_DISABLE_FEATURES");
         while (text && *text) {
             const size_t length = strcspn(text, ", ");
             for (const FeatureName &f : names) {

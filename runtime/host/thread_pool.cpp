@@ -22,6 +22,8 @@
 // When an iteration fails, iterations of its set that have not begun are dropped, and those of all
 // sets nested in it: they may be waiting for semaphores that nobody will release any more.
 #include "runtime/host/thread_pool.h"
+#include "runtime/host/environment.h"
+#include "runtime/host/start_thread.h"
 
 #include <new>
 #include <pthread.h>
@@ -65,8 +67,8 @@ static int processors() {
 }
 
 static int default_threads() {
-    const char *text = getenv("CT_NUM_THREADS");
-    text = text ? text : getenv("CT_NUMTHREADS");
+    const char *text = environment("CT_NUM_THREADS");
+    text = text ? text : environment("CT_NUMTHREADS");
     const int n = text ? atoi(text) : 0;
     return n > 0 ? n : processors();
 }
@@ -122,7 +124,7 @@ bool ThreadPool::add_worker() {
         return false;
     }
     Worker *worker = new (memory) Worker{first_worker, pthread_t()};
-    if (pthread_create(&worker->thread, nullptr, worker_entry, this) != 0) {
+    if (start_thread(&worker->thread, worker_entry, this) != 0) {
         free(memory);
         return false;
     }
@@ -132,6 +134,7 @@ bool ThreadPool::add_worker() {
 }
 
 void *ThreadPool::worker_entry(void *self) {
+    name_this_thread("calotype worker");
     static_cast<ThreadPool *>(self)->worker_main();
     return nullptr;
 }

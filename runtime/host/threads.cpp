@@ -1,12 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Threads outside the pool.
+#include "runtime/host/start_thread.h"
+
 #include <atomic>
-#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
 #include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
+
+namespace calotype {
+namespace runtime {
+
+int start_thread(pthread_t *thread, void *(*entry)(void *), void *data) {
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (int signal :
+         {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF, SIGVTALRM}) {
+        sigdelset(&blocked, signal);
+    }
+    // A thread begins with the mask of the one that starts it.
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    const int error = pthread_create(thread, nullptr, entry, data);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return error;
+}
+
+void name_this_thread(const char *name) {
+#if defined(__linux__)
+    pthread_setname_np(pthread_self(), name);
+#elif defined(__APPLE__)
+    pthread_setname_np(name);
+#endif
+}
+
+}  // namespace runtime
+}  // namespace calotype
 
 struct calotype_thread {
     void (*f)(void *);
@@ -16,6 +48,7 @@ struct calotype_thread {
 
 static void *thread_main(void *arg) {
     const calotype_thread *thread = static_cast<calotype_thread *>(arg);
+    name_this_thread("calotype");
     thread->f(thread->closure);
     return nullptr;
 }
@@ -27,7 +60,7 @@ CALOTYPE_WEAK calotype_thread *calotype_spawn_thread(void (*f)(void *), void *cl
     }
     thread->f = f;
     thread->closure = closure;
-    if (pthread_create(&thread->handle, nullptr, thread_main, thread) != 0) {
+    if (start_thread(&thread->handle, thread_main, thread) != 0) {
         free(thread);
         return nullptr;
     }

@@ -13,6 +13,7 @@
 
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/text.h"
 #include "runtime/host/weak.h"
@@ -56,7 +57,7 @@ int TraceFile::get(void *user_context) {
     if (current != unknown) {
         return current;
     }
-    const char *name = getenv("CT_TRACE_FILE");
+    const char *name = environment("CT_TRACE_FILE");
     current = name && *name ? open(name, O_CREAT | O_WRONLY | O_TRUNC, 0644) : 0;
     ours = current > 0;
     if (current < 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/abi/symbols.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/opencl/errors.h"
 
@@ -49,7 +50,7 @@ void *open_library() {
     if (chosen_library[0]) {
         return open_named_library(chosen_library, "calotype_opencl_set_driver_library");
     }
-    if (const char *named = getenv("CT_OPENCL_DRIVER_LIBRARY")) {
+    if (const char *named = environment("CT_OPENCL_DRIVER_LIBRARY")) {
         return open_named_library(named, "CT_OPENCL_DRIVER_LIBRARY");
     }
     for (const char *name : {"libOpenCL.so.1", "libOpenCL.so"}) {

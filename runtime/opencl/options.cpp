@@ -6,7 +6,10 @@
 #include <atomic>
 
 #include "runtime/abi/runtime_opencl.h"
+#include "runtime/host/environment.h"
 #include "runtime/host/weak.h"
+
+using namespace calotype::runtime;
 
 namespace {
 
@@ -27,7 +30,7 @@ public:
         if (is_set.load(std::memory_order_acquire)) {
             return text;
         }
-        const char *value = getenv(variable);
+        const char *value = environment(variable);
         return value ? value : "";
     }
 };

@@ -73,10 +73,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         // libc
         "__errno_location", "__isoc99_sscanf", "__isoc99_sscanf", "sscanf", "__sched_cpucount",
         "__tls_get_addr", "__stack_chk_fail", "atexit", "calloc", "clock_gettime", "close",
-        "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getenv", "getpid", "malloc",
-        "memcmp", "memcpy", "memmove", "memset", "mincore", "open", "realloc", "posix_memalign",
-        "remove", "sched_getaffinity", "snprintf", "strcasecmp", "strcmp", "strerror", "strlen",
-        "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
+        "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getpid", "malloc", "memcmp",
+        "memcpy", "memmove", "memset", "mincore", "open", "realloc", "posix_memalign", "remove",
+        "sched_getaffinity", "secure_getenv", "snprintf", "strcasecmp", "strcmp", "strerror",
+        "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
         // libc, for the persistent store of device code
         "closedir", "faccessat", "fcntl", "fdopendir", "flock", "fstat", "fstatat", "fsync",
         "futimens", "geteuid", "memmem", "mkdir", "mkdirat", "openat", "qsort", "read", "readdir",
@@ -86,7 +86,8 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk",
         // threads and dl
         "pthread_atfork", "pthread_create", "pthread_join", "pthread_setspecific",
-        "pthread_key_delete", "pthread_key_create", "dlopen", "dlsym", "dlclose", "dladdr",
+        "pthread_key_delete", "pthread_key_create", "pthread_self", "pthread_setname_np",
+        "pthread_sigmask", "sigdelset", "sigfillset", "dlopen", "dlsym", "dlclose", "dladdr",
         // the linker
         "_GLOBAL_OFFSET_TABLE_"};
     const Symbols symbols = symbols_of_archive();

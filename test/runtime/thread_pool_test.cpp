@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <pthread.h>
+#include <signal.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -258,6 +260,47 @@ TEST(ThreadPoolHooks, ReplaceLoopsAndTasks) {
     calotype_set_num_threads(0);
     EXPECT_EQ(1, loops);
     EXPECT_EQ(18, tasks);
+}
+
+/** "name, " and whether SIGUSR1, SIGSEGV and SIGPROF are blocked, of the calling thread. */
+std::string thread_facts() {
+    char name[16] = {};
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    return std::string(name) + ", " + std::to_string(sigismember(&mask, SIGUSR1)) + ", " +
+           std::to_string(sigismember(&mask, SIGSEGV)) + ", " +
+           std::to_string(sigismember(&mask, SIGPROF));
+}
+
+// Signals of the process are for the application's threads; crashes and profilers see all.
+TEST(RuntimeThreads, HaveNamesAndBlockSignals) {
+    calotype_set_num_threads(2);
+    const std::string mine = thread_facts();
+    struct Facts {
+        std::atomic<int> arrived{0};
+        std::string of[2];
+    } facts;
+    const auto task = [](void *, int i, uint8_t *closure) {
+        Facts &facts = *reinterpret_cast<Facts *>(closure);
+        facts.of[i] = thread_facts();
+        facts.arrived++;
+        while (facts.arrived < 2) {  // so that another thread has the other
+            std::this_thread::yield();
+        }
+        return 0;
+    };
+    EXPECT_EQ(0, calotype_do_par_for(nullptr, task, 0, 2, reinterpret_cast<uint8_t *>(&facts)));
+    const std::string worker = "calotype worker, 1, 0, 0";
+    EXPECT_EQ(mine, facts.of[0] == worker ? facts.of[1] : facts.of[0]);
+    EXPECT_TRUE(facts.of[0] == worker || facts.of[1] == worker) << facts.of[0] << facts.of[1];
+    std::string spawned;
+    calotype_join_thread(calotype_spawn_thread(
+        [](void *text) { *static_cast<std::string *>(text) = thread_facts(); }, &spawned));
+    EXPECT_EQ("calotype, 1, 0, 0", spawned);
+    EXPECT_EQ(mine, thread_facts());
+    calotype_shutdown_thread_pool();
+    calotype_set_num_threads(0);
 }
 
 }  // namespace

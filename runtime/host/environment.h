@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the runtime takes from the environment, all of it through here.
+#pragma once
+
+namespace calotype {
+namespace runtime {
+
+/** The variable's value; null if it is not set. In a process that has more rights than its user
+ * (setuid, setgid, file capabilities) none is set: variables name libraries to load and files to
+ * write. */
+const char *environment(const char *name);
+
+}  // namespace runtime
+}  // namespace calotype

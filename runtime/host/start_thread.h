@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How the runtime starts threads of its own.
+#pragma once
+
+#include <pthread.h>
+
+namespace calotype {
+namespace runtime {
+
+/** A thread that blocks signals, so that those sent to the process go to the application's threads.
+ * Not blocked are signals that a thread raises by what it does, which handlers of crashes wait for,
+ * and those of profilers. 0, or an error number as pthread_create() has it. */
+int start_thread(pthread_t *thread, void *(*entry)(void *), void *data);
+/** The name of the calling thread in debuggers and tools; at most 15 characters. */
+void name_this_thread(const char *name);
+
+}  // namespace runtime
+}  // namespace calotype
