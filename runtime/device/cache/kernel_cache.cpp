@@ -235,6 +235,12 @@ Answer hold_ready(Request &request) {
     return Answer::held;
 }
 
+/** Whether a flight failed by where and when it was asked for, so that another may well succeed. */
+bool is_about_caller(calotype_status status) {
+    return status == CALOTYPE_E_CAPTURE || status == CALOTYPE_E_REENTRANT ||
+           status == CALOTYPE_E_DEADLOCK;
+}
+
 /** Wait until the flight's owner has granted a hold or failed. */
 Answer await_flight(Request &request) {
     ThreadBlock &me = *request.call.me;
@@ -265,6 +271,11 @@ Answer await_flight(Request &request) {
     count_in(request.context, Counter::wait_ns, now_ns() - begin);
     kernel_cache.lock.lock();
     request.context->users--;
+    if (is_about_caller(waiter.status)) {
+        drop_error(waiter.error);
+        count_in(request.context, Counter::waits, 0 - uint64_t(1));  // for nothing
+        return Answer::again;
+    }
     request.status = waiter.status;
     request.error = waiter.error;
     return waiter.status == CALOTYPE_OK ? Answer::held : Answer::failed;

@@ -176,7 +176,8 @@ struct KernelCache {
     uint32_t n_entries = 0;  ///< ever made
     uint64_t n_in_table = 0;
     calotype_limits limits = {};
-    bool exiting = false;
+    /** Set with the lock held; no thread is started and no library closed from then on. */
+    std::atomic<bool> exiting{false};
 
     /** All entries there are, by index. */
     static constexpr uint32_t entries_a_slab = 64;

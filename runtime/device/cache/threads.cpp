@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/table.h"
 
 namespace calotype {
@@ -31,9 +32,17 @@ ThreadBlock *keeper = nullptr;
 pthread_key_t exit_key;
 bool has_exit_key = false;
 
+/** Let another thread have it, which has made no error yet. The lock is held. */
+void give_up(ThreadBlock &block) {
+    block.in_use = false;
+    drop_error(block.error);
+    block.error = nullptr;
+    block.info = {};
+}
+
 void thread_ends(void *block) {
     LockGuard guard(kernel_cache.lock);
-    static_cast<ThreadBlock *>(block)->in_use = false;
+    give_up(*static_cast<ThreadBlock *>(block));
     known_thread = nullptr;
 }
 
@@ -211,8 +220,10 @@ bool closes_circle(const ThreadBlock &me, const Waitable &what) {
 
 void forget_other_threads() {
     for (ThreadBlock *b = blocks; b; b = b->next) {
-        b->in_use = b == known_thread || b == keeper;
         b->waits_on = b->serves = nullptr;
+        if (b != known_thread && b != keeper) {
+            give_up(*b);
+        }
     }
 }
 

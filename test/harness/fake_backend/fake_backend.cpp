@@ -345,7 +345,9 @@ void destroy_event(void *event) {
 
 bool is_capturing(const DeviceScope &scope, void *stream) {
     stream = stream ? stream : scope.stream;
-    return stream && static_cast<FakeStream *>(stream)->is_capturing;
+    const bool answer = stream && static_cast<FakeStream *>(stream)->is_capturing;
+    state().calls.enter("is_capturing");
+    return answer;
 }
 
 constexpr KernelBackend backend(const char *name) {

@@ -48,6 +48,47 @@ TEST_P(FakeCache, ColdWhileCaptured) {
     EXPECT_EQ("1 1 0 0 1", counts());
 }
 
+/// What is wrong with one caller is not wrong with those who wait for it.
+TEST_P(FakeCache, ACaptureFailsTheCallerAlone) {
+    auto *context = static_cast<FakeContext *>(driver->make_context());
+    const auto *m = module("m");
+    FakeCalls &calls = fake_backend_calls();
+    const uint64_t asked = calls.count("is_capturing");
+    context->stream.is_capturing = true;
+    calls.delay("is_capturing", 100);
+    std::thread captured([&] {
+        calotype_hold held;
+        EXPECT_EQ(CALOTYPE_E_CAPTURE, try_hold(context, m, &held));
+    });
+    while (calls.count("is_capturing") == asked) {
+        std::this_thread::yield();
+    }
+    context->stream.is_capturing = false;
+    calotype_hold held = {};
+    EXPECT_EQ(CALOTYPE_OK, try_hold(context, m, &held)) << calotype_last_error()->log;
+    captured.join();
+    calls.delay("is_capturing", 0);
+    give_back(context, held);
+}
+
+/// A thread begins without an error, though it has the place of one that ended with some.
+TEST_P(FakeCache, AThreadHasNoErrorOfAnother) {
+    void *context = driver->make_context();
+    const auto *broken = module("broken", {}, {"broken", false, true});
+    const auto in_thread = [](auto body) {
+        std::thread(body).join();
+    };
+    in_thread([&] {
+        calotype_hold held;
+        EXPECT_EQ(CALOTYPE_E_COMPILE, try_hold(context, broken, &held));
+        EXPECT_EQ(CALOTYPE_E_COMPILE, calotype_last_error()->status);
+    });
+    in_thread([] {
+        EXPECT_EQ(CALOTYPE_OK, calotype_last_error()->status);
+        EXPECT_STREQ("", calotype_last_error()->log);
+    });
+}
+
 /// What a launch reads is there until its hold is given back, though the module has gone.
 TEST_P(FakeCache, ForcedReleaseMeetsALaunch) {
     void *context = driver->make_context();
