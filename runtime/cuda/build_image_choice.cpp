@@ -185,8 +185,11 @@ bool is_cut_off(const calotype_image &image) {
         return is_elf_cut_off(bytes, image.size);
     }
     if (image.kind == CALOTYPE_FATBIN) {
-        return image.size < 16 || memcmp(bytes, fatbin_magic, sizeof fatbin_magic) != 0 ||
-               read_number(bytes + 6, 2) + read_number(bytes + 8, 8) > image.size;
+        if (image.size < 16 || memcmp(bytes, fatbin_magic, sizeof fatbin_magic) != 0) {
+            return true;
+        }
+        const uint64_t header = read_number(bytes + 6, 2), rest = read_number(bytes + 8, 8);
+        return header > image.size || rest > image.size - header;
     }
     return image.size == 0;
 }

@@ -176,6 +176,10 @@ struct KernelBackend {
     /** Null: kernels cannot allocate memory. */
     const DeviceHeap *heap = nullptr;
 
+    /** The context has been released or, without a driver, lost: device memory that is kept for
+     * later in it goes too. Null: none is kept. Called without enter. */
+    void (*free_kept_memory)(uint64_t context_uid, bool has_driver) = nullptr;
+
     /** Graphs that applications capture, where the driver tells when they go. Called without enter.
      * capture_of: which capture the stream (null: the scope's) is in, a number not used again; 0:
      * none. Asked before every launch. tie_to_graph: call ended(data) once, when the graph that the

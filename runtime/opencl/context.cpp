@@ -14,6 +14,8 @@
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/cache/callbacks.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -24,7 +26,7 @@ namespace opencl {
 
 namespace {
 
-constinit Mutex registry_lock;
+constinit ForkMutex registry_lock;
 ContextRecord *first_record = nullptr;
 std::atomic<uint64_t> next_id{1};
 std::atomic<uint64_t> registry_version{1};
@@ -42,9 +44,7 @@ constexpr uint64_t id_of_opencl = uint64_t(1) << 63;
 /** With the lock held. */
 void end_record(ContextRecord *record) {
     record->id.store(0, std::memory_order_release);
-    for (auto &queue : record->queues) {
-        queue.store(nullptr, std::memory_order_relaxed);
-    }
+    forget_queues(*record, false);
     record->modules.store(0, std::memory_order_relaxed);
     registry_version.fetch_add(1, std::memory_order_acq_rel);
 }
@@ -76,7 +76,7 @@ struct DeviceFacts {
 };
 
 /** "OpenCL 3.0 PoCL 3.1, pthread-EPYC, driver 3.1". */
-void describe_tools(ContextRecord *record) {
+void describe_tools(ContextFacts *record) {
     char platform[256] = {}, device[256] = {}, driver[256] = {};
     cl().clGetPlatformInfo(record->platform, CL_PLATFORM_VERSION, sizeof platform - 1, platform,
                            nullptr);
@@ -89,7 +89,7 @@ void describe_tools(ContextRecord *record) {
 
 /** Fill in what the record says of context and device. */
 calotype_status describe_context(void *user_context, cl_context context, cl_device_id device,
-                                 ContextRecord *record) {
+                                 ContextFacts *record) {
     cl_uint devices = 0;
     const cl_int error =
         cl().clGetContextInfo(context, CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr);
@@ -117,7 +117,7 @@ calotype_status describe_context(void *user_context, cl_context context, cl_devi
 }
 
 /** Drivers below 3.0 may crash in the function, though the loader has it. */
-bool tells_of_end(const ContextRecord &record) {
+bool tells_of_end(const ContextFacts &record) {
     char version[128] = {};
     cl().clGetPlatformInfo(record.platform, CL_PLATFORM_VERSION, sizeof version - 1, version,
                            nullptr);
@@ -153,8 +153,18 @@ ContextRecord *take_record() {
     return record;
 }
 
+/** What the context calls at its end. It holds on to the record and to this code until then. */
+bool ask_to_be_told(ContextRecord &record) {
+    if (!tells_of_end(record)) {
+        return false;
+    }
+    stay_in_memory();
+    return cl().clSetContextDestructorCallback(record.context, context_ended, &record) ==
+           CL_SUCCESS;
+}
+
 /** Meet a context. Two threads may do so at once; one of them wins. */
-calotype_status add_record(const ContextRecord &described, ContextRecord **record) {
+calotype_status add_record(const ContextFacts &described, ContextRecord **record, bool *is_new) {
     LockGuard lock(registry_lock);
     *record = look_up(described.context, described.device);
     if (*record) {
@@ -166,13 +176,21 @@ calotype_status add_record(const ContextRecord &described, ContextRecord **recor
         return CALOTYPE_E_OOM;
     }
     ContextRecord &r = **record;
-    ContextRecord *next = r.next;
-    memcpy(static_cast<void *>(&r), &described, sizeof r);
-    r.next = next;
-    r.ends_by_callback = tells_of_end(r) && cl().clSetContextDestructorCallback(
-                                                r.context, context_ended, &r) == CL_SUCCESS;
+    static_cast<ContextFacts &>(r) = described;
+    r.ends_by_callback = true;  // until the driver refuses, which is not asked with the lock held
     r.id.store(id_of_opencl | next_id.fetch_add(1), std::memory_order_release);
+    *is_new = true;
     return CALOTYPE_OK;
+}
+
+calotype_status meet(const ContextFacts &described, ContextRecord **record) {
+    bool is_new = false;
+    const calotype_status status = add_record(described, record, &is_new);
+    if (is_new && !ask_to_be_told(**record)) {
+        LockGuard lock(registry_lock);
+        (*record)->ends_by_callback = false;
+    }
+    return status;
 }
 
 calotype_status device_of_queue(cl_command_queue queue, cl_device_id *device) {
@@ -194,9 +212,9 @@ calotype_status find_record_slowly(void *user_context, cl_context context, cl_co
         *record = look_up(context, device);
     }
     if (!*record) {
-        ContextRecord described = {};
+        ContextFacts described = {};
         status = describe_context(user_context, context, device, &described);
-        status = status == CALOTYPE_OK ? add_record(described, record) : status;
+        status = status == CALOTYPE_OK ? meet(described, record) : status;
     }
     // Of several devices, a queue with the same address may come to be another's.
     if (status == CALOTYPE_OK && (*record)->devices_in_context == 1) {

@@ -12,16 +12,13 @@ namespace calotype {
 namespace runtime {
 namespace opencl {
 
-/** One device of one context, from when it is first met until the context ends. Its memory is used
- * again, with another id, but never given back. */
-struct ContextRecord {
+/** One device of one context, and what it says of itself. */
+struct ContextFacts {
     cl_context context;
     cl_device_id device;
     cl_platform_id platform;
-    std::atomic<uint64_t> id;  ///< 0: ended. The top bit is set: CUDA's have other numbers
     int32_t device_index;
     cl_uint devices_in_context;
-    bool ends_by_callback;  ///< the driver tells when the context ends
     size_t max_group;
     size_t max_items[3];
     uint64_t local_bytes;
@@ -29,15 +26,24 @@ struct ContextRecord {
     cl_bool has_images;
     size_t max_image2d[2], max_image3d[3];  ///< extents, x first
     char tools[768];                        ///< platform, device and version of the driver
-    /** @name Where kernels were launched
-     * OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
+};
+
+/** Where kernels were launched. */
+struct QueueBlock {
+    std::atomic<cl_command_queue> queues[8];
+    std::atomic<QueueBlock *> next;
+};
+
+/** What is kept of them, from when they are first met until the context ends. Its memory is used
+ * again, with another id, but never given back. */
+struct ContextRecord : ContextFacts {
+    std::atomic<uint64_t> id;  ///< 0: ended. The top bit is set: CUDA's have other numbers
+    bool ends_by_callback;     ///< the driver tells when the context ends
+    /** OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
      * module is loaded. */
-    /**@{*/
-    static constexpr int max_queues = 8;
-    std::atomic<cl_command_queue> queues[max_queues];
+    QueueBlock queues;
     std::atomic<uint32_t> modules;  ///< loaded
     Mutex queues_lock;
-    /**@}*/
     ContextRecord *next;
 };
 
@@ -57,9 +63,11 @@ inline cl_command_queue queue_of(const DeviceScope &scope) {
 }
 
 /** A kernel is about to be launched on the queue. */
-void note_queue(ContextRecord &record, cl_command_queue queue);
+calotype_status note_queue(ContextRecord &record, cl_command_queue queue);
 /** Wait for all queues that were noted. */
 calotype_status finish_queues(ContextRecord &record);
+/** They are not waited for any more. */
+void forget_queues(ContextRecord &record, bool has_driver);
 void note_load(ContextRecord &record);
 void note_unload(ContextRecord &record);
 

@@ -100,6 +100,7 @@ const KernelBackend kernels = {
     .query_event = query_event,
     .destroy_event = destroy_event,
     .forget_context = forget_context,
+    .free_kept_memory = free_kept_memory,
 };
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
@@ -127,11 +128,9 @@ int device_release(void *user_context) {
         set_failure(calotype_last_error()->log);
         return calotype_error_code_gpu_device_error;
     }
-    int code = release_kept_memory(scope.get().context_uid);
-    if (end_default_context(scope.get()) != CALOTYPE_OK) {
-        code = calotype_error_code_gpu_device_error;
-    }
-    return code;
+    free_kept_memory(scope.get().context_uid, true);  // also where no module was ever loaded
+    return end_default_context(scope.get()) == CALOTYPE_OK ? 0
+                                                           : calotype_error_code_gpu_device_error;
 }
 
 /** The version of OpenCL that the device has. */
@@ -252,7 +251,7 @@ CALOTYPE_WEAK void calotype_opencl_explain(char *text, size_t size) {
 }
 
 CALOTYPE_WEAK int calotype_opencl_set_driver_library(const char *file_name) {
-    release_kept_memory(0);
+    release_kept_memory();
     end_all_default_contexts();
     forget_all_contexts();
     choose_library(file_name);

@@ -92,15 +92,10 @@ cl_mem create_image(const DeviceScope &scope, const ImageShape &shape, cl_int *e
     desc.width = shape.extent[0];
     desc.height = shape.dimensions > 1 ? shape.extent[1] : 0;
     desc.depth = shape.dimensions > 2 ? shape.extent[2] : 0;
-    const auto create = [&] {
+    return create_with_room(error, [&] {
         return cl().clCreateImage(context_of(scope), CL_MEM_READ_WRITE, &shape.format, &desc,
                                   nullptr, error);
-    };
-    cl_mem mem = create();
-    if (status_of(*error) == CALOTYPE_E_OOM && release_kept_memory(scope.context_uid) == 0) {
-        mem = create();
-    }
-    return *error == CL_SUCCESS ? mem : nullptr;
+    });
 }
 
 /** "16 x 8". */

@@ -173,6 +173,13 @@ calotype_kernel_desc with_shared_memory(const Function &function, calotype_kerne
     return kernel;
 }
 
+/** A launch allocates nothing: CL_OUT_OF_RESOURCES means registers and the like, or is all that a
+ * driver says once a kernel has accessed what it may not. */
+calotype_status status_of_launch(cl_int error) {
+    const calotype_status status = status_of(error);
+    return error == CL_OUT_OF_RESOURCES || status == CALOTYPE_E_DEVICE ? CALOTYPE_E_LAUNCH : status;
+}
+
 /** Sets one parameter after the other. */
 class Parameters {
     const DeviceScope &scope;
@@ -187,7 +194,7 @@ class Parameters {
             log << "kernel " << desc.name << ", parameter " << next << " of " << uint64_t(bytes)
                 << " bytes: " << describe_error(error, "clSetKernelArg").c_str();
             log.driver_result = error;
-            return status_of(error) == CALOTYPE_E_OOM ? CALOTYPE_E_OOM : CALOTYPE_E_LAUNCH;
+            return status_of_launch(error);
         }
         next++;
         return CALOTYPE_OK;
@@ -265,8 +272,7 @@ public:
 calotype_status fail(ErrorLog &log, const char *kernel, cl_int error, const char *function) {
     log << "kernel " << kernel << ": " << describe_error(error, function).c_str();
     log.driver_result = error;
-    const calotype_status status = status_of(error);
-    return status == CALOTYPE_E_DEVICE ? CALOTYPE_E_LAUNCH : status;
+    return status_of_launch(error);
 }
 
 calotype_status check_description(const Function &function, const calotype_kernel_desc &kernel,
@@ -399,8 +405,8 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
         return status;
     }
     auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
-    note_queue(record_of(scope), queue);
-    return enqueue(queue, use.get(), kernel, grid, block, log);
+    status = note_queue(record_of(scope), queue);
+    return status == CALOTYPE_OK ? enqueue(queue, use.get(), kernel, grid, block, log) : status;
 }
 
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {

@@ -6,7 +6,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
 #include "runtime/device/host_allocation.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -27,7 +27,7 @@ struct Kept {
     void *queue;
     Kept *next;
 };
-constinit Mutex kept_lock;
+constinit ForkMutex kept_lock;
 Kept *first_kept = nullptr;
 
 calotype_device_allocation_pool pool = {};
@@ -35,7 +35,7 @@ constinit std::atomic<bool> pool_is_registered{false};
 
 int release_pool(void *user_context) {
     (void)user_context;
-    return release_kept_memory(0);
+    return release_kept_memory();
 }
 
 /** Keep it for later; false if it should be freed. */
@@ -70,7 +70,7 @@ cl_mem take_kept(const DeviceScope &scope, uint64_t size) {
     return nullptr;
 }
 
-/** What release_kept_memory() frees, out of the list. */
+/** Out of the list, of a context or of all with 0. The driver is called without the lock. */
 Kept *unlink_kept(uint64_t context_uid) {
     LockGuard lock(kept_lock);
     Kept *taken = nullptr;
@@ -93,11 +93,9 @@ void drop_handle(calotype_buffer_t *buf) {
 }
 
 cl_mem create_buffer(const DeviceScope &scope, uint64_t size, cl_int *error) {
-    cl_mem mem = cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
-    if (status_of(*error) == CALOTYPE_E_OOM && release_kept_memory(scope.context_uid) == 0) {
-        mem = cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
-    }
-    return *error == CL_SUCCESS ? mem : nullptr;
+    return create_with_room(error, [&] {
+        return cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
+    });
 }
 
 int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
@@ -142,20 +140,29 @@ uint64_t make_handle(const DeviceMemory &memory) {
     return uint64_t(reinterpret_cast<uintptr_t>(handle));
 }
 
-int release_kept_memory(uint64_t context_uid) {
+static cl_int free_all(Kept *kept, bool has_driver) {
     cl_int result = CL_SUCCESS;
-    Kept *next = nullptr;
-    for (Kept *kept = unlink_kept(context_uid); kept; kept = next) {
-        next = kept->next;
-        const cl_int error = cl().clReleaseMemObject(kept->mem);
+    while (kept) {
+        Kept *next = kept->next;
+        const cl_int error = has_driver ? cl().clReleaseMemObject(kept->mem) : CL_SUCCESS;
         result = result == CL_SUCCESS ? error : result;
         free(kept);
+        kept = next;
     }
+    return result;
+}
+
+int release_kept_memory() {
+    const cl_int result = free_all(unlink_kept(0), true);
     if (result != CL_SUCCESS) {
         explain(result, "clReleaseMemObject");
         return calotype_error_code_device_free_failed;
     }
     return 0;
+}
+
+void free_kept_memory(uint64_t context_uid, bool has_driver) {
+    free_all(unlink_kept(context_uid), has_driver);
 }
 
 calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory) {

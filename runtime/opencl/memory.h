@@ -4,7 +4,7 @@
 
 #include "runtime/abi/buffer.h"
 #include "runtime/device/kernel_backend.h"
-#include "runtime/opencl/types.h"
+#include "runtime/opencl/errors.h"
 
 namespace calotype {
 namespace runtime {
@@ -45,8 +45,20 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle);
 int detach_native(void *user_context, calotype_buffer_t *buf);
 /**@}*/
 
-/** Free what is kept of a context, or of all with 0. */
-int release_kept_memory(uint64_t context_uid);
+/** Free what is kept in all contexts. */
+int release_kept_memory();
+/** As KernelBackend has it. */
+void free_kept_memory(uint64_t context_uid, bool has_driver);
+/** What create() makes. Where there is no memory for it, what any context keeps for later is freed
+ * first: contexts share their devices. Null on failure. */
+template<typename Create>
+cl_mem create_with_room(cl_int *error, Create create) {
+    cl_mem mem = create();
+    if (status_of(*error) == CALOTYPE_E_OOM && release_kept_memory() == 0) {
+        mem = create();
+    }
+    return *error == CL_SUCCESS ? mem : nullptr;
+}
 
 }  // namespace opencl
 }  // namespace runtime

@@ -10,6 +10,7 @@
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/extensions.h"
+#include "runtime/opencl/memory.h"
 
 namespace calotype {
 namespace runtime {
@@ -340,6 +341,8 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
     const calotype_status status = load_program(scope, desc, image, module, log);
     if (status == CALOTYPE_OK) {
         note_load(record_of(scope));
+    } else if (status == CALOTYPE_E_OOM) {
+        release_kept_memory();  // the cache makes room as well, and tries once more
     }
     return status;
 }

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The queues of a context on which kernels were launched, kept so that they can be waited for.
+// The queues of a context on which kernels were launched, retained so that they can be waited for
+// until no module is loaded in the context.
+//
+// They stand in a list of blocks that only grows, so that a launch finds its queue without a lock.
+// Before a block is added, queues that the application has released, which nobody but this list
+// retains any more, are waited for and given up. The driver is never waited for with the lock held.
+#include <new>
+#include <stdlib.h>
+
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -8,54 +16,124 @@ namespace calotype {
 namespace runtime {
 namespace opencl {
 
-/** All is noted already, as a rule. */
-static bool is_noted(const ContextRecord &record, cl_command_queue queue) {
-    for (const auto &noted : record.queues) {
-        if (noted.load(std::memory_order_acquire) == queue) {
-            return true;
+namespace {
+
+using Slot = std::atomic<cl_command_queue>;
+
+/** The slot that has the queue, null for any that is empty. */
+Slot *find_slot(QueueBlock &first, cl_command_queue queue) {
+    for (QueueBlock *block = &first; block; block = block->next.load(std::memory_order_acquire)) {
+        for (Slot &slot : block->queues) {
+            if (slot.load(std::memory_order_acquire) == queue) {
+                return &slot;
+            }
         }
     }
-    return false;
+    return nullptr;
 }
 
-void note_queue(ContextRecord &record, cl_command_queue queue) {
-    if (is_noted(record, queue)) {
-        return;
-    }
+bool is_released_by_all_others(cl_command_queue queue) {
+    cl_uint references = 0;
+    return cl().clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references,
+                                      &references, nullptr) == CL_SUCCESS &&
+           references == 1;
+}
+
+/** The queue of a slot, retained once more, if it is to be waited for. */
+template<typename IsWanted>
+cl_command_queue retain(ContextRecord &record, Slot &slot, IsWanted is_wanted) {
     LockGuard lock(record.queues_lock);
-    if (record.modules.load(std::memory_order_relaxed) == 0) {
-        return;  // a forced release came first, and nobody waits for the queue any more
-    }
-    if (is_noted(record, queue) || cl().clRetainCommandQueue(queue) != CL_SUCCESS) {
-        return;
-    }
-    for (auto &place : record.queues) {
-        if (!place.load(std::memory_order_relaxed)) {
-            place.store(queue, std::memory_order_release);
-            return;
+    cl_command_queue queue = slot.load(std::memory_order_relaxed);
+    return queue && is_wanted(queue) && cl().clRetainCommandQueue(queue) == CL_SUCCESS ? queue
+                                                                                       : nullptr;
+}
+
+/** Call f(queue, slot) for each that is wanted, without the lock. */
+template<typename IsWanted, typename Body>
+void for_each_queue(ContextRecord &record, IsWanted is_wanted, Body body) {
+    QueueBlock *block = &record.queues;
+    for (; block; block = block->next.load(std::memory_order_acquire)) {
+        for (Slot &slot : block->queues) {
+            if (cl_command_queue queue = retain(record, slot, is_wanted)) {
+                body(queue, slot);
+                cl().clReleaseCommandQueue(queue);
+            }
         }
     }
-    // No place left: what is done needs no place.
-    cl_command_queue oldest = record.queues[0].load(std::memory_order_relaxed);
-    cl().clFinish(oldest);
-    for (int i = 1; i < ContextRecord::max_queues; i++) {
-        record.queues[i - 1].store(record.queues[i].load(std::memory_order_relaxed),
-                                   std::memory_order_release);
+}
+
+void give_up_released(ContextRecord &record) {
+    for_each_queue(record, is_released_by_all_others, [&](cl_command_queue queue, Slot &slot) {
+        cl().clFinish(queue);
+        cl_command_queue expected = queue;
+        if (slot.compare_exchange_strong(expected, nullptr)) {
+            cl().clReleaseCommandQueue(queue);
+        }
+    });
+}
+
+/** False: out of memory. The lock is held. */
+bool add_block(QueueBlock &first) {
+    void *memory = calloc(1, sizeof(QueueBlock));
+    if (memory) {
+        auto *block = new (memory) QueueBlock;
+        block->next.store(first.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        first.next.store(block, std::memory_order_release);
     }
-    record.queues[ContextRecord::max_queues - 1].store(queue, std::memory_order_release);
-    cl().clReleaseCommandQueue(oldest);
+    return memory;
+}
+
+/** With the lock held. */
+calotype_status keep(ContextRecord &record, cl_command_queue queue) {
+    if (record.modules.load(std::memory_order_relaxed) == 0 || find_slot(record.queues, queue)) {
+        return CALOTYPE_OK;  // without modules a forced release came first, and nobody waits
+    }
+    if (!find_slot(record.queues, nullptr) && !add_block(record.queues)) {
+        set_cause(Text() << "out of host memory for the list of queues");
+        return CALOTYPE_E_OOM;
+    }
+    const cl_int error = cl().clRetainCommandQueue(queue);
+    if (error != CL_SUCCESS) {
+        return explain(error, "clRetainCommandQueue");
+    }
+    find_slot(record.queues, nullptr)->store(queue, std::memory_order_release);
+    return CALOTYPE_OK;
+}
+
+}  // namespace
+
+calotype_status note_queue(ContextRecord &record, cl_command_queue queue) {
+    if (find_slot(record.queues, queue)) {
+        return CALOTYPE_OK;
+    }
+    if (!find_slot(record.queues, nullptr)) {
+        give_up_released(record);
+    }
+    LockGuard lock(record.queues_lock);
+    return keep(record, queue);
 }
 
 calotype_status finish_queues(ContextRecord &record) {
     cl_int result = CL_SUCCESS;
-    LockGuard lock(record.queues_lock);
-    for (auto &place : record.queues) {
-        if (cl_command_queue queue = place.load(std::memory_order_relaxed)) {
+    for_each_queue(
+        record, [](cl_command_queue) { return true; },
+        [&](cl_command_queue queue, Slot &) {
             const cl_int error = cl().clFinish(queue);
             result = result == CL_SUCCESS ? error : result;
+        });
+    return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
+}
+
+void forget_queues(ContextRecord &record, bool has_driver) {
+    QueueBlock *block = &record.queues;
+    for (; block; block = block->next.load(std::memory_order_acquire)) {
+        for (Slot &slot : block->queues) {
+            cl_command_queue queue = slot.exchange(nullptr, std::memory_order_acq_rel);
+            if (queue && has_driver) {
+                cl().clReleaseCommandQueue(queue);
+            }
         }
     }
-    return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
 }
 
 void note_load(ContextRecord &record) {
@@ -64,13 +142,8 @@ void note_load(ContextRecord &record) {
 
 void note_unload(ContextRecord &record) {
     LockGuard lock(record.queues_lock);
-    if (record.modules.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-        return;
-    }
-    for (auto &place : record.queues) {
-        if (cl_command_queue queue = place.exchange(nullptr, std::memory_order_acq_rel)) {
-            cl().clReleaseCommandQueue(queue);
-        }
+    if (record.modules.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        forget_queues(record, true);
     }
 }
 

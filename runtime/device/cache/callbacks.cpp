@@ -297,6 +297,13 @@ void *keep_library_of(const void *address) {
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
+void stay_in_memory() {
+    static constinit std::atomic<bool> is_kept{false};
+    if (!is_kept.exchange(true)) {
+        keep_library_of(reinterpret_cast<const void *>(stay_in_memory));
+    }
+}
+
 void prepare_callbacks(LoadedModule &module) {
     for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
         LoadedLinkable &linkable = module.linkables[i];

@@ -10,6 +10,9 @@ namespace runtime {
 
 /** One more use of the library that an address is in; null for the program itself. */
 void *keep_library_of(const void *address);
+/** Keep the library of this very code for good, since a driver was given a function of it that it
+ * may call at any time. */
+void stay_in_memory();
 
 /** Keep the libraries that hold teardown callbacks, and find the locks of linkables. */
 void prepare_callbacks(LoadedModule &module);

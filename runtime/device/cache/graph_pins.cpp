@@ -42,14 +42,6 @@ void graph_has_gone(void *pin) {
     disown(static_cast<GraphPin *>(pin));
 }
 
-/** This code is called by graphs that may outlive all else that keeps it in memory. */
-void stay_in_memory() {
-    static constinit std::atomic<bool> is_kept{false};
-    if (!is_kept.exchange(true)) {
-        keep_library_of(reinterpret_cast<const void *>(graph_has_gone));
-    }
-}
-
 bool is_pinned(const ContextState &context, const calotype_entry &entry, uint64_t capture) {
     const GraphPin *pin = context.graph_pins;
     while (pin && (pin->hold.entry != &entry || pin->capture != capture ||
@@ -117,7 +109,7 @@ calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &sco
     if (pinned.entry == &entry && pinned.generation == generation && pinned.capture == capture) {
         return CALOTYPE_OK;
     }
-    stay_in_memory();
+    stay_in_memory();  // graphs may outlive all else that keeps it there
     calotype_status status = CALOTYPE_OK;
     if (GraphPin *pin = add_pin(entry, capture, &status)) {
         status = module.backend->tie_to_graph(scope, stream, graph_has_gone, pin);

@@ -159,6 +159,12 @@ const char *explain(calotype_status status) {
     }
 }
 
+void free_kept_memory(const KernelBackend &backend, uint64_t uid, bool has_driver) {
+    if (backend.free_kept_memory) {
+        backend.free_kept_memory(uid, has_driver);
+    }
+}
+
 /** Between setting and clearing the closing flag. */
 calotype_status release_closed(Release &release) {
     ContextState &context = release.context;
@@ -201,6 +207,7 @@ calotype_status release_context(Release &release) {
     ContextState &context = release.context;
     calotype_status status = CALOTYPE_E_CLOSING;
     kernel_cache.lock.lock();
+    const KernelBackend &backend = *context.backend;
     if (context.uid != release.uid) {
         status = CALOTYPE_OK;  // lost meanwhile
     } else if (!context.closing) {
@@ -211,9 +218,11 @@ calotype_status release_context(Release &release) {
         announce_change();
     }
     kernel_cache.lock.unlock();
-    return status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN
-               ? status
-               : fail(status, CALOTYPE_ST_NONE, nullptr, explain(status));
+    if (status != CALOTYPE_OK && status != CALOTYPE_E_TEARDOWN) {
+        return fail(status, CALOTYPE_ST_NONE, nullptr, explain(status));
+    }
+    free_kept_memory(backend, release.uid, release.has_driver);
+    return status;
 }
 
 calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_policy policy,
@@ -362,6 +371,7 @@ calotype_status lose_context(uint64_t uid) {
     const calotype_status torn =
         tear_down(*context, victims, CALOTYPE_R_CONTEXT_LOST, nullptr, *me);
     end_nrt(*context, nullptr, false);
+    free_kept_memory(*context->backend, uid, false);
     LockGuard guard(kernel_cache.lock);
     context->users--;
     return torn;

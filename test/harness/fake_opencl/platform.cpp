@@ -231,6 +231,10 @@ FAKE_CL cl_int clGetCommandQueueInfo(cl_command_queue handle, cl_uint what, size
         cl_device_id device = device_handle(queue->device);
         return answer(&device, sizeof device, room, out, needed);
     }
+    if (what == CL_QUEUE_REFERENCE_COUNT) {
+        const auto references = cl_uint(queue->references);
+        return answer(&references, sizeof references, room, out, needed);
+    }
     cl_context context = handle_of<cl_context>(queue->context);
     return answer(&context, sizeof context, room, out, needed);
 }

@@ -21,41 +21,6 @@ std::string explanation() {
     return text;
 }
 
-/** A context of an application, with its queue. */
-class OwnContext {
-    using CreateContext = cl_context(const cl_properties *, cl_uint, const cl_device_id *,
-                                     cl_context_notify, void *, cl_int *);
-    using CreateQueue = cl_command_queue(cl_context, cl_device_id, cl_bitfield, cl_int *);
-
-public:
-    cl_context context;
-    cl_command_queue queue;
-    calotype_device_context as_user_context;
-
-    OwnContext() {
-        cl_device_id device = nullptr;
-        cl_int error = 0;
-        cl_uint count = 0;
-        fake_function<cl_int(cl_platform_id, cl_bitfield, cl_uint, cl_device_id *, cl_uint *)>(
-            "clGetDeviceIDs")(nullptr, CL_DEVICE_TYPE_GPU, 1, &device, &count);
-        context = fake_function<CreateContext>("clCreateContext")(nullptr, 1, &device, nullptr,
-                                                                  nullptr, &error);
-        queue = fake_function<CreateQueue>("clCreateCommandQueue")(context, device, 0, &error);
-        as_user_context = CALOTYPE_DEVICE_CONTEXT(context, queue);
-    }
-    void end() {
-        fake_function<cl_int(cl_command_queue)>("clReleaseCommandQueue")(queue);
-        fake_function<cl_int(cl_context)>("clReleaseContext")(context);
-    }
-    uint64_t uid() {
-        DeviceScope scope = {};
-        EXPECT_EQ(backend().acquire(&as_user_context, &scope), CALOTYPE_OK);
-        const uint64_t id = scope.context_uid;
-        backend().release(scope);
-        return id;
-    }
-};
-
 TEST_F(FakeOpenClTest, without_a_library_the_error_names_it) {
     EXPECT_NE(calotype_opencl_set_driver_library("/nowhere/libOpenCL.so"), 0);
     EXPECT_FALSE(calotype_opencl_can_run());
@@ -500,7 +465,7 @@ TEST_F(FakeOpenClTest, failures_of_a_launch_name_kernel_and_parameter) {
     EXPECT_STREQ(kernel.log.c_str(), "kernel scale, parameter 2 of 4 bytes: clSetKernelArg failed: "
                                      "CL_INVALID_ARG_SIZE (-51)");
     fake().fail("clEnqueueNDRangeKernel", -5, 1, 1);
-    EXPECT_EQ(launch(), CALOTYPE_E_OOM);
+    EXPECT_EQ(launch(), CALOTYPE_E_LAUNCH) << "no memory is asked for";
     EXPECT_STREQ(kernel.log.c_str(), "kernel scale: clEnqueueNDRangeKernel failed: "
                                      "CL_OUT_OF_RESOURCES (-5)");
     EXPECT_EQ(kernel.log.driver_result, -5);

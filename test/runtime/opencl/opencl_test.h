@@ -105,6 +105,50 @@ inline const calotype::runtime::KernelBackend &backend() {
         calotype_opencl_device_interface()->impl->kernels);
 }
 
+using namespace calotype::runtime;
+
+/** A context of an application, with its queue. */
+class OwnContext {
+    using CreateContext = cl_context(const cl_properties *, cl_uint, const cl_device_id *,
+                                     cl_context_notify, void *, cl_int *);
+    using CreateQueue = cl_command_queue(cl_context, cl_device_id, cl_bitfield, cl_int *);
+
+public:
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    calotype_device_context as_user_context;
+
+    OwnContext() {
+        cl_int error = 0;
+        cl_uint count = 0;
+        fake_function<cl_int(cl_platform_id, cl_bitfield, cl_uint, cl_device_id *, cl_uint *)>(
+            "clGetDeviceIDs")(nullptr, CL_DEVICE_TYPE_GPU, 1, &device, &count);
+        context = fake_function<CreateContext>("clCreateContext")(nullptr, 1, &device, nullptr,
+                                                                  nullptr, &error);
+        queue = make_queue();
+        as_user_context = CALOTYPE_DEVICE_CONTEXT(context, queue);
+    }
+    cl_command_queue make_queue() {
+        cl_int error = 0;
+        return fake_function<CreateQueue>("clCreateCommandQueue")(context, device, 0, &error);
+    }
+    static void release(cl_command_queue queue) {
+        fake_function<cl_int(cl_command_queue)>("clReleaseCommandQueue")(queue);
+    }
+    void end() {
+        release(queue);
+        fake_function<cl_int(cl_context)>("clReleaseContext")(context);
+    }
+    uint64_t uid() {
+        calotype::runtime::DeviceScope scope = {};
+        EXPECT_EQ(backend().acquire(&as_user_context, &scope), CALOTYPE_OK);
+        const uint64_t id = scope.context_uid;
+        backend().release(scope);
+        return id;
+    }
+};
+
 /** A module of one kernel, with its descriptor. */
 class OneKernel {
     std::string source, name;

@@ -25,8 +25,8 @@ const std::string device = "OpenCL 3.0 Fake, Fake GPU 0, driver 1.0",
                       module + "compiling failed: out of memory: kernel twice, " + device + ": ",
                   load = module + "loading failed: out of memory: kernel twice, " + device + ": ",
                   launch = module +
-                           "launching failed: out of memory: kernel twice, grid 1 x 1 x 1, block "
-                           "1 x 1 x 1, 0 bytes of dynamic shared memory: " +
+                           "launching failed: the kernel cannot be launched: kernel twice, grid 1 "
+                           "x 1 x 1, block 1 x 1 x 1, 0 bytes of dynamic shared memory: " +
                            device + ": ";
 
 /** Functions of the driver that are called. Those that release memory need none. */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contexts of applications, with more queues than one, with memory that is kept for later, and with
+// libraries that come and go.
+#include "opencl_test.h"
+
+#include <algorithm>
+
+using namespace calotype_test;
+using calotype::Runtime::Buffer;
+
+namespace {
+
+class OpenClContexts : public FakeOpenClTest {
+protected:
+    OneKernel kernel{"k", "__kernel void k(int a) {}", {int_argument}};
+
+    void run(OwnContext &own, cl_command_queue queue) {
+        calotype_device_context user_context = own.as_user_context;
+        user_context.stream = queue;
+        calotype_hold hold = {};
+        ASSERT_EQ(calotype_initialize_kernels(&user_context, &kernel.desc(), nullptr, &hold),
+                  CALOTYPE_OK);
+        const uint32_t one[3] = {1, 1, 1};
+        int value = 1;
+        void *args[] = {&value};
+        EXPECT_EQ(calotype_launch(&user_context, hold, 0, one, one, 0, nullptr, args), CALOTYPE_OK);
+        EXPECT_EQ(calotype_finalize_kernels(&user_context, &hold), CALOTYPE_OK);
+    }
+    static void use_memory(OwnContext &own, int size) {
+        Buffer<int> buffer(size);
+        EXPECT_EQ(buffer.device_malloc(calotype_opencl_device_interface(), &own.as_user_context), 0)
+            << errors();
+        EXPECT_EQ(buffer.device_free(&own.as_user_context), 0);
+    }
+    static calotype_status release(OwnContext &own) {
+        return calotype_release_context(&own.as_user_context, CALOTYPE_REL_BUSY, 0);
+    }
+};
+
+TEST_F(OpenClContexts, launches_on_many_queues_do_not_wait_for_each_other) {
+    OwnContext own;
+    std::vector<cl_command_queue> queues;
+    for (int i = 0; i < 20; i++) {
+        queues.push_back(own.make_queue());
+    }
+    for (int round = 0; round < 3; round++) {
+        for (cl_command_queue queue : queues) {
+            run(own, queue);
+        }
+    }
+    EXPECT_EQ(fake().calls("clFinish"), 0u);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    EXPECT_EQ(fake().calls("clFinish"), 20u) << "each queue is waited for before the unload";
+    std::for_each(queues.begin(), queues.end(), OwnContext::release);
+    EXPECT_EQ(fake().live("queue"), 1);
+    own.end();
+}
+
+TEST_F(OpenClContexts, queues_that_come_and_go_are_given_up) {
+    OwnContext own;
+    for (int i = 0; i < 100; i++) {
+        cl_command_queue queue = own.make_queue();
+        run(own, queue);
+        OwnContext::release(queue);
+    }
+    EXPECT_LE(fake().live("queue"), 10);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    own.end();
+}
+
+TEST_F(OpenClContexts, kept_memory_goes_with_the_context) {
+    OwnContext own;
+    ASSERT_EQ(calotype_reuse_device_allocations(nullptr, true), 0);
+    run(own, own.queue);
+    use_memory(own, 100);
+    EXPECT_EQ(fake().live("mem"), 1);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    EXPECT_EQ(fake().live("mem"), 0);
+    const uint64_t id = own.uid();
+    own.end();
+    EXPECT_FALSE(backend().is_alive(own.context, id));
+    EXPECT_EQ(calotype_reuse_device_allocations(nullptr, false), 0);
+}
+
+TEST_F(OpenClContexts, kept_memory_of_another_context_makes_room) {
+    OwnContext one, other;
+    ASSERT_EQ(calotype_reuse_device_allocations(nullptr, true), 0);
+    use_memory(one, 200);
+    fake().set_memory(1000);
+    use_memory(other, 100);
+    EXPECT_EQ(fake().live("mem"), 1);
+    EXPECT_EQ(calotype_reuse_device_allocations(nullptr, false), 0);
+    one.end();
+    other.end();
+}
+
+// A context cannot be told that nobody wants to know of its end any more.
+TEST_F(OpenClContexts, may_end_after_the_library_that_used_them_is_closed) {
+    OwnContext own;
+    void *plugin = dlopen(OPENCL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(nullptr, plugin) << dlerror();
+    const auto run = reinterpret_cast<int (*)(const char *, void *)>(dlsym(plugin, "plugin_run"));
+    EXPECT_EQ(0, run(FAKE_OPENCL_LIBRARY, &own.as_user_context));
+    EXPECT_EQ(0, dlclose(plugin));
+    own.end();
+    EXPECT_EQ(fake().live("context"), 0);
+}
+
+}  // namespace
