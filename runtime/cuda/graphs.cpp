@@ -363,10 +363,10 @@ void close_graphs(std::atomic<void *> *place, bool has_driver) {
     const uint64_t deadline = deadline_after_ms(patience_ms);
     for (Slot &slot : graphs.slots) {
         // Another thread has it for a few calls of the driver, which answers if it is there.
-        bool is_mine = take(slot, slot_empty) || take(slot, slot_idle);
-        while (!is_mine && has_driver && now_ns() < deadline) {
+        bool is_mine = false;
+        while (!(is_mine = take(slot, slot_empty) || take(slot, slot_idle)) && has_driver &&
+               now_ns() < deadline) {
             usleep(100);
-            is_mine = take(slot, slot_empty) || take(slot, slot_idle);
         }
         if (is_mine) {
             empty(slot, has_driver);

@@ -22,25 +22,15 @@ int report_code(void *user_context, int code) {
 }
 
 int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *routine) {
-    const bool is_good = buf && (buf->device != 0) == (buf->device_interface != nullptr) &&
-                         !(buf->host_dirty() && buf->device_dirty());
-    if (is_good) {
+    const bool has_memory = buf && buf->device, has_interface = buf && buf->device_interface;
+    if (buf && has_memory == has_interface && !(buf->host_dirty() && buf->device_dirty())) {
         return 0;
     }
     let_go_of_buffers();
-    if (!buf) {
-        return calotype_error_buffer_is_null(user_context, routine);
-    }
-    if (buf->device && !buf->device_interface) {
-        return calotype_error_no_device_interface(user_context);
-    }
-    if (buf->device_interface && !buf->device) {
-        return calotype_error_device_interface_no_device(user_context);
-    }
-    if (buf->host_dirty() && buf->device_dirty()) {
-        return calotype_error_host_and_device_dirty(user_context);
-    }
-    return 0;
+    return !buf                          ? calotype_error_buffer_is_null(user_context, routine)
+           : has_memory == has_interface ? calotype_error_host_and_device_dirty(user_context)
+           : has_memory                  ? calotype_error_no_device_interface(user_context)
+                                         : calotype_error_device_interface_no_device(user_context);
 }
 
 }  // namespace runtime

@@ -359,9 +359,8 @@ calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failu
 
 static void note_loss(CallbackSite &site) {
     LockGuard guard(kernel_cache.lock);
-    if (site.has_driver && site.context.lost) {
-        site.has_driver = false;
-        site.reason = site.reason == CALOTYPE_R_EXIT ? site.reason : CALOTYPE_R_CONTEXT_LOST;
+    if (site.context.lost) {
+        site.lose_driver();
     }
 }
 

@@ -29,6 +29,12 @@ struct CallbackSite {
     calotype_reason reason;
     ThreadBlock &me;
     bool has_driver;  ///< false: the context is gone, callbacks get no module
+
+    /** The context has gone, and callbacks are told so. */
+    void lose_driver() {
+        has_driver = false;
+        reason = reason == CALOTYPE_R_EXIT ? reason : CALOTYPE_R_CONTEXT_LOST;
+    }
 };
 
 /** All setups in their order, until one fails. */

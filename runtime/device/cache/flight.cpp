@@ -243,9 +243,11 @@ void undo(Flight &flight, bool has_driver) {
     }
     Failure ignored;
     ErrorLog ignored_log;
-    CallbackSite site{flight.context, flight.call.scope,
-                      has_driver ? CALOTYPE_R_SETUP_FAILED : CALOTYPE_R_CONTEXT_LOST,
-                      *flight.call.me, has_driver};
+    CallbackSite site{flight.context, flight.call.scope, CALOTYPE_R_SETUP_FAILED, *flight.call.me,
+                      has_driver};
+    if (!has_driver) {
+        site.lose_driver();
+    }
     run_teardowns(site, *flight.module, &ignored, ignored_log);
     unload_module(flight.context, flight.call.scope, *flight.module, site.has_driver);
     finish_callbacks(*flight.module);

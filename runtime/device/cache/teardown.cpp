@@ -130,14 +130,14 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     }
     const bool is_entered = has_driver;
     has_driver = has_driver && (!is_captured || reason == CALOTYPE_R_EXIT);
-    if (!has_driver && reason != CALOTYPE_R_EXIT) {
-        reason = CALOTYPE_R_CONTEXT_LOST;
-    }
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;
     ErrorLog log;
     CallbackSite site{context, scope, reason, me, has_driver};
+    if (!has_driver) {
+        site.lose_driver();
+    }
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
         run_teardowns(site, *e->module, &failure, log);
         unload_module(context, scope, *e->module, site.has_driver);
