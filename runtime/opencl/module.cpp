@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/opencl/module.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/error_log.h"
+#include "runtime/device/sha256.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -259,22 +261,15 @@ calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
         text << ", " << options;
     }
     // Too long for its place: cut off, with a hash of all.
-    const size_t room = sizeof arch->toolchain, hash_size = 17;
-    if (text.size() < room) {
-        memcpy(arch->toolchain, text.c_str(), text.size() + 1);
-        return CALOTYPE_OK;
+    constexpr size_t room = sizeof arch->toolchain, cut = room - 66;
+    snprintf(arch->toolchain, room, "%s", text.c_str());
+    if (text.size() >= room) {
+        const calotype_uid hash = sha256(text.c_str(), text.size());
+        arch->toolchain[cut] = '#';
+        for (size_t i = 0; i < sizeof hash.b; i++) {
+            snprintf(arch->toolchain + cut + 1 + 2 * i, 3, "%02x", hash.b[i]);
+        }
     }
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *c = text.c_str(); *c; c++) {
-        hash = (hash ^ uint8_t(*c)) * 0x100000001b3u;
-    }
-    char *at = arch->toolchain + room - hash_size - 1;
-    memcpy(arch->toolchain, text.c_str(), room - hash_size - 1);
-    *at++ = '#';
-    for (int shift = 60; shift >= 0; shift -= 4) {
-        *at++ = "0123456789abcdef"[hash >> shift & 15];
-    }
-    *at = 0;
     return CALOTYPE_OK;
 }
 

@@ -15,6 +15,11 @@ namespace {
 
 struct Load {
     uint64_t modules, bytes;
+
+    void take_off(const calotype_entry &entry) {
+        modules--;
+        bytes -= entry.module->bytes;
+    }
 };
 
 Load load_of(const ContextState &context) {
@@ -28,30 +33,17 @@ Load load_of(const ContextState &context) {
     return load;
 }
 
-bool is_within(const ContextState &context, Load *load) {
+bool is_above_limits(const Load &load) {
     const calotype_limits &limits = kernel_cache.limits;
-    if (!limits.ctx_modules && !limits.ctx_bytes) {
-        return true;
-    }
-    *load = load_of(context);
-    return limits.policy == CALOTYPE_POLICY_NONE ||
-           ((!limits.ctx_modules || load->modules <= limits.ctx_modules) &&
-            (!limits.ctx_bytes || load->bytes <= limits.ctx_bytes));
+    return limits.policy != CALOTYPE_POLICY_NONE &&
+           ((limits.ctx_modules && load.modules > limits.ctx_modules) ||
+            (limits.ctx_bytes && load.bytes > limits.ctx_bytes));
 }
 
 /** What goes first has the least: by cost, if that is the policy, then by its last use. */
-struct Worth {
-    double cost;
-    uint64_t used;
-
-    bool operator<(const Worth &other) const {
-        return cost < other.cost || (cost == other.cost && used < other.used);
-    }
-};
-
-Worth worth_of(const calotype_entry &entry) {
+EntryWorth worth_of(const calotype_entry &entry) {
     const uint64_t used = last_use(entry.index);
-    Worth worth = {0, used > entry.loaded_at ? used : entry.loaded_at};
+    EntryWorth worth = {0, used > entry.loaded_at ? used : entry.loaded_at};
     if (kernel_cache.limits.policy == CALOTYPE_POLICY_COST) {
         const double bytes = entry.module->bytes ? double(entry.module->bytes) : 1;
         worth.cost = double(entry.compile_ns) * double(1 + count_hits(entry.index)) / bytes;
@@ -59,21 +51,74 @@ Worth worth_of(const calotype_entry &entry) {
     return worth;
 }
 
-/** The ready entry of least worth that nobody holds; null if there is none. */
-calotype_entry *least_worthy(const ContextState &context) {
-    calotype_entry *chosen = nullptr;
-    Worth least = {0, 0};
+/** Two sorted lists as one. */
+calotype_entry *merge(calotype_entry *a, calotype_entry *b) {
+    calotype_entry *first = nullptr, **end = &first;
+    while (a && b) {
+        calotype_entry *&less = b->worth < a->worth ? b : a;
+        *end = less;
+        end = &less->next_victim;
+        less = less->next_victim;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/** The first `n` of a list, sorted; *rest is what follows them. */
+calotype_entry *sort(calotype_entry *list, uint32_t n, calotype_entry **rest) {
+    if (n == 1) {
+        *rest = list->next_victim;
+        list->next_victim = nullptr;
+        return list;
+    }
+    calotype_entry *middle = nullptr;
+    calotype_entry *first = sort(list, n / 2, &middle);
+    return merge(first, sort(middle, n - n / 2, rest));
+}
+
+/** Ready entries that nobody holds as far as can be seen, those of least worth first. */
+calotype_entry *idle_by_worth(const ContextState &context) {
+    calotype_entry *list = nullptr;
+    uint32_t n = 0;
     for (calotype_entry *e = context.newest; e; e = e->older) {
-        if (e->phase() != Phase::ready || count_holds(e->index) != 0) {
-            continue;
-        }
-        const Worth worth = worth_of(*e);
-        if (!chosen || worth < least) {
-            chosen = e;
-            least = worth;
+        if (e->phase() == Phase::ready && count_holds(e->index) == 0) {
+            e->worth = worth_of(*e);
+            e->next_victim = list;
+            list = e;
+            n++;
         }
     }
-    return chosen;
+    return n ? sort(list, n, &list) : nullptr;
+}
+
+/** Take idle entries out of service, those of least worth first, until what is loaded is no longer
+ * too much. False: it still is, since the others are held. */
+template<typename IsTooMuch>
+bool take_least_worthy(ContextState &context, IsTooMuch is_too_much, ThreadBlock &me,
+                       Victims &victims) {
+    Load load = load_of(context);
+    calotype_entry *next = is_too_much(load) ? idle_by_worth(context) : nullptr;
+    while (next && is_too_much(load)) {
+        // As many as are needed, with one barrier for all of them; again if some are held by then.
+        calotype_entry *end = next;
+        for (Load left = load; end && is_too_much(left); end = end->next_victim) {
+            set_watched(*end, true);
+            left.take_off(*end);
+        }
+        barrier_to_gather();
+        while (next != end) {
+            calotype_entry &entry = *next;
+            next = entry.next_victim;
+            if (count_holds(entry.index) != 0) {
+                set_watched(entry, is_to_be_watched(entry));
+                continue;
+            }
+            load.take_off(entry);
+            take_out_of_service(entry, me, victims);
+            count_in(&context, Counter::evictions);
+        }
+    }
+    return !is_too_much(load);
 }
 
 void watch_all(ContextState &context) {
@@ -106,20 +151,18 @@ void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
         return;
     }
     take_deferred(context, me, victims);
-    for (Load load; !is_within(context, &load);) {
-        calotype_entry *victim = least_worthy(context);
-        if (victim && take_if_idle(*victim, me, victims)) {
-            count_in(&context, Counter::evictions);
-        } else if (!victim && !context.over_limit) {
-            // Watch all finalizes from now on, and see what was given back before that.
-            set_over_limit(context, true);
-            barrier_to_gather();
-        } else if (!victim) {
-            count_in(&context, Counter::over_limit);
-            return;
-        }
+    bool is_within = take_least_worthy(context, is_above_limits, me, victims);
+    if (!is_within && !context.over_limit) {
+        // Watch all finalizes from now on, and see what was given back before that.
+        set_over_limit(context, true);
+        barrier_to_gather();
+        is_within = take_least_worthy(context, is_above_limits, me, victims);
     }
-    set_over_limit(context, false);
+    if (is_within) {
+        set_over_limit(context, false);
+    } else {
+        count_in(&context, Counter::over_limit);
+    }
 }
 
 calotype_status tear_down_chosen(ContextState &context, Victims &victims, void *user_context,
@@ -134,18 +177,10 @@ calotype_status tear_down_chosen(ContextState &context, Victims &victims, void *
 }
 
 void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me, Victims &victims) {
-    const auto is_above = [&](const Load &load) {
+    const auto is_too_much = [=](const Load &load) {
         return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
     };
-    while (is_above(load_of(context))) {
-        calotype_entry *victim = least_worthy(context);
-        if (!victim) {
-            return;
-        }
-        if (take_if_idle(*victim, me, victims)) {
-            count_in(&context, Counter::evictions);
-        }
-    }
+    take_least_worthy(context, is_too_much, me, victims);
 }
 
 // ---- calotype_evict --------------------------------------------------------------------------

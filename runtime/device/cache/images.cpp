@@ -387,21 +387,21 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
     if (is_ours) {
         fly_image(making, record);
     }
-    LockGuard guard(kernel_cache.lock);
-    calotype_status status = await_image(*record, making.me);
-    if (status == CALOTYPE_OK) {
-        status = record->status;
-        *error = share_error(record->error);
-    } else {
-        *error = describe(making, status);
-    }
+    kernel_cache.lock.lock();
+    const calotype_status awaited = await_image(*record, making.me);
+    const calotype_status status = awaited == CALOTYPE_OK ? record->status : awaited;
     if (status == CALOTYPE_OK) {
         use->image = record->image;
         use->cached = record;
     } else {
+        *error = awaited == CALOTYPE_OK ? share_error(record->error) : nullptr;
         end_use(record);
     }
     limit_images();
+    kernel_cache.lock.unlock();
+    if (awaited != CALOTYPE_OK) {
+        *error = describe(making, awaited);
+    }
     return status;
 }
 

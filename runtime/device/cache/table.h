@@ -72,6 +72,16 @@ struct Waiter {
     Word done;
 };
 
+/** Which of two modules is evicted first: the lesser. */
+struct EntryWorth {
+    double cost;
+    uint64_t used;
+
+    bool operator<(const EntryWorth &other) const {
+        return cost < other.cost || (cost == other.cost && used < other.used);
+    }
+};
+
 struct LoadedModule;
 struct ContextState;
 struct GraphPin;
@@ -96,7 +106,8 @@ struct alignas(64) calotype_entry {
     calotype::runtime::FlightError *error;  ///< of a failed one
     calotype_entry *newer, *older;          ///< of the same context; list by time of loading
     calotype_entry *next_free, *next_victim;
-    uint64_t loaded_at;  ///< epoch
+    calotype::runtime::EntryWorth worth;  ///< as eviction saw it last
+    uint64_t loaded_at;                   ///< epoch
     uint64_t compile_ns;
     bool evict_when_idle;  ///< calotype_evict with CALOTYPE_EVICT_DEFER
     bool drop_image_too;
