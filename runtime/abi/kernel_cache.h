@@ -76,7 +76,9 @@ typedef struct calotype_store {
     int (*del)(void *self, const calotype_uid *key);
     void (*free_bytes)(void *self, void *bytes);
 } calotype_store;
-/** Null: the directory store again. The store must live until it is replaced. */
+/** Null: the directory store again. Calls that have begun when it is replaced may still run then, as
+ * of all hooks here, so what `self` points at lives until calotype_shutdown() or no call of a
+ * pipeline is under way any more. */
 extern calotype_status calotype_set_store(const calotype_store *store);
 enum { CALOTYPE_STORE_READ_ONLY = 1u, CALOTYPE_STORE_OFF = 2u };
 /** max_bytes 0: 2 GiB. */

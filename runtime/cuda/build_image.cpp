@@ -385,9 +385,8 @@ LinkPlan::~LinkPlan() {
 }
 
 void describe_build_tools(const BuildTools &tools, DeviceArch *arch) {
-    uint32_t major, minor;
-    if (find_nvjitlink(tools.driver_version, &major, &minor)) {
-        snprintf(arch->toolchain, sizeof arch->toolchain, "nvJitLink %u.%u", major, minor);
+    if (find_nvjitlink(tools.driver_version)) {
+        name_nvjitlink(arch->toolchain, sizeof arch->toolchain);
     } else {
         snprintf(arch->toolchain, sizeof arch->toolchain, "driver %d", tools.driver_version);
     }
@@ -403,8 +402,7 @@ calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
         take_as_it_is(*ready, image);
         return CALOTYPE_OK;
     }
-    uint32_t major, minor;
-    const bool by_nvjitlink = find_nvjitlink(tools.driver_version, &major, &minor);
+    const bool by_nvjitlink = find_nvjitlink(tools.driver_version);
     LinkPlan plan;
     const calotype_status status = Planner(arch, desc, by_nvjitlink, plan, log).make();
     if (status != CALOTYPE_OK) {

@@ -46,7 +46,9 @@ struct LinkResult {
 
 /** nvJitLink, of the driver's major version; false if there is none. Loaded once a process and
  * kept. CT_NVJITLINK is its path, or "off". */
-bool find_nvjitlink(int driver_version, uint32_t *major, uint32_t *minor);
+bool find_nvjitlink(int driver_version);
+/** After that: "nvJitLink 13.0, libnvJitLink.so.13.0.39". */
+void name_nvjitlink(char *name, size_t room);
 /** After find_nvjitlink(). False if out of memory; else see result. */
 void link_by_nvjitlink(const LinkPlan &plan, LinkResult *result);
 /** By the driver, which knows no LTO-IR. */

@@ -211,7 +211,23 @@ LinkResult::~LinkResult() {
     free(linker_log);
 }
 
-bool find_nvjitlink(int driver_version, uint32_t *major, uint32_t *minor) {
+void name_nvjitlink(char *name, size_t room) {
+    const Library &library = state.library;
+    const int length = snprintf(name, room, "nvJitLink %u.%u", library.major, library.minor);
+    // Update releases have the same version: the file's own name, as libnvJitLink.so.12.4.131, says
+    // which it is.
+    Dl_info info;
+    char *file = dladdr(reinterpret_cast<void *>(library.create), &info) && info.dli_fname
+                     ? realpath(info.dli_fname, nullptr)
+                     : nullptr;
+    const char *slash = file ? strrchr(file, '/') : nullptr;
+    if (slash) {
+        snprintf(name + length, room - size_t(length), ", %s", slash + 1);
+    }
+    free(file);
+}
+
+bool find_nvjitlink(int driver_version) {
     const char *path = environment("CT_NVJITLINK");
     if (path && strcmp(path, off) == 0) {
         return false;
@@ -222,8 +238,6 @@ bool find_nvjitlink(int driver_version, uint32_t *major, uint32_t *minor) {
         state.found = search(wanted, &state.library);
         state.searched = true;
     }
-    *major = state.library.major;
-    *minor = state.library.minor;
     return state.found && (wanted == 0 || state.library.major == wanted);
 }
 

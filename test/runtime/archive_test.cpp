@@ -74,7 +74,7 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__errno_location", "__isoc99_sscanf", "__isoc99_sscanf", "sscanf", "__sched_cpucount",
         "__tls_get_addr", "__stack_chk_fail", "atexit", "calloc", "clock_gettime", "close",
         "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getpid", "malloc", "memcmp",
-        "memcpy", "memmove", "memset", "mincore", "open", "realloc", "posix_memalign", "remove",
+        "memcpy", "memmove", "memset", "mincore", "open", "realloc", "realpath", "posix_memalign", "remove",
         "sched_getaffinity", "secure_getenv", "snprintf", "strcasecmp", "strcmp", "strerror",
         "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
         // libc, for the persistent store of device code
