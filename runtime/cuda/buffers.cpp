@@ -63,8 +63,9 @@ int device_sync(void *user_context, calotype_buffer_t *buf) {
         return code_of(CALOTYPE_E_CAPTURE);
     }
     if (buf) {
-        return code_of(status_of(
-            note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()))));
+        return code_of(
+            status_in(call.scope(), note_failure("cuStreamSynchronize",
+                                                 driver().cuStreamSynchronize(call.stream()))));
     }
     return code_of(await_all_work(call));
 }
@@ -212,7 +213,8 @@ int device_release(void *user_context) {
         context = call.scope().context;
     }
     release_if_primary(*device, context);
-    return code_of(status);
+    // Where the context has failed, what the driver does not give back goes with it.
+    return status == CALOTYPE_E_CONTEXT_LOST ? 0 : code_of(status);
 }
 
 }  // namespace

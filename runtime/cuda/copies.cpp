@@ -112,7 +112,7 @@ calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Si
             note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()));
         code = code ? code : waited;
     }
-    return status_of(code);
+    return status_in(call.scope(), code);
 }
 
 }  // namespace cuda

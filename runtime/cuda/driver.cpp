@@ -42,7 +42,9 @@ constexpr Entry entries[] = {
 /** What was found, in memory that is never given back. */
 struct Search {
     Driver driver;
+    bool has_functions;
     bool succeeded;
+    std::atomic<bool> is_over;  ///< nothing of it changes any more
     Text why_not;
 };
 
@@ -119,7 +121,38 @@ void append_result_of(Text &text, const Driver &d, CUresult result) {
     }
 }
 
-bool start(Search &search) {
+/** After these every call in the context fails until it is destroyed. */
+bool is_sticky(CUresult code) {
+    switch (code) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_MPS_RPC_FAILURE:
+    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** It may work later: services start after the machine, and other clients of a server end. */
+bool is_transient(CUresult code) {
+    return code == CUDA_ERROR_SYSTEM_NOT_READY || code == CUDA_ERROR_MPS_CONNECTION_FAILED ||
+           code == CUDA_ERROR_MPS_SERVER_NOT_READY || code == CUDA_ERROR_MPS_MAX_CLIENTS_REACHED ||
+           code == CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED;
+}
+
+bool start(Search &search, bool *may_come) {
     Driver &d = search.driver;
     if (d.cuDriverGetVersion(&d.version) == CUDA_SUCCESS && d.version < oldest_version) {
         search.why_not << "the CUDA driver is of version ";
@@ -140,27 +173,44 @@ bool start(Search &search) {
     if (code != CUDA_SUCCESS) {
         search.why_not << "the CUDA driver does not start: ";
         append_result_of(search.why_not, d, code);
+        *may_come = is_transient(code);
     }
     return code == CUDA_SUCCESS;
 }
 
-Search *search() {
-    LockGuard lock(search_lock);
-    if (Search *found = result.load(std::memory_order_acquire)) {
-        return found;
-    }
+/** Null: out of memory. The lock is held. */
+Search *begin_search() {
     void *memory = calloc(1, sizeof(Search));
     if (!memory) {
         return nullptr;
     }
     Search *search = new (memory) Search();
     void *library = load_library(search->why_not);
-    search->succeeded = library && find_functions(library, *search) && start(*search);
+    search->has_functions = library && find_functions(library, *search);
     result.store(search, std::memory_order_release);
-    if (search->succeeded) {
-        found_driver.store(&search->driver, std::memory_order_release);
-    }
     return search;
+}
+
+/** The search to its end, or as far as it comes now. */
+const Driver *go_on_searching(bool explain) {
+    LockGuard lock(search_lock);
+    Search *search = result.load(std::memory_order_relaxed);
+    search = search ? search : begin_search();
+    if (search && !search->is_over.load(std::memory_order_relaxed)) {
+        bool may_come = false;
+        if (search->has_functions) {
+            search->why_not = Text();
+            search->succeeded = start(*search, &may_come);
+        }
+        search->is_over.store(!may_come, std::memory_order_release);
+        if (search->succeeded) {
+            found_driver.store(&search->driver, std::memory_order_release);
+        }
+    }
+    if (explain && !(search && search->succeeded)) {
+        set_failure(search ? search->why_not.c_str() : "out of host memory");
+    }
+    return search && search->succeeded ? &search->driver : nullptr;
 }
 
 }  // namespace
@@ -168,17 +218,14 @@ Search *search() {
 constinit std::atomic<const Driver *> found_driver{nullptr};
 
 const Driver *search_for_driver(bool explain) {
-    const Search *done = result.load(std::memory_order_acquire);
-    if (!done) {
-        done = search();
+    const Search *search = result.load(std::memory_order_acquire);
+    if (!search || !search->is_over.load(std::memory_order_acquire)) {
+        return go_on_searching(explain);
     }
-    if (done && done->succeeded) {
-        return &done->driver;
+    if (explain && !search->succeeded) {
+        set_failure(search->why_not.c_str());
     }
-    if (explain) {
-        set_failure(done ? done->why_not.c_str() : "out of host memory");
-    }
-    return nullptr;
+    return search->succeeded ? &search->driver : nullptr;
 }
 
 void append_result(Text &text, CUresult code) {
@@ -195,7 +242,17 @@ CUresult note_failure(const char *call, CUresult code) {
     return code;
 }
 
+calotype_status status_in(const DeviceScope &scope, CUresult code, calotype_status otherwise) {
+    if (is_sticky(code)) {
+        context_has_failed(scope.context_uid);
+    }
+    return status_of(code, otherwise);
+}
+
 calotype_status status_of(CUresult code, calotype_status otherwise) {
+    if (is_sticky(code)) {
+        return CALOTYPE_E_CONTEXT_LOST;
+    }
     switch (code) {
     case CUDA_SUCCESS:
         return CALOTYPE_OK;
@@ -204,17 +261,6 @@ calotype_status status_of(CUresult code, calotype_status otherwise) {
     case CUDA_ERROR_DEINITIALIZED:
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-    // After these every call fails until the context is destroyed.
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
         return CALOTYPE_E_CONTEXT_LOST;
     case CUDA_ERROR_INVALID_HANDLE:  // of a stream of another context, say
         return CALOTYPE_E_INVALID;

@@ -6,6 +6,7 @@
 
 #include "runtime/abi/kernels.h"
 #include "runtime/cuda/driver_types.h"
+#include "runtime/device/kernel_backend.h"
 #include "runtime/host/text.h"
 
 namespace calotype {
@@ -31,7 +32,8 @@ extern std::atomic<const Driver *> found_driver;
 const Driver *search_for_driver(bool explain);
 
 /** The driver, loaded and initialised with at least one device; else null, with what is missing
- * kept as the failure of this thread if that is wanted. A failure is final, like success. */
+ * kept as the failure of this thread if that is wanted. A failure is final, like success, unless
+ * the driver or its server says that it is not ready: then it is asked again. */
 inline const Driver *find_driver(bool explain = true) {
     const Driver *found = found_driver.load(std::memory_order_acquire);
     return found ? found : search_for_driver(explain);
@@ -48,6 +50,10 @@ void append_result(Text &text, CUresult result);
 CUresult note_failure(const char *call, CUresult result);
 /** What a result means for the caller; `otherwise` for those that have no status of their own. */
 calotype_status status_of(CUresult result, calotype_status otherwise = CALOTYPE_E_DEVICE);
+/** The same for a call in a context, which is told to the cache if it does not recover from that
+ * (context_has_failed). Without a lock. */
+calotype_status status_in(const DeviceScope &scope, CUresult result,
+                          calotype_status otherwise = CALOTYPE_E_DEVICE);
 /** Whether the call failed since its context, or the driver, is gone. */
 bool says_context_is_gone(CUresult result);
 

@@ -20,14 +20,14 @@ namespace cuda {
 namespace {
 
 /** Write "cuModuleUnload: CUDA_ERROR..." into the log; answers with the status. */
-calotype_status log_failure(ErrorLog &log, const char *call, CUresult code,
-                            calotype_status otherwise) {
+calotype_status log_failure(const DeviceScope &scope, ErrorLog &log, const char *call,
+                            CUresult code) {
     Text text;
     text << call << ": ";
     append_result(text, code);
     log << text.c_str();
     log.driver_result = code;
-    return status_of(code, otherwise);
+    return status_in(scope, code, CALOTYPE_E_LOAD);
 }
 
 calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
@@ -121,7 +121,7 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
              : driver().cuModuleLoadDataEx(&loaded, image.bytes, 0, nullptr, nullptr);
     calotype_status status = CALOTYPE_OK;
     if (code != CUDA_SUCCESS) {
-        status = log_failure(log, "cuModuleLoadDataEx", code, CALOTYPE_E_LOAD);
+        status = log_failure(scope, log, "cuModuleLoadDataEx", code);
         status = status == CALOTYPE_E_LOAD ? status_of_load(code) : status;
         if (text && text[0]) {
             log << '\n' << text;
@@ -133,9 +133,8 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
 }
 
 calotype_status unload(const DeviceScope &scope, void *module) {
-    (void)scope;
-    return status_of(
-        note_failure("cuModuleUnload", driver().cuModuleUnload(static_cast<CUmodule>(module))));
+    return status_in(scope, note_failure("cuModuleUnload",
+                                         driver().cuModuleUnload(static_cast<CUmodule>(module))));
 }
 
 /** Let the kernel have all the shared memory that the device gives on request. */
@@ -168,12 +167,11 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
         return CALOTYPE_OK;
     }
     log << "kernel " << name << ": ";
-    return log_failure(log, call, code, CALOTYPE_E_LOAD);
+    return log_failure(scope, log, call, code);
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
                            uint64_t *address, size_t *bytes) {
-    (void)scope;
     CUdeviceptr found = 0;
     const CUresult code =
         driver().cuModuleGetGlobal(&found, bytes, static_cast<CUmodule>(module), name);
@@ -184,7 +182,7 @@ calotype_status get_global(const DeviceScope &scope, void *module, const char *n
         set_failure(text.c_str());
         return CALOTYPE_E_INVALID;
     }
-    return status_of(note_failure("cuModuleGetGlobal", code));
+    return status_in(scope, note_failure("cuModuleGetGlobal", code));
 }
 
 calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const void *source,
@@ -199,12 +197,11 @@ calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const
     if (code == CUDA_SUCCESS) {
         code = note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(stream));
     }
-    return status_of(code);
+    return status_in(scope, code);
 }
 
 calotype_status synchronize(const DeviceScope &scope) {
-    (void)scope;
-    return status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
+    return status_in(scope, note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
 }
 
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {
@@ -225,7 +222,7 @@ calotype_status record_event(const DeviceScope &scope, void *stream, void **even
         }
     }
     *event = made;
-    return status_of(code);
+    return status_in(scope, code);
 }
 
 calotype_status query_event(void *event) {

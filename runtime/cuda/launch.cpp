@@ -60,8 +60,8 @@ bool is_about_the_launch(CUresult code) {
 
 }  // namespace
 
-__attribute__((noinline)) static calotype_status explain(const Launch &launch, CUresult code,
-                                                         ErrorLog &log) {
+__attribute__((noinline)) static calotype_status
+explain(const DeviceScope &scope, const Launch &launch, CUresult code, ErrorLog &log) {
     Text text;
     append_result(text, code);
     log << "cuLaunchKernel: " << text.c_str();
@@ -73,7 +73,7 @@ __attribute__((noinline)) static calotype_status explain(const Launch &launch, C
         explain_shared_memory(log, launch);
         return CALOTYPE_E_LAUNCH;
     }
-    return status_of(code);
+    return status_in(scope, code);
 }
 
 static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
@@ -104,7 +104,8 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
     if (code == CUDA_ERROR_INVALID_CONTEXT) {
         code = launch_on(on, wanted, args);
     }
-    const calotype_status status = code == CUDA_SUCCESS ? CALOTYPE_OK : explain(wanted, code, log);
+    const calotype_status status =
+        code == CUDA_SUCCESS ? CALOTYPE_OK : explain(scope, wanted, code, log);
     leave(scope);
     return status;
 }

@@ -554,8 +554,8 @@ calotype_status await_all_work(const Call &call) {
     const bool is_early_over = context.early_bytes.load(std::memory_order_relaxed) != 0 &&
                                context.pool.load(std::memory_order_acquire) &&
                                !calotype_can_reuse_device_allocations(call.scope().user_context);
-    return status_of(give_back_after_work(
-        take_kept_of(context, is_early_over ? is_parked_or_early : is_parked)));
+    return status_in(call.scope(), give_back_after_work(take_kept_of(
+                                       context, is_early_over ? is_parked_or_early : is_parked)));
 }
 
 calotype_status release_unused(const Call &call) {

@@ -195,5 +195,10 @@ struct KernelBackend {
 calotype_status release_context_of(const KernelBackend &backend, void *user_context,
                                    uint32_t timeout_ms);
 
+/** The back end's driver answers every call in that context with an error from now on, as CUDA does
+ * once a kernel has accessed what it may not: nobody gets a hold there any more, and callbacks are
+ * told that the context is lost. */
+void context_has_failed(uint64_t context_uid);
+
 }  // namespace runtime
 }  // namespace calotype

@@ -40,7 +40,7 @@ struct Flight {
     }
     bool is_lost() const {
         LockGuard guard(kernel_cache.lock);
-        return context.lost;
+        return !context.has_driver();
     }
 };
 
@@ -303,7 +303,7 @@ void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *
 bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
     LockGuard guard(kernel_cache.lock);
     calotype_entry &entry = flight.entry;
-    if (flight.context.lost) {
+    if (!flight.context.has_driver()) {
         return false;
     }
     flight.module->scope = flight.context.scope;

@@ -312,6 +312,11 @@ Answer ask(Request &request) {
     if (request.context->lost || request.context->uid != request.call.scope.context_uid) {
         return request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
     }
+    if (request.context->failed) {
+        return request.refuse(CALOTYPE_E_CONTEXT_LOST,
+                              "a kernel or the device has failed, after which the driver refuses "
+                              "all calls in the context: release it and make another one");
+    }
     if (request.context->closing) {
         return request.refuse(CALOTYPE_E_CLOSING, "the context is being released");
     }

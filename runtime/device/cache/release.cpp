@@ -183,7 +183,7 @@ calotype_status release_closed(Release &release) {
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
     kernel_cache.lock.lock();
-    const bool has_driver = release.has_driver && !context.lost;  // as a teardown may have said
+    const bool has_driver = release.has_driver && context.has_driver();  // as a teardown may say
     kernel_cache.lock.unlock();
     if (torn != CALOTYPE_E_CAPTURE) {
         drop_holds(context, has_driver);

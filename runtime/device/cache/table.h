@@ -153,9 +153,14 @@ struct ContextState {
     NrtState nrt;
     bool closing;     ///< one release at a time
     bool lost;        ///< no call of the driver any more
+    bool failed;      ///< the driver refuses all calls: nothing is held, unloaded or copied
     bool over_limit;  ///< finalizes are to look for victims
     std::atomic<uint64_t> counters[n_counters];
     uint64_t base[n_counters];  ///< at the last reset
+
+    bool has_driver() const {
+        return !lost && !failed;
+    }
 };
 
 struct Table {

@@ -19,8 +19,28 @@ void Victims::add(calotype_entry &entry) {
 }
 
 bool is_to_be_watched(const calotype_entry &entry) {
-    return entry.evict_when_idle || entry.awaited || entry.context->over_limit ||
-           entry.context->closing || entry.context->n_stream_holds;
+    const ContextState &context = *entry.context;
+    return entry.evict_when_idle || entry.awaited || context.over_limit || context.closing ||
+           context.failed || context.n_stream_holds;
+}
+
+void context_has_failed(uint64_t context_uid) {
+    LockGuard guard(kernel_cache.lock);
+    ContextState *context = find_context(context_uid);
+    if (!context || context->failed) {
+        return;
+    }
+    context->failed = true;
+    for (calotype_entry *e = context->newest; e; e = e->older) {
+        if (e->phase() == Phase::ready) {
+            set_watched(*e, true);
+        }
+    }
+}
+
+static bool driver_answers(const ContextState &context) {
+    LockGuard guard(kernel_cache.lock);
+    return context.has_driver();
 }
 
 bool is_held(calotype_entry &entry) {
@@ -118,18 +138,17 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     const KernelBackend &backend = *context.backend;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;
-    kernel_cache.lock.lock();
-    bool has_driver = !context.lost;
-    kernel_cache.lock.unlock();
-    has_driver = has_driver && backend.is_alive(scope.context, scope.context_uid) &&
-                 backend.enter(scope) == CALOTYPE_OK;
-    const bool is_captured = has_driver && !await_work(backend, scope);
+    const bool is_entered = driver_answers(context) &&
+                            backend.is_alive(scope.context, scope.context_uid) &&
+                            backend.enter(scope) == CALOTYPE_OK;
+    const bool is_captured = is_entered && !await_work(backend, scope);
     if (is_captured && reason != CALOTYPE_R_EXIT && put_back(context, victims, reason)) {
         backend.leave(scope);
         return CALOTYPE_E_CAPTURE;
     }
-    const bool is_entered = has_driver;
-    has_driver = has_driver && (!is_captured || reason == CALOTYPE_R_EXIT);
+    // The wait for its work is where a context may prove to have failed.
+    const bool has_driver =
+        is_entered && driver_answers(context) && (!is_captured || reason == CALOTYPE_R_EXIT);
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;

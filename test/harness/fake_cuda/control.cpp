@@ -63,6 +63,23 @@ CUresult current(CUctx_st **context) {
     return state().contexts.count(*context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+/// Of calls that manage contexts and devices, or ask no device.
+static bool works_in_broken_context(const std::string &name) {
+    for (const char *begin :
+         {"cuCtxPush", "cuCtxPop", "cuCtxGet", "cuCtxSetCurrent", "cuCtxCreate", "cuCtxDestroy",
+          "cuDevice", "cuDriver", "cuInit", "cuGetError", "cuMemPoolDestroy"}) {
+        if (name.rfind(begin, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void break_context(void *context) {
+    Guard guard(state().lock);
+    static_cast<CUctx_st *>(context)->is_broken = true;
+}
+
 CUresult enter_call(const char *name) {
     std::function<void()> hook;
     int random_failure = 0;
@@ -81,7 +98,13 @@ CUresult enter_call(const char *name) {
         hook();
     }
     const int planned = state().calls.enter(name);
-    return CUresult(planned ? planned : random_failure);
+    if (planned || random_failure) {
+        return CUresult(planned ? planned : random_failure);
+    }
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    const bool is_broken = current(&context) == CUDA_SUCCESS && context->is_broken;
+    return is_broken && !works_in_broken_context(name) ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 
 static CUctx_st *new_pages() {
@@ -116,7 +139,7 @@ CUctx_st *make_context(int device, CUctx_st *at) {
     at->default_stream = at->thread_stream = {};
     at->default_stream.context = at->thread_stream.context = at;
     at->heap_bytes = 0;
-    at->is_heap_used = false;
+    at->is_heap_used = at->is_broken = false;
     s.contexts.insert(at);
     return at;
 }

@@ -55,6 +55,10 @@ void define_kernel(const std::string &name, calotype_test::FakeKernel kernel);
 /// In a kernel that runs: the memory of a variable of its module, null if there is none.
 void *global(const std::string &name);
 
+/// As in a kernel that accesses what it may not: nearly every call in the context answers with
+/// CUDA_ERROR_ILLEGAL_ADDRESS until it is destroyed.
+void break_context(void *context);
+
 /// As in a kernel that allocates: from now on the heap of the current context keeps its size.
 void use_heap();
 /// What cuCtxSetLimit gave the context's heap; 0: nothing.

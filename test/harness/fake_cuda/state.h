@@ -178,6 +178,7 @@ struct CUctx_st {
     uint64_t id = 0;
     int device = 0;
     bool is_alive = false;
+    bool is_broken = false;
     bool is_primary = false;
     bool is_in_pages = false;  ///< of its own
     size_t heap_bytes = 0;
