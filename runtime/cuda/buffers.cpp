@@ -238,8 +238,8 @@ static int cuda_compute_capability(void *user_context, int *major, int *minor) {
     if (status != CALOTYPE_OK) {
         return code_of(status);
     }
-    *major = known_context(scope).device->sm / 10;
-    *minor = known_context(scope).device->sm % 10;
+    *major = context_info(scope).device->sm / 10;
+    *minor = context_info(scope).device->sm % 10;
     release(scope);
     return 0;
 }

@@ -14,6 +14,25 @@ uint64_t capture_of(const DeviceScope &scope, void *stream);
 calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ended)(void *),
                              void *data);
 
+/** What the driver refuses to a thread while others capture is allowed as long as this lives, and
+ * leaves their captures alone: calls for memory wait for nothing that is captured. */
+class AllowedInCaptures {
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+    void exchange() {
+        driver().cuThreadExchangeStreamCaptureMode(&mode);
+    }
+
+public:
+    AllowedInCaptures() {
+        exchange();
+    }
+    ~AllowedInCaptures() {
+        exchange();
+    }
+    AllowedInCaptures(const AllowedInCaptures &) = delete;
+};
+
 }  // namespace cuda
 }  // namespace runtime
 }  // namespace calotype

@@ -7,7 +7,8 @@
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
-#include "runtime/cuda/known_contexts.h"
+#include "runtime/cuda/context_table.h"
+#include "runtime/cuda/device_pool.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
@@ -18,56 +19,51 @@ namespace cuda {
 
 namespace {
 
-constexpr int max_devices = 64;
-
 struct Primary {
     std::atomic<CUcontext> context{nullptr};
-    int retains = 0;  ///< with the lock held
+    std::atomic<int> retains{0};
 };
 constinit Primary primaries[max_devices];
-constinit Mutex primaries_lock;
 
 /** What a thread met last, so that the next acquire need not search. */
 struct Recent {
-    KnownContext *known;
+    ContextInfo *info;
     CUcontext context;
-    uint64_t uid;
+    uint64_t number, uid;
 };
-constinit thread_local Recent recent = {nullptr, nullptr, 0};
+constinit thread_local Recent recent = {nullptr, nullptr, 0, 0};
 /** One bit for each enter() that has not ended: whether it pushed the context. */
 thread_local uint64_t pushed;
 
 /** Whether the record still is that of what the thread met last. */
 bool is_current(const Recent &recent) {
-    return recent.known && recent.known->uid.load(std::memory_order_acquire) == recent.uid &&
-           !recent.known->is_lost.load(std::memory_order_relaxed);
+    return recent.info && recent.info->uid.load(std::memory_order_acquire) == recent.uid;
 }
 
-calotype_status know(CUcontext context, KnownContext **known) {
-    uint64_t uid = 0;
-    if (CUresult code = driver_identity(context, &uid)) {
-        if (code != CUDA_ERROR_NOT_SUPPORTED) {
-            note_failure("cuCtxGetId", code);
-            return status_of(code);
-        }
-        uid = 0;
+/** Fill in `recent` for a context that a call has named. */
+calotype_status meet(CUcontext context) {
+    uint64_t number = 0;
+    const CUresult code = driver_number(context, &number);
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_SUPPORTED) {
+        note_failure("cuCtxGetId", code);
+        return status_of(code);
     }
-    if (uid && recent.uid == uid && is_current(recent)) {
-        *known = recent.known;
+    if (recent.context == context && recent.number == number && is_current(recent)) {
         return CALOTYPE_OK;
     }
-    const calotype_status status = find_or_add(context, uid, known);
     recent = {};
+    ContextInfo *info = nullptr;
+    const calotype_status status = find_or_add(context, number, &info);
     if (status == CALOTYPE_OK) {
-        recent = {*known, context, (*known)->uid.load(std::memory_order_relaxed)};
+        recent = {info, context, number, info->uid.load(std::memory_order_relaxed)};
     }
     return status;
 }
 
 /** Whether a primary context is still what was retained. */
 bool is_still_there(CUcontext context) {
-    uint64_t uid = 0;
-    const CUresult code = driver_identity(context, &uid);
+    uint64_t number = 0;
+    const CUresult code = driver_number(context, &number);
     return code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -75,28 +71,22 @@ bool is_still_there(CUcontext context) {
  * if it does not answer. Null if it was not retained yet and `create` is false, or on failure. */
 CUcontext primary_context(int ordinal, bool create) {
     Primary &primary = primaries[ordinal];
-    CUcontext context = primary.context.load(std::memory_order_acquire);
-    if (context && is_still_there(context)) {
-        return context;
+    CUcontext before = primary.context.load(std::memory_order_acquire);
+    if (before && is_still_there(before)) {
+        return before;
     }
-    if (!context && !create) {
-        return nullptr;
-    }
-    const DeviceInfo *info = device_info(ordinal);
+    const DeviceInfo *info = create ? device_info(ordinal) : nullptr;
     if (!info) {
         return nullptr;
     }
-    LockGuard lock(primaries_lock);
-    context = primary.context.load(std::memory_order_relaxed);
-    if (context && is_still_there(context)) {
-        return context;
-    }
+    CUcontext context = nullptr;
     if (note_failure("cuDevicePrimaryCtxRetain",
                      driver().cuDevicePrimaryCtxRetain(&context, info->device)) != CUDA_SUCCESS) {
-        primary.context.store(nullptr, std::memory_order_release);
+        primary.context.compare_exchange_strong(before, nullptr);
         return nullptr;
     }
-    primary.retains++;
+    // Two threads may retain it at once; each one is given back with the context.
+    primary.retains.fetch_add(1, std::memory_order_relaxed);
     primary.context.store(context, std::memory_order_release);
     return context;
 }
@@ -227,17 +217,18 @@ inline bool acquire_again(const Driver &driver, void *user_context, DeviceScope 
     const calotype_device_context *given = given_context(user_context);
     const CUcontext context = context_asked_for(user_context, given);
     const Recent &last = recent;
-    unsigned long long uid = 0;
+    unsigned long long number = 0;
     if (!context || context != last.context || !driver.cuCtxGetId ||
-        driver.cuCtxGetId(context, &uid) != CUDA_SUCCESS || uid != last.uid || !is_current(last)) {
+        driver.cuCtxGetId(context, &number) != CUDA_SUCCESS || number != last.number ||
+        !is_current(last)) {
         return false;
     }
     scope->user_context = user_context;
     scope->context = context;
-    scope->context_uid = uid;
+    scope->context_uid = last.uid;
     scope->stream = stream_asked_for(given);
-    scope->device = last.known->device->device;
-    scope->extra = last.known;
+    scope->device = last.info->device->device;
+    scope->extra = last.info;
     return true;
 }
 
@@ -247,10 +238,10 @@ calotype_status fill_scope(void *user_context, CUcontext context, DeviceScope *s
     if (int code = calotype_cuda_get_stream(user_context, context, &stream)) {
         return note_hook_failure("calotype_cuda_get_stream", code);
     }
-    KnownContext *known = nullptr;
-    const calotype_status status = know(context, &known);
+    const calotype_status status = meet(context);
     if (status == CALOTYPE_OK) {
-        *scope = {user_context, context, recent.uid, stream, known->device->device, known};
+        ContextInfo *info = recent.info;
+        *scope = {user_context, context, recent.uid, stream, info->device->device, info};
     }
     return status;
 }
@@ -327,48 +318,52 @@ void leave(const DeviceScope &scope) {
     pushed >>= 1;
 }
 
-bool is_alive(void *context, uint64_t context_uid) {
-    // One that is told lost is not asked about.
-    if (!find_driver(false) || !find_by_uid(context_uid)) {
+bool acquire_existing(void *user_context, DeviceScope *scope) {
+    CUcontext context = nullptr;
+    if (!find_driver(false) || is_of_another_api(given_context(user_context)) ||
+        calotype_cuda_acquire_context(user_context, &context, false) != 0) {
         return false;
     }
-    uint64_t uid = 0;
-    const CUresult code = remembered_identity(static_cast<CUcontext>(context), &uid);
-    return code == CUDA_ERROR_NOT_SUPPORTED || (code == CUDA_SUCCESS && uid == context_uid);
-}
-
-void forget_context(uint64_t context_uid) {
-    if (KnownContext *known = find_by_uid(context_uid)) {
-        known->is_lost.store(true);
-        end_memory(*known);
+    const bool is_there = context && fill_scope(user_context, context, scope) == CALOTYPE_OK;
+    if (!is_there) {
+        calotype_cuda_release_context(user_context);
+        clear_failure();
     }
+    return is_there;
 }
 
-KnownContext &known_context(const DeviceScope &scope) {
-    return *static_cast<KnownContext *>(scope.extra);
+bool is_alive(uint64_t context_uid) {
+    return find_driver(false) && find_by_uid(context_uid);
+}
+
+bool is_own_context(uint64_t context_uid) {
+    const ContextInfo *info = find_by_uid(context_uid);
+    return info && primaries[info->device->device].context.load(std::memory_order_acquire) ==
+                       info->handle.load(std::memory_order_relaxed);
+}
+
+ContextInfo &context_info(const DeviceScope &scope) {
+    return *static_cast<ContextInfo *>(scope.extra);
 }
 
 void release_if_primary(const DeviceInfo &info, void *context) {
-    LockGuard lock(primaries_lock);
     Primary &primary = primaries[info.device];
-    if (primary.context.load(std::memory_order_relaxed) != context) {
+    CUcontext expected = static_cast<CUcontext>(context);
+    if (!primary.context.compare_exchange_strong(expected, nullptr)) {
         return;  // the application's
     }
-    primary.context.store(nullptr, std::memory_order_release);
-    for (; primary.retains > 0; primary.retains--) {
+    for (int n = primary.retains.exchange(0); n > 0; n--) {
         driver().cuDevicePrimaryCtxRelease(info.device);
     }
 }
 
 void forget_devices() {
-    {
-        LockGuard lock(primaries_lock);
-        for (Primary &primary : primaries) {
-            primary.context.store(nullptr);
-            primary.retains = 0;
-        }
+    for (Primary &primary : primaries) {
+        primary.context.store(nullptr);
+        primary.retains.store(0);
     }
-    lose_all_contexts();
+    end_all_contexts();
+    forget_pools();
     forget_device_infos();
 }
 

@@ -27,22 +27,22 @@ struct DeviceInfo {
     char name[128];
 };
 
-/** A context that was met (known_contexts.h). */
-struct KnownContext {
-    std::atomic<uint64_t> uid{0};  ///< 0: that of none at present
-    std::atomic<CUcontext> context{nullptr};
+constexpr int max_devices = 64;
+
+/** A context that calls have named (context_table.h). */
+struct ContextInfo {
+    std::atomic<uint64_t> uid{0};  ///< its identity; 0: it has ended
+    std::atomic<CUcontext> handle{nullptr};
+    std::atomic<uint64_t> number{0};  ///< the driver's, 0 if it gives none
     const DeviceInfo *device = nullptr;
-    Mutex pool_lock;                          ///< for making it
-    std::atomic<CUmemoryPool> pool{nullptr};  ///< null until it is ready (pools.h)
-    std::atomic<uint64_t> pool_keeps{0};      ///< its release threshold
-    Word pool_state{0};
-    std::atomic<uint64_t> early_bytes{0};   ///< that did not wait for the pool
-    std::atomic<uint64_t> parked_bytes{0};  ///< freed, but streams may use them
-    std::atomic<int> pieces{0};             ///< of memory that are the context's
-    std::atomic<bool> has_streams{false};   ///< calls have named some
-    std::atomic<bool> is_lost{false};
-    std::atomic<KnownContext *> next{nullptr};
-    KnownContext *next_free = nullptr;
+    std::atomic<bool> has_streams{false};  ///< calls have named some
+    std::atomic<int> pieces{0};            ///< of memory that were allocated here
+    /** Threads that call the driver for the context though their call did not name it. */
+    Word users{0};
+    /** For frees that name no stream (memory.cpp), made when they are first needed. */
+    std::atomic<CUstream> free_stream{nullptr};
+    std::atomic<CUevent> free_event{nullptr};
+    std::atomic<ContextInfo *> next{nullptr};
 };
 
 /** Number `ordinal`, or null with the failure kept. */
@@ -60,20 +60,25 @@ calotype_status acquire_held(void *user_context, const DeviceScope &held, Device
 void release(const DeviceScope &scope);
 calotype_status enter(const DeviceScope &scope);
 void leave(const DeviceScope &scope);
-bool is_alive(void *context, uint64_t context_uid);
-void forget_context(uint64_t context_uid);
+bool is_alive(uint64_t context_uid);
+bool is_own_context(uint64_t context_uid);
+void end_context(uint64_t context_uid, bool has_driver);
 
-KnownContext &known_context(const DeviceScope &scope);
+ContextInfo &context_info(const DeviceScope &scope);
 /** The default streams, 0 to 2, are those of the current context. */
 inline bool names_its_context(CUstream stream) {
     return reinterpret_cast<uintptr_t>(stream) > 2;
 }
 /** Work of the call goes to the stream, which what others free is to wait for. */
-inline void note_stream(KnownContext &context, CUstream stream) {
+inline void note_stream(ContextInfo &context, CUstream stream) {
     if (names_its_context(stream) && !context.has_streams.load(std::memory_order_relaxed)) {
         context.has_streams.store(true, std::memory_order_relaxed);
     }
 }
+
+/** The scope of a call if its context is there already; false if not, without a failure. Nothing is
+ * made and nothing retained; end it with release(). */
+bool acquire_existing(void *user_context, DeviceScope *scope);
 
 /** Give up the context if it is the device's primary one that was retained; the driver then
  * destroys it unless others use it. */
@@ -104,8 +109,8 @@ public:
     const DeviceScope &scope() const {
         return current;
     }
-    KnownContext &context() const {
-        return known_context(current);
+    ContextInfo &context() const {
+        return context_info(current);
     }
     CUstream stream() const {
         return static_cast<CUstream>(current.stream);

@@ -15,7 +15,6 @@ namespace cuda {
 
 namespace {
 
-constexpr int max_devices = 64;
 constinit Mutex devices_lock;
 DeviceInfo infos[max_devices];
 std::atomic<bool> is_filled[max_devices];

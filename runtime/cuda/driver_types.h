@@ -140,7 +140,11 @@ enum CUpointer_attribute : int {
 };
 
 enum CUlimit : int { CU_LIMIT_MALLOC_HEAP_SIZE = 2 };
-enum CUmemPool_attribute : int { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
+enum CUmemPool_attribute : int {
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
+    CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7
+};
 enum CUstreamCaptureStatus : int {
     CU_STREAM_CAPTURE_STATUS_NONE = 0,
     CU_STREAM_CAPTURE_STATUS_ACTIVE = 1

@@ -332,7 +332,7 @@ bool replay(const DeviceScope &scope, std::atomic<void *> *place, const LaunchLi
         is_capturing(scope, nullptr) || enter(scope) != CALOTYPE_OK) {
         return false;
     }
-    note_stream(known_context(scope), static_cast<CUstream>(scope.stream));
+    note_stream(context_info(scope), static_cast<CUstream>(scope.stream));
     const Look look = look_of(list, scope.stream);
     Slot *slot = find(*graphs, list, look, counts);
     bool done = false;

@@ -31,7 +31,7 @@ calotype_status log_failure(const DeviceScope &scope, ErrorLog &log, const char 
 }
 
 calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
-    const DeviceInfo &device = *known_context(scope).device;
+    const DeviceInfo &device = *context_info(scope).device;
     arch->sm = uint32_t(device.sm);
     arch->suffix = device.sm >= 90 ? 'a' : 0;
     return CALOTYPE_OK;
@@ -160,7 +160,7 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     CUresult code = driver().cuModuleGetFunction(&found, static_cast<CUmodule>(module), name);
     if (code == CUDA_SUCCESS) {
         call = "cuFuncSetAttribute";
-        code = allow_shared_memory(*known_context(scope).device, found);
+        code = allow_shared_memory(*context_info(scope).device, found);
     }
     *function = found;
     if (code == CUDA_SUCCESS) {
@@ -238,7 +238,7 @@ void destroy_event(void *event) {
 }  // namespace
 
 void name_device(const DeviceScope &scope, ErrorLog &log) {
-    const DeviceInfo &device = *known_context(scope).device;
+    const DeviceInfo &device = *context_info(scope).device;
     log << device.name << " (sm_" << device.sm << "), driver " << driver().version / 1000 << '.'
         << driver().version % 1000 / 10;
 }

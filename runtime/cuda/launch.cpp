@@ -85,14 +85,14 @@ static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
-    const Launch wanted = {*known_context(scope).device, static_cast<CUfunction>(function), grid,
+    const Launch wanted = {*context_info(scope).device, static_cast<CUfunction>(function), grid,
                            block, dynamic_shared_bytes};
     CUstream on = static_cast<CUstream>(stream ? stream : scope.stream);
     // Pushing and popping a context takes a lock of the driver, 2 us with 16 threads. Where the
     // stream says which context is meant, only older drivers want it current all the same.
     CUresult code = CUDA_ERROR_INVALID_CONTEXT;
     if (names_its_context(on)) {
-        note_stream(known_context(scope), on);
+        note_stream(context_info(scope), on);
         code = launch_on(on, wanted, args);
     }
     if (code == CUDA_SUCCESS) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Device memory: where it comes from, and who owns which piece of it.
+// The device memory of buffers: which piece came from which allocator, in whose context and in what
+// order it goes back there.
 #pragma once
 
 #include "runtime/cuda/context.h"
@@ -11,19 +12,28 @@ namespace cuda {
 /** Allocate in the call's context, in the order of its stream. The piece is known by its address
  * plus `offset`, which is what *handle becomes. */
 calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdeviceptr *handle);
-/** Free what allocate() gave, in whatever context that was. */
-calotype_status deallocate(const Call &call, CUdeviceptr handle);
+/** Free what allocate() gave, whatever context the call names, if it names one at all. */
+calotype_status deallocate(void *user_context, CUdeviceptr handle);
 /** KernelBackend::reuse_memory. */
 bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
                   uint64_t *handle);
-/** Wait for all work of the context, and give back what waits for that. */
+/** The number of the device that a piece is on, -1 if allocate() did not give it. */
+int device_of_piece(CUdeviceptr handle);
+/** Wait for all work of the call's context. */
 calotype_status await_all_work(const Call &call);
-/** Give memory that is kept for later back to the driver. */
+/** Give memory that is kept for later back to the driver: what was freed in the call's context, and
+ * what its device's allocator keeps. */
 calotype_status release_unused(const Call &call);
-/** The same for a context that is gone, and end its pool; false: it or pieces of it are in use. */
-bool end_memory(KnownContext &context);
+/** The identity of the context ends. With a driver, its kept memory is given back before, and the
+ * context must answer; without one nothing is asked about it. */
+void end_context(uint64_t context_uid, bool has_driver);
 /** How many pieces are in use. */
 int live_allocations();
+
+/** KernelBackend's functions of these names. */
+calotype_status set_allocator(const calotype_device_allocator *allocator);
+calotype_status set_memory_limits(const calotype_memory_limits &limits);
+void add_memory_stats(int32_t device, calotype_memory_stats *stats);
 
 }  // namespace cuda
 }  // namespace runtime

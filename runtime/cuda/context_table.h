@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The contexts that calls have named, and the identity of each.
+//
+// The driver is asked about a context only with a handle that the current call was given or that
+// the runtime itself retained. An identity ends when the context is released or told lost; from
+// then on nothing is asked about its handle, until a call names it again. Then the driver's own
+// number (from 12.0 on) tells whether it still is the same context: it gets a new identity, and
+// keeps what is known of its memory. Without that number it is taken for another context.
+//
+// Records are type-stable: that of a context that has ended serves a later one. A thread may look
+// at one without a lock and see by its identity whether it is the right one.
+#pragma once
+
+#include "runtime/cuda/context.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** The driver's number of a context; CUDA_ERROR_NOT_SUPPORTED if it gives none. */
+CUresult driver_number(CUcontext context, uint64_t *number);
+
+/** The record of a context that a call has named, made if need be. number 0: the driver gives none.
+ * A context that had the same handle before has ended. */
+calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info);
+/** Null if no context has that identity. */
+ContextInfo *find_by_uid(uint64_t uid);
+/** Calls `visit` for each context that has an identity. */
+void for_each_context(void (*visit)(ContextInfo &, void *), void *data);
+/** The driver has been replaced: all have ended. */
+void end_all_contexts();
+/** For tests: records that there are, in use or not. */
+int context_records();
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
