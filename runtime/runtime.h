@@ -10,6 +10,7 @@
 #include "abi/debug.h"
 #include "abi/device_context.h"
 #include "abi/device_interface.h"
+#include "abi/device_memory.h"
 #include "abi/errors.h"
 #include "abi/hooks.h"
 #include "abi/kernel_cache.h"

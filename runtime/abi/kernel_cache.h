@@ -2,9 +2,17 @@
 /*
  * Control of the kernel cache: one table a process, keyed on (context, module id), for all kinds of
  * devices. All functions may be called on any number of threads.
+ *
+ * What means a context takes a calotype_device_context, as calls of pipelines do; null is the
+ * default context. A driver's own handle in its place does not compile.
+ *
+ *     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, NULL);
+ *     calotype_release_context(&on, CALOTYPE_REL_WAIT, 1000);
+ *     cuCtxDestroy(context);
  */
 #pragma once
 
+#include "device_context.h"
 #include "kernels.h"
 
 #ifdef __cplusplus
@@ -13,8 +21,9 @@ extern "C" {
 
 /** @name Ahead of time and out again */
 /**@{*/
-/** Start loading modules on threads of the runtime. *ticket, if not null, is for the wait. */
-extern calotype_status calotype_prefetch(void *user_context,
+/** Start loading modules on threads of the runtime. *ticket, if not null, is for the wait. `on`
+ * must live until the modules are loaded. A library that has prefetched stays in memory. */
+extern calotype_status calotype_prefetch(const calotype_device_context *on,
                                          const calotype_module_desc *const *descs, uint32_t n,
                                          uint32_t flags, void **ticket);
 /** Wait for a prefetch and end its ticket, unless the answer is CALOTYPE_E_TIMEOUT. */
@@ -22,10 +31,10 @@ extern calotype_status calotype_prefetch_wait(void *ticket, uint32_t timeout_ms)
 
 enum { CALOTYPE_EVICT_DEFER = 1u, CALOTYPE_EVICT_IMAGE_TOO = 2u };
 /** Unload a module: CALOTYPE_E_BUSY if held, or later with CALOTYPE_EVICT_DEFER. */
-extern calotype_status calotype_evict(void *user_context, const calotype_module_desc *desc,
+extern calotype_status calotype_evict(const calotype_device_context *on, const calotype_module_desc *desc,
                                       uint32_t flags);
 /** Unload idle modules of the context until it holds target_bytes. */
-extern calotype_status calotype_trim(void *user_context, uint64_t target_bytes, uint64_t *freed);
+extern calotype_status calotype_trim(const calotype_device_context *on, uint64_t target_bytes, uint64_t *freed);
 /** Try again what failed for good. */
 extern calotype_status calotype_forget(const calotype_module_desc *desc);
 
@@ -34,8 +43,11 @@ typedef enum calotype_release_policy {
     CALOTYPE_REL_WAIT, /**< wait for holds */
     CALOTYPE_REL_FORCE /**< tear down although held; late finalizes are orphans */
 } calotype_release_policy;
-/** Unload all modules of the context. The context itself is its owner's. */
-extern calotype_status calotype_release_context(void *user_context, calotype_release_policy policy,
+/** Unload all modules of the context and give back what the runtime has in it; its identity ends.
+ * The context itself is its owner's, who releases it before destroying it: after that nothing is
+ * asked of the driver about it. Buffers that are still in it may be freed later. A call that names
+ * it once more meets it anew. One that is refused changes nothing for other threads. */
+extern calotype_status calotype_release_context(const calotype_device_context *on, calotype_release_policy policy,
                                                 uint32_t timeout_ms);
 /** Tell that a context was destroyed: its modules are forgotten without a call of the driver. */
 extern calotype_status calotype_context_lost(uint64_t ctx_uid);
@@ -43,7 +55,7 @@ extern calotype_status calotype_context_lost(uint64_t ctx_uid);
  * who has the ticket of one gets CALOTYPE_E_CLOSING for the others. */
 extern calotype_status calotype_shutdown(uint32_t timeout_ms);
 /** The identity under which the cache knows the context of this call. */
-extern calotype_status calotype_context_uid(void *user_context,
+extern calotype_status calotype_context_uid(const calotype_device_context *on,
                                             const calotype_device_interface_t *device_interface,
                                             uint64_t *ctx_uid);
 /**@}*/
@@ -84,7 +96,7 @@ enum { CALOTYPE_STORE_READ_ONLY = 1u, CALOTYPE_STORE_OFF = 2u };
 /** max_bytes 0: 2 GiB. */
 extern calotype_status calotype_set_store_dir(const char *path, uint64_t max_bytes, uint32_t flags);
 /** The key under which the module's loadable image is kept for the device of this call. */
-extern calotype_status calotype_image_key(void *user_context, const calotype_module_desc *desc,
+extern calotype_status calotype_image_key(const calotype_device_context *on, const calotype_module_desc *desc,
                                           calotype_uid *out);
 /**@}*/
 

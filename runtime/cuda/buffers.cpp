@@ -9,7 +9,6 @@
 #include "runtime/cuda/copies.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"
-#include "runtime/cuda/pools.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 #include "runtime/device/make_interface.h"
@@ -46,11 +45,8 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
 }
 
 int device_free(void *user_context, calotype_buffer_t *buf) {
-    Call call(user_context);
-    if (call.status() != CALOTYPE_OK) {
-        return code_of(call.status());
-    }
-    return code_of(deallocate(call, buf->device));
+    clear_failure();
+    return find_driver(false) ? code_of(deallocate(user_context, buf->device)) : 0;
 }
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
@@ -179,25 +175,11 @@ int detach_native(void *user_context, calotype_buffer_t *buf) {
     return 0;
 }
 
-/** The context of the call if there is one already. */
-bool has_context(void *user_context) {
-    CUcontext context = nullptr;
-    if (!find_driver(false) || calotype_cuda_acquire_context(user_context, &context, false) != 0) {
-        return false;
-    }
-    calotype_cuda_release_context(user_context);
-    return context != nullptr;
-}
-
 int device_release(void *user_context) {
     if (!has_context(user_context)) {
         return 0;
     }
     constexpr uint32_t patience_ms = 10000;
-    const calotype_status released = release_context_of(kernel_backend, user_context, patience_ms);
-    if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
-        return code_of(released);
-    }
     const DeviceInfo *device = nullptr;
     void *context = nullptr;
     calotype_status status = CALOTYPE_OK;
@@ -208,9 +190,12 @@ int device_release(void *user_context) {
         }
         driver().cuCtxSynchronize();
         status = release_unused(call);
-        destroy_pool(call.context());
         device = call.context().device;
         context = call.scope().context;
+    }
+    const calotype_status released = release_context_of(kernel_backend, user_context, patience_ms);
+    if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
+        return code_of(released);
     }
     release_if_primary(*device, context);
     // Where the context has failed, what the driver does not give back goes with it.

@@ -332,6 +332,18 @@ bool acquire_existing(void *user_context, DeviceScope *scope) {
     return is_there;
 }
 
+bool has_context(void *user_context) {
+    CUcontext context = nullptr;
+    if (is_of_another_api(given_context(user_context))) {
+        return true;  // which acquire() refuses
+    }
+    if (!find_driver(false) || calotype_cuda_acquire_context(user_context, &context, false) != 0) {
+        return false;
+    }
+    calotype_cuda_release_context(user_context);
+    return context != nullptr;
+}
+
 bool is_alive(uint64_t context_uid) {
     return find_driver(false) && find_by_uid(context_uid);
 }

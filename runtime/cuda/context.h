@@ -60,9 +60,9 @@ calotype_status acquire_held(void *user_context, const DeviceScope &held, Device
 void release(const DeviceScope &scope);
 calotype_status enter(const DeviceScope &scope);
 void leave(const DeviceScope &scope);
+bool has_context(void *user_context);
 bool is_alive(uint64_t context_uid);
 bool is_own_context(uint64_t context_uid);
-void end_context(uint64_t context_uid, bool has_driver);
 
 ContextInfo &context_info(const DeviceScope &scope);
 /** The default streams, 0 to 2, are those of the current context. */

@@ -10,6 +10,7 @@
 #include "runtime/abi/symbols.h"
 #include "runtime/cuda/context.h"
 #include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
@@ -286,7 +287,7 @@ using namespace calotype::runtime;
 
 CALOTYPE_WEAK int calotype_cuda_set_driver_library(const char *file_name) {
     using namespace calotype::runtime::cuda;
-    end_prefetches();  // they use what there is
+    await_prefetches(no_deadline);  // they use what there is
     {
         LockGuard lock(search_lock);
         const size_t length = file_name ? strlen(file_name) : 0;

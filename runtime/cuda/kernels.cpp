@@ -3,6 +3,7 @@
 #include "runtime/cuda/kernels.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/cuda/build_image.h"
 #include "runtime/cuda/captures.h"
@@ -11,6 +12,7 @@
 #include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/memory.h"
+#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
 
 namespace calotype {
@@ -204,6 +206,37 @@ calotype_status synchronize(const DeviceScope &scope) {
     return status_in(scope, note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
 }
 
+/** Poll the event until it has passed or the deadline has. */
+bool await_event(CUevent event, uint64_t deadline_ns) {
+    constexpr unsigned poll_us = 50;
+    CUresult code = driver().cuEventQuery(event);
+    while (code == CUDA_ERROR_NOT_READY && now_ns() < deadline_ns) {
+        usleep(poll_us);
+        code = driver().cuEventQuery(event);
+    }
+    return code == CUDA_SUCCESS;
+}
+
+/** Drivers before 12.5 tell of the default stream and those that it waits for. */
+bool await_idle(const DeviceScope &scope, uint64_t deadline_ns) {
+    const Driver &d = driver();
+    CUevent event = nullptr;
+    bool is_idle = false;
+    if (!is_capturing(scope, nullptr) && enter(scope) == CALOTYPE_OK) {
+        if (d.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
+            const CUresult code =
+                d.cuCtxRecordEvent
+                    ? d.cuCtxRecordEvent(static_cast<CUcontext>(scope.context), event)
+                    : d.cuEventRecord(event, nullptr);
+            is_idle = code == CUDA_SUCCESS && await_event(event, deadline_ns);
+            d.cuEventDestroy(event);
+        }
+        leave(scope);
+    }
+    clear_failure();
+    return is_idle;
+}
+
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {
     if (is_capturing(scope, stream)) {
         set_failure("the stream is being captured");
@@ -243,13 +276,23 @@ void name_device(const DeviceScope &scope, ErrorLog &log) {
         << driver().version % 1000 / 10;
 }
 
+static const DeviceMemoryControl memory_control = {
+    .set_allocator = set_allocator,
+    .set_limits = set_memory_limits,
+    .add_stats = add_memory_stats,
+};
+
 const KernelBackend kernel_backend = {
     .name = "CUDA",
     .acquire = acquire,
     .release = release,
+    .has_context = has_context,
     .enter = enter,
     .leave = leave,
     .is_alive = is_alive,
+    .is_own = is_own_context,
+    .await_idle = await_idle,
+    .end_context = end_context,
     .describe = describe,
     .name_device = name_device,
     .is_ready = is_image_ready,
@@ -266,13 +309,13 @@ const KernelBackend kernel_backend = {
     .query_event = query_event,
     .destroy_event = destroy_event,
     .is_capturing = is_capturing,
-    .forget_context = forget_context,
     .can_replay = can_replay,
     .replay = replay,
     .close_graphs = close_graphs,
     .free_graphs = free_graphs,
     .reuse_memory = reuse_memory,
     .acquire_held = acquire_held,
+    .memory = &memory_control,
     .heap = &device_heap,
     .capture_of = capture_of,
     .tie_to_graph = tie_to_graph,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/abi/buffer.h"
+#include "runtime/abi/device_memory.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/linkables.h"
 #include "runtime/device/error_log.h"
@@ -81,6 +82,14 @@ struct DeviceHeap {
     calotype_status (*set_size)(const DeviceScope &scope, uint64_t bytes);
 };
 
+/** Device memory under the application's control: the functions of abi/device_memory.h. */
+struct DeviceMemoryControl {
+    calotype_status (*set_allocator)(const calotype_device_allocator *allocator);
+    calotype_status (*set_limits)(const calotype_memory_limits &limits);
+    /** Add what one device has, or all with -1. */
+    void (*add_stats)(int32_t device, calotype_memory_stats *stats);
+};
+
 /** Statuses are all that is needed of a failure; where there is an ErrorLog, what is written there
  * reaches the user, and where there is none, what set_failure() was told (failure.h).
  *
@@ -95,12 +104,25 @@ struct KernelBackend {
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
+    /** Whether there is a context for the user context without one being made. Null: acquire() makes
+     * none. */
+    bool (*has_context)(void *user_context) = nullptr;
     /** Make the context current on this thread, and what was current before current again. Calls
      * nest: a module may go while another is loaded. */
     calotype_status (*enter)(const DeviceScope &scope);
     void (*leave)(const DeviceScope &scope);
-    /** Whether the context with that identity still exists and the driver still answers. */
-    bool (*is_alive)(void *context, uint64_t context_uid);
+    /** Whether the identity has not ended. Asks no driver. */
+    bool (*is_alive)(uint64_t context_uid);
+    /** Whether the context is there as long as the runtime wants it, so that the driver may be called
+     * for it when nobody names it: one that the runtime made or retained. */
+    bool (*is_own)(uint64_t context_uid);
+    /** Wait for all work of the context until now_ns() reaches the deadline; false: it goes on.
+     * Without enter. Null: synchronize() has to do. */
+    bool (*await_idle)(const DeviceScope &scope, uint64_t deadline_ns);
+    /** The identity ends: acquire answers it no more, also where the context is named again. With a
+     * driver, what the back end has in the context goes. Without one nothing is asked about it.
+     * Without enter. */
+    void (*end_context)(uint64_t context_uid, bool has_driver);
 
     /** All but the toolchain: cheap. */
     calotype_status (*describe)(const DeviceScope &scope, DeviceArch *arch);
@@ -149,10 +171,6 @@ struct KernelBackend {
      * called without enter. */
     bool (*is_capturing)(const DeviceScope &scope, void *stream);
 
-    /** calotype_context_lost() was called: acquire must not answer this identity again, also where
-     * a new context has the address of the old one. Null: the driver tells them apart. */
-    void (*forget_context)(uint64_t context_uid);
-
     /** Graphs: several launches that are one for the driver. Null: there are none.
      * can_replay: whether it pays to record. replay: launch all of the list, or nothing and answer
      * false: then the launches are done one by one, and say what is wrong. *graphs is the module's,
@@ -173,12 +191,11 @@ struct KernelBackend {
     calotype_status (*acquire_held)(void *user_context, const DeviceScope &held,
                                     DeviceScope *scope) = nullptr;
 
+    /** Null: device memory has no addresses, which an allocator of the application could give. */
+    const DeviceMemoryControl *memory = nullptr;
+
     /** Null: kernels cannot allocate memory. */
     const DeviceHeap *heap = nullptr;
-
-    /** The context has been released or, without a driver, lost: device memory that is kept for
-     * later in it goes too. Null: none is kept. Called without enter. */
-    void (*free_kept_memory)(uint64_t context_uid, bool has_driver) = nullptr;
 
     /** Graphs that applications capture, where the driver tells when they go. Called without enter.
      * capture_of: which capture the stream (null: the scope's) is in, a number not used again; 0:
@@ -189,6 +206,13 @@ struct KernelBackend {
     calotype_status (*tie_to_graph)(const DeviceScope &scope, void *stream, void (*ended)(void *),
                                     void *data) = nullptr;
 };
+
+/** An identity for a context that is met: counted up, never used again. */
+uint64_t new_context_uid();
+
+/** Unload what is idle in all contexts of a device, to make room there; the call is that of the
+ * scope. Contexts in which a stream is captured are left alone. */
+void trim_device(const KernelBackend &backend, int32_t device, const DeviceScope &scope);
 
 /** calotype_release_context() with CALOTYPE_REL_WAIT for the context that this back end finds from
  * the user context, whatever others make of that. */

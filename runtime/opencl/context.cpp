@@ -28,7 +28,6 @@ namespace {
 
 constinit ForkMutex registry_lock;
 ContextRecord *first_record = nullptr;
-std::atomic<uint64_t> next_id{1};
 std::atomic<uint64_t> registry_version{1};
 
 struct LastFound {
@@ -38,8 +37,6 @@ struct LastFound {
     ContextRecord *record;
 };
 thread_local constinit LastFound last_found = {};
-
-constexpr uint64_t id_of_opencl = uint64_t(1) << 63;
 
 /** With the lock held. */
 void end_record(ContextRecord *record) {
@@ -178,7 +175,7 @@ calotype_status add_record(const ContextFacts &described, ContextRecord **record
     ContextRecord &r = **record;
     static_cast<ContextFacts &>(r) = described;
     r.ends_by_callback = true;  // until the driver refuses, which is not asked with the lock held
-    r.id.store(id_of_opencl | next_id.fetch_add(1), std::memory_order_release);
+    r.id.store(new_context_uid(), std::memory_order_release);
     *is_new = true;
     return CALOTYPE_OK;
 }

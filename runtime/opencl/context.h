@@ -37,7 +37,7 @@ struct QueueBlock {
 /** What is kept of them, from when they are first met until the context ends. Its memory is used
  * again, with another id, but never given back. */
 struct ContextRecord : ContextFacts {
-    std::atomic<uint64_t> id;  ///< 0: ended. The top bit is set: CUDA's have other numbers
+    std::atomic<uint64_t> id;  ///< 0: ended
     bool ends_by_callback;     ///< the driver tells when the context ends
     /** OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
      * module is loaded. */

@@ -43,11 +43,6 @@ void leave(const DeviceScope &scope) {
     (void)scope;
 }
 
-bool is_alive(void *context, uint64_t context_uid) {
-    (void)context;
-    return is_context_alive(context_uid);
-}
-
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
                            uint64_t *address, size_t *bytes) {
     (void)scope, (void)module;
@@ -77,13 +72,20 @@ calotype_status synchronize(const DeviceScope &scope) {
     return status_of(error);
 }
 
+void end_context(uint64_t context_uid, bool has_driver) {
+    free_kept_memory(context_uid, has_driver);
+    forget_context(context_uid);
+}
+
 const KernelBackend kernels = {
     .name = "OpenCL",
     .acquire = acquire,
     .release = release_scope,
     .enter = enter,
     .leave = leave,
-    .is_alive = is_alive,
+    .is_alive = is_context_alive,
+    .is_own = is_context_alive,  // its programs keep it
+    .end_context = end_context,
     .describe = describe,
     .name_device = name_device,
     .build = build,
@@ -99,8 +101,6 @@ const KernelBackend kernels = {
     .record_event = record_event,
     .query_event = query_event,
     .destroy_event = destroy_event,
-    .forget_context = forget_context,
-    .free_kept_memory = free_kept_memory,
 };
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
@@ -128,7 +128,6 @@ int device_release(void *user_context) {
         set_failure(calotype_last_error()->log);
         return calotype_error_code_gpu_device_error;
     }
-    free_kept_memory(scope.get().context_uid, true);  // also where no module was ever loaded
     return end_default_context(scope.get()) == CALOTYPE_OK ? 0
                                                            : calotype_error_code_gpu_device_error;
 }

@@ -270,20 +270,62 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
     return explain_capture(status);
 }
 
+/** The newest context of the device with an identity below `uid`, kept in use. Null if
+ * there is none. */
+ContextState *use_next_older(const KernelBackend &backend, int32_t device, uint64_t uid) {
+    LockGuard guard(kernel_cache.lock);
+    ContextState *found = nullptr;
+    for (ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        if (!c->lost && c->backend == &backend && c->scope.device == device && c->uid < uid &&
+            (!found || c->uid > found->uid)) {
+            found = c;
+        }
+    }
+    if (found) {
+        found->users++;
+    }
+    return found;
+}
+
+void trim_idle(ContextState &context, void *user_context, ThreadBlock &me) {
+    const KernelBackend &backend = *context.backend;
+    if (backend.is_capturing && backend.is_capturing(context.scope, nullptr)) {
+        return;
+    }
+    Victims victims;
+    kernel_cache.lock.lock();
+    if (!context.closing && !context.lost) {
+        choose_idle(context, 0, me, victims);
+    }
+    kernel_cache.lock.unlock();
+    tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
+}
+
 }  // namespace
+
+void trim_device(const KernelBackend &backend, int32_t device, const DeviceScope &scope) {
+    ThreadBlock *me = this_thread();
+    uint64_t uid = UINT64_MAX;
+    while (ContextState *context = me ? use_next_older(backend, device, uid) : nullptr) {
+        uid = context->uid;
+        trim_idle(*context, scope.user_context, *me);
+        LockGuard guard(kernel_cache.lock);
+        context->users--;
+    }
+}
 
 }  // namespace runtime
 }  // namespace calotype
 
-CALOTYPE_WEAK calotype_status calotype_evict(void *user_context, const calotype_module_desc *desc,
-                                             uint32_t flags) {
+CALOTYPE_WEAK calotype_status calotype_evict(const calotype_device_context *on,
+                                             const calotype_module_desc *desc, uint32_t flags) {
     Call call;
-    const calotype_status status = begin_call(user_context, desc, &call);
+    const calotype_status status = begin_call(user_context_of(on), desc, &call);
     return status == CALOTYPE_OK ? evict_module(call, *desc, flags) : status;
 }
 
-CALOTYPE_WEAK calotype_status calotype_trim(void *user_context, uint64_t target_bytes,
-                                            uint64_t *freed) {
+CALOTYPE_WEAK calotype_status calotype_trim(const calotype_device_context *on,
+                                            uint64_t target_bytes, uint64_t *freed) {
     uint64_t unwanted = 0;
     freed = freed ? freed : &unwanted;
     *freed = 0;
@@ -291,7 +333,7 @@ CALOTYPE_WEAK calotype_status calotype_trim(void *user_context, uint64_t target_
         uint64_t target, *freed;
     } trim = {target_bytes, freed};
     return for_each_backend(
-        user_context,
+        user_context_of(on),
         [](const Call &call, void *data) {
             Trim &trim = *static_cast<Trim *>(data);
             return trim_context(call, trim.target, trim.freed);

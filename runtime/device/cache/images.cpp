@@ -466,11 +466,11 @@ void end_image_use(ImageUse &use) {
 }  // namespace runtime
 }  // namespace calotype
 
-CALOTYPE_WEAK calotype_status calotype_image_key(void *user_context,
+CALOTYPE_WEAK calotype_status calotype_image_key(const calotype_device_context *on,
                                                  const calotype_module_desc *desc,
                                                  calotype_uid *out) {
     Call call;
-    calotype_status status = begin_call(user_context, desc, &call);
+    calotype_status status = begin_call(user_context_of(on), desc, &call);
     if (status != CALOTYPE_OK || !out) {
         return status != CALOTYPE_OK
                    ? status

@@ -167,8 +167,11 @@ calotype_status for_each_backend(void *user_context,
         }
     }
     calotype_status first = CALOTYPE_OK;
-    bool is_known = n == 0;
+    bool is_known = n == 0 || !user_context;  // of the default context there may be none
     for (int i = 0; i < n; i++) {
+        if (backends[i]->has_context && !backends[i]->has_context(user_context)) {
+            continue;
+        }
         Call call;
         calotype_status status = begin_call(user_context, *backends[i], nullptr, &call);
         if (status == CALOTYPE_E_INVALID) {
@@ -202,7 +205,7 @@ calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread) {
 
 namespace {
 
-enum class Answer { held, fly, again, failed };
+enum class Answer { held, fly, again, failed, has_ended };
 
 /** One request for a module, in the loop of asking under the lock. */
 struct Request {
@@ -310,7 +313,7 @@ Answer begin_flight(Request &request) {
 
 Answer ask(Request &request) {
     if (request.context->lost || request.context->uid != request.call.scope.context_uid) {
-        return request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
+        return Answer::has_ended;
     }
     if (request.context->failed) {
         return request.refuse(CALOTYPE_E_CONTEXT_LOST,
@@ -363,17 +366,16 @@ ContextState *meet_context(const Call &call) {
         return context;
     }
     install_fork_handler();
-    if (before && !call.backend->is_alive(call.scope.context, before)) {
+    if (before && !call.backend->is_alive(before)) {
         lose_context(before);
     }
-    lose_ended_contexts();
     LockGuard guard(kernel_cache.lock);
     context = find_context(call.scope.context_uid);
     return context ? context : add_context(*call.backend, call.scope);
 }
 
-calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
-                            calotype_hold *out) {
+calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
+                            bool *has_ended) {
     poll_holds(call.scope.context_uid);
     Request request{call, desc, out};
     request.context = meet_context(call);
@@ -390,6 +392,10 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc,
         return CALOTYPE_OK;
     }
     *out = calotype_hold{};
+    *has_ended = answer == Answer::has_ended;
+    if (*has_ended) {
+        request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
+    }
     if (answer == Answer::fly) {
         return run_flight(call, desc, *request.context, *request.entry, out);
     }
@@ -437,6 +443,7 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     kernel_cache.lock.unlock();
     const bool may_unload = was_last && !is_capturing(*context.backend, giver);
     kernel_cache.lock.lock();
+    close_if_awaited(context);
     if (may_unload) {
         choose_victims(context, *me, victims);
     }
@@ -500,9 +507,17 @@ calotype_status give_back(calotype_hold hold, Giver giver) {
 
 __attribute__((noinline)) static calotype_status
 initialize_cold(void *user_context, const calotype_module_desc *desc, calotype_hold *out) {
-    Call call;
-    const calotype_status status = begin_call(user_context, desc, &call);
-    return status == CALOTYPE_OK ? hold_module(call, *desc, out) : status;
+    constexpr int most_tries = 4;
+    bool has_ended = true;
+    calotype_status status = CALOTYPE_OK;
+    // A context that is released and named again is there under another identity.
+    for (int i = 0; i < most_tries && has_ended; i++) {
+        Call call;
+        has_ended = false;
+        status = begin_call(user_context, desc, &call);
+        status = status == CALOTYPE_OK ? hold_module(call, *desc, out, &has_ended) : status;
+    }
+    return status;
 }
 
 CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
@@ -590,14 +605,15 @@ CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
 }
 
 CALOTYPE_WEAK calotype_status calotype_context_uid(
-    void *user_context, const calotype_device_interface_t *device_interface, uint64_t *ctx_uid) {
+    const calotype_device_context *on, const calotype_device_interface_t *device_interface,
+    uint64_t *ctx_uid) {
     const KernelBackend *backend = backend_of(device_interface);
     if (!backend || !ctx_uid) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "a device that runs kernels and a place for the answer are needed");
     }
     Call call;
-    const calotype_status status = begin_call(user_context, *backend, nullptr, &call);
+    const calotype_status status = begin_call(user_context_of(on), *backend, nullptr, &call);
     *ctx_uid = status == CALOTYPE_OK ? call.scope.context_uid : 0;
     return status;
 }

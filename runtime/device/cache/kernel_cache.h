@@ -28,6 +28,11 @@ struct Call {
     Call &operator=(const Call &) = delete;
 };
 
+/** The user context under which the functions that mean a context look for it. */
+inline void *user_context_of(const calotype_device_context *on) {
+    return const_cast<calotype_device_context *>(on);
+}
+
 /** These describe their failures. Nothing else of a descriptor may be read before. */
 calotype_status check_descriptor(const calotype_module_desc *desc);
 calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call);
@@ -40,8 +45,10 @@ calotype_status for_each_backend(void *user_context,
 
 /** The record of the call's context, made when it is first met. Null: out of memory. */
 ContextState *meet_context(const Call &call);
-/** A hold of the module in the call's context, loading it if need be. */
-calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out);
+/** A hold of the module in the call's context, loading it if need be. With *has_ended the identity of
+ * the context has ended since the call began, which is to begin again. */
+calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
+                            bool *has_ended);
 /** The flight of a busy entry that is ours, to its end: a hold, or an error described. */
 calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
                            ContextState &context, calotype_entry &entry, calotype_hold *out);
@@ -71,16 +78,17 @@ uint64_t next_older_context(uint64_t uid);
 
 /** The context has gone: its modules are forgotten. */
 calotype_status lose_context(uint64_t context_uid);
-/** The same for all that have ended without a word, if there are many. */
-void lose_ended_contexts();
+/** With the last hold of a context for whose release a thread waits: it is closed. The lock is
+ * held. */
+void close_if_awaited(ContextState &context);
 /** Release what the process still has when it ends; installed once, with the first load. */
 void install_exit_handler();
 /** So that a child process does not take its parent's modules for its own; installed once. */
 void install_fork_handler();
 /** They load nothing with which they have not begun. */
 void cancel_prefetches();
-/** Wait for all that nobody else waits for, and join their threads. */
-calotype_status end_prefetches(uint64_t deadline_ns = UINT64_MAX);
+/** Wait for all that nobody else waits for. */
+calotype_status await_prefetches(uint64_t deadline_ns);
 /** In a child process they have gone. */
 void forget_prefetches();
 /** The same in the statistics. */

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading ahead of time, on threads that end with their work. They take the place of callers, not
 // of the pool's workers, which must be free to run loops while a compiler is at work.
+//
+// Nobody joins these threads: one that has called a driver may wait for others in the driver's own
+// handler of its end. What is waited for is their work. So their code stays in memory for good, and
+// a prefetch is freed by the last of those who have it: its threads, and who waits for it.
 #include <new>
 #include <stdlib.h>
 
 #include "runtime/abi/threads.h"
-#include "runtime/device/cache/beside.h"
+#include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/start_thread.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -23,22 +28,17 @@ struct Prefetch {
     uint32_t n;
     std::atomic<uint32_t> next{0};
     Word unfinished{0};  ///< modules
-    calotype_thread **threads;
-    uint32_t n_threads;
     // Guarded.
+    uint32_t owners;     ///< threads, and the ticket
     Waitable loading;    ///< served by the threads
     FlightError *error;  ///< of the first that failed
     calotype_status status;
-    bool has_waiter;  ///< somebody has the ticket
+    bool has_ticket;
     bool is_of_parent;
     Prefetch *older;
-    // Of run_beside(), in place of modules.
-    void (*task)(void *);
-    void *data;
-    const char *what;
 };
 
-/** All whose threads have not been joined. Guarded. */
+/** All that are not freed. Guarded. */
 Prefetch *prefetches = nullptr;
 
 void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
@@ -75,6 +75,30 @@ void load_all(Prefetch &prefetch) {
     }
 }
 
+void free_prefetch(Prefetch *prefetch) {
+    if (prefetch) {
+        drop_error(prefetch->error);
+        free(prefetch->descs);
+        free(prefetch);
+    }
+}
+
+/** One owner less. The lock is held; what is answered is to be freed without it. */
+Prefetch *disown(Prefetch *prefetch, uint32_t owners) {
+    prefetch->owners -= owners;
+    if (prefetch->owners != 0) {
+        return nullptr;
+    }
+    Prefetch **link = &prefetches;
+    while (*link && *link != prefetch) {
+        link = &(*link)->older;
+    }
+    if (*link) {
+        *link = prefetch->older;
+    }
+    return prefetch;
+}
+
 /** Others that wait for it wait for this thread. */
 void serve(ThreadBlock *me, const Waitable *what) {
     if (me) {
@@ -83,14 +107,7 @@ void serve(ThreadBlock *me, const Waitable *what) {
     }
 }
 
-void do_task(void *data) {
-    Prefetch &prefetch = *static_cast<Prefetch *>(data);
-    prefetch.task(prefetch.data);
-    finish(prefetch, 1);
-}
-
-void work(void *data) {
-    Prefetch &prefetch = *static_cast<Prefetch *>(data);
+void work(Prefetch &prefetch) {
     ThreadBlock *me = this_thread();
     const Waitable *before = me ? me->serves : nullptr;
     serve(me, &prefetch.loading);
@@ -98,13 +115,23 @@ void work(void *data) {
     serve(me, before);
 }
 
-void free_prefetch(Prefetch *prefetch) {
-    drop_error(prefetch->error);
-    free(prefetch->descs);
-    free(prefetch->threads);
-    free(prefetch);
+void *thread_main(void *data) {
+    Prefetch *prefetch = static_cast<Prefetch *>(data);
+    name_this_thread("calotype load");
+    work(*prefetch);
+    kernel_cache.lock.lock();
+    prefetch = disown(prefetch, 1);
+    kernel_cache.lock.unlock();
+    free_prefetch(prefetch);
+    return nullptr;
 }
 
+bool start_detached(Prefetch *prefetch) {
+    pthread_t thread;
+    return start_thread(&thread, thread_main, prefetch) == 0 && pthread_detach(thread) == 0;
+}
+
+/** With owners for so many threads and for the one who makes it. */
 Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *descs, uint32_t n,
                         uint32_t n_threads) {
     void *memory = calloc(1, sizeof(Prefetch));
@@ -114,125 +141,64 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
     Prefetch *prefetch = new (memory) Prefetch{};
     prefetch->user_context = user_context;
     prefetch->n = n;
+    prefetch->owners = n_threads + 1;
+    prefetch->has_ticket = true;  // until all its threads have been started
     prefetch->unfinished.store(n, std::memory_order_relaxed);
     prefetch->descs =
         static_cast<const calotype_module_desc **>(calloc(size_t(n) + 1, sizeof *descs));
-    prefetch->threads =
-        static_cast<calotype_thread **>(calloc(size_t(n_threads) + 1, sizeof(calotype_thread *)));
-    if (!prefetch->descs || !prefetch->threads) {
+    if (!prefetch->descs) {
         free_prefetch(prefetch);
         return nullptr;
     }
     for (uint32_t i = 0; i < n; i++) {
         prefetch->descs[i] = descs[i];
     }
+    LockGuard guard(kernel_cache.lock);
+    prefetch->older = prefetches;
+    prefetches = prefetch;
     return prefetch;
 }
 
-void enlist(Prefetch *prefetch, bool has_waiter) {
-    LockGuard guard(kernel_cache.lock);
-    prefetch->has_waiter = has_waiter;
-    prefetch->older = prefetches;
-    prefetches = prefetch;
-}
-
-/** Join its threads and take it out of the list. */
-void end(Prefetch *prefetch) {
-    for (uint32_t i = 0; i < prefetch->n_threads; i++) {
-        calotype_join_thread(prefetch->threads[i]);
-    }
-    LockGuard guard(kernel_cache.lock);
-    Prefetch **link = &prefetches;
-    while (*link && *link != prefetch) {
-        link = &(*link)->older;
-    }
-    if (*link) {
-        *link = prefetch->older;
-    }
-}
-
-/** False: a thread that loads the modules waits for this one. */
+/** False: a thread that loads the modules waits for this one. The lock is held. */
 bool begin_wait(ThreadBlock *me, const Waitable &loading) {
-    if (!me) {
-        return true;
-    }
-    LockGuard guard(kernel_cache.lock);
-    if (closes_circle(*me, loading)) {
+    if (me && closes_circle(*me, loading)) {
         return false;
     }
-    me->waits_on = &loading;
+    if (me) {
+        me->waits_on = &loading;
+    }
     return true;
 }
 
-void end_wait(ThreadBlock *me) {
-    if (me) {
-        LockGuard guard(kernel_cache.lock);
-        me->waits_on = nullptr;
-    }
-}
-
-/** False: some were unfinished at the deadline. */
-bool await_finish(Prefetch &prefetch, uint64_t deadline) {
+/** Until all modules are loaded or refused. False: some were not at the deadline. */
+bool await_finish(Prefetch &prefetch, ThreadBlock *me, uint64_t deadline) {
     uint32_t left;
     while ((left = prefetch.unfinished.load(std::memory_order_acquire)) && now_ns() < deadline) {
         wait_on_until(prefetch.unfinished, left, deadline);
     }
+    if (me) {
+        LockGuard guard(kernel_cache.lock);
+        me->waits_on = nullptr;
+    }
     return left == 0;
 }
 
-calotype_status report_unfinished(const char *what) {
-    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr,
-                what ? what : "modules are still being loaded");
+calotype_status report_unfinished() {
+    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr, "modules are still being loaded");
 }
 
-/** Until all modules are loaded or refused. */
-calotype_status await(Prefetch &prefetch, uint64_t deadline) {
-    ThreadBlock *me = this_thread();
-    if (!begin_wait(me, prefetch.loading)) {
-        return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
-                    "a thread that loads the modules waits for this one");
-    }
-    const bool is_finished = await_finish(prefetch, deadline);
-    end_wait(me);
-    return is_finished ? CALOTYPE_OK : report_unfinished(nullptr);
-}
-
-/** One that nobody waits for; with `any_state` also if it is not done, unless its threads wait for
- * this one. Out of the list, and this thread waits for it. */
-Prefetch *take_unattended(bool any_state, ThreadBlock *me) {
+/** One without a ticket that is not finished and whose threads do not wait for this one; it gets one
+ * more owner, and this thread waits for it. */
+Prefetch *take_unattended(ThreadBlock *me) {
     LockGuard guard(kernel_cache.lock);
-    for (Prefetch **link = &prefetches; *link; link = &(*link)->older) {
-        Prefetch *prefetch = *link;
-        const bool is_done = prefetch->unfinished.load(std::memory_order_acquire) == 0;
-        if (!prefetch->has_waiter &&
-            (is_done || (any_state && !(me && closes_circle(*me, prefetch->loading))))) {
-            *link = prefetch->older;
-            if (me && !is_done) {
-                me->waits_on = &prefetch->loading;
-            }
+    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+        if (!prefetch->has_ticket && prefetch->unfinished.load(std::memory_order_acquire) != 0 &&
+            begin_wait(me, prefetch->loading)) {
+            prefetch->owners++;
             return prefetch;
         }
     }
     return nullptr;
-}
-
-/** Not OK: threads of some had not finished at the deadline. */
-calotype_status end_unattended(bool any_state, uint64_t deadline = no_deadline) {
-    ThreadBlock *me = this_thread();
-    while (Prefetch *prefetch = take_unattended(any_state, me)) {
-        const bool is_finished = await_finish(*prefetch, deadline);
-        if (is_finished) {
-            end(prefetch);
-        }
-        end_wait(me);
-        if (!is_finished) {
-            const char *what = prefetch->what;
-            enlist(prefetch, false);
-            return report_unfinished(what);
-        }
-        free_prefetch(prefetch);
-    }
-    return CALOTYPE_OK;
 }
 
 /** Modules with which no thread has begun are not loaded any more. The lock is held. */
@@ -269,8 +235,19 @@ void cancel_prefetches() {
     }
 }
 
-calotype_status end_prefetches(uint64_t deadline) {
-    return end_unattended(true, deadline);
+calotype_status await_prefetches(uint64_t deadline) {
+    ThreadBlock *me = this_thread();
+    while (Prefetch *prefetch = take_unattended(me)) {
+        const bool is_finished = await_finish(*prefetch, me, deadline);
+        kernel_cache.lock.lock();
+        prefetch = disown(prefetch, 1);
+        kernel_cache.lock.unlock();
+        free_prefetch(prefetch);
+        if (!is_finished) {
+            return report_unfinished();
+        }
+    }
+    return CALOTYPE_OK;
 }
 
 void forget_prefetches() {
@@ -280,38 +257,10 @@ void forget_prefetches() {
     prefetches = nullptr;
 }
 
-bool run_beside(void (*task)(void *), void *data, const char *what) {
-    install_exit_handler();
-    install_fork_handler();
-    end_unattended(false);
-    kernel_cache.lock.lock();
-    const bool is_ending = kernel_cache.exiting;
-    kernel_cache.lock.unlock();
-    Prefetch *beside = is_ending ? nullptr : make_prefetch(nullptr, nullptr, 0, 1);
-    if (!beside) {
-        return false;
-    }
-    beside->task = task;
-    beside->data = data;
-    beside->what = what;
-    beside->unfinished.store(1, std::memory_order_relaxed);
-    enlist(beside, true);  // while the thread is started
-    beside->threads[0] = calotype_spawn_thread(do_task, beside);
-    if (!beside->threads[0]) {
-        end(beside);
-        free_prefetch(beside);
-        return false;
-    }
-    beside->n_threads = 1;
-    LockGuard guard(kernel_cache.lock);
-    beside->has_waiter = false;
-    return true;
-}
-
 }  // namespace runtime
 }  // namespace calotype
 
-CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
+CALOTYPE_WEAK calotype_status calotype_prefetch(const calotype_device_context *on,
                                                 const calotype_module_desc *const *descs,
                                                 uint32_t n, uint32_t flags, void **ticket) {
     if (flags != 0 || (n > 0 && !descs)) {
@@ -320,28 +269,27 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(void *user_context,
     }
     install_exit_handler();
     install_fork_handler();
-    end_unattended(false);
+    stay_in_memory();
     const uint32_t n_threads = threads_for(n);
-    Prefetch *prefetch = make_prefetch(user_context, descs, n, n_threads);
+    Prefetch *prefetch = make_prefetch(user_context_of(on), descs, n, n_threads);
     if (!prefetch) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for a prefetch");
     }
-    enlist(prefetch, true);  // while threads are started
-    for (uint32_t i = 0; i < n_threads; i++) {
-        prefetch->threads[i] = calotype_spawn_thread(work, prefetch);
-        prefetch->n_threads += prefetch->threads[i] != nullptr;
-        if (!prefetch->threads[i]) {
-            break;
-        }
+    uint32_t started = 0;
+    while (started < n_threads && start_detached(prefetch)) {
+        started++;
     }
-    if (n > 0 && prefetch->n_threads == 0) {
-        work(prefetch);
+    if (n > 0 && started == 0) {
+        work(*prefetch);
     }
-    LockGuard guard(kernel_cache.lock);
-    prefetch->has_waiter = ticket != nullptr;
+    kernel_cache.lock.lock();
+    prefetch->has_ticket = ticket != nullptr;
     if (ticket) {
         *ticket = prefetch;
     }
+    prefetch = disown(prefetch, n_threads - started + (ticket ? 0 : 1));
+    kernel_cache.lock.unlock();
+    free_prefetch(prefetch);
     return CALOTYPE_OK;
 }
 
@@ -354,15 +302,25 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "the ticket is the parent process's, whose modules are not loaded in this one");
     }
-    const calotype_status waited = await(*prefetch, deadline_after_ms(timeout_ms));
-    if (waited != CALOTYPE_OK) {
-        return waited;
+    ThreadBlock *me = this_thread();
+    kernel_cache.lock.lock();
+    const bool may_wait = begin_wait(me, prefetch->loading);
+    kernel_cache.lock.unlock();
+    if (!may_wait) {
+        return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
+                    "a thread that loads the modules waits for this one");
     }
-    end(prefetch);
+    if (!await_finish(*prefetch, me, deadline_after_ms(timeout_ms))) {
+        return report_unfinished();
+    }
+    kernel_cache.lock.lock();
     const calotype_status status = prefetch->status;
-    if (status != CALOTYPE_OK) {
-        set_last_error(share_error(prefetch->error), status);
-    }
+    FlightError *error = share_error(prefetch->error);
+    prefetch = disown(prefetch, 1);
+    kernel_cache.lock.unlock();
     free_prefetch(prefetch);
+    if (status != CALOTYPE_OK) {
+        set_last_error(error, status);
+    }
     return status;
 }

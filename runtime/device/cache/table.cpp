@@ -217,7 +217,7 @@ ContextState *find_context(uint64_t uid) {
 /** Nothing is left of it, and nobody will ask for it. */
 static bool is_past(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
-           !context.closing && !context.n_stream_holds && !context.graph_pins &&
+           !context.closing && !context.is_release_waiting && !context.n_stream_holds && !context.graph_pins &&
            !context.nrt.memsys && !context.nrt.modules;
 }
 
@@ -244,6 +244,11 @@ static ContextState *unused_context() {
         kernel_cache.n_contexts++;
     }
     return made;
+}
+
+uint64_t new_context_uid() {
+    static constinit std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope) {

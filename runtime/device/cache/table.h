@@ -151,10 +151,11 @@ struct ContextState {
     StreamHold *stream_holds;
     GraphPin *graph_pins;
     NrtState nrt;
-    bool closing;     ///< one release at a time
-    bool lost;        ///< no call of the driver any more
-    bool failed;      ///< the driver refuses all calls: nothing is held, unloaded or copied
-    bool over_limit;  ///< finalizes are to look for victims
+    bool is_release_waiting;  ///< one release at a time
+    bool closing;             ///< nothing is loaded or held any more
+    bool lost;                ///< its identity has ended: no call of the driver any more
+    bool failed;              ///< the driver refuses all calls: nothing is held, unloaded or copied
+    bool over_limit;          ///< finalizes are to look for victims
     std::atomic<uint64_t> counters[n_counters];
     uint64_t base[n_counters];  ///< at the last reset
 
@@ -186,8 +187,6 @@ struct KernelCache {
     // Guarded.
     ContextState *contexts = nullptr;
     uint32_t n_contexts = 0;
-    /** Ask which contexts have ended when there are so many. */
-    uint32_t sweep_contexts_at = few_contexts;
     calotype_entry *free_entries = nullptr;
     uint32_t n_entries = 0;  ///< ever made
     uint64_t n_in_table = 0;

@@ -129,6 +129,12 @@ static bool put_back(ContextState &context, Victims &victims, calotype_reason re
     return true;
 }
 
+/** Another thread may be launching it while the process ends, and the driver takes it anyway. */
+static bool is_held_now(const calotype_entry &entry) {
+    LockGuard guard(kernel_cache.lock);
+    return count_holds(entry.index) != 0;
+}
+
 calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me) {
     if (!victims.first) {
@@ -138,17 +144,16 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     const KernelBackend &backend = *context.backend;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;
-    const bool is_entered = driver_answers(context) &&
-                            backend.is_alive(scope.context, scope.context_uid) &&
+    const bool is_entered = driver_answers(context) && backend.is_alive(scope.context_uid) &&
                             backend.enter(scope) == CALOTYPE_OK;
-    const bool is_captured = is_entered && !await_work(backend, scope);
-    if (is_captured && reason != CALOTYPE_R_EXIT && put_back(context, victims, reason)) {
+    const bool is_at_exit = reason == CALOTYPE_R_EXIT;  // after work was waited for
+    const bool is_captured = is_entered && !is_at_exit && !await_work(backend, scope);
+    if (is_captured && put_back(context, victims, reason)) {
         backend.leave(scope);
         return CALOTYPE_E_CAPTURE;
     }
     // The wait for its work is where a context may prove to have failed.
-    const bool has_driver =
-        is_entered && driver_answers(context) && (!is_captured || reason == CALOTYPE_R_EXIT);
+    const bool has_driver = is_entered && driver_answers(context) && !is_captured;
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;
@@ -159,7 +164,9 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     }
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
         run_teardowns(site, *e->module, &failure, log);
-        unload_module(context, scope, *e->module, site.has_driver);
+        if (!is_at_exit || !is_held_now(*e)) {
+            unload_module(context, scope, *e->module, site.has_driver);
+        }
     }
     if (is_entered) {
         backend.leave(scope);

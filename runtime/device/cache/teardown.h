@@ -27,8 +27,8 @@ bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims);
 
 /** Teardowns, unloads, and the end of the entries. The first error of a teardown is described in
  * this thread's last error, and returned. While a stream of the context is captured nothing of it
- * is done, but at exit: the victims are ready again, and CALOTYPE_E_CAPTURE is returned. Called
- * without the lock. */
+ * is done: the victims are ready again, and CALOTYPE_E_CAPTURE is returned. At exit what is held
+ * stays loaded. Called without the lock. */
 calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me);
 
