@@ -37,6 +37,7 @@ endfunction()
 calotype_public(calotype_abi ABI)
 calotype_public(calotype_buffer Buffer)
 calotype_public(calotype_runtime Runtime)
+calotype_public(calotype_runtime_shared RuntimeShared)
 
 add_library(calotype_tools INTERFACE)
 calotype_public(calotype_tools Tools)
@@ -99,11 +100,12 @@ target_include_directories(calotype_halide INTERFACE
 target_link_libraries(calotype_halide INTERFACE Calotype calotype_halide_runtime)
 
 # All that a project that finds the package in the build tree needs.
-add_custom_target(calotype_package DEPENDS Calotype calotype_generator_main calotype_runtime)
+add_custom_target(calotype_package DEPENDS
+    Calotype calotype_generator_main calotype_runtime calotype_runtime_shared)
 
 # ---- the package ----
-set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_tools
-    calotype_image_io calotype_halide_runtime)
+set(calotype_runtime_targets calotype_abi calotype_buffer calotype_runtime calotype_runtime_shared
+    calotype_tools calotype_image_io calotype_halide_runtime)
 set(calotype_compiler_targets Calotype calotype_generator_main calotype_halide)
 set(calotype_helpers AddCalotypeGenerator AddCalotypeLibrary AddCalotypeLinkable AddCalotypeRuntime
     CalotypeTarget)

@@ -7,6 +7,7 @@
 #     [FILE_BASE_NAME <name>]      of the files; default FUNCTION_NAME
 #     [OUTPUT_DIR <dir>]           default the current binary folder
 #     [USE_RUNTIME <target>]       link this runtime; default one of its own, <TARGET>.runtime
+#     [USE_SHARED_RUNTIME]         of its own: the shared library (see add_calotype_runtime)
 #     [TARGETS <target>...]        target strings; `host` and `cmake` may stand for the triple of this
 #                                  machine and of the one CMake compiles for. Several give one
 #                                  library that chooses as it runs, so the most capable comes first.
@@ -36,7 +37,7 @@ function(add_calotype_library TARGET)
     set(arch_features ${ARGN})
     list(FILTER arch_features INCLUDE REGEX "^FEATURES\\[.+\\]$")
     cmake_parse_arguments(PARSE_ARGV 1 ARG
-        "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS"
+        "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS;USE_SHARED_RUNTIME"
         "FROM;GENERATOR;FUNCTION_NAME;NAMESPACE;FILE_BASE_NAME;OUTPUT_DIR;USE_RUNTIME;AUTOSCHEDULER;${outvars}"
         "TARGETS;FEATURES;PARAMS;LINKABLES;DEPENDS;PLUGINS;${arch_features}")
     _calotype_library_defaults()
@@ -114,6 +115,10 @@ macro(_calotype_library_defaults)
     endif()
     if(ARG_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "add_calotype_library(${TARGET}): unknown: ${ARG_UNPARSED_ARGUMENTS}")
+    endif()
+    if(ARG_USE_RUNTIME AND ARG_USE_SHARED_RUNTIME)
+        message(FATAL_ERROR "add_calotype_library(${TARGET}): USE_RUNTIME ${ARG_USE_RUNTIME} says "
+            "which runtime; USE_SHARED_RUNTIME goes to its add_calotype_runtime")
     endif()
     foreach(_default GENERATOR=${TARGET} FUNCTION_NAME=${TARGET}
             OUTPUT_DIR=${CMAKE_CURRENT_BINARY_DIR})
@@ -236,7 +241,11 @@ endmacro()
 macro(_calotype_library_of_code CODE HEADER COUNT)
     if(NOT ARG_USE_RUNTIME)
         set(ARG_USE_RUNTIME "${TARGET}.runtime")
-        add_calotype_runtime("${ARG_USE_RUNTIME}" TARGETS ${ARG_TARGETS})
+        set(_shared "")
+        if(ARG_USE_SHARED_RUNTIME)
+            set(_shared USE_SHARED_RUNTIME)
+        endif()
+        add_calotype_runtime("${ARG_USE_RUNTIME}" ${_shared} TARGETS ${ARG_TARGETS})
     endif()
     if(${COUNT} GREATER 1 AND NOT ARG_C_BACKEND)
         # The archive is final: pass it on, with the headers' folder. It is a target so that CMake puts

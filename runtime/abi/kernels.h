@@ -15,7 +15,9 @@ extern "C" {
 #endif
 
 /** Version of the structures below; each starts with it or with its size. */
+#ifndef CALOTYPE_ABI_VERSION
 #define CALOTYPE_ABI_VERSION 1u
+#endif
 
 typedef enum calotype_status {
     CALOTYPE_OK = 0,

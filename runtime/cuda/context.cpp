@@ -144,13 +144,13 @@ static int release_through_hook(void *user_context) {
 static int stream_through_hook(void *user_context, CUctx_st *context, CUstream_st **stream) {
     return calotype::runtime::cuda::stream_hook.get()(user_context, context, stream);
 }
-__attribute__((weak, alias("acquire_through_hook"))) int
-calotype_cuda_acquire_context(void *user_context, CUctx_st **context, bool create);
-__attribute__((weak, alias("release_through_hook"))) int
-calotype_cuda_release_context(void *user_context);
-__attribute__((weak, alias("stream_through_hook"))) int
-calotype_cuda_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream);
 }
+CALOTYPE_WEAK_ALIAS(acquire_through_hook)
+int calotype_cuda_acquire_context(void *user_context, CUctx_st **context, bool create);
+CALOTYPE_WEAK_ALIAS(release_through_hook)
+int calotype_cuda_release_context(void *user_context);
+CALOTYPE_WEAK_ALIAS(stream_through_hook)
+int calotype_cuda_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream);
 
 namespace calotype {
 namespace runtime {

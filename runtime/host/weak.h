@@ -5,8 +5,11 @@
 #include <atomic>
 
 /** In front of the definition of a public function: an application's own definition of the same
- * name replaces it. */
-#define CALOTYPE_WEAK extern "C" __attribute__((weak))
+ * name replaces it. Nothing else of the runtime is visible outside of the library it is in. */
+#define CALOTYPE_WEAK extern "C" __attribute__((weak, visibility("default")))
+/** In front of the declaration of one that is another function's second name. */
+#define CALOTYPE_WEAK_ALIAS(function)                                                              \
+    extern "C" __attribute__((weak, visibility("default"), alias(#function)))
 
 namespace calotype {
 namespace runtime {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the runtime's archive needs and offers: libc, threads and dl alone; every public function
-// there, and weak, so that an application can replace it.
+// What the runtime, an archive and a shared library, needs and offers: libc, threads and dl alone;
+// every public function there, and weak, so that an application can replace it; nothing else to be
+// seen.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -66,6 +67,15 @@ bool is_sanitizer_symbol(const std::string &name) {
     return false;
 }
 
+/** Whose objects have constructors that the compiler adds. */
+constexpr bool is_sanitized() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return false;
+#endif
+}
+
 TEST(Archive, NeedsLibcThreadsAndDlAlone) {
     const std::set<std::string> allowed = {
         // weak: only where the program has a C++ library anyway
@@ -74,9 +84,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         "__errno_location", "__isoc99_sscanf", "__isoc99_sscanf", "sscanf", "__sched_cpucount",
         "__tls_get_addr", "__stack_chk_fail", "atexit", "calloc", "clock_gettime", "close",
         "fclose", "fopen", "fprintf", "fputc", "free", "fwrite", "getpid", "malloc", "memcmp",
-        "memcpy", "memmove", "memset", "mincore", "open", "realloc", "realpath", "posix_memalign", "remove",
-        "sched_getaffinity", "secure_getenv", "snprintf", "strcasecmp", "strcmp", "strerror",
-        "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf", "usleep", "write",
+        "memcpy", "memmove", "memset", "mincore", "open", "realloc", "realpath", "posix_memalign",
+        "remove", "sched_getaffinity", "secure_getenv", "snprintf", "strcasecmp", "strcmp",
+        "strerror", "strlen", "strrchr", "strtod", "strtof", "strtol", "syscall", "sysconf",
+        "usleep", "write",
         // libc, for the persistent store of device code
         "closedir", "faccessat", "fcntl", "fdopendir", "flock", "fstat", "fstatat", "fsync",
         "futimens", "geteuid", "memmem", "mkdir", "mkdirat", "openat", "qsort", "read", "readdir",
@@ -120,6 +131,68 @@ TEST(Archive, DefinesEveryPublicFunctionWeakly) {
     ASSERT_GT(declared.size(), 120u);
     for (const std::string &name : declared) {
         EXPECT_TRUE(symbols.weak.count(name)) << name;
+    }
+}
+
+/** The symbols that a table of readelf's says are defined, global or weak, and of default
+ * visibility. */
+std::set<std::string> visible_symbols(const std::string &options, const std::string &file) {
+    std::istringstream lines(output_of("readelf -W " + options + " '" + file + "'"));
+    const std::regex pattern(
+        "^ *[0-9]+: [0-9a-f]+ +[^ ]+ +[A-Z]+ +(?:GLOBAL|WEAK|UNIQUE) +DEFAULT +[0-9]+ ([^ @]+).*$");
+    std::set<std::string> names;
+    std::smatch match;
+    for (std::string line; std::getline(lines, line);) {
+        if (std::regex_match(line, match, pattern) && !is_sanitizer_symbol(match[1])) {
+            names.insert(match[1]);
+        }
+    }
+    return names;
+}
+
+/** What is in one and not in the other. */
+std::string difference(const std::set<std::string> &a, const std::set<std::string> &b) {
+    std::string names;
+    for (const std::string &name : a) {
+        names += b.count(name) ? "" : name + " ";
+    }
+    return names;
+}
+
+// So that of two copies in a process none runs on what is the other's.
+TEST(Archive, ShowsItsCInterfaceAlone) {
+    const std::set<std::string> visible = visible_symbols("-s", CALOTYPE_RUNTIME_ARCHIVE);
+    ASSERT_GT(visible.size(), 120u) << "is readelf there?";
+    EXPECT_EQ("", difference(declared_functions(), visible));
+    for (const std::string &name : visible) {
+        EXPECT_EQ(0u, name.find("calotype_")) << name;
+    }
+}
+
+// Loading it runs one function, which makes one system call (device/cache/barriers.cpp).
+TEST(Archive, HasOneConstructor) {
+    const std::string sections = output_of("readelf -W -S '" CALOTYPE_RUNTIME_ARCHIVE "'");
+    const std::regex constructors(" \\.(init_array|ctors)[^ ]* +(INIT_ARRAY|PROGBITS)");
+    const std::sregex_iterator begin(sections.begin(), sections.end(), constructors), end;
+    EXPECT_LE(std::distance(begin, end), is_sanitized() ? 1000 : 1);
+}
+
+TEST(SharedRuntime, ShowsWhatTheArchiveShows) {
+    const std::set<std::string> visible = visible_symbols("--dyn-syms", CALOTYPE_SHARED_RUNTIME);
+    const std::set<std::string> archive = visible_symbols("-s", CALOTYPE_RUNTIME_ARCHIVE);
+    EXPECT_EQ("", difference(archive, visible));
+    EXPECT_EQ("", difference(visible, archive));
+    EXPECT_NE(std::string::npos, output_of("readelf -W --dyn-syms '" CALOTYPE_SHARED_RUNTIME "'")
+                                     .find(" calotype_malloc@@CALOTYPE_1"));
+}
+
+TEST(SharedRuntime, NeedsLibcThreadsAndDlAlone) {
+    const std::string dynamic = output_of("readelf -W -d '" CALOTYPE_SHARED_RUNTIME "'");
+    EXPECT_NE(std::string::npos, dynamic.find("Library soname: [libcalotype_runtime.so.1]"));
+    const std::regex needed("\\(NEEDED\\) +Shared library: \\[(.*)\\]");
+    const std::regex allowed("(libc|libpthread|libdl|ld-linux.*|lib.san)\\.so\\..*");
+    for (std::sregex_iterator i(dynamic.begin(), dynamic.end(), needed), end; i != end; ++i) {
+        EXPECT_TRUE(std::regex_match((*i)[1].str(), allowed)) << (*i)[1];
     }
 }
 
