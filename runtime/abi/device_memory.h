@@ -83,11 +83,11 @@ calotype_set_memory_limits(const struct calotype_device_interface_t *device_inte
 
 /** What the runtime has of a device's memory, in bytes where nothing else is said. */
 typedef struct calotype_memory_stats {
-    uint32_t size;    /**< of this structure; fields beyond it are not written */
-    uint32_t pieces;  /**< allocations in use */
-    uint64_t in_use;  /**< by buffers */
-    uint64_t kept;    /**< for later, by the allocator */
-    uint64_t peak;    /**< of in_use */
+    uint32_t size;     /**< of this structure; fields beyond it are not written */
+    uint32_t pieces;   /**< allocations in use */
+    uint64_t in_use;   /**< by buffers */
+    uint64_t kept;     /**< for later, by the allocator */
+    uint64_t peak;     /**< of in_use */
     uint64_t deferred; /**< freed while a capture forbade it, and part of neither in_use nor kept */
     uint64_t allocations, frees; /**< how many there were; of failed ones none is counted */
     uint64_t retries;            /**< allocations for which idle memory was given back first */

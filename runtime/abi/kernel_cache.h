@@ -31,10 +31,11 @@ extern calotype_status calotype_prefetch_wait(void *ticket, uint32_t timeout_ms)
 
 enum { CALOTYPE_EVICT_DEFER = 1u, CALOTYPE_EVICT_IMAGE_TOO = 2u };
 /** Unload a module: CALOTYPE_E_BUSY if held, or later with CALOTYPE_EVICT_DEFER. */
-extern calotype_status calotype_evict(const calotype_device_context *on, const calotype_module_desc *desc,
-                                      uint32_t flags);
+extern calotype_status calotype_evict(const calotype_device_context *on,
+                                      const calotype_module_desc *desc, uint32_t flags);
 /** Unload idle modules of the context until it holds target_bytes. */
-extern calotype_status calotype_trim(const calotype_device_context *on, uint64_t target_bytes, uint64_t *freed);
+extern calotype_status calotype_trim(const calotype_device_context *on, uint64_t target_bytes,
+                                     uint64_t *freed);
 /** Try again what failed for good. */
 extern calotype_status calotype_forget(const calotype_module_desc *desc);
 
@@ -47,7 +48,8 @@ typedef enum calotype_release_policy {
  * The context itself is its owner's, who releases it before destroying it: after that nothing is
  * asked of the driver about it. Buffers that are still in it may be freed later. A call that names
  * it once more meets it anew. One that is refused changes nothing for other threads. */
-extern calotype_status calotype_release_context(const calotype_device_context *on, calotype_release_policy policy,
+extern calotype_status calotype_release_context(const calotype_device_context *on,
+                                                calotype_release_policy policy,
                                                 uint32_t timeout_ms);
 /** Tell that a context was destroyed: its modules are forgotten without a call of the driver. */
 extern calotype_status calotype_context_lost(uint64_t ctx_uid);
@@ -88,16 +90,16 @@ typedef struct calotype_store {
     int (*del)(void *self, const calotype_uid *key);
     void (*free_bytes)(void *self, void *bytes);
 } calotype_store;
-/** Null: the directory store again. Calls that have begun when it is replaced may still run then, as
- * of all hooks here, so what `self` points at lives until calotype_shutdown() or no call of a
+/** Null: the directory store again. Calls that have begun when it is replaced may still run then,
+ * as of all hooks here, so what `self` points at lives until calotype_shutdown() or no call of a
  * pipeline is under way any more. */
 extern calotype_status calotype_set_store(const calotype_store *store);
 enum { CALOTYPE_STORE_READ_ONLY = 1u, CALOTYPE_STORE_OFF = 2u };
 /** max_bytes 0: 2 GiB. */
 extern calotype_status calotype_set_store_dir(const char *path, uint64_t max_bytes, uint32_t flags);
 /** The key under which the module's loadable image is kept for the device of this call. */
-extern calotype_status calotype_image_key(const calotype_device_context *on, const calotype_module_desc *desc,
-                                          calotype_uid *out);
+extern calotype_status calotype_image_key(const calotype_device_context *on,
+                                          const calotype_module_desc *desc, calotype_uid *out);
 /**@}*/
 
 /** Replace the compile step: from a module to bytes that the driver loads (malloc'ed, as is *log,

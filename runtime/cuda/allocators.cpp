@@ -94,8 +94,8 @@ calotype_status call_free(const Allocator &to, const calotype_device_place &plac
     }
     if (status != CALOTYPE_OK) {
         Text text;
-        text << "the device allocator answered status " << int(status) << " to a free of "
-             << bytes << " bytes";
+        text << "the device allocator answered status " << int(status) << " to a free of " << bytes
+             << " bytes";
         set_failure(text.c_str());
     }
     return status;

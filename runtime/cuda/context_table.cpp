@@ -30,9 +30,9 @@ bool has_identity(const ContextInfo &info) {
 
 ContextInfo *find(CUcontext context, uint64_t number) {
     ContextInfo *info = bucket_of(context).load(std::memory_order_acquire);
-    while (info && !(has_identity(*info) &&
-                     info->handle.load(std::memory_order_relaxed) == context &&
-                     info->number.load(std::memory_order_relaxed) == number)) {
+    while (info &&
+           !(has_identity(*info) && info->handle.load(std::memory_order_relaxed) == context &&
+             info->number.load(std::memory_order_relaxed) == number)) {
         info = info->next.load(std::memory_order_acquire);
     }
     return info;
@@ -107,6 +107,8 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     info->number.store(number, std::memory_order_relaxed);
     info->device = &device;
     info->has_streams.store(false, std::memory_order_relaxed);
+    info->free_stream.store(nullptr, std::memory_order_relaxed);
+    info->free_event.store(nullptr, std::memory_order_relaxed);
     info->next.store(bucket_of(context).load(std::memory_order_relaxed), std::memory_order_relaxed);
     info->uid.store(new_context_uid(), std::memory_order_release);
     bucket_of(context).store(info, std::memory_order_release);
@@ -117,8 +119,8 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
 
 CUresult driver_number(CUcontext context, uint64_t *number) {
     unsigned long long found = 0;
-    const CUresult code = driver().cuCtxGetId ? driver().cuCtxGetId(context, &found)
-                                              : CUDA_ERROR_NOT_SUPPORTED;
+    const CUresult code =
+        driver().cuCtxGetId ? driver().cuCtxGetId(context, &found) : CUDA_ERROR_NOT_SUPPORTED;
     *number = found;
     return code;
 }

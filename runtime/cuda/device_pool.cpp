@@ -64,9 +64,9 @@ calotype_status allocate(void *, const calotype_device_place *place, uint64_t by
     if (CUresult code = find_pool(*device, &pool)) {
         return status_of(code);
     }
-    return status_of(note_failure(
-        "cuMemAllocFromPoolAsync",
-        driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream_of(*place))));
+    return status_of(
+        note_failure("cuMemAllocFromPoolAsync",
+                     driver().cuMemAllocFromPoolAsync(address, bytes, pool, stream_of(*place))));
 }
 
 /** Plain memory went with its context; that of a pool is the device's. */
@@ -74,8 +74,8 @@ calotype_status deallocate(void *, const calotype_device_place *place, uint64_t 
     const DeviceInfo *device = device_info(place->device);
     const AllowedInCaptures allowed;
     if (place->context && device && device->has_pools) {
-        return status_of(note_failure("cuMemFreeAsync",
-                                      driver().cuMemFreeAsync(address, stream_of(*place))));
+        return status_of(
+            note_failure("cuMemFreeAsync", driver().cuMemFreeAsync(address, stream_of(*place))));
     }
     return place->context || (device && device->has_pools)
                ? status_of(note_failure("cuMemFree", driver().cuMemFree(address)))
@@ -102,8 +102,8 @@ uint64_t kept(void *, int32_t device) {
 
 }  // namespace
 
-const calotype_device_allocator device_pool = {
-    sizeof device_pool, nullptr, allocate, deallocate, trim, kept};
+const calotype_device_allocator device_pool = {sizeof device_pool, nullptr, allocate,
+                                               deallocate,         trim,    kept};
 
 void set_pool_limit(int device, uint64_t kept_bytes) {
     DevicePool &place = pools[device];

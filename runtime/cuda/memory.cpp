@@ -24,6 +24,7 @@
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context_table.h"
 #include "runtime/cuda/free_order.h"
+#include "runtime/cuda/kernels.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
@@ -178,9 +179,9 @@ Piece *take_kept(const ContextInfo &owner, size_t bytes, CUstream stream, const 
 
 /** To the allocator, in the order of the stream; the owner's context is current. */
 calotype_status give_back(Piece *piece, CUstream stream, void *user_context) {
-    const calotype_device_place place = {
-        sizeof place, piece->device(), piece->owner->handle.load(std::memory_order_relaxed), stream,
-        user_context};
+    const calotype_device_place place = {sizeof place, piece->device(),
+                                         piece->owner->handle.load(std::memory_order_relaxed),
+                                         stream, user_context};
     const calotype_status status = call_free(*piece->from, place, piece->base, piece->bytes);
     forget(piece);
     return status;
@@ -192,7 +193,6 @@ void give_back_late(Piece *piece) {
     const calotype_device_place place = {sizeof place, piece->device(), nullptr, nullptr, nullptr};
     if (!piece->in_graph) {
         call_free(*piece->from, place, piece->base, piece->bytes);
-        clear_failure();
     }
     forget(piece);
 }
@@ -257,12 +257,22 @@ calotype_status free_elsewhere(Piece *piece) {
     ContextInfo &owner = *piece->owner;
     const ContextUse use(owner);
     if (!use.is_entered) {
-        clear_failure();
         give_back_late(piece);
+        clear_failure();
         return CALOTYPE_OK;
     }
     piece->next = nullptr;
     return give_back_after_all(piece, owner);
+}
+
+/** So that calotype_reuse_device_allocations() finds what is kept. */
+void register_once() {
+    static constinit std::atomic<bool> is_registered{false};
+    static constinit calotype_device_allocation_pool pool = {
+        calotype_cuda_release_unused_device_allocations, nullptr};
+    if (!is_registered.load(std::memory_order_relaxed) && !is_registered.exchange(true)) {
+        calotype_register_device_allocation_pool(&pool);
+    }
 }
 
 /** Whether the next allocation there is to find the piece. */
@@ -276,6 +286,7 @@ bool keep_for_reuse(const DeviceScope &scope, CUstream stream, Piece *piece) {
         kept.bytes[device].load(std::memory_order_relaxed) > most_kept(device) - piece->bytes) {
         return false;
     }
+    register_once();
     piece->stream_id = id_of(stream);
     kept.add(piece);
     return true;
@@ -362,17 +373,16 @@ bool is_within_limit(int device, size_t bytes) {
     return true;
 }
 
-void note_limit(int device, size_t bytes) {
+void note_limit(int device) {
     Text text;
-    text << "allocating " << uint64_t(bytes) << " bytes on CUDA device " << device << ", where "
-         << memory_in_use(device) << " are in use: the limit is " << memory_limit(device);
+    text << memory_in_use(device) << " bytes are in use, and the limit is " << memory_limit(device);
     set_failure(text.c_str());
 }
 
 void note_no_memory(const DeviceScope &scope, size_t bytes) {
     size_t available = 0, total = 0;
     Text text;
-    text << "allocating " << uint64_t(bytes) << " bytes on CUDA device " << scope.device;
+    text << "no " << uint64_t(bytes) << " bytes on CUDA device " << scope.device;
     if (failure_text()[0]) {
         text << ": " << failure_text();
     }
@@ -385,16 +395,16 @@ void note_no_memory(const DeviceScope &scope, size_t bytes) {
 
 calotype_status allocate_once(const Call &call, Piece *piece) {
     const DeviceScope &scope = call.scope();
-    if (Piece *old = piece->in_graph ? nullptr
-                                     : take_kept(*piece->owner, piece->bytes, call.stream(),
-                                                 piece->from)) {
+    if (Piece *old = piece->in_graph
+                         ? nullptr
+                         : take_kept(*piece->owner, piece->bytes, call.stream(), piece->from)) {
         piece->base = old->base;
         piece->bytes = old->bytes;
         forget(old);
         return CALOTYPE_OK;
     }
     if (!is_within_limit(scope.device, piece->bytes)) {
-        note_limit(scope.device, piece->bytes);
+        note_limit(scope.device);
         return CALOTYPE_E_OOM;
     }
     const calotype_device_place place = {sizeof place, scope.device, scope.context, scope.stream,
@@ -420,8 +430,7 @@ Piece *new_piece(ContextInfo &owner, size_t bytes, bool in_graph) {
         return nullptr;
     }
     owner.pieces.fetch_add(1, std::memory_order_relaxed);
-    return new (memory)
-        Piece{0, 0, bytes, &owner, current_allocator(), in_graph, 0, nullptr};
+    return new (memory) Piece{0, 0, bytes, &owner, current_allocator(), in_graph, 0, nullptr};
 }
 
 }  // namespace
@@ -508,12 +517,18 @@ calotype_status await_all_work(const Call &call) {
     return code == CUDA_SUCCESS ? give_back_deferred(call.context()) : status_of(code);
 }
 
+void release_all_kept() {
+    for (int device = 0; device < max_devices; device++) {
+        give_back_kept(device);
+    }
+}
+
 calotype_status release_unused(const Call &call) {
     ContextInfo &context = call.context();
-    calotype_status status = give_back_after_all(kept.take_all(context), context);
+    calotype_status status = CALOTYPE_OK;
+    release_all_kept();
     if (!is_any_captured(context) && !is_capturing(call.scope(), nullptr)) {
-        const calotype_status flushed = give_back_deferred(context);
-        status = status ? status : flushed;
+        status = give_back_deferred(context);
         driver().cuStreamSynchronize(call.stream());
         if (CUstream stream = context.free_stream.load(std::memory_order_acquire)) {
             driver().cuStreamSynchronize(stream);

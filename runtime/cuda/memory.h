@@ -21,8 +21,9 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
 int device_of_piece(CUdeviceptr handle);
 /** Wait for all work of the call's context. */
 calotype_status await_all_work(const Call &call);
-/** Give memory that is kept for later back to the driver: what was freed in the call's context, and
- * what its device's allocator keeps. */
+/** Give back what is kept for reuse in all contexts. */
+void release_all_kept();
+/** The same, and what the allocator keeps on the call's device. */
 calotype_status release_unused(const Call &call);
 /** The identity of the context ends. With a driver, its kept memory is given back before, and the
  * context must answer; without one nothing is asked about it. */

@@ -15,8 +15,7 @@ static calotype_status refuse(const char *text) {
 }
 
 /** Null, with the failure described: it has none that can be controlled. */
-static const DeviceMemoryControl *
-memory_of(const calotype_device_interface_t *device_interface) {
+static const DeviceMemoryControl *memory_of(const calotype_device_interface_t *device_interface) {
     const KernelBackend *backend = backend_of(device_interface);
     if (!backend) {
         refuse("a device that runs kernels is needed");
@@ -47,9 +46,8 @@ calotype_set_device_allocator(const calotype_device_interface_t *device_interfac
     return memory->set_allocator(allocator);
 }
 
-CALOTYPE_WEAK calotype_status
-calotype_set_memory_limits(const calotype_device_interface_t *device_interface,
-                           const calotype_memory_limits *limits) {
+CALOTYPE_WEAK calotype_status calotype_set_memory_limits(
+    const calotype_device_interface_t *device_interface, const calotype_memory_limits *limits) {
     const DeviceMemoryControl *memory = memory_of(device_interface);
     if (!memory) {
         return CALOTYPE_E_INVALID;

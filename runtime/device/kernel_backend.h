@@ -104,8 +104,8 @@ struct KernelBackend {
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
-    /** Whether there is a context for the user context without one being made. Null: acquire() makes
-     * none. */
+    /** Whether there is a context for the user context without one being made. Null: acquire()
+     * makes none. */
     bool (*has_context)(void *user_context) = nullptr;
     /** Make the context current on this thread, and what was current before current again. Calls
      * nest: a module may go while another is loaded. */
@@ -113,8 +113,8 @@ struct KernelBackend {
     void (*leave)(const DeviceScope &scope);
     /** Whether the identity has not ended. Asks no driver. */
     bool (*is_alive)(uint64_t context_uid);
-    /** Whether the context is there as long as the runtime wants it, so that the driver may be called
-     * for it when nobody names it: one that the runtime made or retained. */
+    /** Whether the context is there as long as the runtime wants it, so that the driver may be
+     * called for it when nobody names it: one that the runtime made or retained. */
     bool (*is_own)(uint64_t context_uid);
     /** Wait for all work of the context until now_ns() reaches the deadline; false: it goes on.
      * Without enter. Null: synchronize() has to do. */

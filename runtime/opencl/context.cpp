@@ -133,6 +133,17 @@ ContextRecord *look_up(cl_context context, cl_device_id device) {
     return nullptr;
 }
 
+/** With the lock held: the record of a context whose identity has ended, but not the context, which
+ * will say so when it does. */
+ContextRecord *look_up_ended(cl_context context, cl_device_id device) {
+    ContextRecord *r = first_record;
+    while (r && !(r->context == context && r->device == device && r->ends_by_callback &&
+                  r->id.load(std::memory_order_relaxed) == 0)) {
+        r = r->next;
+    }
+    return r;
+}
+
 /** With the lock held: a record that is free, or a new one. */
 ContextRecord *take_record() {
     for (ContextRecord *r = first_record; r; r = r->next) {
@@ -165,6 +176,11 @@ calotype_status add_record(const ContextFacts &described, ContextRecord **record
     LockGuard lock(registry_lock);
     *record = look_up(described.context, described.device);
     if (*record) {
+        return CALOTYPE_OK;
+    }
+    *record = look_up_ended(described.context, described.device);
+    if (*record) {
+        (*record)->id.store(new_context_uid(), std::memory_order_release);
         return CALOTYPE_OK;
     }
     *record = take_record();
@@ -221,14 +237,24 @@ calotype_status find_record_slowly(void *user_context, cl_context context, cl_co
 }
 
 calotype_status find_record(void *user_context, cl_context context, cl_command_queue queue,
-                            ContextRecord **record) {
+                            ContextRecord **record, uint64_t *id) {
     const LastFound &last = last_found;
     if (last.context == context && last.queue == queue &&
         last.version == registry_version.load(std::memory_order_acquire)) {
         *record = last.record;
-        return CALOTYPE_OK;
+        *id = last.record->id.load(std::memory_order_acquire);
+        if (*id != 0) {
+            return CALOTYPE_OK;
+        }
     }
-    return find_record_slowly(user_context, context, queue, record);
+    // A record may end while it is being looked for: a release ends the identity.
+    calotype_status status = CALOTYPE_OK;
+    *id = 0;
+    while (status == CALOTYPE_OK && *id == 0) {
+        status = find_record_slowly(user_context, context, queue, record);
+        *id = status == CALOTYPE_OK ? (*record)->id.load(std::memory_order_acquire) : 0;
+    }
+    return status;
 }
 
 /** Whether what the user context names is of another kind of device. */
@@ -272,14 +298,16 @@ calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scop
         status = load_driver() ? CALOTYPE_OK : CALOTYPE_E_DEVICE;
     }
     ContextRecord *record = nullptr;
-    status = status == CALOTYPE_OK ? find_record(user_context, context, queue, &record) : status;
+    uint64_t id = 0;
+    status =
+        status == CALOTYPE_OK ? find_record(user_context, context, queue, &record, &id) : status;
     if (status != CALOTYPE_OK) {
         calotype_release_cl_context(user_context);
         return status;
     }
     scope->context = context;
     scope->stream = queue;
-    scope->context_uid = record->id.load(std::memory_order_relaxed);
+    scope->context_uid = id;
     scope->device = record->device_index;
     scope->extra = record;
     return CALOTYPE_OK;
@@ -293,7 +321,7 @@ void release_scope(const DeviceScope &scope) {
 
 bool is_context_alive(uint64_t id) {
     LockGuard lock(registry_lock);
-    for (ContextRecord *r = first_record; r; r = r->next) {
+    for (ContextRecord *r = first_record; r && id; r = r->next) {
         if (r->id.load(std::memory_order_relaxed) == id) {
             return true;
         }

@@ -157,7 +157,7 @@ calotype_status for_each_backend(void *user_context,
     {
         LockGuard guard(kernel_cache.lock);
         for (const ContextState *c = kernel_cache.contexts; c && n < most; c = c->next) {
-            bool is_new = true;
+            bool is_new = !c->lost;
             for (int i = 0; i < n; i++) {
                 is_new &= backends[i] != c->backend;
             }
@@ -371,7 +371,9 @@ ContextState *meet_context(const Call &call) {
     }
     LockGuard guard(kernel_cache.lock);
     context = find_context(call.scope.context_uid);
-    return context ? context : add_context(*call.backend, call.scope);
+    // An identity that has ended since the call began may have been forgotten here.
+    const bool has_ended = !context && !call.backend->is_alive(call.scope.context_uid);
+    return context || has_ended ? context : add_context(*call.backend, call.scope);
 }
 
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
@@ -380,7 +382,11 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc, 
     Request request{call, desc, out};
     request.context = meet_context(call);
     if (!request.context) {
-        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, desc.name, "no memory for one more context");
+        *has_ended = !call.backend->is_alive(call.scope.context_uid);
+        return *has_ended ? fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_NONE, desc.name,
+                                 "the context has been lost")
+                          : fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, desc.name,
+                                 "no memory for one more context");
     }
     Answer answer = Answer::again;
     kernel_cache.lock.lock();
@@ -604,9 +610,9 @@ CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
     return give_back(take(hold), Giver{false, nullptr});
 }
 
-CALOTYPE_WEAK calotype_status calotype_context_uid(
-    const calotype_device_context *on, const calotype_device_interface_t *device_interface,
-    uint64_t *ctx_uid) {
+CALOTYPE_WEAK calotype_status
+calotype_context_uid(const calotype_device_context *on,
+                     const calotype_device_interface_t *device_interface, uint64_t *ctx_uid) {
     const KernelBackend *backend = backend_of(device_interface);
     if (!backend || !ctx_uid) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,

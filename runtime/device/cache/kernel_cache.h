@@ -43,10 +43,11 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
 calotype_status for_each_backend(void *user_context,
                                  calotype_status (*body)(const Call &call, void *data), void *data);
 
-/** The record of the call's context, made when it is first met. Null: out of memory. */
+/** The record of the call's context, made when it is first met. Null: out of memory, or its
+ * identity has ended. */
 ContextState *meet_context(const Call &call);
-/** A hold of the module in the call's context, loading it if need be. With *has_ended the identity of
- * the context has ended since the call began, which is to begin again. */
+/** A hold of the module in the call's context, loading it if need be. With *has_ended the identity
+ * of the context has ended since the call began, which is to begin again. */
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
                             bool *has_ended);
 /** The flight of a busy entry that is ours, to its end: a hold, or an error described. */

@@ -187,8 +187,8 @@ calotype_status report_unfinished() {
     return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr, "modules are still being loaded");
 }
 
-/** One without a ticket that is not finished and whose threads do not wait for this one; it gets one
- * more owner, and this thread waits for it. */
+/** One without a ticket that is not finished and whose threads do not wait for this one; it gets
+ * one more owner, and this thread waits for it. */
 Prefetch *take_unattended(ThreadBlock *me) {
     LockGuard guard(kernel_cache.lock);
     for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {

@@ -5,10 +5,10 @@
 // With the last hold the context is closed, by the thread that gives it back, so that nobody comes
 // in between: from then on initialize answers CALOTYPE_E_CLOSING until the modules are gone. So a
 // release that is refused has changed nothing for anybody.
+#include "runtime/device/cache/release.h"
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/release.h"
 #include "runtime/device/cache/teardown.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -138,7 +138,8 @@ bool has_passed(uint64_t deadline) {
 calotype_status await_others(Release &release) {
     while (calotype_entry *moving = moving_entry(release.context)) {
         calotype_status status = check_wait(release, *moving);
-        status = status == CALOTYPE_OK && has_passed(release.deadline) ? CALOTYPE_E_TIMEOUT : status;
+        status =
+            status == CALOTYPE_OK && has_passed(release.deadline) ? CALOTYPE_E_TIMEOUT : status;
         if (status != CALOTYPE_OK) {
             return status;
         }
@@ -293,11 +294,10 @@ ReleaseRequest make_request(calotype_release_policy policy, uint32_t timeout_ms)
 calotype_status carry_out(const Call &call, void *data) {
     const ReleaseRequest &request = *static_cast<const ReleaseRequest *>(data);
     if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
-        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr,
-                    explain(CALOTYPE_E_CAPTURE));
+        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr, explain(CALOTYPE_E_CAPTURE));
     }
     // Also one in which nothing was loaded: its identity ends.
-    if (!meet_context(call)) {
+    if (!meet_context(call) && call.backend->is_alive(call.scope.context_uid)) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for one more context");
     }
     return release_known(*call.me, call.scope.context_uid, request.policy, request.deadline,

@@ -217,8 +217,8 @@ ContextState *find_context(uint64_t uid) {
 /** Nothing is left of it, and nobody will ask for it. */
 static bool is_past(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
-           !context.closing && !context.is_release_waiting && !context.n_stream_holds && !context.graph_pins &&
-           !context.nrt.memsys && !context.nrt.modules;
+           !context.closing && !context.is_release_waiting && !context.n_stream_holds &&
+           !context.graph_pins && !context.nrt.memsys && !context.nrt.modules;
 }
 
 /** A new record at the head of the list, or where there are many that of the oldest context that

@@ -9,6 +9,7 @@
 #include "codegen/device_runtime_images.h"
 #include "gpu/nrt/real_cuda.h"
 #include "harness/module_desc.h"
+#include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/hooks.h"
@@ -98,7 +99,7 @@ TEST_F(Misuses, OneProcess) {
     RealContext &context = *new RealContext;
     uint64_t uid = 0;
     EXPECT_EQ(CALOTYPE_OK,
-              calotype_context_uid(&context.on, calotype_cuda_device_interface(), &uid));
+              calotype_context_uid(on(&context.on), calotype_cuda_device_interface(), &uid));
     const int kind = std::stoi(process_setting("CALOTYPE_MISUSE"));
     process_report() << after(context, misuser, kind) << std::flush;
     if (kind < n_misuses) {

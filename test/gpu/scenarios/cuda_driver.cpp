@@ -8,6 +8,7 @@
 
 #include "gpu/scenarios/driver_functions.h"
 #include "gpu/scenarios/faults.h"
+#include "harness/on_context.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
@@ -71,7 +72,7 @@ public:
         void *const address = at(user_context).context;
         uint64_t uid = 0;
         EXPECT_EQ(CALOTYPE_OK,
-                  calotype_context_uid(user_context, calotype_cuda_device_interface(), &uid));
+                  calotype_context_uid(on(user_context), calotype_cuda_device_interface(), &uid));
         destroy_context(user_context);
         std::vector<calotype_device_context> others;
         bool is_replaced = false;

@@ -11,6 +11,7 @@
 #include "gpu/scenarios/driver_functions.h"
 #include "gpu/scenarios/watched.h"
 #include "harness/cache_stats.h"
+#include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernel_cache.h"
@@ -77,8 +78,8 @@ protected:
     }
     static uint64_t uid_of(void *user_context) {
         uint64_t uid = 0;
-        EXPECT_EQ(CALOTYPE_OK,
-                  calotype_context_uid(user_context, calotype_cuda_device_interface(), &uid));
+        EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(calotype_test::on(user_context),
+                                                    calotype_cuda_device_interface(), &uid));
         return uid;
     }
     /// "loads unloads orphans"

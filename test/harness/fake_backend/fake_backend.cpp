@@ -47,7 +47,6 @@ struct State {
     std::set<FakeEvent *> events;  ///< those of lost contexts stay: some may still ask
     std::vector<std::unique_ptr<FakeContext>>
         contexts;  ///< all there ever were: some may still ask
-    std::set<uint64_t> dead_contexts;
     FakeContext default_context;
     FakeCalls calls;
     std::atomic<uint64_t> next_uid{1};
@@ -75,15 +74,35 @@ FakeContext *context_of(const DeviceScope &scope) {
     return static_cast<FakeContext *>(scope.context);
 }
 
-bool is_alive(void *context, uint64_t uid) {
-    const auto *fake = static_cast<const FakeContext *>(context);
+/** Null if there is none. With the lock held. */
+FakeContext *find_context(uint64_t uid) {
+    if (state().default_context.uid == uid) {
+        return &state().default_context;
+    }
+    for (const auto &context : state().contexts) {
+        if (context->uid == uid) {
+            return context.get();
+        }
+    }
+    return nullptr;
+}
+
+bool is_alive(uint64_t uid) {
     std::lock_guard<std::mutex> guard(state().lock);
-    return !state().dead_contexts.count(uid) && fake->is_alive && fake->uid == uid;
+    const FakeContext *context = find_context(uid);
+    return context && context->is_alive;
+}
+
+void end_context(uint64_t uid, bool) {
+    std::lock_guard<std::mutex> guard(state().lock);
+    if (FakeContext *context = find_context(uid)) {
+        context->uid = state().next_uid++;
+    }
 }
 
 void expect_current(const DeviceScope &scope) {
     expect(!current.empty() && current.back() == scope.context);
-    expect(is_alive(scope.context, scope.context_uid));
+    expect(is_alive(scope.context_uid));
 }
 
 /** Null stands for the context that is always there. */
@@ -107,7 +126,7 @@ calotype_status enter(const DeviceScope &scope) {
     if (int planned = state().calls.enter("enter")) {
         return calotype_status(planned);
     }
-    expect(is_alive(scope.context, scope.context_uid));
+    expect(is_alive(scope.context_uid));
     current.push_back(scope.context);
     return CALOTYPE_OK;
 }
@@ -357,6 +376,8 @@ constexpr KernelBackend backend(const char *name) {
     b.enter = enter;
     b.leave = leave;
     b.is_alive = is_alive;
+    b.is_own = is_alive;
+    b.end_context = end_context;
     b.describe = describe;
     b.is_ready = is_ready;
     b.build = build;
@@ -392,11 +413,10 @@ const calotype_device_interface_t *interface() {
     return &device;
 }
 
-void drop_modules_of(uint64_t context_uid) {
+void drop_modules_of(const FakeContext *context) {
     std::lock_guard<std::mutex> guard(state().lock);
-    state().dead_contexts.insert(context_uid);
     for (auto i = state().modules.begin(); i != state().modules.end();) {
-        if ((*i)->context_uid == context_uid) {
+        if ((*i)->context == context) {
             delete *i;
             i = state().modules.erase(i);
         } else {
@@ -428,11 +448,11 @@ FakeContext *make_fake_context() {
 
 void destroy_fake_context(FakeContext *context) {
     context->is_alive = false;
-    drop_modules_of(context->uid);
+    drop_modules_of(context);
 }
 
 void replace_fake_context(FakeContext *context) {
-    drop_modules_of(context->uid);
+    drop_modules_of(context);
     context->uid = state().next_uid++;
 }
 

@@ -23,8 +23,8 @@ struct FakeStream {
 };
 
 struct FakeContext {
-    uint64_t uid;      ///< of the driver; never used again
-    uint32_t sm = 90;  ///< which images it takes
+    std::atomic<uint64_t> uid{0};  ///< its identity; never used again
+    uint32_t sm = 90;              ///< which images it takes
     bool is_alive = true;
     FakeStream stream;
 };

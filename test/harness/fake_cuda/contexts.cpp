@@ -233,6 +233,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
     FAKE_CUDA_CALL("cuCtxPushCurrent");
     Guard guard(state().lock);
     if (!state().contexts.count(context)) {
+        state().calls_for_the_dead++;
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     stack().push_back(context);
@@ -315,6 +316,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
     const volatile uint64_t &number = context->id;
     const uint64_t found = number;  // as a real driver looks, be it alive or not
     if (!state().contexts.count(context)) {
+        state().calls_for_the_dead++;
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     *id = found;

@@ -145,7 +145,7 @@ CUctx_st *make_context(int device, CUctx_st *at) {
 }
 
 size_t State::used_bytes() const {
-    size_t bytes = 0;
+    size_t bytes = kept_by_pools;
     for (const auto &[address, piece] : allocations) {
         bytes += piece.memory ? piece.bytes : 0;
     }
@@ -213,7 +213,8 @@ void reset() {
     s.hooks.clear();
     s.some_fail.clear();
     s.kernels.clear();
-    s.misuse = 0;
+    s.misuse = s.calls_for_the_dead = 0;
+    s.kept_by_pools = 0;
     stack().clear();
 }
 
@@ -342,6 +343,16 @@ uint64_t context_id(void *context) {
 int primary_retains(int device) {
     Guard guard(state().lock);
     return state().devices[size_t(device)].retains;
+}
+
+int calls_for_the_dead() {
+    Guard guard(state().lock);
+    return state().calls_for_the_dead;
+}
+
+void keep_in_pools(size_t bytes) {
+    Guard guard(state().lock);
+    state().kept_by_pools = bytes;
 }
 
 int misuse() {

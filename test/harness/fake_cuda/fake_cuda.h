@@ -85,7 +85,12 @@ int primary_retains(int device);
 /// Calls that a careful program does not make: double unloads, frees of what is not allocated,
 /// copies beyond an allocation.
 int misuse();
+/// Calls with the handle of a context that is not alive.
+int calls_for_the_dead();
 /// @}
+
+/// So many bytes of the devices' memory are taken by what pools keep, until one is trimmed.
+void keep_in_pools(size_t bytes);
 
 /// Work queued on the stream from now on waits. A null stream is the default one of the context.
 void hold_stream(void *context, void *stream);

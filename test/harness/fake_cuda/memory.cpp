@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Device memory, which is memory of the host at the same address.
+#include <algorithm>
 #include <cstring>
 
 #include "harness/fake_cuda/state.h"
@@ -160,9 +161,26 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute, void *) {
     return state().pools.count(pool) ? CUDA_SUCCESS : misused(CUDA_ERROR_INVALID_HANDLE);
 }
 
-CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    FAKE_CUDA_CALL("cuMemPoolGetAttribute");
+    Guard guard(state().lock);
+    if (!state().pools.count(pool)) {
+        return misused(CUDA_ERROR_INVALID_HANDLE);
+    }
+    uint64_t used = 0;
+    for (const auto &[address, piece] : state().allocations) {
+        used += piece.pool == pool ? piece.bytes : 0;
+    }
+    // Nothing is kept in this pool but what a test says.
+    const bool is_reserved = attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+    *static_cast<uint64_t *>(value) = used + (is_reserved ? state().kept_by_pools : 0);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
     FAKE_CUDA_CALL("cuMemPoolTrimTo");
     Guard guard(state().lock);
+    state().kept_by_pools = std::min(state().kept_by_pools, keep);
     return state().pools.count(pool) ? CUDA_SUCCESS : misused(CUDA_ERROR_INVALID_HANDLE);
 }
 
@@ -193,7 +211,9 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
             return code;
         }
         const auto found = state().allocations.find(address);
-        if (found == state().allocations.end() || found->second.context != stream->context) {
+        // Memory of a pool is its device's, whatever context it was allocated in.
+        if (found == state().allocations.end() ||
+            (!found->second.pool && found->second.context != stream->context)) {
             return misused(CUDA_ERROR_INVALID_VALUE);
         }
     }

@@ -75,6 +75,9 @@ struct Stream {
 struct Event {
     CUctx_st *context;
     bool is_done = true;
+    unsigned record = 0;          ///< counts up
+    int awaited_streams = 0;      ///< of the last record: those that have work to do
+    std::vector<void *> waiting;  ///< streams that are held until it is done
 };
 
 struct Allocation {
@@ -108,6 +111,8 @@ struct State {
     std::map<std::string, Some> some_fail;
     std::map<std::string, calotype_test::FakeKernel> kernels;
     int misuse = 0;
+    int calls_for_the_dead = 0;  ///< with handles of contexts that were destroyed
+    size_t kept_by_pools = 0;    ///< and counted as used, until a pool is trimmed
 
     std::set<CUctx_st *> contexts;          ///< alive
     std::vector<CUctx_st *> free_contexts;  ///< addresses to use again, the last first

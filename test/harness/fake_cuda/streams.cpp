@@ -77,6 +77,9 @@ void release_stream(void *context, void *stream) {
         Work work;
         {
             Guard guard(state().lock);
+            if (stream && !state().streams.count(stream)) {
+                return;  // it has gone meanwhile
+            }
             Stream &released = *stream_of(context, stream);
             if (released.queue.empty()) {
                 released.is_held = false;
@@ -121,8 +124,20 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long *id) {
 
 CUresult cuStreamDestroy_v2(CUstream handle) {
     FAKE_CUDA_CALL("cuStreamDestroy");
-    Guard guard(state().lock);
-    return state().streams.erase(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    std::deque<Work> rest;  // which a driver still does
+    {
+        Guard guard(state().lock);
+        const auto found = state().streams.find(handle);
+        if (found == state().streams.end()) {
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+        rest.swap(found->second->queue);
+        state().streams.erase(found);
+    }
+    for (Work &work : rest) {
+        work();
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult cuStreamSynchronize(CUstream handle) {
@@ -230,6 +245,77 @@ CUresult cuEventCreate(CUevent *handle, unsigned) {
     event->context = context;
     *handle = reinterpret_cast<CUevent>(event.get());
     state().events[*handle] = std::move(event);
+    return CUDA_SUCCESS;
+}
+
+/// One stream less that an event waits for; with the last one the streams that wait for it go on.
+static void finish_one(CUevent handle, unsigned record) {
+    std::vector<void *> waiting;
+    {
+        Guard guard(state().lock);
+        const auto found = state().events.find(handle);
+        if (found == state().events.end() || found->second->record != record ||
+            --found->second->awaited_streams > 0) {
+            return;
+        }
+        found->second->is_done = true;
+        waiting.swap(found->second->waiting);
+    }
+    for (void *stream : waiting) {
+        release_stream(nullptr, stream);
+    }
+}
+
+CUresult cuCtxRecordEvent(CUcontext context, CUevent handle) {
+    FAKE_CUDA_CALL("cuCtxRecordEvent");
+    Guard guard(state().lock);
+    const auto found = state().events.find(handle);
+    if (found == state().events.end() || !state().contexts.count(context)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    // As a real driver does, whatever the thread's mode.
+    bool is_capturing = false;
+    for (auto &[name, stream] : state().streams) {
+        if (stream->context == context && stream->capture) {
+            stream->capture->is_valid = false;
+            is_capturing = true;
+        }
+    }
+    if (is_capturing) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    Event &event = *found->second;
+    const unsigned record = ++event.record;
+    event.awaited_streams = 0;
+    const auto await = [&](Stream &stream) {
+        if (stream.is_held && stream.context == context) {
+            event.awaited_streams++;
+            stream.queue.push_back([=] { finish_one(handle, record); });
+        }
+    };
+    await(context->default_stream);
+    for (auto &[name, stream] : state().streams) {
+        await(*stream);
+    }
+    event.is_done = event.awaited_streams == 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
+    FAKE_CUDA_CALL("cuStreamWaitEvent");
+    Guard guard(state().lock);
+    const auto found = state().events.find(event);
+    Stream *stream = nullptr;
+    if (CUresult code = find_stream(handle, &stream)) {
+        return code;
+    }
+    if (found == state().events.end() || !handle) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (!found->second->is_done) {
+        stream->is_held = true;
+        found->second->waiting.push_back(handle);
+    }
     return CUDA_SUCCESS;
 }
 

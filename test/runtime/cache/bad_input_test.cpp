@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "runtime/cache/fake_backend_driver.h"
 
 namespace calotype_test {
@@ -35,8 +36,8 @@ TEST_P(BadInput, DescriptorsOfOtherVersions) {
         const calotype_module_desc newer = skewed(*m, 7, sizeof newer);
         EXPECT_EQ(CALOTYPE_E_ABI, calotype_initialize_kernels(context, &newer, nullptr, &hold));
         EXPECT_EQ("version 7 of the descriptor, must be 1", last_error()) << warm;
-        EXPECT_EQ(CALOTYPE_E_ABI, calotype_evict(context, &newer, 0));
-        EXPECT_EQ(CALOTYPE_E_ABI, calotype_image_key(context, &newer, &key));
+        EXPECT_EQ(CALOTYPE_E_ABI, calotype_evict(on(context), &newer, 0));
+        EXPECT_EQ(CALOTYPE_E_ABI, calotype_image_key(on(context), &newer, &key));
         EXPECT_EQ(CALOTYPE_E_ABI, calotype_forget(&newer));
         run(context, m);
     }
@@ -53,7 +54,7 @@ TEST_P(BadInput, DescriptorsOfOtherVersions) {
 TEST_P(BadInput, DescriptorsOfOtherSizes) {
     void *context = driver->make_context();
     const calotype_module_desc shorter = skewed(*module("m"), CALOTYPE_ABI_VERSION, 40);
-    EXPECT_EQ(CALOTYPE_E_ABI, calotype_evict(context, &shorter, 0));
+    EXPECT_EQ(CALOTYPE_E_ABI, calotype_evict(on(context), &shorter, 0));
     const std::string least = std::to_string(sizeof shorter);
     EXPECT_EQ("the descriptor has 40 bytes, must have at least " + least, last_error());
     EXPECT_EQ(CALOTYPE_E_ABI, calotype_forget(&shorter));
@@ -86,7 +87,7 @@ TEST_P(BadInput, Policies) {
     calotype_hold held = hold(context, module("m"));
     for (int none : {-1, 3, 7}) {
         EXPECT_EQ(CALOTYPE_E_INVALID,
-                  calotype_release_context(context, calotype_release_policy(none), 10));
+                  calotype_release_context(on(context), calotype_release_policy(none), 10));
         EXPECT_EQ("release policy " + std::to_string(uint32_t(none)) + ", must be 0 to 2",
                   last_error());
     }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "runtime/cache/fake_backend_driver.h"
 #include "runtime/host/fork_mutex.h"
 
@@ -81,7 +82,7 @@ TEST_P(ChildProcess, TheTicketOfAParent) {
     driver->delay_builds(200);
     const calotype_module_desc *m = module("m");
     void *ticket = nullptr;
-    EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, &m, 1, 0, &ticket));
+    EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), &m, 1, 0, &ticket));
     calls++;
     EXPECT_EQ(0, in_child([&] {
                   int wrong = calotype_prefetch_wait(ticket, UINT32_MAX) != CALOTYPE_E_INVALID;

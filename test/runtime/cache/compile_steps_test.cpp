@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "runtime/cache/fake_backend_driver.h"
 
 namespace calotype_test {
@@ -98,7 +99,7 @@ TEST_P(HooksAreNotCounted, AThreadThatWaitsForAnother) {
 TEST_P(HooksAreNotCounted, APrefetch) {
     compile([&] {
         void *ticket = nullptr;
-        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, &y, 1, 0, &ticket));
+        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), &y, 1, 0, &ticket));
         EXPECT_EQ(CALOTYPE_OK, calotype_prefetch_wait(ticket, 10000));
     });
     calls++;  // the prefetch's

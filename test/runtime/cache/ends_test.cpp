@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/cache/fake_backend_driver.h"
 
@@ -63,12 +64,12 @@ TEST_P(Ends, AHoldIsGivenToAStreamOnce) {
     calotype_hold second = hold(context, m), again = second;
     EXPECT_EQ(2u, stats().holds);
     context->stream.is_held = false;
-    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(on(context), m, 0));
     EXPECT_EQ(1u, stats().holds);
     give_back(context, second);
     EXPECT_EQ(CALOTYPE_E_UNDERFLOW, calotype_finalize_kernels(context, &again));
     EXPECT_EQ(2u, stats().misuse);
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     EXPECT_EQ("1 1 0 0 1", counts());
 }
 
@@ -83,9 +84,9 @@ TEST_P(Ends, AHoldOfAStreamIsNoThreads) {
     }).join();
     EXPECT_EQ(CALOTYPE_E_UNDERFLOW, calotype_finalize_kernels(context, &copy));
     EXPECT_EQ(1u, stats().holds);
-    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(on(context), m, 0));
     context->stream.is_held = false;
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     EXPECT_EQ(0u, stats().holds);
 }
 
@@ -107,7 +108,7 @@ TEST_P(Ends, ATeardownSaysThatTheContextIsLost) {
     const auto *a = module("a", {&first, &last}), *b = module("b", {&first, &last});
     run(context, a);
     run(context, b);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 1000));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_WAIT, 1000));
     const int released = CALOTYPE_R_CONTEXT_RELEASE, lost = CALOTYPE_R_CONTEXT_LOST;
     const std::vector<std::pair<int, bool>> expected = {
         {released, true}, {lost, false}, {lost, false}, {lost, false}};

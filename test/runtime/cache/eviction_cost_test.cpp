@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "runtime/cache/fake_backend_driver.h"
 
 static std::atomic<int> barriers{0};
@@ -43,7 +44,7 @@ protected:
 TEST_P(EvictionCost, OfATrim) {
     load(200);
     barriers = 0;
-    EXPECT_EQ(CALOTYPE_OK, calotype_trim(context, 0, nullptr));
+    EXPECT_EQ(CALOTYPE_OK, calotype_trim(on(context), 0, nullptr));
     EXPECT_LE(barriers, 4);
     EXPECT_EQ("200 200 0 0 200", counts());
 }

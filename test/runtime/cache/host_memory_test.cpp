@@ -7,6 +7,7 @@
 #include "harness/failing_memory.h"
 #include "harness/fake_backend/fake_backend.h"
 #include "harness/module_desc.h"
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -63,7 +64,7 @@ protected:
     void prefetch(const calotype_module_desc &one, const calotype_module_desc &other) {
         const calotype_module_desc *list[] = {&one, &other};
         void *ticket = nullptr;
-        if (expect_reason(calotype_prefetch(context, list, 2, 0, &ticket))) {
+        if (expect_reason(calotype_prefetch(on(context), list, 2, 0, &ticket))) {
             expect_reason(calotype_prefetch_wait(ticket, 10000));
         }
     }
@@ -81,11 +82,11 @@ TEST_F(HostMemory, EveryAllocationFailsOnce) {
             const FailingMemory memory(nth + 1);
             hold_and_launch(m.desc);
             prefetch(m.desc, n.desc);
-            expect_reason(calotype_evict(context, &m.desc, CALOTYPE_EVICT_IMAGE_TOO));
-            expect_reason(calotype_release_context(context, CALOTYPE_REL_WAIT, 10000));
+            expect_reason(calotype_evict(on(context), &m.desc, CALOTYPE_EVICT_IMAGE_TOO));
+            expect_reason(calotype_release_context(on(context), CALOTYPE_REL_WAIT, 10000));
             has_failed = FailingMemory::has_failed();
         }).join();
-        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 10000));
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_WAIT, 10000));
         const calotype_stats s = cache_stats();
         EXPECT_EQ(0u, s.holds) << nth;
         EXPECT_EQ(0u, s.live_modules) << nth;

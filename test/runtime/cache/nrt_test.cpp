@@ -4,6 +4,7 @@
 
 #include "harness/fake_backend/fake_backend.h"
 #include "harness/module_desc.h"
+#include "harness/on_context.h"
 
 namespace {
 
@@ -21,7 +22,7 @@ TEST(KernelCacheNrt, ABackEndWithoutAHeap) {
     EXPECT_STREQ("the module uses the device runtime, but kernels of fake cannot allocate memory",
                  calotype_last_error()->log);
     EXPECT_EQ(0, fake_modules());
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     destroy_fake_context(context);
 }
 

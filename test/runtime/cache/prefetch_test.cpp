@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/cache/fake_backend_driver.h"
 
@@ -53,7 +54,7 @@ protected:
     }
     /// On one thread, which is at the first.
     void begin(void **ticket) {
-        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, all.data(), 6, 0, ticket));
+        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), all.data(), 6, 0, ticket));
         gate.begun.get_future().wait();
         calls++;
     }
@@ -79,7 +80,7 @@ TEST_P(PrefetchEnds, WhoHasTheTicketIsTold) {
                  calotype_last_error()->log);
     EXPECT_EQ(1, gate.compiles);
     // The next one is as any.
-    EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, all.data(), 6, 0, &ticket));
+    EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), all.data(), 6, 0, &ticket));
     calls += 6;
     EXPECT_EQ(CALOTYPE_OK, calotype_prefetch_wait(ticket, 10000));
     EXPECT_EQ(6u, stats().live_modules);

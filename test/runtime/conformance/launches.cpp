@@ -2,6 +2,7 @@
 // The fixture, and kernels that are launched.
 #include <thread>
 
+#include "harness/on_context.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/conformance/conformance.h"
@@ -177,7 +178,7 @@ TEST_P(Conformance, TwoContextsManyThreads) {
     calotype_get_stats(0, &stats);
     EXPECT_EQ(2u, stats.live_modules);
     for (void *context : contexts) {
-        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
         device->end_context(context);
     }
 }

@@ -44,7 +44,6 @@ protected:
 
     FakeCuda() {
         fake_cuda::reset();
-        make_pools_beside(false);
         calotype_set_gpu_device(-1);
         start();
     }
@@ -64,11 +63,6 @@ protected:
     }
     static const calotype_device_interface_t *cuda() {
         return calotype_cuda_device_interface();
-    }
-    /// Whether a thread makes the pool of a primary context; else the first call that needs it
-    /// does, as everywhere else.
-    static void make_pools_beside(bool beside) {
-        fake_cuda::fail("cuDevicePrimaryCtxGetState", 801, 1, beside ? 0 : INT_MAX);
     }
     /// A context that is not current.
     static void *make_context(int device = 0) {

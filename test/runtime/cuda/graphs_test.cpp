@@ -421,7 +421,8 @@ TEST_F(CudaGraphs, WhenMemoryRunsOutWhatIsKeptIsGivenBack) {
     EXPECT_EQ(1, fake_cuda::calls("cuLaunchKernel"));
     EXPECT_EQ(1, fake_cuda::live_allocations());
     EXPECT_NE(0, calotype_record_malloc(nullptr, &recording, &larger.buf, cuda()));
-    EXPECT_EQ("device allocation failed: cuMemAllocFromPoolAsync of 1200 bytes: "
+    EXPECT_EQ("device allocation failed: no 1200 bytes on CUDA device 0: "
+              "cuMemAllocFromPoolAsync: "
               "CUDA_ERROR_OUT_OF_MEMORY (2), out of memory; 200 of 1000 bytes are free",
               errors.take());
     EXPECT_EQ(0, calotype_record_free(nullptr, &recording, &large.buf));

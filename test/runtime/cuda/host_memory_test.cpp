@@ -56,7 +56,6 @@ protected:
 };
 
 TEST_F(CudaHostMemory, EveryAllocationFailsOnce) {
-    make_pools_beside(true);
     const calotype_test::Folder store;
     EXPECT_EQ(CALOTYPE_OK, calotype_set_store_dir((store.path + "/kernels").c_str(), 1 << 20, 0));
     int nth = 0, failed = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Contexts of applications, with more queues than one, with memory that is kept for later, and with
 // libraries that come and go.
+#include "harness/on_context.h"
 #include "opencl_test.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ protected:
         EXPECT_EQ(buffer.device_free(&own.as_user_context), 0);
     }
     static calotype_status release(OwnContext &own) {
-        return calotype_release_context(&own.as_user_context, CALOTYPE_REL_BUSY, 0);
+        return calotype_release_context(on(&own.as_user_context), CALOTYPE_REL_BUSY, 0);
     }
 };
 
@@ -78,7 +79,7 @@ TEST_F(OpenClContexts, kept_memory_goes_with_the_context) {
     EXPECT_EQ(fake().live("mem"), 0);
     const uint64_t id = own.uid();
     own.end();
-    EXPECT_FALSE(backend().is_alive(own.context, id));
+    EXPECT_FALSE(backend().is_alive(id));
     EXPECT_EQ(calotype_reuse_device_allocations(nullptr, false), 0);
 }
 

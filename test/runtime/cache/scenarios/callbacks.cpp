@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -88,7 +89,7 @@ TEST_P(Scenario, G6_CallbacksOfALinkableRunOneAtATime) {
         a.on_setup = nullptr;
         a.on_teardown = stay;
         in_threads(2, [&](int i) {
-            EXPECT_EQ(CALOTYPE_OK, calotype_release_context(contexts[i], CALOTYPE_REL_BUSY, 0));
+            EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(contexts[i]), CALOTYPE_REL_BUSY, 0));
         });
         EXPECT_EQ(is_safe ? 2 : 1, most) << a.name;
     }
@@ -164,11 +165,11 @@ TEST_P(Scenario, TeardownsAreToldWhy) {
     void *context = driver->make_context();
     const auto *m = module("m", {&a});
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_trim(context, 0, nullptr));
+    EXPECT_EQ(CALOTYPE_OK, calotype_trim(on(context), 0, nullptr));
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     calotype_hold held;
     EXPECT_EQ(CALOTYPE_E_SETUP, try_hold(context, module("n", {&a, &failing}), &held));
     run(context, m);
@@ -200,7 +201,7 @@ TEST_P(Scenario, TeardownThrows) {
     };
     void *context = driver->make_context();
     run(context, module("m", {&a, &b}));
-    EXPECT_EQ(CALOTYPE_E_TEARDOWN, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_E_TEARDOWN, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_STREQ("the callback threw an exception", calotype_last_error()->log);
     EXPECT_STREQ("b", calotype_last_error()->linkable_name);
     EXPECT_EQ("s:a s:b t:b t:a", call_log().text());
@@ -222,7 +223,7 @@ TEST_P(Scenario, CallbacksAskForTheirOwnModule) {
     a.on_setup = ask;
     a.on_teardown = ask;
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     EXPECT_EQ("a callback or compile step of the module asks for the module; "
               "a teardown callback of the module asks for the module; ",
               said);
@@ -238,7 +239,7 @@ TEST_P(Scenario, SetupWaitsForAPrefetchOfItsOwnModule) {
     a.on_setup = [&](const calotype_callback_args &) {
         calls++;  // by the prefetch, which is refused
         refused++;
-        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, &m, 1, 0, &ticket));
+        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), &m, 1, 0, &ticket));
         answer = calotype_prefetch_wait(ticket, 60000);
         if (std::string(calotype_last_error()->log) !=
             "the thread that loads the module waits for this one") {
@@ -266,7 +267,7 @@ TEST_P(Scenario, SetupShutsDownBesideAPrefetchOfItsOwnModule) {
     std::atomic<bool> is_over{false};
     a.on_setup = [&](const calotype_callback_args &) {
         calls++;  // by the prefetch, which waits for this module
-        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(context, &m, 1, 0, nullptr));
+        EXPECT_EQ(CALOTYPE_OK, calotype_prefetch(on(context), &m, 1, 0, nullptr));
         while (stats().waits == 0) {
             std::this_thread::yield();
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Modules that go because they are told to or because there are too many: S15 to S19.
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -15,7 +16,7 @@ TEST_P(Scenario, S15_EvictIdle) {
     void *context = driver->make_context();
     const auto *m = module("m", {&a});
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
     run(context, m);
     EXPECT_EQ("1 2 2 1 1", counts());
@@ -26,7 +27,7 @@ TEST_P(Scenario, S15_EvictWithImage) {
     void *context = driver->make_context();
     const auto *m = module("m");
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_IMAGE_TOO));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, CALOTYPE_EVICT_IMAGE_TOO));
     EXPECT_EQ(0u, stats().image_bytes);
     run(context, m);
     EXPECT_EQ("2 2 0 0 1", counts());
@@ -38,8 +39,8 @@ TEST_P(Scenario, S16_EvictHeld) {
     void *context = driver->make_context();
     const auto *m = module("m", {&a});
     calotype_hold one = hold(context, m), two = hold(context, m);
-    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(context, m, 0));
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_DEFER));
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_evict(on(context), m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, CALOTYPE_EVICT_DEFER));
     EXPECT_EQ("1 1 1 0 0", counts());
     give_back(context, one);
     EXPECT_EQ("1 1 1 0 0", counts());
@@ -94,7 +95,7 @@ TEST_P(Scenario, S19_TooManyFinalizes) {
     EXPECT_EQ(2u, stats().misuse);
     EXPECT_EQ(0u, stats().holds);
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -80,7 +81,7 @@ TEST_P(Scenario, S29_SecondSetupFails) {
     EXPECT_EQ("1 1 2 1 1", counts());
     EXPECT_EQ("s:a s:b t:a", call_log().text());
     run(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 2 5 4 2", counts());
     EXPECT_EQ(4u, stats().setups_ok);
 }
@@ -141,7 +142,7 @@ TEST_P(Scenario, S32_OneTeardownFails) {
     };
     void *context = driver->make_context();
     run(context, module("m", {&a, &b, &c}));
-    EXPECT_EQ(CALOTYPE_E_TEARDOWN, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_E_TEARDOWN, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_STREQ("b", calotype_last_error()->linkable_name);
     EXPECT_EQ(3, calotype_last_error()->callback_rc);
     EXPECT_EQ("1 1 3 3 1", counts());

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "harness/cache_stats.h"
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -220,7 +221,7 @@ std::string Scenario::counts() {
 
 uint64_t Scenario::uid_of(void *context) {
     uint64_t uid = 0;
-    EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(context, driver->device_interface()(), &uid));
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(on(context), driver->device_interface()(), &uid));
     return uid;
 }
 

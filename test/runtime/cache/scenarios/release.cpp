@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -18,13 +19,13 @@ TEST_P(Scenario, S20_ReleaseRefused) {
     const auto *A = module("A", {&a}), *B = module("B", {&a});
     calotype_hold held = hold(context, A);
     run(context, B);
-    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_E_BUSY, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("2 2 2 0 0", counts());
     run(context, A);
     run(context, B);
     EXPECT_EQ("2 2 2 0 0", counts());
     give_back(context, held);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("2 2 2 2 2", counts());
 }
 
@@ -32,13 +33,13 @@ TEST_P(Scenario, S21_ReleaseWaits) {
     const TestLinkable a("a");
     void *context = driver->make_context();
     calotype_hold held = hold(context, module("m", {&a}));
-    EXPECT_EQ(CALOTYPE_E_TIMEOUT, calotype_release_context(context, CALOTYPE_REL_WAIT, 30));
+    EXPECT_EQ(CALOTYPE_E_TIMEOUT, calotype_release_context(on(context), CALOTYPE_REL_WAIT, 30));
     EXPECT_EQ("1 1 1 0 0", counts());
     std::thread finalizer([&] {
         sleep_ms(40);
         give_back(context, held);
     });
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 5000));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_WAIT, 5000));
     finalizer.join();
     EXPECT_EQ("1 1 1 1 1", counts());
 }
@@ -49,7 +50,7 @@ TEST_P(Scenario, S22_ReleaseByForce) {
     void *context = driver->make_context();
     const auto *m = module("m", {&a});
     calotype_hold held = hold(context, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_FORCE, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_FORCE, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
     const uint32_t one[3] = {1, 1, 1};
     EXPECT_EQ(CALOTYPE_E_CONTEXT_LOST,
@@ -126,14 +127,15 @@ TEST_P(Scenario, S25_InitializeDuringRelease) {
     void *context = driver->make_context();
     const auto *A = module("A", {&a}), *B = module("B", {&a});
     run(context, A);
-    std::thread releaser(
-        [&] { EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0)); });
+    std::thread releaser([&] {
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
+    });
     while (!is_tearing) {
         sleep_ms(1);
     }
     calotype_hold held;
     EXPECT_EQ(CALOTYPE_E_CLOSING, try_hold(context, B, &held));
-    EXPECT_EQ(CALOTYPE_E_CLOSING, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_E_CLOSING, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     go_on = true;
     releaser.join();
     run(context, B);
@@ -158,7 +160,7 @@ TEST_P(Scenario, ReleaseAmongHoldsThatComeAndGo) {
     });
     for (int i = 0; i < 50; i++) {
         const auto begin = std::chrono::steady_clock::now();
-        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_WAIT, 5000));
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_WAIT, 5000));
         EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
         sleep_ms(1);
     }

@@ -2,6 +2,7 @@
 // Many contexts, many modules, and everything at once: S38 and S39.
 #include <random>
 
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -25,8 +26,8 @@ TEST_P(Scenario, S38_ManyContexts) {
     EXPECT_EQ(compiles + " " + all + " " + all + " 0 0", counts());
     EXPECT_EQ(uint64_t(n_contexts) * uint64_t(n_modules), stats().live_modules);
     for (void *context : contexts) {
-        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
-        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     }
     EXPECT_EQ(compiles + " " + all + " " + all + " " + all + " " + all, counts());
 }
@@ -42,7 +43,7 @@ TEST_P(Scenario, S38_ManyHeldAtOnce) {
     for (calotype_hold &held : holds) {
         give_back(context, held);
     }
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     const std::string all = std::to_string(n);
     EXPECT_EQ(all + " " + all + " 0 0 " + all, counts());
 }
@@ -113,15 +114,15 @@ private:
         const unsigned what = random() % 100;
         if (what < 2) {
             const calotype_status status = calotype_evict(
-                one_of(contexts), one_of(kernels), what ? uint32_t(CALOTYPE_EVICT_DEFER) : 0u);
+                on(one_of(contexts)), one_of(kernels), what ? uint32_t(CALOTYPE_EVICT_DEFER) : 0u);
             expect(status == CALOTYPE_OK || status == CALOTYPE_E_BUSY);
         } else if (what < 3) {
             const calotype_status status =
-                calotype_release_context(one_of(contexts), CALOTYPE_REL_BUSY, 0);
+                calotype_release_context(on(one_of(contexts)), CALOTYPE_REL_BUSY, 0);
             expect(status == CALOTYPE_OK || status == CALOTYPE_E_BUSY ||
                    status == CALOTYPE_E_CLOSING);
         } else if (what < 4) {
-            expect(calotype_trim(one_of(contexts), 40, nullptr) == CALOTYPE_OK);
+            expect(calotype_trim(on(one_of(contexts)), 40, nullptr) == CALOTYPE_OK);
         } else if (what < 5 && !held.empty()) {
             Held pin = {one_of(held).context, {}};
             const Held &from = held[random() % held.size()];

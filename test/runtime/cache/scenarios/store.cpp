@@ -2,6 +2,7 @@
 // The persistent store between processes: S35 to S37; and linkables that stay in their files.
 //
 // Processes are this executable once more with a filter: a driver of a GPU does not survive fork().
+#include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/cache/scenario_fixture.h"
 #include "runtime/device/sha256.h"
@@ -171,11 +172,11 @@ TEST_P(Scenario, LinkableInItsFile) {
     EXPECT_EQ(1u, stats().links);
     // It is not needed again as long as the image is there.
     ASSERT_EQ(0, ::remove(code.path.c_str()));
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, 0));
     run(context, m);
     EXPECT_EQ("1 2 2 1 1", counts());
     code.file.path = folder.path.c_str();
-    EXPECT_EQ(CALOTYPE_OK, calotype_evict(context, m, CALOTYPE_EVICT_IMAGE_TOO));
+    EXPECT_EQ(CALOTYPE_OK, calotype_evict(on(context), m, CALOTYPE_EVICT_IMAGE_TOO));
     EXPECT_EQ(CALOTYPE_E_LOAD, try_hold(context, m, &held));
     EXPECT_EQ("linkable 'by_path': " + folder.path + " is not a file",
               std::string(calotype_last_error()->log));
@@ -194,14 +195,14 @@ TEST_P(Scenario, LinkableInItsFileIsPartOfTheKey) {
     FileLinkable code(folder.path, driver->image({}).kind);
     const auto *m = module("m", {&code.linkable});
     calotype_uid one = {}, other = {};
-    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(context, m, &one));
+    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(on(context), m, &one));
     code.file.digest.b[31] ^= 1;
-    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(context, m, &other));
+    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(on(context), m, &other));
     EXPECT_NE(std::string(one.b, one.b + 32), std::string(other.b, other.b + 32));
     const std::string elsewhere = folder.path + "/moved";
     code.file.digest.b[31] ^= 1;
     code.file.path = elsewhere.c_str();
-    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(context, m, &other));
+    EXPECT_EQ(CALOTYPE_OK, calotype_image_key(on(context), m, &other));
     EXPECT_EQ(std::string(one.b, one.b + 32), std::string(other.b, other.b + 32));
 }
 

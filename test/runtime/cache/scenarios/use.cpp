@@ -2,6 +2,7 @@
 // One compile, one load, one setup, however many ask: S01 to S14.
 #include <chrono>
 
+#include "harness/on_context.h"
 #include "runtime/cache/scenario_fixture.h"
 
 namespace calotype_test {
@@ -14,7 +15,7 @@ TEST_P(Scenario, S01_OneKernelOneLinkable) {
     run(context, m);
     run(context, m);
     EXPECT_EQ("1 1 1 0 0", counts());
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
     EXPECT_EQ(1u, stats().hits);
 }
@@ -26,7 +27,7 @@ TEST_P(Scenario, S02_TypeVariants) {
     run(context, of_int);
     run(context, of_int);
     run(context, of_float);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("2 2 2 2 2", counts());
     EXPECT_EQ(2u, call_log().distinct_modules(CALOTYPE_EV_SETUP));
     EXPECT_EQ(2u, call_log().distinct_modules(CALOTYPE_EV_TEARDOWN));
@@ -38,7 +39,7 @@ TEST_P(Scenario, S03_SharedLinkable) {
     void *context = driver->make_context();
     run(context, module("one", {&shared}));
     run(context, module("two", {&shared}));
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("2 2 2 2 2", counts());
 }
 
@@ -50,7 +51,7 @@ TEST_P(Scenario, S04_CallbacksPresentOrNot) {
     for (const TestLinkable *linkable : {&both, &setup, &teardown, &neither}) {
         run(context, module("m_" + linkable->name, {linkable}));
     }
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("4 4 2 2 4", counts());
 }
 
@@ -79,7 +80,7 @@ TEST_P(Scenario, S05_SetupWritesGlobal) {
     calotype_hold held = hold(context, module("m", {&a}, {"", true}));
     EXPECT_EQ(42, driver->read_global(context, held, 1));
     give_back(context, held);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
     EXPECT_EQ(4242, seen_at_teardown);
 }
@@ -89,7 +90,7 @@ TEST_P(Scenario, S06_SameLinkableByThreeRoutes) {
     const TestLinkable a("a");
     void *context = driver->make_context();
     run(context, module("m", {&a, &a, &a}));
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
 }
 
@@ -100,7 +101,7 @@ TEST_P(Scenario, S07_FourThreadsOneColdKernel) {
     driver->delay_builds(20);
     const auto *m = module("m", {&a});
     in_threads(4, [&](int) { run(context, m); });
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 1 1 1", counts());
     EXPECT_EQ(3u, stats().hits + stats().waits);
 }
@@ -114,7 +115,7 @@ TEST_P(Scenario, S08_FourThreadsTwoKernels) {
         run(context, A);
         run(context, B);
     });
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("2 2 2 2 2", counts());
     EXPECT_EQ(10u, stats().hits + stats().waits);
 }
@@ -132,7 +133,7 @@ TEST_P(Scenario, S09_CompilesOverlap) {
     in_threads(64, [&](int i) { run(context, kernels[size_t(i % 8)]); });
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     driver->delay_builds(0);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("8 8 8 8 8", counts());
     EXPECT_EQ(56u, stats().hits + stats().waits);
     if (driver->can_fail()) {
@@ -146,14 +147,14 @@ TEST_P(Scenario, S10_TwoContexts) {
     const auto *m = module("m", {&a});
     run(one, m);
     run(two, m);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(one, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(one), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 2 2 1 1", counts());
     const uint64_t hits = stats().hits;
     run(two, m);
     EXPECT_EQ(hits + 1, stats().hits);
     EXPECT_EQ(1u, stats(uid_of(two)).live_modules);
     EXPECT_EQ(0u, stats(uid_of(one)).live_modules);
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(two, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(two), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 2 2 2 2", counts());
 }
 
@@ -177,7 +178,7 @@ TEST_P(Scenario, S12_OrderOfLinkables) {
     const TestLinkable a("a"), b("b"), c("c");
     void *context = driver->make_context();
     run(context, module("m", {&a, &b, &c}));
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("1 1 3 3 1", counts());
     EXPECT_EQ("s:a s:b s:c t:c t:b t:a", call_log().text());
 }
@@ -191,7 +192,7 @@ TEST_P(Scenario, S12_OrderByDependence) {
     a.desc.n_after = 1;
     void *context = driver->make_context();
     run(context, module("m", {&a, &b, &c}));
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("s:b s:c s:a t:a t:c t:b", call_log().text());
 }
 
@@ -203,7 +204,7 @@ TEST_P(Scenario, S13_OrderOfModules) {
         run(context, module("m" + linkable->name, {linkable}));
     }
     call_log().clear();
-    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(context, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on(context), CALOTYPE_REL_BUSY, 0));
     EXPECT_EQ("3 3 3 3 3", counts());
     EXPECT_EQ("t:3 t:2 t:1", call_log().text());
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Whose identity lasts how long, and that nothing is asked about a context that has ended: S43.
+#include "runtime/cuda/context_table.h"
+
+#include "harness/nothing_module.h"
+#include "runtime/cuda/fixture.h"
+
+namespace {
+
+using calotype_test::FakeCuda;
+using calotype_test::Ints;
+using calotype_test::NothingModule;
+
+class CudaContexts : public FakeCuda {
+protected:
+    ~CudaContexts() override {
+        EXPECT_EQ(0, fake_cuda::calls_for_the_dead());
+    }
+    static uint64_t uid_of(const calotype_device_context *on) {
+        uint64_t uid = 0;
+        EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(on, cuda(), &uid));
+        return uid;
+    }
+    static void release(const calotype_device_context *on) {
+        EXPECT_EQ(CALOTYPE_OK, calotype_release_context(on, CALOTYPE_REL_BUSY, 0));
+    }
+    NothingModule module;
+};
+
+TEST_F(CudaContexts, AReleaseEndsTheIdentity) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    EXPECT_EQ(0, module.call(&on));
+    const uint64_t first = uid_of(&on);
+    EXPECT_EQ(first, uid_of(&on));
+    release(&on);
+    const uint64_t second = uid_of(&on);
+    EXPECT_LT(first, second);
+    EXPECT_EQ(0, module.call(&on)) << "named again, it is met anew";
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+}
+
+/// Released, destroyed, its memory gone: the next contexts, a shutdown and late frees leave the
+/// driver alone.
+TEST_F(CudaContexts, NothingIsAskedAboutOneThatWasReleased) {
+    fake_cuda::unmap_destroyed_contexts();
+    Ints left(10);
+    for (int i = 0; i < 20; i++) {
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+        on.stream = i % 2 ? make_stream(on.context) : nullptr;
+        EXPECT_EQ(0, module.call(&on));
+        Ints a(10);
+        ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+        EXPECT_EQ(0, calotype_device_free(nullptr, &left.buf)) << "of the context before";
+        ASSERT_EQ(0, calotype_device_malloc(&on, &left.buf, cuda()));
+        release(&on);
+        EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+        EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    }
+    EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &left.buf));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+}
+
+TEST_F(CudaContexts, NothingIsAskedAboutOneThatWasToldLost) {
+    fake_cuda::unmap_destroyed_contexts();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    calotype_hold hold;
+    ASSERT_EQ(CALOTYPE_OK, calotype_initialize_kernels(&on, &module.desc, nullptr, &hold));
+    Ints a(10);
+    ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+    const uint64_t uid = uid_of(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
+    EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(nullptr, &hold));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
+}
+
+/// The driver's number tells them apart.
+TEST_F(CudaContexts, AnotherAtTheSameAddressReplacesOneThatEndedWithoutAWord) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    EXPECT_EQ(0, module.call(&on));
+    const uint64_t first = uid_of(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+    void *const address = on.context;
+    on.context = make_context();
+    ASSERT_EQ(address, on.context) << "as the fake driver does";
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_NE(first, uid_of(&on));
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+}
+
+TEST_F(CudaContexts, RecordsServeOthers) {
+    const int before = calotype::runtime::cuda::context_records();
+    for (int i = 0; i < 300; i++) {
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+        void *other = make_context();  // so that addresses change
+        Ints a(10);
+        ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+        EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
+        release(&on);
+        EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+        EXPECT_EQ(0, cuCtxDestroy_v2(other));
+    }
+    EXPECT_LE(calotype::runtime::cuda::context_records() - before, 2);
+}
+
+/// Older drivers have no numbers, so a context that is named after its release is another one.
+TEST_F(CudaContexts, OldDriversGiveNoNumbers) {
+    for (int i = 0; i < 3; i++) {
+        fake_cuda::fail("cuCtxGetId", 801, 1, 1000);
+        calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+        EXPECT_EQ(0, module.call(&on));
+        const uint64_t first = uid_of(&on);
+        release(&on);
+        EXPECT_EQ(0, module.call(&on));
+        EXPECT_NE(first, uid_of(&on));
+        release(&on);
+        EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+        fake_cuda::fail("cuCtxGetId", 0, 1, 0);
+    }
+}
+
+/// A release that is refused changes nothing for others, not even for a moment.
+TEST_F(CudaContexts, ARefusedReleaseIsInvisible) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    NothingModule other;
+    calotype_hold hold;
+    ASSERT_EQ(CALOTYPE_OK, calotype_initialize_kernels(&on, &module.desc, nullptr, &hold));
+    std::atomic<bool> is_over{false};
+    std::atomic<int> calls{0};
+    std::thread caller([&] {
+        while (!is_over || calls == 0) {
+            EXPECT_EQ(0, other.call(&on));
+            calls++;
+        }
+    });
+    for (int i = 0; i < 50; i++) {
+        EXPECT_EQ(CALOTYPE_E_BUSY, calotype_release_context(&on, CALOTYPE_REL_BUSY, 0));
+        EXPECT_EQ(CALOTYPE_E_TIMEOUT, calotype_release_context(&on, CALOTYPE_REL_WAIT, 1));
+    }
+    is_over = true;
+    caller.join();
+    EXPECT_EQ(CALOTYPE_OK, calotype_finalize_kernels(&on, &hold));
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+}
+
+}  // namespace
