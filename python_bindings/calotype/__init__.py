@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calotype: a compiler for array and image pipelines.
+
+    import calotype as ct
+
+    x, y = ct.Var("x"), ct.Var("y")
+    f = ct.Func("f")
+    f[x, y] = x + 10 * y
+    image = f.realize([640, 480]).numpy_view()
+
+The compiler is loaded when a name of the language is first used: importing the package is quick,
+and `calotype.runtime`, which runs compiled pipelines, needs no compiler at all.
+"""
+
+import importlib
+from typing import Any
+
+from ._errors import (
+    ArgumentError,
+    CompileError,
+    CompileWarning,
+    Error,
+    InternalError,
+    RuntimeError,
+)
+
+_submodules = ("halide", "imageio", "runtime", "torch")
+
+
+def _names() -> Any:
+    return importlib.import_module("._language", __name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _submodules:
+        return importlib.import_module("." + name, __name__)
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        value = getattr(_names(), name)
+    except AttributeError:
+        raise AttributeError(f"module 'calotype' has no attribute '{name}'") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list:
+    return sorted(set(globals()) | set(_names().__all__) | set(_submodules))

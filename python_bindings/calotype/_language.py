@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The names of the language: those of the extension module, and what is easier in Python."""
+
+from . import _core
+from ._core import *  # noqa: F403
+from ._core import BoundaryConditions, Func, RVar, Var, _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
+
+
+def vars(names: str) -> tuple:
+    """Vars of these names, which are separated by spaces: x, y = vars("x y")."""
+    return tuple(Var(name) for name in names.split())
+
+
+def rvars(names: str) -> tuple:
+    """RVars of these names, which are separated by spaces."""
+    return tuple(RVar(name) for name in names.split())
+
+
+def funcs(names: str) -> tuple:
+    """Funcs of these names, which are separated by spaces."""
+    return tuple(Func(name) for name in names.split())
+
+
+__all__ = [name for name in dir(_core) if not name.startswith("_")]
+__all__ += ["_", "_0", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"]
+__all__ += ["vars", "rvars", "funcs"]

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "call.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <calotype/runtime/abi/device_interface.h>
+
+namespace calotype::python {
+
+namespace {
+
+std::string utf8(PyObject *text) {
+    const char *chars = text ? PyUnicode_AsUTF8AndSize(text, nullptr) : nullptr;
+    PyErr_Clear();
+    return chars ? chars : "?";
+}
+
+// "3 (int)"
+std::string described(PyObject *object) {
+    PyObject *repr = PyObject_Repr(object);
+    std::string text = utf8(repr);
+    Py_XDECREF(repr);
+    if (text.size() > 60) {
+        text = text.substr(0, 57) + "...";
+    }
+    PyObject *name =
+        PyObject_GetAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__name__");
+    text += " (" + utf8(name) + ")";
+    Py_XDECREF(name);
+    return text;
+}
+
+std::string quoted(const ParameterInfo &p) {
+    return "argument '" + p.name + "'";
+}
+
+template<typename T>
+uint64_t bits_of(T value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(value));
+    return bits;
+}
+
+[[noreturn]] void is_no_number(PyObject *value, calotype_type_t type, const std::string &what) {
+    PyErr_Clear();
+    throw ArrayError(what + " is " + described(value) + ", must be a number (" + type_text(type) +
+                     ")");
+}
+
+[[noreturn]] void does_not_fit(PyObject *value, calotype_type_t type, const std::string &what) {
+    PyErr_Clear();
+    throw ArrayError(what + " is " + described(value) + ", which does not fit in " +
+                     type_text(type));
+}
+
+// Of a float, by the conversion of the nearest type that Python's struct module has.
+uint64_t half_bits(double value) {
+    char packed[2];
+    if (PyFloat_Pack2(value, packed, 1) != 0) {
+        PyErr_Clear();
+        return 0x7c00;
+    }
+    uint16_t bits = 0;
+    std::memcpy(&bits, packed, 2);
+    return bits;
+}
+
+// Rounded to nearest, ties to even.
+uint64_t bfloat_bits(double value) {
+    const auto bits = uint32_t(bits_of(float(value)));
+    return std::isnan(value) ? 0x7fc0 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+}
+
+uint64_t float_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+    const double d = PyFloat_AsDouble(value);
+    if (d == -1.0 && PyErr_Occurred()) {
+        is_no_number(value, type, what);
+    }
+    if (type.bits == 64) {
+        return bits_of(d);
+    }
+    if (type.bits == 32) {
+        if (std::isfinite(d) && !std::isfinite(float(d))) {
+            does_not_fit(value, type, what);
+        }
+        return bits_of(float(d));
+    }
+    return type.code == calotype_type_bfloat ? bfloat_bits(d) : half_bits(d);
+}
+
+uint64_t integer_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+    PyObject *index = PyNumber_Index(value);
+    if (!index) {
+        is_no_number(value, type, what);
+    }
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(index, &overflow);
+    uint64_t bits = uint64_t(v);
+    bool fits = overflow == 0;
+    if (overflow > 0 && type.bits == 64 && type.code != calotype_type_int) {
+        bits = PyLong_AsUnsignedLongLong(index);
+        fits = !PyErr_Occurred();
+    } else if (fits && type.code == calotype_type_int) {
+        fits = type.bits == 64 || (v >= -(1LL << (type.bits - 1)) && v < 1LL << (type.bits - 1));
+    } else if (fits && type.code == calotype_type_uint) {
+        fits = v >= 0 && (type.bits == 64 || v < 1LL << type.bits);
+    }
+    Py_DECREF(index);
+    if (!fits) {
+        does_not_fit(value, type, what);
+    }
+    return bits;
+}
+
+}  // namespace
+
+std::string type_text(calotype_type_t t) {
+    const char *names[] = {"int", "uint", "float", "handle", "bfloat"};
+    if (t.code == calotype_type_uint && t.bits == 1) {
+        return "bool";
+    }
+    return t.code == calotype_type_handle ? "handle" : names[t.code] + std::to_string(t.bits);
+}
+
+uint64_t number_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+    if (type.code == calotype_type_float || type.code == calotype_type_bfloat) {
+        return float_bits(value, type, what);
+    }
+    if (type.bits == 1) {
+        if (!PyBool_Check(value) && !PyIndex_Check(value) && !PyFloat_Check(value) &&
+            !PyObject_HasAttrString(value, "dtype")) {
+            throw ArrayError(what + " is " + described(value) + ", must be a bool");
+        }
+        return uint64_t(PyObject_IsTrue(value) == 1);
+    }
+    if (type.code == calotype_type_handle && value == Py_None) {
+        return 0;
+    }
+    return integer_bits(value, type, what);
+}
+
+// ---- Signature ----
+
+Signature::Signature(std::vector<ParameterInfo> parameters) : parameters_(std::move(parameters)) {
+    for (ParameterInfo &p : parameters_) {
+        p.interned_name = PyUnicode_InternFromString(p.name.c_str());
+    }
+    if (parameters_.size() > CallArguments::max_arguments) {
+        throw ArrayError("a pipeline of " + std::to_string(parameters_.size()) +
+                         " arguments cannot be called, at most " +
+                         std::to_string(CallArguments::max_arguments));
+    }
+}
+
+Signature::~Signature() {
+    for (ParameterInfo &p : parameters_) {
+        Py_XDECREF(p.interned_name);
+    }
+}
+
+void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound) const {
+    const size_t given = size_t(PyTuple_Size(args));
+    const size_t count = parameters_.size();
+    if (given > count) {
+        throw ArrayError("the function takes " + std::to_string(count) + " arguments " + text() +
+                         ", but " + std::to_string(given) + " are given");
+    }
+    for (size_t i = 0; i < count; i++) {
+        bound[i] = i < given ? PyTuple_GetItem(args, Py_ssize_t(i)) : nullptr;
+    }
+    if (keywords && PyDict_Size(keywords) > 0) {
+        bind_keywords(keywords, bound);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!bound[i] && !parameters_[i].has_default) {
+            throw ArrayError(quoted(parameters_[i]) + " is missing; the function takes " + text());
+        }
+    }
+}
+
+void Signature::bind_keywords(PyObject *keywords, PyObject **bound) const {
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
+        size_t i = 0;
+        while (i < parameters_.size() && key != parameters_[i].interned_name) {
+            i++;
+        }
+        for (size_t j = 0; i == parameters_.size() && j < parameters_.size(); j++) {
+            i = PyUnicode_Compare(key, parameters_[j].interned_name) == 0 ? j : i;
+        }
+        if (i == parameters_.size()) {
+            throw ArrayError("there is no argument '" + utf8(key) + "'; the function takes " +
+                             text());
+        }
+        if (bound[i]) {
+            throw ArrayError(quoted(parameters_[i]) + " is given twice, by place and by name");
+        }
+        bound[i] = value;
+    }
+}
+
+std::string Signature::text() const {
+    std::string result = "(";
+    for (const ParameterInfo &p : parameters_) {
+        result += (result.size() > 1 ? ", " : "") + p.name + ": " + type_text(p.type);
+        if (p.is_buffer) {
+            result += "[" + std::to_string(p.dimensions) + "]";
+        }
+    }
+    return result + ")";
+}
+
+// ---- CallArguments ----
+
+CallArguments::~CallArguments() {
+    for (size_t i = 0; i < used_; i++) {
+        end_device_copy(i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place]);
+    }
+}
+
+CallArguments::Slot &CallArguments::new_slot() {
+    const size_t i = used_++;
+    if (i < slots_in_place) {
+        return in_place_[i];
+    }
+    more_.push_back(std::make_unique<Slot>());
+    return *more_.back();
+}
+
+void CallArguments::convert(PyObject *args, PyObject *keywords, RawBuffer raw_buffer,
+                            const void **argv) {
+    const std::vector<ParameterInfo> &parameters = signature_.parameters();
+    PyObject *bound[max_arguments];
+    signature_.bind(args, keywords, bound);
+    for (size_t i = 0; i < parameters.size(); i++) {
+        const ParameterInfo &p = parameters[i];
+        if (p.is_buffer) {
+            argv[i] = convert_buffer(p, bound[i], raw_buffer);
+            continue;
+        }
+        scalars_[i] = bound[i] ? number_bits(bound[i], p.type, quoted(p)) : p.default_bits;
+        argv[i] = &scalars_[i];
+    }
+}
+
+static void check_buffer(const ParameterInfo &p, calotype_type_t type, int dimensions) {
+    if (type != p.type) {
+        throw ArrayError(quoted(p) + " has elements of type " + type_text(type) + ", must have " +
+                         type_text(p.type));
+    }
+    if (dimensions != p.dimensions) {
+        throw ArrayError(quoted(p) + " has " + std::to_string(dimensions) +
+                         " dimensions, must have " + std::to_string(p.dimensions));
+    }
+}
+
+const void *CallArguments::convert_buffer(const ParameterInfo &p, PyObject *value,
+                                          RawBuffer raw_buffer) {
+    if (calotype_buffer_t *raw = raw_buffer ? raw_buffer(value) : nullptr) {
+        check_buffer(p, raw->type, raw->dimensions);
+        return raw;
+    }
+    Slot &slot = new_slot();
+    bool is_array = false;
+    try {
+        is_array = slot.array.import(value);
+    } catch (const ArrayError &e) {
+        throw ArrayError(quoted(p) + ": " + e.what());
+    }
+    if (!is_array) {
+        throw ArrayError(quoted(p) + " is " + described(value) + ", must be an array of " +
+                         type_text(p.type) + " with " + std::to_string(p.dimensions) +
+                         " dimensions");
+    }
+    check_buffer(p, slot.array.type, slot.array.dimensions);
+    if (!slot.array.is_on_host()) {
+        throw ArrayError(quoted(p) + " is in memory of device type " +
+                         std::to_string(slot.array.device.type) + ", must be on the host");
+    }
+    if (p.is_output && slot.array.read_only) {
+        throw ArrayError(quoted(p) + " is read-only, and written by the pipeline");
+    }
+    slot.is_output = p.is_output;
+    slot.array.copy_shape(slot.shape, true);
+    slot.buffer.host = static_cast<uint8_t *>(slot.array.data);
+    slot.buffer.type = slot.array.type;
+    slot.buffer.dimensions = slot.array.dimensions;
+    slot.buffer.dim = slot.shape;
+    slot.buffer.set_host_dirty(true);
+    return &slot.buffer;
+}
+
+void CallArguments::finish() {
+    for (size_t i = 0; i < used_; i++) {
+        Slot &slot = i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place];
+        if (slot.is_output && slot.buffer.device_dirty()) {
+            const int status = slot.buffer.device_interface->copy_to_host(nullptr, &slot.buffer);
+            if (status != 0) {
+                throw ArrayError("a result could not be copied from its device, error " +
+                                 std::to_string(status));
+            }
+        }
+    }
+}
+
+// The array's memory is not ours, what the pipeline allocated for it on a device is.
+void CallArguments::end_device_copy(Slot &slot) {
+    if (slot.buffer.device && slot.buffer.device_interface) {
+        slot.buffer.device_interface->device_free(nullptr, &slot.buffer);
+    }
+}
+
+}  // namespace calotype::python

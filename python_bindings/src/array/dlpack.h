@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The structures of DLPack 1.x, as its specification has them: how arrays are handed from one
+// library to another.
+#pragma once
+
+#include <cstdint>
+
+namespace calotype::python::dlpack {
+
+struct Version {
+    uint32_t major, minor;
+};
+
+enum DeviceType : int32_t {
+    CPU = 1,
+    CUDA = 2,
+    CUDAHost = 3,
+    OpenCL = 4,
+    CUDAManaged = 13,
+};
+
+struct Device {
+    DeviceType type;
+    int32_t id;
+};
+
+enum TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6 };
+
+struct DataType {
+    uint8_t code;
+    uint8_t bits;
+    uint16_t lanes;
+};
+
+struct Tensor {
+    void *data;
+    Device device;
+    int32_t ndim;
+    DataType dtype;
+    int64_t *shape;
+    int64_t *strides;  ///< in elements; null: dense, the last dimension innermost
+    uint64_t byte_offset;
+};
+
+/// In capsules named "dltensor".
+struct Managed {
+    Tensor tensor;
+    void *manager;
+    void (*deleter)(Managed *self);
+};
+
+constexpr uint64_t read_only_flag = 1;
+
+/// In capsules named "dltensor_versioned".
+struct ManagedVersioned {
+    Version version;
+    void *manager;
+    void (*deleter)(ManagedVersioned *self);
+    uint64_t flags;
+    Tensor tensor;
+};
+
+}  // namespace calotype::python::dlpack

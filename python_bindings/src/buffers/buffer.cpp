@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffer: making one, and its shape.
+#include "buffer.h"
+
+#include "array.h"
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+using Dim = Runtime::Buffer<>::Dimension;
+using Pairs = std::vector<std::pair<int, int>>;
+
+std::string describe_buffer(const Buffer<> &b) {
+    if (!b.defined()) {
+        return "<undefined calotype.Buffer>";
+    }
+    std::string shape;
+    for (int i = 0; i < b.dimensions(); i++) {
+        shape += (i > 0 ? ",[" : "[") + std::to_string(b.min(i)) + "," +
+                 std::to_string(b.extent(i)) + "," + std::to_string(b.stride(i)) + "]";
+    }
+    return "<calotype.Buffer of type " + to_string(b.type()) + " shape:[" + shape + "]>";
+}
+
+void check_sizes(const std::vector<int> &sizes) {
+    for (size_t i = 0; i < sizes.size(); i++) {
+        user_assert(sizes[i] >= 0)
+            << "size " << i << " of a Buffer is " << sizes[i] << ", must be at least 0";
+    }
+}
+
+void check_order(const std::vector<int> &order, size_t dimensions) {
+    std::vector<bool> seen(dimensions);
+    for (const int d : order) {
+        user_assert(d >= 0 && size_t(d) < dimensions && !seen[size_t(d)])
+            << "an order of dimensions names " << d << ", must name each of 0 to "
+            << int(dimensions) - 1 << " once";
+        seen[size_t(d)] = true;
+    }
+    user_assert(order.size() == dimensions)
+        << "an order of dimensions names " << order.size() << ", must name " << dimensions;
+}
+
+void bind_constructors(nb::class_<Buffer<>> &c) {
+    c.def(nb::init<>())
+        .def(
+            "__init__",
+            [](Buffer<> *b, const Buffer<> &other, const std::string &name) {
+                new (b) Buffer<>(name.empty() || !other.defined()
+                                     ? other
+                                     : Buffer<>(other.shared_storage(), name));
+            },
+            "buffer"_a, "name"_a = "")
+        .def(
+            "__init__",
+            [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes, const std::string &name) {
+                check_sizes(sizes);
+                new (b) Buffer<>(type.get(), sizes, name);
+            },
+            "type"_a, "sizes"_a, "name"_a = "")
+        .def(
+            "__init__",
+            [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes,
+               const std::vector<int> &storage_order, const std::string &name) {
+                check_sizes(sizes);
+                check_order(storage_order, sizes.size());
+                new (b) Buffer<>(type.get(), sizes, storage_order, name);
+            },
+            "type"_a, "sizes"_a, "storage_order"_a, "name"_a = "")
+        .def(
+            "__init__",
+            [](Buffer<> *b, nb::object array, const std::string &name, bool reverse_axes) {
+                if (!is_array_like(array.ptr())) {
+                    throw nb::next_overload();
+                }
+                new (b) Buffer<>(buffer_of_array(array, name, reverse_axes));
+            },
+            "buffer"_a, "name"_a = "", "reverse_axes"_a = true)
+        .def_static(
+            "make_scalar",
+            [](TypeArg t, const std::string &name) { return Buffer<>::make_scalar(t.get(), name); },
+            "type"_a, "name"_a = "")
+        .def_static(
+            "make_interleaved",
+            [](TypeArg t, int width, int height, int channels, const std::string &name) {
+                check_sizes({width, height, channels});
+                return Buffer<>::make_interleaved(t.get(), width, height, channels, name);
+            },
+            "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "")
+        .def_static(
+            "make_with_shape_of",
+            [](const Buffer<> &src, const std::string &name) {
+                return Buffer<>::make_with_shape_of(src, name);
+            },
+            "src"_a, "name"_a = "")
+        .def_static(
+            "make_bounds_query",
+            [](TypeArg t, const std::vector<int> &sizes, const std::string &name) {
+                check_sizes(sizes);
+                const Runtime::Buffer<> query(t.get().to_abi(), nullptr, sizes);
+                return Buffer<>(query, name);
+            },
+            "type"_a, "sizes"_a, "name"_a = "");
+}
+
+void bind_dimension(nb::module_ &m) {
+    nb::class_<Dim>(m, "BufferDimension", "One dimension of a Buffer.")
+        .def("min", &Dim::min)
+        .def("max", &Dim::max)
+        .def("extent", &Dim::extent)
+        .def("stride", &Dim::stride)
+        .def("__iter__", [](const Dim &d) {
+            return nb::iter(nb::module_::import_("builtins").attr("range")(d.min(), d.max() + 1));
+        });
+}
+
+void bind_queries(nb::class_<Buffer<>> &c) {
+    c.def("set_name", &Buffer<>::set_name, "name"_a)
+        .def("name", [](const Buffer<> &b) { return b.name(); })
+        .def(
+            "same_as", [](const Buffer<> &a, const Buffer<> &b) { return a.same_as(b); }, "other"_a)
+        .def("defined", [](const Buffer<> &b) { return b.defined(); })
+        .def("type", [](const Buffer<> &b) { return b.type(); })
+        .def("channels", [](const Buffer<> &b) { return b.channels(); })
+        .def("dimensions", [](const Buffer<> &b) { return b.dimensions(); })
+        .def("width", [](const Buffer<> &b) { return b.width(); })
+        .def("height", [](const Buffer<> &b) { return b.height(); })
+        .def("number_of_elements", [](const Buffer<> &b) { return b.number_of_elements(); })
+        .def("size_in_bytes", [](const Buffer<> &b) { return b.size_in_bytes(); })
+        .def(
+            "dim",
+            [](const Buffer<> &b, int d) {
+                check_dimension(b, d);
+                return b.dim(d);
+            },
+            "dimension"_a)
+        .def(
+            "contains",
+            [](const Buffer<> &b, const std::vector<int> &at) { return b.contains(at); },
+            "coords"_a)
+        .def("__repr__", &describe_buffer);
+    const std::pair<const char *, std::pair<int, bool>> edges[] = {
+        {"left", {0, false}}, {"right", {0, true}}, {"top", {1, false}}, {"bottom", {1, true}}};
+    for (const auto &[name, edge] : edges) {
+        c.def(name, [d = edge.first, last = edge.second](const Buffer<> &b) {
+            check_dimension(b, d);
+            return last ? b.dim(d).max() : b.dim(d).min();
+        });
+    }
+}
+
+}  // namespace
+
+void check_dimension(const Buffer<> &b, int d) {
+    user_assert(d >= 0 && d < b.dimensions())
+        << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, there is no " << d;
+}
+
+bool is_buffer_like(nb::handle h) {
+    return nb::isinstance<Buffer<>>(h) || is_array_like(h.ptr());
+}
+
+Buffer<> to_buffer(nb::handle h) {
+    return nb::isinstance<Buffer<>>(h) ? nb::cast<Buffer<>>(h) : buffer_of_array(h, "", true);
+}
+
+void bind_buffer(nb::module_ &m) {
+    bind_dimension(m);
+    nb::class_<Buffer<>> c(
+        m, "Buffer", nb::type_slots(buffer_slots()),
+        "An array, for use in pipelines and as their input and output. It shares "
+        "memory with other libraries' arrays.");
+    bind_constructors(c);
+    bind_queries(c);
+    bind_buffer_shape(c);
+    bind_buffer_elements(c);
+    bind_buffer_arrays(c);
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Buffer: its elements, one by one and all at once.
+#include <cstring>
+
+#include "bindings.h"
+#include "buffer.h"
+#include "scalar.h"
+
+namespace calotype::python {
+
+namespace {
+
+nb::tuple as_tuple(nb::handle key) {
+    return PyTuple_Check(key.ptr()) ? nb::borrow<nb::tuple>(key) : nb::make_tuple(key);
+}
+
+bool are_ints(const nb::tuple &key) {
+    for (nb::handle h : key) {
+        if (nb::inst_check(h) || !PyIndex_Check(h.ptr())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void check_host(const Buffer<> &b) {
+    user_assert(b.raw_buffer()->host) << "buffer " << b.name() << " has no memory";
+    user_assert(!b.device_dirty())
+        << "buffer " << b.name() << " is newer on its device: call copy_to_host() first";
+}
+
+uint8_t *address_of(const Buffer<> &b, const nb::tuple &key) {
+    user_assert(key.size() == size_t(b.dimensions()))
+        << "buffer " << b.name() << " has " << b.dimensions() << " dimensions, " << key.size()
+        << " coordinates are given";
+    check_host(b);
+    std::vector<int> pos;
+    for (size_t d = 0; d < key.size(); d++) {
+        const Py_ssize_t i = PyNumber_AsSsize_t(key[d].ptr(), PyExc_IndexError);
+        if (i == -1 && PyErr_Occurred()) {
+            nb::raise_python_error();
+        }
+        const auto dim = b.dim(int(d));
+        if (i < dim.min() || i > dim.max()) {
+            throw nb::index_error(("index " + std::to_string(i) + " is out of bounds for axis " +
+                                   std::to_string(d) + " with min=" + std::to_string(dim.min()) +
+                                   ", extent=" + std::to_string(dim.extent()))
+                                      .c_str());
+        }
+        pos.push_back(int(i));
+    }
+    return b.raw_buffer()->address_of(pos.data());
+}
+
+nb::object get_item(const Buffer<> &b, nb::object key) {
+    const nb::tuple coords = as_tuple(key);
+    if (!are_ints(coords)) {
+        return nb::cast(b.call(to_coordinates(key)));
+    }
+    uint64_t bits = 0;
+    std::memcpy(&bits, address_of(b, coords), size_t(b.type().bytes()));
+    return scalar_object(bits, b.type());
+}
+
+void set_item(const Buffer<> &b, nb::object key, nb::object value) {
+    const nb::tuple coords = as_tuple(key);
+    if (!are_ints(coords)) {
+        throw nb::type_error("elements of a Buffer are at integers");
+    }
+    check_writable(b, "an assignment");
+    uint8_t *to = address_of(b, coords);
+    const uint64_t bits = scalar_bits(value, b.type(), "an element of buffer " + b.name());
+    std::memcpy(to, &bits, size_t(b.type().bytes()));
+    b.raw_buffer()->set_host_dirty(b.has_device_allocation());
+}
+
+// The buffer as one of unsigned integers of its size.
+template<typename T>
+Runtime::Buffer<T> as_integers(const Buffer<> &b) {
+    calotype_buffer_t raw = *b.raw_buffer();
+    raw.type = calotype_type_of<T>();
+    raw.device = 0;
+    raw.device_interface = nullptr;
+    return Runtime::Buffer<T>(raw);
+}
+
+template<typename F>
+auto with_integers(const Buffer<> &b, F f) {
+    switch (b.type().bytes()) {
+    case 1:
+        return f(as_integers<uint8_t>(b));
+    case 2:
+        return f(as_integers<uint16_t>(b));
+    case 4:
+        return f(as_integers<uint32_t>(b));
+    default:
+        return f(as_integers<uint64_t>(b));
+    }
+}
+
+void fill(const Buffer<> &b, nb::object value) {
+    check_writable(b, "fill");
+    user_assert(b.raw_buffer()->host) << "buffer " << b.name() << " has no memory";
+    const uint64_t bits = scalar_bits(value, b.type(), "fill of buffer " + b.name());
+    b.raw_buffer()->set_device_dirty(false);
+    nb::gil_scoped_release without_gil;
+    with_integers(b, [&](auto buffer) {
+        buffer.fill(typename decltype(buffer)::ElemType(bits));
+        return true;
+    });
+    b.raw_buffer()->set_host_dirty(b.has_device_allocation());
+}
+
+bool all_equal(const Buffer<> &b, nb::object value) {
+    check_host(b);
+    const uint64_t bits = scalar_bits(value, b.type(), "all_equal of buffer " + b.name());
+    nb::gil_scoped_release without_gil;
+    return with_integers(b, [&](const auto &buffer) {
+        using T = typename std::decay_t<decltype(buffer)>::ElemType;
+        return buffer.all_equal(T(bits));
+    });
+}
+
+void for_each_element(const Buffer<> &b, nb::callable f) {
+    calotype_buffer_t raw = *b.raw_buffer();
+    std::vector<int> pos;
+    for (int d = 0; d < raw.dimensions; d++) {
+        if (raw.dim[d].extent == 0) {
+            return;
+        }
+        pos.push_back(raw.dim[d].min);
+    }
+    const std::vector<calotype_dimension_t> shape(raw.dim, raw.dim + raw.dimensions);
+    for (;;) {
+        f(nb::cast(pos));
+        size_t d = 0;
+        while (d < pos.size() && ++pos[d] == shape[d].min + shape[d].extent) {
+            pos[d] = shape[d].min;
+            d++;
+        }
+        if (d == pos.size()) {
+            return;
+        }
+    }
+}
+
+void copy_from(Buffer<> &to, BufferArg from) {
+    check_writable(to, "copy_from");
+    const Buffer<> source = from;
+    user_assert(source.type() == to.type() && source.dimensions() == to.dimensions())
+        << "copy_from of a buffer of " << source.dimensions() << " dimensions of " << source.type()
+        << " to one of " << to.dimensions() << " of " << to.type();
+    check_host(source);
+    user_assert(to.raw_buffer()->host) << "buffer " << to.name() << " has no memory";
+    nb::gil_scoped_release without_gil;
+    to.copy_from(source);
+}
+
+Buffer<> copy(const Buffer<> &b) {
+    check_host(b);
+    nb::gil_scoped_release without_gil;
+    return b.copy();
+}
+
+}  // namespace
+
+void bind_buffer_elements(nb::class_<Buffer<>> &c) {
+    c.def("__getitem__", &get_item, "coords"_a,
+          nb::sig("def __getitem__(self, coords: typing.Any) -> typing.Any"))
+        .def("__setitem__", &set_item, "coords"_a, "value"_a)
+        .def("fill", &fill, "value"_a)
+        .def("all_equal", &all_equal, "value"_a)
+        .def("for_each_element", &for_each_element, "f"_a)
+        .def("copy", &copy, "New memory with the same elements.")
+        .def("copy_from", &copy_from, "src"_a);
+}
+
+}  // namespace calotype::python

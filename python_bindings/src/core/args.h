@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What functions of the module take in place of the classes of the language, so that Python's own
+// values can be passed: numbers for Exprs, Vars and RVars for loops, lists for Tuples.
+//
+// Each holds the Python object, whose kind has been looked at, and converts it where it is used:
+// there an error can be thrown.
+#pragma once
+
+#include <calotype/calotype.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace calotype::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+/// True for Expr, Var, RVar, RDom, Param, a Func at coordinates, numbers and (with `text`) strings.
+bool is_expr_like(nb::handle h, bool text = false);
+/// The Expr that it stands for. Python's int is an int32 where it fits, else an int64; its float a
+/// float32, with a warning where that loses digits.
+Expr to_expr(nb::handle h);
+std::vector<Expr> to_exprs(nb::handle sequence);
+/// A float constant of that value, double where `type` is.
+Expr float_constant(double value, const Type &type);
+Expr int_constant(nb::handle value, const Type &type);
+
+/// Both operands of an operator: a number of Python takes the type of the other where it fits.
+std::pair<Expr, Expr> operands(nb::handle x, nb::handle y);
+
+bool is_tuple_like(nb::handle h);
+/// A tuple or list of what to_expr takes, or a Func of several values at coordinates.
+Tuple to_tuple(nb::handle h);
+/// One Expr, or a Tuple, as a list.
+std::vector<Expr> to_values(nb::handle h);
+
+bool is_loop_like(nb::handle h);
+VarOrRVar to_loop(nb::handle h);
+
+bool is_type_like(nb::handle h);
+/// A Type, or bool, int and float for Bool(), Int(32) and Float(32), or numpy's dtypes.
+Type to_type(nb::handle h);
+
+/// A list of pairs of min and extent, or of Ranges; (None, None) leaves a dimension open.
+Region to_region(nb::handle h);
+
+/// A Func, or what can be read as one: an ImageParam, a Buffer.
+Func to_func(nb::handle h);
+
+bool is_argument_like(nb::handle h);
+/// An Argument, ImageParam or Param.
+Argument to_argument(nb::handle h);
+std::vector<Argument> to_arguments(nb::handle sequence);
+
+bool is_buffer_like(nb::handle h);
+/// A Buffer, or any array: shared, its axes reversed.
+Buffer<> to_buffer(nb::handle h);
+
+/// Coordinates between brackets: one, or a tuple of any number.
+std::vector<Expr> to_coordinates(nb::handle h);
+
+/// "3 (int)": an object in a message.
+std::string describe(nb::handle h);
+
+/// A wrapper of an object with its conversion.
+template<typename Value, Value (*convert)(nb::handle)>
+struct Converted {
+    nb::object object;
+    Value get() const {
+        return convert(object);
+    }
+    operator Value() const {
+        return convert(object);
+    }
+};
+
+struct ExprArg : Converted<Expr, to_expr> {};
+/// Also strings, for messages.
+struct TextArg : Converted<Expr, to_expr> {};
+struct TupleArg : Converted<Tuple, to_tuple> {};
+struct LoopArg : Converted<VarOrRVar, to_loop> {};
+struct TypeArg : Converted<Type, to_type> {};
+struct ArgumentArg : Converted<Argument, to_argument> {};
+struct BufferArg : Converted<Buffer<>, to_buffer> {};
+
+template<typename To, typename From>
+std::vector<To> convert_all(const std::vector<From> &list) {
+    return std::vector<To>(list.begin(), list.end());
+}
+
+/// Lets other Python threads run meanwhile.
+using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
+
+}  // namespace calotype::python
+
+namespace nanobind::detail {
+
+#define CALOTYPE_ARG_CASTER(Arg, test, text)                                                       \
+    template<>                                                                                     \
+    struct type_caster<calotype::python::Arg> {                                                    \
+        NB_TYPE_CASTER(calotype::python::Arg, const_name(text))                                    \
+        bool from_python(handle h, uint32_t, cleanup_list *) noexcept {                            \
+            if (!(test)) {                                                                         \
+                return false;                                                                      \
+            }                                                                                      \
+            value.object = borrow(h);                                                              \
+            return true;                                                                           \
+        }                                                                                          \
+        static handle from_cpp(const calotype::python::Arg &a, rv_policy,                          \
+                               cleanup_list *) noexcept {                                          \
+            return a.object.inc_ref();                                                             \
+        }                                                                                          \
+    };
+CALOTYPE_ARG_CASTER(ExprArg, calotype::python::is_expr_like(h), "calotype._types.ExprLike")
+CALOTYPE_ARG_CASTER(TextArg, calotype::python::is_expr_like(h, true),
+                    "calotype._types.ExprLike | str")
+CALOTYPE_ARG_CASTER(TupleArg, calotype::python::is_tuple_like(h), "calotype._types.TupleLike")
+CALOTYPE_ARG_CASTER(LoopArg, calotype::python::is_loop_like(h), "calotype._types.LoopLike")
+CALOTYPE_ARG_CASTER(TypeArg, calotype::python::is_type_like(h), "calotype._types.TypeLike")
+CALOTYPE_ARG_CASTER(ArgumentArg, calotype::python::is_argument_like(h),
+                    "calotype._types.ArgumentLike")
+CALOTYPE_ARG_CASTER(BufferArg, calotype::python::is_buffer_like(h), "calotype._types.BufferLike")
+#undef CALOTYPE_ARG_CASTER
+
+}  // namespace nanobind::detail

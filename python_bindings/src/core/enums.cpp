@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The enumerations.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+void bind_placement_enums(nb::module_ &m) {
+    nb::enum_<DeviceAPI>(m, "DeviceAPI")
+        .value("None_", DeviceAPI::None)
+        .value("Host", DeviceAPI::Host)
+        .value("Default_GPU", DeviceAPI::Default_GPU)
+        .value("CUDA", DeviceAPI::CUDA)
+        .value("OpenCL", DeviceAPI::OpenCL)
+        .value("Vulkan", DeviceAPI::Vulkan);
+    nb::enum_<MemoryType>(m, "MemoryType")
+        .value("Auto", MemoryType::Auto)
+        .value("Heap", MemoryType::Heap)
+        .value("Stack", MemoryType::Stack)
+        .value("Register", MemoryType::Register)
+        .value("GPUShared", MemoryType::GPUShared)
+        .value("GPUTexture", MemoryType::GPUTexture)
+        .value("AMXTile", MemoryType::AMXTile)
+        .value("GPUSharedAsync", MemoryType::GPUSharedAsync);
+}
+
+void bind_loop_enums(nb::module_ &m) {
+    nb::enum_<TailStrategy>(m, "TailStrategy")
+        .value("RoundUp", TailStrategy::RoundUp)
+        .value("GuardWithIf", TailStrategy::GuardWithIf)
+        .value("Predicate", TailStrategy::Predicate)
+        .value("PredicateLoads", TailStrategy::PredicateLoads)
+        .value("PredicateStores", TailStrategy::PredicateStores)
+        .value("ShiftInwards", TailStrategy::ShiftInwards)
+        .value("ShiftInwardsAndBlend", TailStrategy::ShiftInwardsAndBlend)
+        .value("RoundUpAndBlend", TailStrategy::RoundUpAndBlend)
+        .value("Auto", TailStrategy::Auto);
+    nb::enum_<LoopAlignStrategy>(m, "LoopAlignStrategy")
+        .value("AlignStart", LoopAlignStrategy::AlignStart)
+        .value("AlignEnd", LoopAlignStrategy::AlignEnd)
+        .value("NoAlign", LoopAlignStrategy::NoAlign)
+        .value("Auto", LoopAlignStrategy::Auto);
+    nb::enum_<Partition>(m, "Partition")
+        .value("Auto", Partition::Auto)
+        .value("Never", Partition::Never)
+        .value("Always", Partition::Always);
+    nb::enum_<PrefetchBoundStrategy>(m, "PrefetchBoundStrategy")
+        .value("Clamp", PrefetchBoundStrategy::Clamp)
+        .value("GuardWithIf", PrefetchBoundStrategy::GuardWithIf)
+        .value("NonFaulting", PrefetchBoundStrategy::NonFaulting);
+    nb::enum_<NameMangling>(m, "NameMangling")
+        .value("Default", NameMangling::Default)
+        .value("C", NameMangling::C)
+        .value("CPlusPlus", NameMangling::CPlusPlus);
+}
+
+void bind_output_enums(nb::module_ &m) {
+    nb::enum_<calotype_type_code_t>(m, "TypeCode")
+        .value("Int", Type::Int)
+        .value("UInt", Type::UInt)
+        .value("Float", Type::Float)
+        .value("BFloat", Type::BFloat)
+        .value("Handle", Type::Handle);
+    nb::enum_<StmtOutputFormat>(m, "StmtOutputFormat").value("Text", Text).value("HTML", HTML);
+    nb::enum_<Argument::Kind>(m, "ArgumentKind")
+        .value("InputScalar", Argument::InputScalar)
+        .value("InputBuffer", Argument::InputBuffer)
+        .value("OutputBuffer", Argument::OutputBuffer);
+    nb::enum_<LinkageType>(m, "LinkageType")
+        .value("External", LinkageType::External)
+        .value("ExternalPlusMetadata", LinkageType::ExternalPlusMetadata)
+        .value("ExternalPlusArgv", LinkageType::ExternalPlusArgv)
+        .value("Internal", LinkageType::Internal);
+    nb::enum_<OutputFileType> output(m, "OutputFileType");
+#define OUTPUT_TYPE(name, extension, per_target) output.value(#name, OutputFileType::name);
+#include <calotype/codegen/output/output_types.def>
+}
+
+void bind_target_enums(nb::module_ &m) {
+    nb::enum_<Target::OS>(m, "TargetOS")
+        .value("OSUnknown", Target::OSUnknown)
+        .value("Linux", Target::Linux)
+        .value("Windows", Target::Windows)
+        .value("OSX", Target::OSX)
+        .value("Android", Target::Android)
+        .value("IOS", Target::IOS)
+        .value("NoOS", Target::NoOS)
+        .value("WebAssemblyRuntime", Target::WebAssemblyRuntime);
+    nb::enum_<Target::Arch>(m, "TargetArch")
+        .value("ArchUnknown", Target::ArchUnknown)
+        .value("X86", Target::X86)
+        .value("ARM", Target::ARM)
+        .value("POWERPC", Target::POWERPC)
+        .value("WebAssembly", Target::WebAssembly)
+        .value("RISCV", Target::RISCV);
+    nb::enum_<Target::Processor> tune(m, "TargetProcessorTune");
+    tune.value("ProcessorGeneric", Target::ProcessorGeneric);
+    const std::pair<const char *, Target::Processor> processors[] = {
+        {"K8", Target::K8},         {"K8_SSE3", Target::K8_SSE3}, {"AMDFam10", Target::AMDFam10},
+        {"BtVer1", Target::BtVer1}, {"BdVer1", Target::BdVer1},   {"BdVer2", Target::BdVer2},
+        {"BdVer3", Target::BdVer3}, {"BdVer4", Target::BdVer4},   {"BtVer2", Target::BtVer2},
+        {"ZnVer1", Target::ZnVer1}, {"ZnVer2", Target::ZnVer2},   {"ZnVer3", Target::ZnVer3},
+        {"ZnVer4", Target::ZnVer4}, {"ZnVer5", Target::ZnVer5}};
+    for (const auto &[name, value] : processors) {
+        tune.value(name, value);
+    }
+    nb::enum_<Target::Feature> feature(m, "TargetFeature");
+    const std::pair<const char *, Target::Feature> features[] = {
+#define FEATURE(Name, spelling, merge) {#Name, Target::Name},
+#include <calotype/target/features.def>
+    };
+    for (const auto &[name, value] : features) {
+        feature.value(name, value);
+    }
+    feature.value("FeatureEnd", Target::FeatureEnd);
+}
+
+}  // namespace
+
+void bind_enums(nb::module_ &m) {
+    bind_placement_enums(m);
+    bind_loop_enums(m);
+    bind_output_enums(m);
+    bind_target_enums(m);
+}
+
+}  // namespace calotype::python

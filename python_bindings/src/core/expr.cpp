@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Expr, and Range.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+std::string text_of(const Expr &e) {
+    return e.defined() ? to_string(e) : "undefined";
+}
+
+}  // namespace
+
+void bind_expr(nb::module_ &m) {
+    nb::class_<Expr> c(m, "Expr", "A value that a pipeline computes.");
+    c.def(nb::init<>())
+        .def(
+            "__init__", [](Expr *e, TextArg value) { new (e) Expr(value.get()); }, "value"_a)
+        .def("type", [](const Expr &e) { return e.type(); })
+        .def("defined", [](const Expr &e) { return e.defined(); })
+        .def("__str__", &text_of)
+        .def("__repr__", [](const Expr &e) {
+            return "<calotype.Expr of type " + to_string(e.type()) + ": " + text_of(e) + ">";
+        });
+    add_operators(c);
+    nb::class_<Range>(m, "Range", "Coordinates min, min + 1, ..., min + extent - 1.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](Range *r, ExprArg min, ExprArg extent) { new (r) Range(min.get(), extent.get()); },
+            "min"_a, "extent"_a)
+        .def_ro("min", &Range::min)
+        .def_ro("extent", &Range::extent);
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From Python's values to Exprs, Tuples, loops and coordinates.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "bindings.h"
+#include "func_ref.h"
+
+namespace calotype::python {
+
+namespace {
+
+bool is_number(nb::handle h) {
+    return PyBool_Check(h.ptr()) || PyLong_Check(h.ptr()) || PyFloat_Check(h.ptr());
+}
+
+// numpy.uint8(3) and the like: an array without dimensions, or a number, that knows its type.
+bool is_typed_number(nb::handle h) {
+    if (nb::inst_check(h) || PyType_Check(h.ptr()) || PyUnicode_Check(h.ptr()) ||
+        PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || h.is_none()) {
+        return false;
+    }
+    return nb::hasattr(h, "dtype") && nb::hasattr(h, "item") && nb::hasattr(h, "ndim") &&
+           nb::cast<int>(h.attr("ndim")) == 0;
+}
+
+// A class of the user's that stands for several values, as a complex number.
+bool is_sequence_of_users(nb::handle h) {
+    return !nb::inst_check(h) && !PyUnicode_Check(h.ptr()) && !PyDict_Check(h.ptr()) &&
+           PySequence_Check(h.ptr()) && nb::hasattr(h, "__len__") && !nb::hasattr(h, "dtype");
+}
+
+bool is_language_value(nb::handle h) {
+    return nb::isinstance<Expr>(h) || nb::isinstance<Var>(h) || nb::isinstance<RVar>(h) ||
+           nb::isinstance<FuncRef>(h) || nb::isinstance<RDom>(h) || nb::isinstance<Param<>>(h) ||
+           nb::isinstance<FuncTupleElementRef>(h) || nb::isinstance<PendingUpdate>(h);
+}
+
+Expr typed_number(nb::handle h) {
+    const Type t = to_type(h.attr("dtype"));
+    nb::object value = h.attr("item")();
+    return t.is_float() ? float_constant(nb::cast<double>(nb::float_(value)), t)
+                        : int_constant(nb::int_(value), t);
+}
+
+Expr from_int(nb::handle h) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(h.ptr(), &overflow);
+    if (overflow > 0) {
+        return int_constant(h, UInt(64));
+    }
+    user_assert(overflow == 0) << nb::cast<std::string>(nb::str(h)) << " fits in no integer type";
+    return Int(32).can_represent(int64_t(value)) ? Expr(int32_t(value)) : Expr(int64_t(value));
+}
+
+}  // namespace
+
+std::string describe(nb::handle h) {
+    std::string text = nb::cast<std::string>(nb::repr(h));
+    if (text.size() > 60) {
+        text = text.substr(0, 57) + "...";
+    }
+    return text + " (" + nb::cast<std::string>(nb::handle(h.type()).attr("__name__")) + ")";
+}
+
+Expr float_constant(double value, const Type &type) {
+    if (type == Float(64)) {
+        return Expr(value);
+    }
+    if (type == Float(32)) {
+        return Expr(float(value));
+    }
+    return cast(type, Expr(value));
+}
+
+Expr int_constant(nb::handle value, const Type &type) {
+    if (type.is_uint()) {
+        const unsigned long long bits = PyLong_AsUnsignedLongLong(value.ptr());
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            user_error << nb::cast<std::string>(nb::str(value)) << " does not fit in " << type;
+        }
+        return cast(type, Expr(uint64_t(bits)));
+    }
+    int overflow = 0;
+    const long long bits = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    user_assert(overflow == 0 && type.can_represent(int64_t(bits)))
+        << nb::cast<std::string>(nb::str(value)) << " does not fit in " << type;
+    return cast(type, Expr(int64_t(bits)));
+}
+
+bool is_expr_like(nb::handle h, bool text) {
+    return is_language_value(h) || is_number(h) || (text && PyUnicode_Check(h.ptr())) ||
+           is_typed_number(h);
+}
+
+Expr to_expr(nb::handle h) {
+    PyObject *p = h.ptr();
+    if (nb::isinstance<Expr>(h)) {
+        return nb::cast<Expr>(h);
+    }
+    if (nb::isinstance<Var>(h)) {
+        return nb::cast<Var>(h);
+    }
+    if (PyBool_Check(p)) {
+        return Expr(p == Py_True);
+    }
+    if (PyLong_Check(p)) {
+        return from_int(h);
+    }
+    if (PyFloat_Check(p) && !nb::hasattr(h, "dtype")) {
+        return checked_float32(PyFloat_AsDouble(p));
+    }
+    if (PyUnicode_Check(p)) {
+        return Expr(nb::cast<std::string>(h));
+    }
+    if (nb::isinstance<FuncRef>(h)) {
+        return nb::cast<const FuncRef &>(h);
+    }
+    if (nb::isinstance<FuncTupleElementRef>(h)) {
+        return nb::cast<const FuncTupleElementRef &>(h);
+    }
+    if (nb::isinstance<PendingUpdate>(h)) {
+        return nb::cast<const PendingUpdate &>(h).as_expr();
+    }
+    if (nb::isinstance<RVar>(h)) {
+        return nb::cast<RVar>(h);
+    }
+    if (nb::isinstance<RDom>(h)) {
+        return nb::cast<RDom>(h);
+    }
+    if (nb::isinstance<Param<>>(h)) {
+        return nb::cast<Param<>>(h);
+    }
+    user_assert(is_typed_number(h)) << describe(h) << " is no expression";
+    return typed_number(h);
+}
+
+// True if nine digits say what the number is: such a constant is meant to be rounded to float32.
+static bool has_few_digits(double value) {
+    char text[40];
+    snprintf(text, sizeof(text), "%.9g", value);
+    return strtod(text, nullptr) == value;
+}
+
+Expr checked_float32(double value) {
+    const float rounded = float(value);
+    user_assert(!std::isfinite(value) || std::isfinite(rounded))
+        << "the constant " << value << " does not fit in float32; write f64(" << value << ")";
+    if (std::isfinite(value) && double(rounded) != value && !has_few_digits(value)) {
+        const std::string text = nb::cast<std::string>(nb::repr(nb::float_(value)));
+        if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                             "the constant %s is rounded to float32; write f64(%s) for a double",
+                             text.c_str(), text.c_str()) < 0) {
+            nb::raise_python_error();
+        }
+    }
+    return Expr(rounded);
+}
+
+std::vector<Expr> to_exprs(nb::handle sequence) {
+    std::vector<Expr> result;
+    for (nb::handle h : nb::iter(sequence)) {
+        user_assert(is_expr_like(h, true)) << describe(h) << " is no expression";
+        result.push_back(to_expr(h));
+    }
+    return result;
+}
+
+bool is_tuple_like(nb::handle h) {
+    return PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()) || nb::isinstance<FuncRef>(h) ||
+           is_sequence_of_users(h);
+}
+
+Tuple to_tuple(nb::handle h) {
+    return nb::isinstance<FuncRef>(h) ? Tuple(nb::cast<const FuncRef &>(h)) : Tuple(to_exprs(h));
+}
+
+std::vector<Expr> to_values(nb::handle h) {
+    if (is_expr_like(h) && !nb::isinstance<FuncRef>(h)) {
+        return {to_expr(h)};
+    }
+    user_assert(is_tuple_like(h)) << describe(h) << " is no expression";
+    return to_tuple(h).as_vector();
+}
+
+bool is_loop_like(nb::handle h) {
+    return nb::isinstance<Var>(h) || nb::isinstance<RVar>(h) || nb::isinstance<RDom>(h);
+}
+
+VarOrRVar to_loop(nb::handle h) {
+    if (nb::isinstance<Var>(h)) {
+        return nb::cast<Var>(h);
+    }
+    return nb::isinstance<RVar>(h) ? VarOrRVar(nb::cast<RVar>(h)) : VarOrRVar(nb::cast<RDom>(h));
+}
+
+std::vector<Expr> to_coordinates(nb::handle h) {
+    std::vector<Expr> result;
+    if (PyTuple_Check(h.ptr())) {
+        for (nb::handle item : nb::borrow<nb::tuple>(h)) {
+            user_assert(is_expr_like(item)) << describe(item) << " is no coordinate";
+            result.push_back(to_expr(item));
+        }
+        return result;
+    }
+    user_assert(is_expr_like(h)) << describe(h) << " is no coordinate";
+    return {to_expr(h)};
+}
+
+Region to_region(nb::handle h) {
+    Region region;
+    for (nb::handle item : nb::iter(h)) {
+        if (nb::isinstance<Range>(item)) {
+            region.push_back(nb::cast<Range>(item));
+            continue;
+        }
+        user_assert((PyTuple_Check(item.ptr()) || PyList_Check(item.ptr())) && nb::len(item) == 2)
+            << describe(item) << " is no pair of min and extent";
+        Range r;
+        if (!item[0].is_none()) {
+            r.min = to_expr(item[0]);
+        }
+        if (!item[1].is_none()) {
+            r.extent = to_expr(item[1]);
+        }
+        region.push_back(r);
+    }
+    return region;
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// FuncRef: a Func at coordinates.
+#include "func_ref.h"
+
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+const char *symbol_of(UpdateOp op) {
+    const char *symbols[] = {"+=", "-=", "*=", "/="};
+    return symbols[int(op)];
+}
+
+bool is_defined(const FuncRef &ref) {
+    return ref.function().has_pure_definition() || ref.function().has_extern_definition();
+}
+
+PendingUpdate begin_update(const FuncRef &ref, UpdateOp op, nb::handle value) {
+    return {ref, op, to_values(value)};
+}
+
+// f[x] + 1: of an undefined Func it can only be meant as the update that f[x] = f[x] + 1 makes.
+nb::object add_to(nb::handle self, UpdateOp op, nb::handle value, const char *operation) {
+    const FuncRef &ref = nb::cast<const FuncRef &>(self);
+    if (!is_expr_like(value)) {
+        return nb::borrow(Py_NotImplemented);
+    }
+    if (!is_defined(ref)) {
+        return nb::cast(begin_update(ref, op, value));
+    }
+    return nb::cast(Expr(ref)).attr(operation)(value);
+}
+
+template<UpdateOp op>
+void bind_update(nb::class_<FuncRef> &c, const char *in_place, const char *operation) {
+    c.def(
+        in_place, [](const FuncRef &ref, nb::object value) { return begin_update(ref, op, value); },
+        "value"_a,
+        nb::sig((std::string("def ") + in_place +
+                 "(self, value: calotype._types.ValueLike) -> PendingUpdate")
+                    .c_str()));
+    nb::object f = nb::cpp_function(
+        [operation](nb::handle self, nb::object value) {
+            return add_to(self, op, value, operation);
+        },
+        nb::is_method(), nb::name(operation), nb::scope(c));
+    c.attr(operation) = f;
+}
+
+int checked_index(const FuncRef &ref, int i) {
+    const int size = int(ref.size());
+    const int index = i < 0 ? i + size : i;
+    if (index < 0 || index >= size) {
+        throw nb::index_error();
+    }
+    return index;
+}
+
+void bind_element(nb::module_ &m) {
+    nb::class_<FuncTupleElementRef> c(m, "FuncTupleElementRef",
+                                      "One value of a Func of several: f[x, y][1].");
+    c.def("index", &FuncTupleElementRef::index);
+    add_operators(c);
+}
+
+}  // namespace
+
+Expr PendingUpdate::as_expr() const {
+    user_assert(values.size() == 1)
+        << "an update of func " << ref.function().name() << " is used as an expression";
+    const Expr old = ref;
+    switch (op) {
+    case UpdateOp::Add:
+        return old + values[0];
+    case UpdateOp::Sub:
+        return old - values[0];
+    case UpdateOp::Mul:
+        return old * values[0];
+    default:
+        return old / values[0];
+    }
+}
+
+Stage PendingUpdate::apply(FuncRef target) const {
+    user_assert(target.equivalent_to(ref))
+        << "the result of " << ref.function().name() << "[...] " << symbol_of(op)
+        << " is assigned to another place than it was read at";
+    const Tuple t(values);
+    switch (op) {
+    case UpdateOp::Add:
+        return target += t;
+    case UpdateOp::Sub:
+        return target -= t;
+    case UpdateOp::Mul:
+        return target *= t;
+    default:
+        return target /= t;
+    }
+}
+
+void assign(const Func &f, nb::handle coordinates, nb::handle value) {
+    FuncRef ref = f(to_coordinates(coordinates));
+    if (nb::isinstance<PendingUpdate>(value)) {
+        nb::cast<const PendingUpdate &>(value).apply(ref);
+    } else if (nb::isinstance<FuncRef>(value)) {
+        ref = nb::cast<const FuncRef &>(value);
+    } else {
+        ref = Tuple(to_values(value));
+    }
+}
+
+void bind_func_ref(nb::module_ &m) {
+    nb::class_<PendingUpdate> pending(m, "PendingUpdate",
+                                      "What f[x] += e yields before it is assigned.");
+    add_operators(pending);
+    bind_element(m);
+    nb::class_<FuncRef> c(m, "FuncRef", "A Func at coordinates: f[x, y].");
+    add_operators(c);
+    bind_update<UpdateOp::Add>(c, "__iadd__", "__add__");
+    bind_update<UpdateOp::Sub>(c, "__isub__", "__sub__");
+    bind_update<UpdateOp::Mul>(c, "__imul__", "__mul__");
+    bind_update<UpdateOp::Div>(c, "__itruediv__", "__truediv__");
+    c.def("type", [](const FuncRef &r) { return r.type(); })
+        .def("types", [](const FuncRef &r) { return r.types(); })
+        .def("size", &FuncRef::size)
+        .def("__len__", &FuncRef::size)
+        .def("equivalent_to", &FuncRef::equivalent_to, "other"_a)
+        .def(
+            "__getitem__", [](const FuncRef &r, int i) { return r[checked_index(r, i)]; },
+            "index"_a)
+        .def(
+            "__setitem__",
+            [](const FuncRef &r, int i, ExprArg value) {
+                FuncTupleElementRef element = r[checked_index(r, i)];
+                element = value.get();
+            },
+            "index"_a, "value"_a);
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// ImageParam, OutputImageParam, and their dimensions.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+using Dimension = calotype::internal::Dimension;
+
+// None, and an undefined Expr, take a constraint away.
+Expr optional_expr(nb::handle h) {
+    return h.is_none() ? Expr() : to_expr(h);
+}
+
+template<typename Class>
+std::string describe_image(const Class &p, const std::string &name) {
+    if (!p.defined()) {
+        return "<calotype." + name + " " + name + "()>";
+    }
+    return "<calotype." + name + " '" + p.name() + "', dims: " + std::to_string(p.dimensions()) +
+           ", type: " + to_string(p.type()) + ">";
+}
+
+void check_defined(const OutputImageParam &p, int d) {
+    user_assert(p.defined()) << "an undefined ImageParam is used";
+    user_assert(d >= 0 && d < p.dimensions())
+        << p.name() << " has " << p.dimensions() << " dimensions, there is no " << d;
+}
+
+void bind_dimension(nb::module_ &m) {
+    nb::class_<Dimension>(m, "Dimension", "One dimension of a buffer that a pipeline takes.")
+        .def("min", &Dimension::min)
+        .def("max", &Dimension::max)
+        .def("extent", &Dimension::extent)
+        .def("stride", &Dimension::stride)
+        .def("min_estimate", &Dimension::min_estimate)
+        .def("extent_estimate", &Dimension::extent_estimate)
+        .def(
+            "set_min", [](Dimension &d, nb::object e) { return d.set_min(optional_expr(e)); },
+            "min"_a.none())
+        .def(
+            "set_extent", [](Dimension &d, nb::object e) { return d.set_extent(optional_expr(e)); },
+            "extent"_a.none())
+        .def(
+            "set_stride", [](Dimension &d, nb::object e) { return d.set_stride(optional_expr(e)); },
+            "stride"_a.none())
+        .def(
+            "set_bounds",
+            [](Dimension &d, ExprArg min, ExprArg extent) {
+                return d.set_bounds(min.get(), extent.get());
+            },
+            "min"_a, "extent"_a)
+        .def(
+            "set_estimate",
+            [](Dimension &d, ExprArg min, ExprArg extent) {
+                return d.set_estimate(min.get(), extent.get());
+            },
+            "min"_a, "extent"_a)
+        .def("dim", &Dimension::dim, "dimension"_a);
+}
+
+using ImageClass = nb::class_<OutputImageParam>;
+
+void bind_edges(ImageClass &c) {
+    using Edge = Expr (OutputImageParam::*)() const;
+    struct Row {
+        const char *name;
+        Edge edge;
+        int dimension;
+    };
+    const Row rows[] = {
+        {"left", &OutputImageParam::left, 0},        {"right", &OutputImageParam::right, 0},
+        {"width", &OutputImageParam::width, 0},      {"top", &OutputImageParam::top, 1},
+        {"bottom", &OutputImageParam::bottom, 1},    {"height", &OutputImageParam::height, 1},
+        {"channels", &OutputImageParam::channels, 2}};
+    for (const Row &row : rows) {
+        c.def(row.name, [row](const OutputImageParam &p) {
+            check_defined(p, row.dimension);
+            return (p.*row.edge)();
+        });
+    }
+}
+
+}  // namespace
+
+void bind_image_param(nb::module_ &m) {
+    bind_dimension(m);
+    ImageClass base(m, "OutputImageParam", "The constraints on a buffer that a pipeline takes.");
+    base.def(nb::init<>())
+        .def("name", [](const OutputImageParam &p) { return p.defined() ? p.name() : ""; })
+        .def("type", &OutputImageParam::type)
+        .def("defined", &OutputImageParam::defined)
+        .def("dimensions", &OutputImageParam::dimensions)
+        .def(
+            "dim",
+            [](const OutputImageParam &p, int d) {
+                check_defined(p, d);
+                return p.dim(d);
+            },
+            "dimension"_a)
+        .def("host_alignment", &OutputImageParam::host_alignment)
+        .def("set_host_alignment", &OutputImageParam::set_host_alignment, "alignment"_a,
+             nb::rv_policy::reference)
+        .def(
+            "set_estimates",
+            [](OutputImageParam &p, nb::sequence r) -> OutputImageParam & {
+                return p.set_estimates(to_region(r));
+            },
+            "estimates"_a, nb::rv_policy::reference)
+        .def("store_in", &OutputImageParam::store_in, "memory_type"_a, nb::rv_policy::reference)
+        .def("_to_argument", [](const OutputImageParam &p) { return Argument(p); })
+        .def("__repr__",
+             [](const OutputImageParam &p) { return describe_image(p, "OutputImageParam"); });
+    bind_edges(base);
+    nb::class_<ImageParam, OutputImageParam>(m, "ImageParam", "A buffer that a pipeline takes.")
+        .def(nb::init<>())
+        .def(
+            "__init__", [](ImageParam *p, TypeArg t, int d) { new (p) ImageParam(t.get(), d); },
+            "type"_a, "dimensions"_a)
+        .def(
+            "__init__",
+            [](ImageParam *p, TypeArg t, int d, const std::string &name) {
+                new (p) ImageParam(t.get(), d, name);
+            },
+            "type"_a, "dimensions"_a, "name"_a)
+        .def(
+            "set", [](ImageParam &p, BufferArg b) { p.set(b.get()); }, "buffer"_a)
+        .def("get", &ImageParam::get)
+        .def("reset", &ImageParam::reset)
+        .def(
+            "__getitem__", [](const ImageParam &p, nb::object at) { return p(to_coordinates(at)); },
+            "coordinates"_a, nb::sig("def __getitem__(self, coordinates: typing.Any) -> Expr"))
+        .def(
+            "in_", [](ImageParam &p, const Func &f) { return p.in(f); }, "f"_a)
+        .def(
+            "in_", [](ImageParam &p, const std::vector<Func> &fs) { return p.in(fs); }, "fs"_a)
+        .def("in_", [](ImageParam &p) { return p.in(); })
+        .def("trace_loads", &ImageParam::trace_loads)
+        .def("add_trace_tag", &ImageParam::add_trace_tag, "trace_tag"_a, nb::rv_policy::reference)
+        .def("__repr__", [](const ImageParam &p) { return describe_image(p, "ImageParam"); });
+}
+
+}  // namespace calotype::python

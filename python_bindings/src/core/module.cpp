@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The extension module calotype._core: the compiler.
+#include "bindings.h"
+
+NB_MODULE(_core, m) {
+    using namespace calotype::python;
+    m.doc() = "The language and the compiler; calotype has all that is meant for users.";
+    bind_errors(m);
+    bind_enums(m);
+    bind_type(m);
+    bind_target(m);
+    bind_expr(m);
+    bind_var(m);
+    bind_buffer(m);
+    bind_buffer_device(m);
+    bind_param(m);
+    bind_image_param(m);
+    bind_rdom(m);
+    bind_argument(m);
+    bind_func_ref(m);
+    bind_loop_level(m);
+    bind_stage(m);
+    bind_func(m);
+    bind_callable(m);
+    bind_module(m);
+    bind_pipeline(m);
+    bind_operators(m);
+    bind_functions(m);
+    bind_effects(m);
+    bind_inline_reductions(m);
+    bind_boundary_conditions(m);
+    bind_evaluate(m);
+    bind_image(m);
+}

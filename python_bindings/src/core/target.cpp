@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Target.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+using Features = std::vector<Target::Feature>;
+
+// An empty text is this machine.
+Target parse(const std::string &text) {
+    return text.empty() ? get_host_target() : Target(text);
+}
+
+void bind_queries(nb::class_<Target> &c) {
+    c.def("has_unknowns", &Target::has_unknowns)
+        .def(
+            "has_feature", [](const Target &t, Target::Feature f) { return t.has_feature(f); },
+            "feature"_a)
+        .def("features_any_of", &Target::features_any_of, "features"_a)
+        .def("features_all_of", &Target::features_all_of, "features"_a)
+        .def("has_gpu_feature", &Target::has_gpu_feature)
+        .def("supports_device_api", &Target::supports_device_api, "device"_a)
+        .def("get_required_device_api", &Target::get_required_device_api)
+        .def(
+            "supports_type", [](const Target &t, TypeArg type) { return t.supports_type(type); },
+            "type"_a)
+        .def(
+            "supports_type",
+            [](const Target &t, TypeArg type, DeviceAPI d) { return t.supports_type(type, d); },
+            "type"_a, "device"_a)
+        .def(
+            "natural_vector_size",
+            [](const Target &t, TypeArg type) { return t.natural_vector_size(type.get()); },
+            "type"_a)
+        .def("has_large_buffers", &Target::has_large_buffers)
+        .def("maximum_buffer_size", &Target::maximum_buffer_size)
+        .def("get_cuda_capability_lower_bound", &Target::get_cuda_capability_lower_bound)
+        .def("supported", &Target::supported);
+}
+
+void bind_changes(nb::class_<Target> &c) {
+    c.def("set_feature", &Target::set_feature, "f"_a, "value"_a = true)
+        .def("set_features", &Target::set_features, "features"_a, "value"_a = true)
+        .def("with_feature", &Target::with_feature, "feature"_a)
+        .def("without_feature", &Target::without_feature, "feature"_a)
+        .def("set_implied_features", &Target::set_implied_features)
+        .def("unset_implied_features", &Target::unset_implied_features)
+        .def("with_implied_features", &Target::with_implied_features)
+        .def("without_implied_features", &Target::without_implied_features);
+}
+
+}  // namespace
+
+void bind_target(nb::module_ &m) {
+    nb::class_<Target> c(m, "Target", "The machine and the conditions that code is compiled for.");
+    c.def(nb::init<>())
+        .def(
+            "__init__", [](Target *t, const std::string &text) { new (t) Target(parse(text)); },
+            "target"_a)
+        .def(nb::init<Target::OS, Target::Arch, int>(), "os"_a, "arch"_a, "bits"_a)
+        .def(nb::init<Target::OS, Target::Arch, int, const Features &>(), "os"_a, "arch"_a,
+             "bits"_a, "features"_a)
+        .def(nb::init<Target::OS, Target::Arch, int, Target::Processor, const Features &, int>(),
+             "os"_a, "arch"_a, "bits"_a, "processor"_a, "features"_a = Features(),
+             "vector_bits"_a = 0)
+        .def_rw("os", &Target::os)
+        .def_rw("arch", &Target::arch)
+        .def_rw("bits", &Target::bits)
+        .def_rw("vector_bits", &Target::vector_bits)
+        .def_rw("processor_tune", &Target::processor_tune)
+        .def_static("validate_target_string", &Target::validate_target_string, "name"_a)
+        .def("to_string", &Target::to_string)
+        .def(
+            "__eq__", [](const Target &a, const Target &b) { return a == b; }, nb::is_operator())
+        .def(
+            "__ne__", [](const Target &a, const Target &b) { return a != b; }, nb::is_operator())
+        .def("__hash__", [](const Target &t) { return std::hash<std::string>()(t.to_string()); })
+        .def("__str__", &Target::to_string)
+        .def("__repr__", [](const Target &t) { return "<calotype.Target " + t.to_string() + ">"; });
+    bind_queries(c);
+    bind_changes(c);
+    nb::implicitly_convertible<nb::str, Target>();
+    m.def("get_host_target", &get_host_target);
+    m.def("get_target_from_environment", &get_target_from_environment);
+    m.def("get_jit_target_from_environment", &get_jit_target_from_environment);
+    m.def("target_feature_for_device_api", &target_feature_for_device_api, "api"_a);
+    m.def("host_supports_target_device", &host_supports_target_device, "target"_a);
+}
+
+}  // namespace calotype::python

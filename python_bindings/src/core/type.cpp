@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Type.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+// 'f', 4 and the like, as numpy and __array_interface__ have them.
+Type type_of_kind(char kind, int bytes) {
+    switch (kind) {
+    case 'b':
+        return Bool();
+    case 'i':
+        return Int(bytes * 8);
+    case 'u':
+        return UInt(bytes * 8);
+    case 'f':
+        return Float(bytes * 8);
+    default:
+        return Type();
+    }
+}
+
+bool has_kind_and_itemsize(nb::handle h) {
+    return nb::hasattr(h, "kind") && nb::hasattr(h, "itemsize");
+}
+
+// Numpy's scalar types, as numpy.uint8: each has a dtype attribute only on instances.
+bool is_numpy_scalar_type(nb::handle h) {
+    return PyType_Check(h.ptr()) && nb::hasattr(h, "dtype") && nb::hasattr(h, "itemsize");
+}
+
+Type type_of_dtype(nb::handle dtype) {
+    if (nb::cast<std::string>(nb::str(dtype)) == "bfloat16") {
+        return BFloat(16);
+    }
+    const std::string kind = nb::cast<std::string>(dtype.attr("kind"));
+    const Type t = type_of_kind(kind.at(0), nb::cast<int>(dtype.attr("itemsize")));
+    user_assert(t.bits() > 0) << "there is no element type like "
+                              << nb::cast<std::string>(nb::str(dtype));
+    return t;
+}
+
+}  // namespace
+
+bool is_type_like(nb::handle h) {
+    return nb::isinstance<Type>(h) || h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type) ||
+           h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type) ||
+           h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type) || is_numpy_scalar_type(h) ||
+           has_kind_and_itemsize(h);
+}
+
+Type to_type(nb::handle h) {
+    if (nb::isinstance<Type>(h)) {
+        return nb::cast<Type>(h);
+    }
+    if (h.ptr() == reinterpret_cast<PyObject *>(&PyBool_Type)) {
+        return Bool();
+    }
+    if (h.ptr() == reinterpret_cast<PyObject *>(&PyLong_Type)) {
+        return Int(32);
+    }
+    if (h.ptr() == reinterpret_cast<PyObject *>(&PyFloat_Type)) {
+        return Float(32);
+    }
+    if (is_numpy_scalar_type(h)) {
+        return type_of_dtype(h(0).attr("dtype"));
+    }
+    return type_of_dtype(h);
+}
+
+void bind_type(nb::module_ &m) {
+    nb::class_<Type>(m, "Type", "Code, bits and lanes of a value.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](Type *t, calotype_type_code_t code, int bits, int lanes) {
+                new (t) Type(code, bits, lanes);
+            },
+            "code"_a, "bits"_a, "lanes"_a = 1)
+        .def("code", &Type::code)
+        .def("bits", &Type::bits)
+        .def("lanes", &Type::lanes)
+        .def("bytes", &Type::bytes, "Bytes of one lane in memory.")
+        .def("with_code", &Type::with_code, "code"_a)
+        .def("with_bits", &Type::with_bits, "bits"_a)
+        .def("with_lanes", &Type::with_lanes, "lanes"_a)
+        .def("element_of", &Type::element_of)
+        .def("widen", &Type::widen)
+        .def("narrow", &Type::narrow)
+        .def("is_bool", &Type::is_bool)
+        .def("is_vector", &Type::is_vector)
+        .def("is_scalar", &Type::is_scalar)
+        .def("is_float", &Type::is_float)
+        .def("is_bfloat", &Type::is_bfloat)
+        .def("is_int", &Type::is_int)
+        .def("is_uint", &Type::is_uint)
+        .def("is_int_or_uint", &Type::is_int_or_uint)
+        .def("is_handle", &Type::is_handle)
+        .def("same_handle_type", &Type::same_handle_type, "other"_a)
+        .def("can_represent", nb::overload_cast<Type>(&Type::can_represent, nb::const_), "other"_a)
+        .def("is_max", nb::overload_cast<uint64_t>(&Type::is_max, nb::const_), "value"_a)
+        .def("is_max", nb::overload_cast<int64_t>(&Type::is_max, nb::const_), "value"_a)
+        .def("is_min", nb::overload_cast<int64_t>(&Type::is_min, nb::const_), "value"_a)
+        .def("max", [](const Type &t) { return t.max(); })
+        .def("min", [](const Type &t) { return t.min(); })
+        .def(
+            "__eq__", [](const Type &a, const Type &b) { return a == b; }, nb::is_operator())
+        .def(
+            "__ne__", [](const Type &a, const Type &b) { return a != b; }, nb::is_operator())
+        .def(
+            "__lt__", [](const Type &a, const Type &b) { return a < b; }, nb::is_operator())
+        .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
+        .def("__str__", [](const Type &t) { return to_string(t); })
+        .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });
+    m.def("Int", &Int, "bits"_a, "lanes"_a = 1);
+    m.def("UInt", &UInt, "bits"_a, "lanes"_a = 1);
+    m.def("Float", &Float, "bits"_a, "lanes"_a = 1);
+    m.def("BFloat", &BFloat, "bits"_a, "lanes"_a = 1);
+    m.def("Bool", &Bool, "lanes"_a = 1);
+    m.def(
+        "Handle", [](int lanes) { return Handle(lanes); }, "lanes"_a = 1);
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Var and RVar.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+void bind_rvar(nb::module_ &m) {
+    nb::class_<RVar> c(m, "RVar", "One loop of a reduction, or a loop made of one by a schedule.");
+    c.def(nb::init<>())
+        .def(nb::init<const std::string &>(), "name"_a)
+        .def("name", &RVar::name)
+        .def("min", &RVar::min)
+        .def("extent", &RVar::extent)
+        .def("__str__", &RVar::name)
+        .def("__repr__", [](const RVar &v) { return "<calotype.RVar '" + v.name() + "'>"; });
+    add_operators(c);
+}
+
+}  // namespace
+
+void bind_var(nb::module_ &m) {
+    nb::class_<Var> c(m, "Var", "A dimension of a Func, or a loop of its schedule.");
+    c.def(nb::init<>())
+        .def(nb::init<const std::string &>(), "name"_a)
+        .def("name", &Var::name)
+        .def("same_as", &Var::same_as, "other"_a)
+        .def("is_implicit", [](const Var &v) { return v.is_implicit(); })
+        .def("implicit_index", [](const Var &v) { return v.implicit_index(); })
+        .def("is_placeholder", [](const Var &v) { return v.is_placeholder(); })
+        .def_static("implicit", &Var::implicit, "index"_a)
+        .def_static("outermost", &Var::outermost)
+        .def("__str__", &Var::name)
+        .def("__repr__", [](const Var &v) { return "<calotype.Var '" + v.name() + "'>"; });
+    add_operators(c);
+    m.attr("_") = Var("_");
+    for (int i = 0; i < 10; i++) {
+        m.attr(("_" + std::to_string(i)).c_str()) = Var::implicit(i);
+    }
+    bind_rvar(m);
+}
+
+}  // namespace calotype::python

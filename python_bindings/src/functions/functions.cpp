@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Casts, choice, mathematics, bits and fixed point.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+void bind_casts(nb::module_ &m) {
+    m.def(
+        "cast", [](TypeArg t, ExprArg e) { return cast(t, e); }, "type"_a, "expr"_a);
+    m.def(
+        "saturating_cast", [](TypeArg t, ExprArg e) { return saturating_cast(t, e); }, "type"_a,
+        "expr"_a);
+    m.def(
+        "reinterpret", [](TypeArg t, ExprArg e) { return reinterpret(t, e); }, "type"_a, "expr"_a);
+    const std::pair<const char *, Type> types[] = {
+        {"f64", Float(64)}, {"f32", Float(32)}, {"f16", Float(16)}, {"bf16", BFloat(16)},
+        {"i64", Int(64)},   {"i32", Int(32)},   {"i16", Int(16)},   {"i8", Int(8)},
+        {"u64", UInt(64)},  {"u32", UInt(32)},  {"u16", UInt(16)},  {"u8", UInt(8)}};
+    for (const auto &[name, type] : types) {
+        m.def(
+            name,
+            [t = type](ExprArg e) {
+                PyObject *p = e.object.ptr();
+                // A literal keeps all digits that the type has.
+                return t.is_float() && PyFloat_Check(p) ? float_constant(PyFloat_AsDouble(p), t)
+                                                        : cast(t, e);
+            },
+            "expr"_a);
+        if (!type.is_float()) {
+            m.def((std::string(name) + "_sat").c_str(),
+                  [t = type](ExprArg e) { return saturating_cast(t, e); }, "expr"_a);
+        }
+    }
+}
+
+using Unary = Expr (*)(Expr);
+using UnaryRef = Expr (*)(const Expr &);
+using Binary = Expr (*)(Expr, Expr);
+
+void bind_math(nb::module_ &m) {
+    const std::pair<const char *, Unary> unary[] = {{"sin", sin},
+                                                    {"cos", cos},
+                                                    {"tan", tan},
+                                                    {"asin", asin},
+                                                    {"acos", acos},
+                                                    {"atan", atan},
+                                                    {"sinh", sinh},
+                                                    {"cosh", cosh},
+                                                    {"tanh", tanh},
+                                                    {"asinh", asinh},
+                                                    {"acosh", acosh},
+                                                    {"atanh", atanh},
+                                                    {"sqrt", sqrt},
+                                                    {"exp", exp},
+                                                    {"log", log},
+                                                    {"floor", floor},
+                                                    {"ceil", ceil},
+                                                    {"round", round},
+                                                    {"trunc", trunc},
+                                                    {"is_nan", is_nan},
+                                                    {"is_inf", is_inf},
+                                                    {"abs", abs},
+                                                    {"is_finite", is_finite},
+                                                    {"fast_inverse", fast_inverse},
+                                                    {"popcount", popcount},
+                                                    {"fast_inverse_sqrt", fast_inverse_sqrt},
+                                                    {"count_leading_zeros", count_leading_zeros},
+                                                    {"count_trailing_zeros", count_trailing_zeros}};
+    for (const auto &[name, f] : unary) {
+        m.def(
+            name, [f = f](ExprArg x) { return f(x); }, "x"_a);
+    }
+    const std::pair<const char *, UnaryRef> unary_ref[] = {
+        {"erf", erf},           {"fract", fract},       {"fast_sin", fast_sin},
+        {"fast_cos", fast_cos}, {"fast_log", fast_log}, {"fast_exp", fast_exp}};
+    for (const auto &[name, f] : unary_ref) {
+        m.def(
+            name, [f = f](ExprArg x) { return f(x); }, "x"_a);
+    }
+    m.def(
+        "hypot", [](ExprArg x, ExprArg y) { return hypot(x, y); }, "x"_a, "y"_a);
+    m.def(
+        "fma", [](ExprArg a, ExprArg b, ExprArg c) { return fma(a, b, c); }, "a"_a, "b"_a, "c"_a);
+    m.def(
+        "lerp", [](ExprArg a, ExprArg b, ExprArg w) { return lerp(a, b, w); }, "zero_val"_a,
+        "one_val"_a, "weight"_a);
+    m.def(
+        "clamp", [](ExprArg a, ExprArg min, ExprArg max) { return clamp(a, min, max); }, "a"_a,
+        "min_val"_a, "max_val"_a);
+}
+
+void bind_binary(nb::module_ &m) {
+    const std::pair<const char *, Binary> binary[] = {
+        {"atan2", atan2},
+        {"pow", pow},
+        {"fast_pow", fast_pow},
+        {"absd", absd},
+        {"div_round_to_zero", div_round_to_zero},
+        {"mod_round_to_zero", mod_round_to_zero},
+        {"widen_right_add", widen_right_add},
+        {"widen_right_mul", widen_right_mul},
+        {"widen_right_sub", widen_right_sub},
+        {"widening_add", widening_add},
+        {"widening_mul", widening_mul},
+        {"widening_sub", widening_sub},
+        {"widening_shift_left", widening_shift_left},
+        {"widening_shift_right", widening_shift_right},
+        {"rounding_shift_left", rounding_shift_left},
+        {"rounding_shift_right", rounding_shift_right},
+        {"saturating_add", saturating_add},
+        {"saturating_sub", saturating_sub},
+        {"halving_add", halving_add},
+        {"rounding_halving_add", rounding_halving_add},
+        {"halving_sub", halving_sub}};
+    for (const auto &[name, f] : binary) {
+        m.def(
+            name, [f = f](ExprArg a, ExprArg b) { return f(a, b); }, "a"_a, "b"_a);
+    }
+    m.def(
+        "mul_shift_right",
+        [](ExprArg a, ExprArg b, ExprArg q) { return mul_shift_right(a.get(), b.get(), q.get()); },
+        "a"_a, "b"_a, "q"_a);
+    m.def(
+        "rounding_mul_shift_right",
+        [](ExprArg a, ExprArg b, ExprArg q) {
+            return rounding_mul_shift_right(a.get(), b.get(), q.get());
+        },
+        "a"_a, "b"_a, "q"_a);
+    m.def(
+        "extract_bits", [](TypeArg t, ExprArg e, ExprArg lsb) { return extract_bits(t, e, lsb); },
+        "type"_a, "expr"_a, "lsb"_a);
+    m.def(
+        "concat_bits",
+        [](const std::vector<ExprArg> &e) { return concat_bits(convert_all<Expr>(e)); }, "exprs"_a);
+    m.def(
+        "fast_integer_divide", [](ExprArg a, ExprArg b) { return fast_integer_divide(a, b); },
+        "numerator"_a, "denominator"_a);
+    m.def(
+        "fast_integer_modulo", [](ExprArg a, ExprArg b) { return fast_integer_modulo(a, b); },
+        "numerator"_a, "denominator"_a);
+}
+
+// min(a, b, c, ...), from the right as in C++.
+Expr extreme(const nb::args &args, bool is_max) {
+    user_assert(args.size() >= 2) << (is_max ? "max" : "min") << " needs at least two values, "
+                                  << args.size() << " given";
+    nb::object result = args[args.size() - 1];
+    for (size_t i = args.size() - 1; i-- > 0;) {
+        const auto [x, y] = operands(args[i], result);
+        result = nb::cast(is_max ? max(x, y) : min(x, y));
+    }
+    return nb::cast<Expr>(result);
+}
+
+void bind_extremes(nb::module_ &m) {
+    m.def("max", [](nb::args args) { return extreme(args, true); });
+    m.def("min", [](nb::args args) { return extreme(args, false); });
+}
+
+}  // namespace
+
+void bind_functions(nb::module_ &m) {
+    bind_casts(m);
+    bind_math(m);
+    bind_binary(m);
+    bind_extremes(m);
+}
+
+}  // namespace calotype::python

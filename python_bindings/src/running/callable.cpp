@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Callable: a compiled pipeline as a function.
+#include "bindings.h"
+#include "buffer.h"
+#include "call.h"
+#include "run.h"
+
+namespace calotype::python {
+
+namespace {
+
+/// What is called: the code, and how its arguments are converted.
+struct PythonCallable {
+    Callable callable;
+    std::shared_ptr<const Signature> signature;
+};
+
+ParameterInfo info_of(const Argument &a) {
+    ParameterInfo p;
+    p.name = a.name;
+    p.is_buffer = a.is_buffer();
+    p.is_output = a.is_output();
+    p.type = a.type.to_abi();
+    p.dimensions = a.dimensions;
+    return p;
+}
+
+PythonCallable make(const Callable &c) {
+    std::vector<ParameterInfo> infos;
+    for (const Argument &a : c.arguments()) {
+        infos.push_back(info_of(a));
+    }
+    return {c, std::make_shared<Signature>(std::move(infos))};
+}
+
+calotype_buffer_t *raw_buffer_of(PyObject *object) {
+    nb::handle h(object);
+    if (!nb::isinstance<Buffer<>>(h)) {
+        return nullptr;
+    }
+    const Buffer<> &b = *nb::inst_ptr<Buffer<>>(h);
+    if (!b.defined()) {
+        throw ArrayError("an undefined Buffer is passed");
+    }
+    return b.raw_buffer();
+}
+
+void check_outputs(const Signature &signature, PyObject *args) {
+    const auto &parameters = signature.parameters();
+    for (size_t i = 0; i < size_t(PyTuple_Size(args)) && i < parameters.size(); i++) {
+        nb::handle h(PyTuple_GetItem(args, Py_ssize_t(i)));
+        if (parameters[i].is_output && nb::isinstance<Buffer<>>(h)) {
+            check_writable(*nb::inst_ptr<Buffer<>>(h), "argument '" + parameters[i].name + "'");
+        }
+    }
+}
+
+PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
+    try {
+        const PythonCallable &c = *nb::inst_ptr<PythonCallable>(nb::handle(self));
+        PythonContext context;
+        JITUserContext *address = &context;
+        const void *argv[CallArguments::max_arguments + 1];
+        argv[0] = &address;
+        CallArguments arguments(*c.signature);
+        arguments.convert(args, keywords, raw_buffer_of, argv + 1);
+        check_outputs(*c.signature, args);
+        {
+            nb::gil_scoped_release without_gil;
+            c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);
+            arguments.finish();
+        }
+        context.check();
+        Py_RETURN_NONE;
+    } catch (...) {
+        set_error(std::current_exception());
+        return nullptr;
+    }
+}
+
+PyType_Slot *callable_slots() {
+    static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void *>(call)}, {0, nullptr}};
+    return slots;
+}
+
+}  // namespace
+
+nb::object to_python_callable(const Callable &c) {
+    return nb::cast(make(c));
+}
+
+void bind_callable(nb::module_ &m) {
+    nb::class_<PythonCallable>(m, "Callable", nb::type_slots(callable_slots()),
+                               "A compiled pipeline as a function: of the arguments that it was "
+                               "compiled with, then of the buffers that it fills.")
+        .def("defined", [](const PythonCallable &c) { return c.callable.defined(); })
+        .def("arguments", [](const PythonCallable &c) { return c.callable.arguments(); })
+        .def("__repr__", [](const PythonCallable &c) {
+            return "<calotype.Callable " + c.signature->text() + ">";
+        });
+}
+
+}  // namespace calotype::python

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "run.h"
+
+#include "buffer.h"
+
+namespace calotype::python {
+
+namespace {
+
+bool are_sizes(nb::handle h) {
+    if (h.is_none()) {
+        return true;
+    }
+    if (!PyTuple_Check(h.ptr()) && !PyList_Check(h.ptr())) {
+        return false;
+    }
+    for (nb::handle item : nb::iter(h)) {
+        if (nb::inst_check(item) || !PyIndex_Check(item.ptr()) || is_buffer_like(item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<int> to_sizes(nb::handle h) {
+    std::vector<int> sizes;
+    if (!h.is_none()) {
+        for (nb::handle item : nb::iter(h)) {
+            const int64_t size = PyNumber_AsSsize_t(item.ptr(), nullptr);
+            user_assert(size >= 0 && size <= INT32_MAX)
+                << "size " << sizes.size() << " of a realization is " << size
+                << ", must be from 0 to 2147483647";
+            sizes.push_back(int(size));
+        }
+    }
+    return sizes;
+}
+
+// What is filled: buffers, and which of them are views of arrays.
+struct Outputs {
+    std::vector<Buffer<>> buffers;
+    std::vector<Buffer<>> of_arrays;
+
+    explicit Outputs(nb::handle h) {
+        if (is_buffer_like(h)) {
+            add(h);
+            return;
+        }
+        user_assert(PyTuple_Check(h.ptr()) || PyList_Check(h.ptr()))
+            << describe(h) << " is no list of sizes, no Buffer, and no tuple of Buffers";
+        for (nb::handle item : nb::iter(h)) {
+            user_assert(is_buffer_like(item)) << describe(item) << " is no Buffer";
+            add(item);
+        }
+    }
+
+private:
+    void add(nb::handle h) {
+        Buffer<> b = to_buffer(h);
+        user_assert(b.defined()) << "an undefined Buffer is to be filled";
+        check_writable(b, "the pipeline");
+        buffers.push_back(b);
+        if (!nb::isinstance<Buffer<>>(h)) {
+            of_arrays.push_back(b);
+        }
+    }
+};
+
+nb::object to_python(const Realization &r) {
+    if (r.size() == 1) {
+        return nb::cast(r[0]);
+    }
+    nb::list buffers;
+    for (size_t i = 0; i < r.size(); i++) {
+        buffers.append(nb::cast(r[i]));
+    }
+    return nb::tuple(buffers);
+}
+
+}  // namespace
+
+PythonContext::PythonContext() {
+    handlers.custom_print = print;
+}
+
+void PythonContext::check() const {
+    if (raised_) {
+        std::rethrow_exception(raised_);
+    }
+}
+
+void PythonContext::print(JITUserContext *context, const char *text) {
+    auto *self = static_cast<PythonContext *>(context);
+    nb::gil_scoped_acquire gil;
+    try {
+        nb::module_::import_("sys").attr("stdout").attr("write")(text);
+    } catch (...) {
+        self->raised_ = std::current_exception();
+    }
+}
+
+nb::object realize(Pipeline p, nb::handle where, const Target &target) {
+    PythonContext context;
+    if (are_sizes(where)) {
+        const std::vector<int> sizes = to_sizes(where);
+        std::optional<Realization> r;
+        {
+            nb::gil_scoped_release without_gil;
+            r = p.realize(&context, sizes, target);
+        }
+        context.check();
+        return to_python(*r);
+    }
+    Outputs outputs(where);
+    {
+        nb::gil_scoped_release without_gil;
+        p.realize(&context, outputs.buffers, target);
+        for (Buffer<> &b : outputs.of_arrays) {
+            check_device_status(b.copy_to_host(), "copying a result to the host");
+        }
+    }
+    context.check();
+    return nb::none();
+}
+
+void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
+    PythonContext context;
+    const Target t = target == Target() ? get_jit_target_from_environment() : target;
+    if (are_sizes(where)) {
+        const std::vector<int> sizes = to_sizes(where);
+        nb::gil_scoped_release without_gil;
+        p.infer_input_bounds(&context, sizes, t);
+        return;
+    }
+    Outputs outputs(where);
+    nb::gil_scoped_release without_gil;
+    p.infer_input_bounds(&context, outputs.buffers, t);
+}
+
+}  // namespace calotype::python

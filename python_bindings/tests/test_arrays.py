@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Buffers and the arrays of other libraries: shared memory, order of axes, strides, lifetimes."""
+
+import array
+import gc
+import weakref
+
+import calotype as ct
+import pytest
+
+numpy = pytest.importorskip("numpy")
+x, y = ct.vars("x y")
+
+
+def test_an_array_is_shared_with_its_axes_reversed():
+    a = numpy.arange(12, dtype=numpy.int32).reshape(3, 4)
+    b = ct.Buffer(a, "name")
+    assert b.name() == "name" and b.width() == 4 and b.height() == 3
+    assert [b.dim(i).stride() for i in range(2)] == [1, 4]
+    b[3, 2] = 77
+    assert a[2, 3] == 77
+    c = ct.Buffer(a, reverse_axes=False)
+    assert c.width() == 3 and c.dim(0).stride() == 4
+
+
+def test_a_buffer_is_shared_as_an_array():
+    b = ct.Buffer(ct.Int(16), [4, 6])
+    b.fill(0)
+    view = b.numpy_view()
+    assert view.shape == (6, 4) and view.dtype == numpy.int16
+    view[2, 1] = 42
+    assert b[1, 2] == 42
+    assert b.numpy_view(reverse_axes=False)[1, 2] == 42
+    assert numpy.asarray(b)[2, 1] == 42
+    assert numpy.from_dlpack(b)[2, 1] == 42
+    assert memoryview(b).strides == (8, 2)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split(),
+)
+def test_all_types_there_and_back(dtype):
+    a = numpy.array([[0, 1, 1], [1, 0, 1]], dtype=dtype)
+    b = ct.Buffer(a)
+    assert str(b.type()) == ("bool" if dtype == "bool" else dtype)
+    assert b[2, 1] == a[1, 2]
+    assert b.numpy_view().dtype == a.dtype
+    assert numpy.array_equal(numpy.from_dlpack(b), a)
+    f = ct.Func()
+    f[x, y] = b[x, y]
+    out = numpy.zeros_like(a)
+    f.realize(out)
+    assert numpy.array_equal(out, a)
+
+
+def views(a):
+    yield a
+    yield a.T
+    yield a[::-1]
+    yield a[:, ::-2]
+    yield a[1:, 2:]
+    yield numpy.broadcast_to(a[:1], (5, a.shape[1]))
+    yield numpy.asfortranarray(a)
+    yield a[:0]
+
+
+def test_any_strides_as_input():
+    for a in views(numpy.arange(35, dtype=numpy.uint8).reshape(5, 7)):
+        image = ct.ImageParam(ct.UInt(8), 2)
+        image.dim(0).set_stride(None)
+        f = ct.Func()
+        f[x, y] = image[x, y] + 1
+        c = f.compile_to_callable([image])
+        out = numpy.zeros(a.shape, numpy.uint8)
+        c(a, out)
+        assert numpy.array_equal(out, a + 1), a.strides
+
+
+def test_any_strides_as_output():
+    f = ct.Func()
+    f[x, y] = ct.u8(x + 10 * y)
+    f.output_buffer().dim(0).set_stride(None)
+    c = f.compile_to_callable([])
+    plain = numpy.add.outer(numpy.arange(0, 50, 10), numpy.arange(4)).astype(numpy.uint8)
+    base = numpy.zeros((10, 16), numpy.uint8)
+    for out in (base[::2, ::4], base[::-2, ::-4], numpy.zeros((4, 5), numpy.uint8).T):
+        c(out)
+        assert numpy.array_equal(out, plain)
+
+
+def test_memory_lives_as_long_as_a_view_of_it():
+    a = numpy.ones(1000)
+    alive = weakref.ref(a)
+    part = ct.Buffer(a).cropped(0, 10, 20).translated(0, 5)
+    del a
+    gc.collect()
+    assert alive() is not None and part.all_equal(1)
+    view = part.numpy_view()
+    del part
+    gc.collect()
+    assert alive() is not None and view.sum() == 20
+    del view
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_buffer_outlives_its_handle():
+    b = ct.Buffer(ct.UInt(8), [100])
+    b.fill(3)
+    views = [b.numpy_view(), memoryview(b), numpy.from_dlpack(b)]
+    b.deallocate()
+    del b
+    gc.collect()
+    assert all(v[99] == 3 for v in views)
+
+
+def test_other_exporters():
+    assert ct.Buffer(array.array("f", [1, 2, 3]))[2] == 3.0
+    assert ct.Buffer(bytearray(b"abc"))[1] == ord("b")
+
+    class Interface:
+        def __init__(self, a):
+            self.a = a
+            self.__array_interface__ = a.__array_interface__
+
+    class OldDlpack:
+        def __init__(self, a):
+            self.a = a
+
+        def __dlpack__(self):
+            return self.a.__dlpack__()
+
+        def __dlpack_device__(self):
+            return self.a.__dlpack_device__()
+
+    a = numpy.arange(6, dtype=numpy.int16).reshape(2, 3)
+    for source in (Interface(a), OldDlpack(a)):
+        b = ct.Buffer(source)
+        b[1, 1] += 10
+    assert a[1, 1] == 24
+
+
+def test_read_only_arrays_can_be_read_alone():
+    a = numpy.arange(4, dtype=numpy.int32)
+    a.flags.writeable = False
+    b = ct.Buffer(a)
+    assert b[2] == 2
+    f = ct.Func()
+    f[x] = b[x] + 1
+    assert list(f.realize([4])) == [1, 2, 3, 4]
+    for write in (
+        lambda: b.fill(0),
+        lambda: b.__setitem__(0, 1),
+        lambda: f.realize(b),
+        lambda: f.realize(a),
+        lambda: f.compile_to_callable([])(b),
+        lambda: f.compile_to_callable([])(a),
+    ):
+        with pytest.raises(ct.Error, match="read-only"):
+            write()
+    assert memoryview(b).readonly
+    assert not numpy.from_dlpack(b).flags.writeable
+
+
+@pytest.mark.parametrize(
+    "wrong,text",
+    [
+        (numpy.zeros(3, ">i4"), "big-endian"),
+        (numpy.zeros(3, "c8"), "no type of pipelines"),
+        (numpy.zeros(3, [("a", "i1"), ("b", "i4")])["b"], "multiple of the 4 bytes"),
+        (numpy.zeros([1] * 20), "20 dimensions, at most 16"),
+        (numpy.array(["a"]), "no type of pipelines"),
+    ],
+)
+def test_arrays_that_cannot_be_viewed(wrong, text):
+    with pytest.raises(ct.ArgumentError, match=text):
+        ct.Buffer(wrong)
+
+
+def test_extents_that_do_not_fit():
+    huge = numpy.broadcast_to(numpy.uint8(0), (2**31,))
+    with pytest.raises(ct.ArgumentError, match="must fit in 32 bits"):
+        ct.Buffer(huge)
+
+
+def test_elements_out_of_bounds():
+    b = ct.Buffer(ct.Int(16), [4, 6])
+    b.set_min([10, 0])
+    b.fill(1)
+    for at in ((9, 0), (14, 0), (10, -1), (10, 6)):
+        with pytest.raises(IndexError, match="is out of bounds for axis"):
+            b[at]
+        with pytest.raises(IndexError, match="is out of bounds for axis"):
+            b[at] = 1
+    with pytest.raises(ct.CompileError, match="has 2 dimensions, 1 coordinates"):
+        b[10]
+    with pytest.raises(ct.ArgumentError, match="does not fit in int16"):
+        b[10, 0] = 40000
+
+
+def test_shapes():
+    b = ct.Buffer(ct.UInt(8), [4, 5, 3], "image")
+    assert [b.sliced(2, 1).dimensions(), b.embedded(0).dimensions()] == [2, 4]
+    assert b.transposed([2, 0, 1]).dim(0).extent() == 3
+    assert b.reverse_axes().dim(0).extent() == 3
+    assert ct.Buffer.make_interleaved(ct.UInt(8), 4, 5, 3).dim(2).stride() == 1
+    assert list(b.dim(2)) == [0, 1, 2]
+    assert repr(b) == "<calotype.Buffer of type uint8 shape:[[0,4,1],[0,5,4],[0,3,20]]>"
+    assert repr(ct.Buffer()) == "<undefined calotype.Buffer>"
+    for wrong in (
+        lambda: b.cropped(0, 2, 5),
+        lambda: b.crop([(0, 1), (-1, 2)]),
+        lambda: b.sliced(3, 0),
+        lambda: b.transposed([0, 0, 1]),
+        lambda: b.transposed(0, 7),
+        lambda: b.dim(3),
+        lambda: b.translate([1, 2, 3, 4]),
+        lambda: ct.Buffer(ct.UInt(8), [-1]),
+        lambda: ct.Buffer(ct.UInt(8), [3, 4], [1, 1]),
+        lambda: ct.Buffer().width(),
+    ):
+        with pytest.raises(ct.CompileError):
+            wrong()
+
+
+def test_copies_and_elements():
+    b = ct.Buffer(ct.Float(32), [3, 2])
+    b.fill(1.5)
+    c = b.copy()
+    c[1, 1] = 2.5
+    assert b.all_equal(1.5) and not c.all_equal(1.5)
+    b.copy_from(c)
+    seen = []
+    b.for_each_element(lambda pos: seen.append((tuple(pos), b[tuple(pos)])))
+    assert seen[4] == ((1, 1), 2.5) and len(seen) == 6
+    b.copy_from(numpy.zeros((2, 3), numpy.float32))
+    assert b.all_equal(0)
+
+
+def test_bounds_queries():
+    image = ct.ImageParam(ct.UInt(8), 1)
+    f = ct.Func()
+    f[x] = image[x - 1] + image[x + 2]
+    c = f.compile_to_callable([image])
+    asked = ct.Buffer.make_bounds_query(ct.UInt(8), [1])
+    c(asked, ct.Buffer.make_bounds_query(ct.UInt(8), [20]))
+    assert (asked.dim(0).min(), asked.dim(0).extent()) == (-1, 23)
+    f.infer_input_bounds([10])
+    assert image.get().dim(0).extent() == 13

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Expressions: types of operands, conversions, operators, what a bool of one says."""
+
+import warnings
+
+import calotype as ct
+import pytest
+
+
+def value(e):
+    return ct.evaluate(e)
+
+
+def test_numbers_become_constants():
+    assert ct.Expr(1).type() == ct.Int(32)
+    assert ct.Expr(2**31).type() == ct.Int(64)
+    assert ct.Expr(2**63).type() == ct.UInt(64)
+    assert ct.Expr(1.5).type() == ct.Float(32)
+    assert ct.Expr(True).type() == ct.Bool()
+    with pytest.raises(ct.CompileError, match="does not fit in uint64"):
+        ct.Expr(2**64)
+
+
+def test_numbers_take_the_type_of_the_other_operand():
+    u8, f64 = ct.u8(3), ct.f64(2.0)
+    assert (u8 + 2).type() == ct.UInt(8)
+    assert (2 + u8).type() == ct.UInt(8)
+    assert (f64 * 0.1).type() == ct.Float(64)
+    assert value(f64 * 0.1) == 0.2
+    assert (ct.u32(0) + 0xFFFFFFFF).type() == ct.UInt(32)
+    assert (ct.i32(0) + 2**31).type() == ct.Int(64)
+    with pytest.raises(ct.CompileError, match="300 does not fit in the uint8"):
+        u8 + 300
+
+
+def test_numpy_scalars_keep_their_type():
+    numpy = pytest.importorskip("numpy")
+    assert ct.Expr(numpy.uint8(3)).type() == ct.UInt(8)
+    assert ct.Expr(numpy.float64(0.1)).type() == ct.Float(64)
+    assert ct.cast(numpy.uint16, ct.Var()).type() == ct.UInt(16)
+    assert ct.cast(numpy.dtype("float32"), ct.Var()).type() == ct.Float(32)
+
+
+def test_a_float_that_float32_changes_visibly_is_warned_of():
+    x = ct.Var()
+    with pytest.warns(RuntimeWarning, match="0.12345678901234568 is rounded to float32"):
+        x + 0.12345678901234568
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x + 0.1
+        ct.f64(0.12345678901234568)
+    with pytest.raises(ct.CompileError, match="does not fit in float32"):
+        x + 1e300
+
+
+@pytest.mark.parametrize("a,b", [(7, 2), (-7, 2), (7, -2), (-7, -2)])
+def test_integer_operators(a, b):
+    x, y = ct.Expr(a), ct.Expr(b)
+    quotient = (a - a % abs(b)) // b
+    assert value(x + y) == a + b and value(x - y) == a - b and value(x * y) == a * b
+    assert value(x / y) == quotient == value(x // y)
+    assert value(x % y) == a % abs(b)
+    assert value(x & y) == a & b and value(x | y) == a | b and value(x ^ y) == a ^ b
+    assert value(-x) == -a and value(~x) == ~a and value(abs(x)) == abs(a)
+    assert [value(x < y), value(x <= y), value(x > y), value(x >= y), value(x == y)] == [
+        a < b,
+        a <= b,
+        a > b,
+        a >= b,
+        a == b,
+    ]
+    assert value(x != y) is (a != b)
+
+
+def test_operators_with_numbers_on_the_left():
+    x = ct.Expr(3)
+    assert [value(e) for e in (10 - x, 10 * x, 10 // x, 10 % x, 1 << x, 2**x)] == [7, 30, 3, 1, 8, 8]
+    assert value(7.5 // ct.Expr(2.0)) == 3.0
+
+
+def test_bools_combine():
+    a, b = ct.Expr(True), ct.Expr(False)
+    assert value(a & b) is False and value(a | b) is True
+    assert value(~a) is False and value(ct.logical_not(b)) is True
+
+
+def test_bool_of_an_expression_raises_with_a_hint():
+    x, y = ct.vars("x y")
+    for wrong in (lambda: x == 0 and y == 0, lambda: not (x > y), lambda: 0 < x < 10):
+        with pytest.raises(ValueError, match="cannot be converted to a bool.*a & b"):
+            wrong()
+
+
+def test_wrong_operands():
+    x = ct.Var("x")
+    with pytest.raises(TypeError):
+        x + "text"
+    with pytest.raises(TypeError):
+        x + None
+
+
+def test_min_max_select_mux():
+    x = ct.Expr(5)
+    assert value(ct.max(x, 3, 9)) == 9 and value(ct.min(x, 3, 9)) == 3
+    assert ct.max(ct.u8(3), 4).type() == ct.UInt(8)
+    assert value(ct.select(x > 3, 1, x > 2, 2, 3)) == 1
+    assert value(ct.select(x > 7, (1, 2.0), (3, 4.0))) == (3, 4.0)
+    assert value(ct.mux(x - 4, [10, 11, 12])) == 11
+    with pytest.raises(ct.CompileError, match="select has 2 arguments"):
+        ct.select(x > 3, 1)
+    with pytest.raises(ct.CompileError, match="stands beside"):
+        ct.select((x < 3, x < 4), (x, x), x < 5, (x, x), (x, x))
+
+
+def test_functions():
+    assert value(ct.u8_sat(300)) == 255 and value(ct.u8(300)) == 44
+    assert value(ct.sqrt(ct.f32(16.0))) == 4.0
+    assert value(ct.clamp(ct.Expr(11), 0, 10)) == 10
+    assert value(ct.lerp(ct.u8(0), ct.u8(100), ct.u8(255))) == 100
+    assert value(ct.popcount(ct.u8(7))) == 3
+    assert value(ct.absd(ct.u8(3), ct.u8(5))) == 2
+    assert value(ct.saturating_add(ct.u8(250), ct.u8(10))) == 255
+    assert value(ct.reinterpret(ct.UInt(32), ct.f32(1.0))) == 0x3F800000
+
+
+def test_text_of_expressions():
+    x = ct.Var("x")
+    assert str(x + 1) == "x + 1"
+    assert repr(x + 1) == "<calotype.Expr of type int32: x + 1>"
+    assert repr(x) == "<calotype.Var 'x'>"
+    assert repr(ct.Int(8, 4)) == "<calotype.Type int8x4>"

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Files that are compiled, images, targets, modules."""
+
+import os
+import subprocess
+import sys
+
+import calotype as ct
+import pytest
+
+x, y = ct.vars("x y")
+
+
+def simple():
+    f = ct.Func("f")
+    f[x] = 100 * x
+    return f
+
+
+@pytest.mark.parametrize(
+    "member,ending",
+    [
+        ("compile_to_bitcode", "bc"),
+        ("compile_to_llvm_assembly", "ll"),
+        ("compile_to_object", "o"),
+        ("compile_to_header", "h"),
+        ("compile_to_assembly", "s"),
+        ("compile_to_c", "cpp"),
+    ],
+)
+def test_one_file(tmp_path, member, ending):
+    path = tmp_path / f"f.{ending}"
+    getattr(simple(), member)(str(path), [], "f")
+    assert path.stat().st_size > 0
+    path.unlink()
+    getattr(ct.Pipeline(simple()), member)(str(path), [], "f", ct.Target("host"))
+    assert path.stat().st_size > 0
+
+
+def test_several_files(tmp_path):
+    f = simple()
+    f.compile_to_static_library(str(tmp_path / "lib"), [], "f")
+    f.compile_to_file(str(tmp_path / "all"), [])
+    f.compile_to_lowered_stmt(str(tmp_path / "f.stmt"), [])
+    f.compile_to({ct.OutputFileType.stmt_html: str(tmp_path / "f.html")}, [], "f")
+    m = f.compile_to_module([], "f")
+    m.compile({ct.OutputFileType.object: str(tmp_path / "module.o")})
+    assert m.compile_to_bytes() == (tmp_path / "module.o").read_bytes()
+    for name in ("lib.a", "lib.h", "all.o", "all.h", "f.stmt", "f.html"):
+        assert (tmp_path / name).stat().st_size > 0, name
+
+
+def test_errors_of_files(tmp_path):
+    with pytest.raises(ct.Error, match="no/such/folder"):
+        simple().compile_to_object("/no/such/folder/f.o", [], "f")
+
+
+def test_images(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    from calotype import imageio
+
+    planar = numpy.arange(3 * 5 * 7, dtype=numpy.uint8).reshape(3, 5, 7)
+    for image in (planar, numpy.moveaxis(planar, 0, 2).copy(), ct.Buffer(planar)):
+        path = str(tmp_path / "image.png")
+        imageio.imwrite(path, image)
+        assert numpy.array_equal(imageio.imread(path), planar)
+    grey = planar[0].copy()
+    imageio.imwrite(str(tmp_path / "grey.pgm"), grey)
+    assert numpy.array_equal(imageio.imread(str(tmp_path / "grey.pgm")), grey)
+    interleaved = imageio.copy_to_interleaved(planar)
+    assert interleaved.shape == (5, 7, 3) and imageio.is_interleaved(interleaved)
+    assert numpy.array_equal(imageio.copy_to_planar(interleaved), planar)
+    with pytest.raises(ct.Error, match="cannot be written in this format"):
+        imageio.imwrite(str(tmp_path / "wrong.png"), planar.astype(numpy.float32))
+    with pytest.raises(ct.Error, match="unknown image format"):
+        imageio.imread("image.xyz")
+
+
+def test_targets():
+    t = ct.Target("x86-64-linux-avx2-cuda")
+    assert t.os == ct.TargetOS.Linux and t.arch == ct.TargetArch.X86 and t.bits == 64
+    assert t.has_feature(ct.TargetFeature.CUDA) and t.has_gpu_feature()
+    assert str(t.without_feature(ct.TargetFeature.CUDA)) == "x86-64-linux-avx2"
+    assert ct.Target(str(t)) == t and ct.Target("") == ct.get_host_target()
+    assert t.natural_vector_size(ct.UInt(8)) == 32
+    with pytest.raises(ct.CompileError):
+        ct.Target("x86-64-linux-nothing")
+    with pytest.raises(TypeError):
+        ct.Target(ct.TargetOS.Linux, ct.TargetArch.X86, 64, ["text"])
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False
+    )
+
+
+def test_the_compiler_is_loaded_when_it_is_used():
+    done = run("import sys, calotype; assert 'calotype._core' not in sys.modules; calotype.Var")
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_else_is_imported():
+    done = run(
+        "import sys, calotype.halide as hl\n"
+        "x = hl.Var('x'); f = hl.Func('f'); f[x] = x; assert f.realize([4])[3] == 3\n"
+        "assert not {'numpy', 'torch'} & set(sys.modules)"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_end_of_the_interpreter_with_live_objects():
+    done = run(
+        "import calotype as ct, array, sys\n"
+        "x = ct.Var('x'); f = ct.Func('f'); f[x] = x\n"
+        "c = f.compile_to_callable([]); b = ct.Buffer(array.array('i', [1, 2]))\n"
+        "sys.keep = [c, b, f, memoryview(b), f.realize([4])]"
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+def test_names_of_halide():
+    import calotype.halide as hl
+
+    assert hl.HalideError is ct.Error and hl.imageio.imread is ct.imageio.imread
+    for name in hl.__all__:
+        assert getattr(hl, name) is not None

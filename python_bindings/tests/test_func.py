@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Funcs: definitions, updates, several values, reductions."""
+
+import calotype as ct
+import pytest
+
+x, y = ct.vars("x y")
+
+
+def test_definition_and_coordinates():
+    f = ct.Func("f")
+    f[x, y] = x + 10 * y
+    b = f.realize([4, 3])
+    assert [b[i, 2] for i in range(4)] == [20, 21, 22, 23]
+    assert f.args()[0].name() == "x" and f.dimensions() == 2 and f.type() == ct.Int(32)
+    scalar = ct.Func()
+    scalar[()] = 7
+    assert scalar.realize()[()] == 7
+
+
+def test_updates_in_place():
+    f = ct.Func("f")
+    f[x] += 1
+    f[x] *= 6
+    f[x] -= 2
+    f[x] /= 2
+    assert list(f.realize([3])) == [2, 2, 2]
+    assert f.num_update_definitions() == 4
+
+
+def test_an_undefined_func_plus_a_value_is_an_update():
+    f = ct.Func("f")
+    f[x] = f[x] + 1
+    assert list(f.realize([2])) == [1, 1]
+    g = ct.Func("g")
+    with pytest.raises(ct.CompileError, match="called before it is defined"):
+        g[x] = 1 + g[x]
+    h = ct.Func("h")
+    with pytest.raises(ct.CompileError, match="assigned to another place"):
+        h[0] = h[x] + 1
+
+
+def test_the_sum_of_an_update_is_an_expression_too():
+    f = ct.Func("f")
+    f[x] = x
+    left = f[x]
+    left += 5
+    left += 1
+    f[x] = left
+    assert list(f.realize([3])) == [6, 7, 8]
+
+
+def test_several_values():
+    f = ct.Func("f")
+    f[x] = (x, ct.f32(x) / 2)
+    f[x][1] += 1.0
+    f[x] += (10, 0.5)
+    a, b = f.realize([2])
+    assert list(a) == [10, 11] and list(b) == [1.5, 2.0]
+    g = ct.Func("g")
+    g[x] = f[x][0] + 1
+    assert list(g.realize([2])) == [11, 12]
+    first, second = f[x]
+    assert first.index() == 0 and second.index() == 1
+    h = ct.Func("h")
+    h[x] = f[x]
+    assert len(h.realize([2])) == 2
+
+
+def test_a_class_that_stands_for_several_values():
+    class Complex:
+        def __init__(self, real, imag):
+            self.parts = (real, imag)
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, i):
+            return self.parts[i]
+
+    f = ct.Func("f")
+    f[x] = Complex(ct.f32(x), ct.f32(-x))
+    assert f.outputs() == 2
+
+
+def test_reductions():
+    f = ct.Func("f")
+    f[x] = x * x
+    r = ct.RDom([(0, 10)], "r")
+    total = ct.Func("total")
+    total[()] = 0
+    total[()] += f[r]
+    assert total.realize()[()] == 285
+    assert ct.evaluate(ct.sum(f[r])) == 285
+    assert ct.evaluate(ct.maximum(f[r])) == 81
+    assert ct.evaluate(ct.argmax(f[r])) == (9, 81)
+    with pytest.raises(KeyError):
+        r[1]
+    r2 = ct.RDom([(0, 4), (0, 3)])
+    assert [v.name() for v in r2] == [r2.x.name(), r2.y.name()]
+
+
+def test_predicated_domain():
+    r = ct.RDom([(0, 10), (0, 10)])
+    r.where(r.x < r.y)
+    f = ct.Func()
+    f[x, y] = 0
+    f[r.x, r.y] += 1
+    b = f.realize([10, 10])
+    assert all(b[i, j] == (i < j) for i in range(10) for j in range(10))
+
+
+def test_implicit_variables():
+    f, g = ct.funcs("f g")
+    f[x, y] = x + 10 * y
+    g[ct._] = f[ct._] + 1
+    assert g.realize([2, 2])[1, 1] == 12
+
+
+def test_typed_funcs():
+    f = ct.Func(ct.Int(32), 2, "f")
+    assert f.type() == ct.Int(32) and f.dimensions() == 2 and not f.defined()
+    with pytest.raises(ct.CompileError):
+        f[x] = 1
+    with pytest.raises(ct.CompileError):
+        ct.Func([ct.Int(32), ct.Float(32)], 1, "g")[x] = (1, 2)
+
+
+@pytest.mark.parametrize(
+    "name,expected",
+    [
+        ("repeat_edge", [0, 0, 0, 1, 2, 2, 2]),
+        ("repeat_image", [1, 2, 0, 1, 2, 0, 1]),
+        ("mirror_image", [1, 0, 0, 1, 2, 2, 1]),
+        ("mirror_interior", [2, 1, 0, 1, 2, 1, 0]),
+    ],
+)
+def test_boundary_conditions(name, expected):
+    source = ct.Buffer(ct.Int(32), [3])
+    for i in range(3):
+        source[i] = i
+    condition = getattr(ct.BoundaryConditions, name)
+    f = ct.Func("f")
+    f[x] = condition(source)[x - 2]
+    assert list(f.realize([7])) == expected
+    g, h = ct.funcs("g h")
+    g[x] = x
+    h[x] = condition(g, [(0, 3)])[x - 2]
+    assert list(h.realize([7])) == expected
+    with pytest.raises(ct.CompileError, match="needs bounds"):
+        condition(g)
+
+
+def test_constant_exterior():
+    source = ct.Buffer(ct.UInt(8), [2])
+    source.fill(7)
+    f = ct.Func("f")
+    f[x] = ct.BoundaryConditions.constant_exterior(source, 9)[x - 1]
+    assert list(f.realize([4])) == [9, 7, 7, 9]
+
+
+def test_requirements_and_require():
+    delta = ct.Param(ct.Int(32), "delta")
+    f = ct.Func("f")
+    f[x] = x + delta
+    p = ct.Pipeline([f])
+    p.add_requirement(delta > 0, "delta must be positive, is", delta)
+    delta.set(1)
+    assert list(p.realize([2])) == [1, 2]
+    delta.set(-3)
+    with pytest.raises(ct.RuntimeError, match="delta must be positive, is -3"):
+        p.realize([2])

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Running: realize, Callable, parameters, errors, printing, threads."""
+
+import contextlib
+import io
+import threading
+
+import calotype as ct
+import pytest
+
+x, y = ct.vars("x y")
+
+
+def scaled(name="scaled"):
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    gain = ct.Param(ct.Float(32), "gain", 2.0)
+    f = ct.Func(name)
+    f[x, y] = ct.u8_sat(image[x, y] * gain)
+    return image, gain, f
+
+
+def test_inputs_are_set():
+    image, gain, f = scaled()
+    source = ct.Buffer(ct.UInt(8), [3, 2])
+    source.fill(7)
+    image.set(source)
+    assert f.realize([3, 2]).all_equal(14)
+    gain.set(3)
+    assert gain.get() == 3.0
+    out = ct.Buffer(ct.UInt(8), [2, 2])
+    assert f.realize(out) is None and out.all_equal(21)
+    image.reset()
+    with pytest.raises(ct.CompileError, match="no buffer is set for input image"):
+        f.realize([3, 2])
+
+
+def test_callable_arguments_by_place_and_by_name():
+    image, gain, f = scaled("result")
+    c = f.compile_to_callable([image, gain])
+    a, out = ct.Buffer(ct.UInt(8), [2, 2]), ct.Buffer(ct.UInt(8), [2, 2])
+    a.fill(5)
+    c(a, 1.5, out)
+    assert out.all_equal(7)
+    c(gain=4, result=out, image=a)
+    assert out.all_equal(20)
+    c(a, result=out, gain=1)
+    assert out.all_equal(5)
+    assert repr(c) == "<calotype.Callable (image: uint8[2], gain: float32, result: uint8[2])>"
+
+
+def test_callable_errors_name_argument_found_and_expected():
+    image, gain, f = scaled()
+    c = f.compile_to_callable([image, gain])
+    a, out = ct.Buffer(ct.UInt(8), [2, 2]), ct.Buffer(ct.UInt(8), [2, 2])
+    a.fill(1)
+    wrong = {
+        "takes 3 arguments .*but 4 are given": lambda: c(a, 1, out, 4),
+        "argument 'gain' is missing": lambda: c(a),
+        "there is no argument 'color'": lambda: c(a, 1, out, color=3),
+        "argument 'image' is given twice": lambda: c(a, 1, out, image=a),
+        "argument 'gain' is 'x' .str., must be a number .float32": lambda: c(a, "x", out),
+        "argument 'image' is 3 .int., must be an array of uint8 with 2": lambda: c(3, 1, out),
+        "argument 'image' has elements of type int16, must have uint8": lambda: c(
+            ct.Buffer(ct.Int(16), [2, 2]), 1, out
+        ),
+        "argument 'image' has 1 dimensions, must have 2": lambda: c(
+            ct.Buffer(ct.UInt(8), [2]), 1, out
+        ),
+        "argument 'gain' is 1e.300 .float., which does not fit in float32": lambda: c(a, 1e300, out),
+        "undefined Buffer": lambda: c(ct.Buffer(), 1, out),
+    }
+    for text, call in wrong.items():
+        with pytest.raises(ct.ArgumentError, match=text):
+            call()
+    with pytest.raises(ct.RuntimeError, match="image"):
+        c(a, 1, ct.Buffer(ct.UInt(8), [4, 4]))
+
+
+@pytest.mark.parametrize(
+    "t,good,bad",
+    [
+        (ct.UInt(8), [0, 255], [-1, 256, 1.5]),
+        (ct.Int(8), [-128, 127], [-129, 128]),
+        (ct.UInt(32), [0, 2**32 - 1], [-1, 2**32]),
+        (ct.Int(64), [-(2**63), 2**63 - 1], [2**63]),
+        (ct.UInt(64), [0, 2**64 - 1], [-1, 2**64]),
+        (ct.Bool(), [True, False, 1], ["no"]),
+        (ct.Float(64), [0.1, 3], [None, "1"]),
+        (ct.Float(16), [1.5], [object()]),
+    ],
+)
+def test_values_of_params(t, good, bad):
+    p = ct.Param(t, "p")
+    for v in good:
+        p.set(v)
+        assert p.get() == v
+    for v in bad:
+        with pytest.raises(ct.ArgumentError, match="p is "):
+            p.set(v)
+    f = ct.Func()
+    f[x] = p
+    p.set(good[0])
+    assert f.realize([1])[0] == good[0]
+
+
+def test_ranges_of_params():
+    p = ct.Param(ct.Int(32), "p", 3, 0, 10)
+    f = ct.Func()
+    f[x] = p + x
+    assert list(f.realize([2])) == [3, 4]
+    p.set(11)
+    with pytest.raises(ct.RuntimeError, match="p is 11|11"):
+        f.realize([2])
+
+
+def test_errors_are_exceptions_of_one_hierarchy():
+    assert issubclass(ct.CompileError, ct.Error)
+    assert issubclass(ct.RuntimeError, ct.Error) and issubclass(ct.RuntimeError, RuntimeError)
+    assert issubclass(ct.ArgumentError, ValueError) and issubclass(ct.ArgumentError, TypeError)
+    f = ct.Func("f")
+    with pytest.raises(ct.CompileError, match="f"):
+        f.realize([3])
+    g = ct.Func("g")
+    g[x] = ct.u8(x)
+    with pytest.raises(ct.CompileError, match="has type uint16, must have uint8"):
+        g.realize(ct.Buffer(ct.UInt(16), [3]))
+    with pytest.raises(ct.CompileError, match="1 dimensions, but 2 sizes"):
+        g.realize([3, 4])
+    with pytest.raises(ct.CompileError, match="is no list of sizes"):
+        g.realize("abc")
+
+
+def test_printing_goes_to_sys_stdout():
+    f = ct.Func("f")
+    f[x] = ct.print(x * x, "at", x)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        f.realize([3])
+    assert text.getvalue() == "0 at 0\n1 at 1\n4 at 2\n"
+
+    class Broken:
+        def write(self, text):
+            raise ZeroDivisionError("broken")
+
+    with contextlib.redirect_stdout(Broken()), pytest.raises(ZeroDivisionError, match="broken"):
+        f.realize([3])
+
+
+def test_compiler_warnings_are_python_warnings(tmp_path):
+    f, g = ct.funcs("f g")
+    xi = ct.Var("xi")
+    f[x] = x
+    g[x] = f[x] + f[x + 1]
+    f.compute_root().gpu_tile(x, xi, 8).store_in(ct.MemoryType.GPUTexture)
+    g.gpu_tile(x, xi, 8)
+    with pytest.warns(ct.CompileWarning, match="is stored in gpu_texture"):
+        g.compile_to_lowered_stmt(str(tmp_path / "g"), [], target=ct.Target("host-cuda"))
+
+
+def test_threads_compile_and_run_at_once():
+    results, failures = {}, []
+
+    def work(i):
+        try:
+            f = ct.Func()
+            f[x] = x * i
+            results[i] = list(f.realize([5]))
+        except Exception as e:
+            failures.append(e)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert all(results[i] == [k * i for k in range(5)] for i in range(8))
+
+
+def test_other_threads_run_during_a_call():
+    # A pipeline that waits for a Python thread would never end if the lock were held.
+    f = ct.Func("f")
+    f[x] = ct.print(x)
+    went_on = threading.Event()
+    other = threading.Thread(target=went_on.set)
+
+    class Waits:
+        def write(self, text):
+            other.start()
+            assert went_on.wait(60)
+
+    with contextlib.redirect_stdout(Waits()):
+        f.realize([1])
+    other.join()
+
+
+def test_one_callable_on_many_threads():
+    image, gain, f = scaled()
+    c = f.compile_to_callable([image, gain])
+    a = ct.Buffer(ct.UInt(8), [64, 64])
+    a.fill(2)
+    failures = []
+
+    def work(k):
+        out = ct.Buffer(ct.UInt(8), [64, 64])
+        for _ in range(200):
+            c(a, k, out)
+        if not out.all_equal(2 * k):
+            failures.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
