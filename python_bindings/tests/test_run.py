@@ -35,17 +35,18 @@ def test_inputs_are_set():
 
 
 def test_callable_arguments_by_place_and_by_name():
-    image, gain, f = scaled("result")
+    image, gain, f = scaled("taken")
+    image, gain, f = scaled("taken")
     c = f.compile_to_callable([image, gain])
     a, out = ct.Buffer(ct.UInt(8), [2, 2]), ct.Buffer(ct.UInt(8), [2, 2])
     a.fill(5)
     c(a, 1.5, out)
     assert out.all_equal(7)
-    c(gain=4, result=out, image=a)
+    c(gain=4, taken=out, image=a)
     assert out.all_equal(20)
-    c(a, result=out, gain=1)
+    c(a, taken=out, gain=1)
     assert out.all_equal(5)
-    assert repr(c) == "<calotype.Callable (image: uint8[2], gain: float32, result: uint8[2])>"
+    assert repr(c) == "<calotype.Callable (image: uint8[2], gain: float32, taken: uint8[2])>"
 
 
 def test_callable_errors_name_argument_found_and_expected():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "generator/registry.h"
 
+#include "generator/generator_source.h"
 #include "support/text.h"
 
 namespace calotype {
@@ -24,6 +25,8 @@ namespace {
 // shared libraries are loaded, which run one initialisation at a time.
 constinit const GeneratorRegistration *first_registration = nullptr;
 
+constinit GeneratorSource *source_of_process = nullptr;
+
 }  // namespace
 
 GeneratorRegistration::GeneratorRegistration(const char *name, const char *stub_name,
@@ -42,8 +45,32 @@ std::map<std::string, const GeneratorRegistration *> registered_generators() {
     return result;
 }
 
+void set_generator_source(GeneratorSource *source) {
+    source_of_process = source;
+}
+
+GeneratorSource *generator_source() {
+    return source_of_process;
+}
+
+std::vector<std::string> generator_names() {
+    std::vector<std::string> names;
+    if (source_of_process) {
+        names = source_of_process->names();
+    }
+    for (const auto &entry : registered_generators()) {
+        names.push_back(entry.first);
+    }
+    return names;
+}
+
 std::unique_ptr<GeneratorBase> create_generator(const std::string &name,
                                                 const GeneratorContext &context) {
+    if (source_of_process) {
+        if (auto generator = source_of_process->create(name, context)) {
+            return generator;
+        }
+    }
     return find_generator(name).factory()(context);
 }
 
@@ -53,10 +80,7 @@ const GeneratorRegistration &find_generator(const std::string &name) {
     if (it != known.end()) {
         return *it->second;
     }
-    std::vector<std::string> names;
-    for (const auto &entry : known) {
-        names.push_back(entry.first);
-    }
+    const std::vector<std::string> names = generator_names();
     const std::string hint = did_you_mean(name, names);
     user_error << "there is no generator '" << name << "'"
                << (!hint.empty()   ? hint

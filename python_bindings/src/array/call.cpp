@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "call.h"
 
+#include <cctype>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include <calotype/runtime/abi/device_interface.h>
 
@@ -138,6 +140,35 @@ uint64_t number_bits(PyObject *value, calotype_type_t type, const std::string &w
         return 0;
     }
     return integer_bits(value, type, what);
+}
+
+namespace {
+
+std::string keyword_of(const std::string &name) {
+    std::string result;
+    for (size_t i = 0; i < name.size(); i++) {
+        if (name[i] == '$') {
+            while (i + 1 < name.size() && isdigit(uint8_t(name[i + 1]))) {
+                i++;
+            }
+            continue;
+        }
+        result += name[i] == '.' ? '_' : name[i];
+    }
+    return result;
+}
+
+}  // namespace
+
+void make_keywords(std::vector<ParameterInfo> &parameters) {
+    std::map<std::string, int> count;
+    for (const ParameterInfo &p : parameters) {
+        count[keyword_of(p.name)]++;
+    }
+    for (ParameterInfo &p : parameters) {
+        const std::string keyword = keyword_of(p.name);
+        p.name = count[keyword] == 1 ? keyword : p.name;
+    }
 }
 
 // ---- Signature ----

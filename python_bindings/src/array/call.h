@@ -25,6 +25,10 @@ struct ParameterInfo {
     PyObject *interned_name = nullptr;
 };
 
+/// Names as Python's keywords: "out$1.0", value 0 of a Func whose name was taken, becomes "out_0".
+/// Those that would be alike stay as they are.
+void make_keywords(std::vector<ParameterInfo> &parameters);
+
 /// All parameters of a pipeline.
 class Signature {
 public:

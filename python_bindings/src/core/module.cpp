@@ -31,4 +31,5 @@ NB_MODULE(_core, m) {
     bind_boundary_conditions(m);
     bind_evaluate(m);
     bind_image(m);
+    bind_generator(m);
 }

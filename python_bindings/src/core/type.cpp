@@ -114,6 +114,11 @@ void bind_type(nb::module_ &m) {
         .def("__hash__", [](const Type &t) { return size_t(t.to_abi().as_u32()); })
         .def("__str__", [](const Type &t) { return to_string(t); })
         .def("__repr__", [](const Type &t) { return "<calotype.Type " + to_string(t) + ">"; });
+    m.def("_type_from_name", [](const std::string &name) {
+        Type t;
+        user_assert(parse_type(name, &t)) << "'" << name << "' is no type";
+        return t;
+    });
     m.def("Int", &Int, "bits"_a, "lanes"_a = 1);
     m.def("UInt", &UInt, "bits"_a, "lanes"_a = 1);
     m.def("Float", &Float, "bits"_a, "lanes"_a = 1);

@@ -30,6 +30,7 @@ PythonCallable make(const Callable &c) {
     for (const Argument &a : c.arguments()) {
         infos.push_back(info_of(a));
     }
+    make_keywords(infos);
     return {c, std::make_shared<Signature>(std::move(infos))};
 }
 

@@ -3,6 +3,7 @@
 
 #include "driver/output_plan.h"
 #include "generator/cli/run.h"
+#include "generator/generator_source.h"
 #include "generator/registry.h"
 #include "support/text.h"
 
@@ -134,8 +135,8 @@ std::string generator_help(const std::string &generator) {
     }
     std::string text =
         std::string(usage) + "\n" + emit_types() + "\nGenerators (--help -g NAME describes one):\n";
-    for (const auto &entry : registered_generators()) {
-        text += "  " + entry.first + "\n";
+    for (const std::string &name : generator_names()) {
+        text += "  " + name + "\n";
     }
     return text;
 }

@@ -1,0 +1,405 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Generators written in Python: classes that build a pipeline from parameters.
+
+    @ct.generator(name="brighten")
+    class Brighten:
+        offset = ct.GeneratorParam(10)
+        image = ct.InputBuffer(ct.UInt(8), 2)
+        brighter = ct.OutputBuffer(ct.UInt(8), 2)
+
+        def generate(self):
+            x, y = ct.vars("x y")
+            self.brighter[x, y] = ct.u8_sat(ct.u16(self.image[x, y]) + self.offset)
+
+    if __name__ == "__main__":
+        ct.main()
+"""
+
+import inspect
+import sys
+import threading
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from . import _core
+from ._errors import CompileError
+
+__all__ = [
+    "Generator",
+    "GeneratorContext",
+    "GeneratorParam",
+    "InputBuffer",
+    "InputScalar",
+    "OutputBuffer",
+    "OutputScalar",
+    "active_generator_context",
+    "alias",
+    "create_callable_from_generator",
+    "generator",
+    "main",
+]
+
+_PYTHON_TYPES = {bool: _core.Bool(), int: _core.Int(32), float: _core.Float(32)}
+_OPEN = -1
+
+
+def _types(given: Any) -> Optional[List[_core.Type]]:
+    if given is None:
+        return None
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    return [_PYTHON_TYPES.get(t, t) if isinstance(t, type) else t for t in listed]
+
+
+class _Member:
+    """What the body of a generator's class declares. Read on an instance, it is the thing itself."""
+
+    kind = ""
+    types: Optional[List[_core.Type]] = None
+    dimensions = _OPEN
+    default: Any = None
+    name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else instance._value(self)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        raise AttributeError(f"'{self.name}' of a generator is defined by [], it cannot be replaced")
+
+    def _declaration(self) -> tuple:
+        return (self.name, self.kind, self.types, self.dimensions, self.default)
+
+
+class GeneratorParam(_Member):
+    """A value fixed when the generator runs: a bool, int, float, str or Type, as the default is."""
+
+    kind = "param"
+
+    def __init__(self, default: Any):
+        self.default = _PYTHON_TYPES.get(default, default) if isinstance(default, type) else default
+
+    def _parse(self, text: str) -> Any:
+        if isinstance(self.default, bool):
+            return text == "true"
+        if isinstance(self.default, (int, float)):
+            return type(self.default)(text)
+        return _core._type_from_name(text) if isinstance(self.default, _core.Type) else text
+
+
+class _Buffer(_Member):
+    def __init__(self, type: Any, dimensions: Optional[int]):
+        self.types = _types(type)
+        self.dimensions = _OPEN if dimensions is None else dimensions
+
+
+class InputBuffer(_Buffer):
+    """A buffer that the pipeline takes: an ImageParam. None leaves type or dimensions to NAME.type and
+    NAME.dim."""
+
+    kind = "input_buffer"
+
+
+class OutputBuffer(_Buffer):
+    """What the pipeline computes: a Func. Several types give it several values."""
+
+    kind = "output_buffer"
+
+
+class InputScalar(_Member):
+    """A number that the pipeline takes: a Param."""
+
+    kind = "input_scalar"
+    dimensions = 0
+
+    def __init__(self, type: Any):
+        self.types = _types(type)
+
+
+class OutputScalar(_Member):
+    """A Func without dimensions."""
+
+    kind = "output_scalar"
+    dimensions = 0
+
+    def __init__(self, type: Any):
+        self.types = _types(type)
+
+
+class GeneratorContext:
+    """The target that generators are made for: with GeneratorContext(target): ..."""
+
+    def __init__(self, target: Any):
+        self._target = target if isinstance(target, _core.Target) else _core.Target(target)
+
+    def target(self) -> _core.Target:
+        return self._target
+
+    def __enter__(self) -> "GeneratorContext":
+        _contexts().append(self)
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        _contexts().pop()
+
+
+_local = threading.local()
+
+
+def _contexts() -> List[GeneratorContext]:
+    if not hasattr(_local, "contexts"):
+        _local.contexts = []
+    return _local.contexts
+
+
+def active_generator_context() -> GeneratorContext:
+    """The innermost one, or one for this machine."""
+    stack = _contexts()
+    return stack[-1] if stack else GeneratorContext(_core.get_jit_target_from_environment())
+
+
+def _param_text(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_param_text(name, v) for v in value)
+    if isinstance(value, type) and value in _PYTHON_TYPES:
+        value = _PYTHON_TYPES[value]
+    if isinstance(value, (int, float, str, _core.Type)):
+        return str(value)
+    raise CompileError(f"generator parameter '{name}' is given {value!r}, no value of a parameter")
+
+
+class Generator:
+    """Base of generators; @generator adds it to a class that does not name it."""
+
+    _core: Any
+    _given: Dict[str, Any]
+
+    def __init__(self, generator_params: Optional[Dict[str, Any]] = None):
+        cls = type(self)
+        target = active_generator_context().target()
+        core = _core._make_generator(cls._declarations(), target, _registered_name(cls))
+        core.set_instance(self, False)
+        self._begin(core, generator_params or {})
+
+    @classmethod
+    def _adopt(cls, core: Any, params: Dict[str, Any]) -> "Generator":
+        """An instance for a generator that is already made, as from the command line."""
+        self = cls.__new__(cls)
+        self._begin(core, params)
+        return self
+
+    def _begin(self, core: Any, params: Dict[str, Any]) -> None:
+        if not isinstance(params, dict):
+            raise CompileError(f"generator_params is {params!r}, must be a dict")
+        self.__dict__["_core"] = core
+        self.__dict__["_given"] = {}
+        for name, value in params.items():
+            core.set_param(name, _param_text(name, value))
+
+    @classmethod
+    def _declarations(cls) -> List[tuple]:
+        members: Dict[str, _Member] = {}
+        for base in reversed(cls.__mro__):
+            members.update({k: v for k, v in vars(base).items() if isinstance(v, _Member)})
+        return [m._declaration() for m in members.values()]
+
+    def _value(self, member: _Member) -> Any:
+        if isinstance(member, GeneratorParam):
+            return member._parse(self._core.param_text(member.name))
+        if member.name in self._given:
+            return self._given[member.name]
+        return self._core.value_of(member.name)
+
+    # ---- what generators use ----
+
+    def configure(self) -> None:
+        """May be defined by a generator: adds inputs and outputs."""
+
+    def generate(self) -> None:
+        raise CompileError(f"generator '{self._core.name()}' has no method generate")
+
+    def _run_configure(self) -> None:
+        self.configure()
+
+    def __getattr__(self, name: str) -> Any:
+        added = self.__dict__.get("_added", {})
+        if name in added:
+            return self._value(added[name])
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
+
+    def add_input(self, name: str, member: Any) -> None:
+        """In configure(): a further InputBuffer or InputScalar."""
+        if not isinstance(member, (InputBuffer, InputScalar)):
+            raise CompileError(f"add_input: {member!r} is no InputBuffer and no InputScalar")
+        self._add_member(name, member)
+
+    def add_output(self, name: str, member: Any) -> None:
+        """In configure(): a further OutputBuffer or OutputScalar."""
+        if not isinstance(member, (OutputBuffer, OutputScalar)):
+            raise CompileError(f"add_output: {member!r} is no OutputBuffer and no OutputScalar")
+        self._add_member(name, member)
+
+    def _add_member(self, name: str, member: _Member) -> None:
+        added = self.__dict__.setdefault("_added", {})
+        if name in added or hasattr(type(self), name):
+            raise CompileError(f"generator '{self._core.name()}' has two members '{name}'")
+        member.name = name
+        self._core.add_later(name, member.kind, member.types, member.dimensions)
+        added[name] = member
+
+    def target(self) -> _core.Target:
+        return self._core.target()
+
+    def context(self) -> GeneratorContext:
+        return GeneratorContext(self._core.target())
+
+    def using_autoscheduler(self) -> bool:
+        return self._core.using_autoscheduler()
+
+    def natural_vector_size(self, type: Any) -> int:
+        return self._core.target().natural_vector_size(type)
+
+    def add_requirement(self, condition: Any, *error_args: Any) -> None:
+        """Checked when the pipeline starts; the other arguments are the text of the error."""
+        self._core.add_requirement(condition, *error_args)
+
+    # ---- what programs use ----
+
+    def compile_to_callable(self) -> Any:
+        """The pipeline as a function of its inputs, then its outputs, in this process."""
+        pipeline = self._core.build([])
+        return pipeline.compile_to_callable(self._core.arguments(), self._core.target())
+
+    @classmethod
+    def call(cls, *args: Any, generator_params: Optional[Dict[str, Any]] = None, **kwargs: Any) -> Any:
+        """The outputs, as Funcs of these inputs: by place or by name."""
+        if generator_params is not None and not isinstance(generator_params, dict):
+            raise CompileError(f"generator_params is {generator_params!r}, must be a dict")
+        self = cls(generator_params)
+        core = self._core
+        core.configure()
+        given = self._bind_inputs(core.input_names(), args, kwargs)
+        values = []
+        for name in core.input_names():
+            value = self._input_value(name, given[name])
+            self._given[name] = value
+            values.append(value)
+        core.build(values)
+        outputs = core.outputs()
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _bind_inputs(self, names: List[str], args: tuple, kwargs: Dict[str, Any]) -> Dict[str, Any]:
+        what = f"generator '{self._core.name()}'"
+        if len(args) > len(names):
+            raise CompileError(f"{what} has {len(names)} inputs, {len(args)} are given")
+        given = dict(zip(names, args))
+        for name, value in kwargs.items():
+            if name not in names:
+                raise CompileError(f"{what} has no input '{name}', it has {', '.join(names)}")
+            if name in given:
+                raise CompileError(f"input '{name}' of {what} is given twice, by place and by name")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise CompileError(f"input '{missing[0]}' of {what} is missing")
+        return given
+
+    def _input_value(self, name: str, value: Any) -> Any:
+        if isinstance(value, (_core.Func, _core.ImageParam, _core.Param, _core.Expr)):
+            return value
+        if isinstance(value, (bool, int, float)):
+            wanted = self._core.input_type(name)
+            if wanted.bits() > 0:
+                return _core.Param(wanted, value)
+            return _core.Expr(value)
+        try:
+            buffer = _core.Buffer(value)
+        except (TypeError, ValueError):
+            raise CompileError(
+                f"input '{name}' of generator '{self._core.name()}' is given {value!r}, must be a "
+                "Func, ImageParam, Buffer, array, Param or number"
+            ) from None
+        image = _core.ImageParam(buffer.type(), buffer.dimensions())
+        image.set(buffer)
+        return image
+
+
+# ---- the registry ----
+
+_registry: Dict[str, Tuple[type, Dict[str, Any]]] = {}
+
+
+def _registered_names() -> List[str]:
+    return list(_registry)
+
+
+def _find(name: str) -> Optional[tuple]:
+    """The class, its declarations and the parameters that an alias sets."""
+    if name not in _registry:
+        return None
+    cls, params = _registry[name]
+    return cls, cls._declarations(), params  # type: ignore[attr-defined]
+
+
+def _registered_name(cls: type) -> str:
+    return cls.__dict__.get("_name", cls.__name__)
+
+
+def _register(name: str, cls: type, params: Dict[str, Any]) -> None:
+    other = _registry.get(name)
+    same_place = other and (other[0].__module__, other[0].__qualname__) == (
+        cls.__module__,
+        cls.__qualname__,
+    )
+    if other and not same_place:
+        raise CompileError(f"two generators are registered as '{name}'")
+    _registry[name] = (cls, params)
+
+
+def generator(name: Any = "") -> Callable:
+    """Makes a class a generator of this name; by default that of the class."""
+    if isinstance(name, type):
+        return generator()(name)
+
+    def decorate(cls: type) -> type:
+        if not inspect.isclass(cls):
+            raise CompileError("@generator stands before a class")
+        if not issubclass(cls, Generator):
+            kept = ("__module__", "__doc__", "__qualname__")
+            cls = type(cls.__name__, (cls, Generator), {k: getattr(cls, k) for k in kept})
+        cls._name = name or cls.__name__  # type: ignore[attr-defined]
+        _register(cls._name, cls, {})  # type: ignore[attr-defined]
+        return cls
+
+    return decorate
+
+
+def alias(**names: Dict[str, Any]) -> Callable:
+    """Further names for a generator, each with values for some of its parameters."""
+
+    def decorate(cls: type) -> type:
+        for name, params in names.items():
+            if not isinstance(params, dict):
+                raise CompileError(f"alias '{name}' has {params!r}, must have a dict of parameters")
+            _register(name, cls, params)
+        return cls
+
+    return decorate
+
+
+def create_callable_from_generator(
+    target: Any, name: str, generator_params: Optional[Dict[str, Any]] = None
+) -> Any:
+    """A registered generator, compiled for this process."""
+    if isinstance(target, GeneratorContext):
+        target = target.target()
+    params = {k: _param_text(k, v) for k, v in (generator_params or {}).items()}
+    return _core.create_callable_from_generator(target, name, params)
+
+
+def main(argv: Optional[List[str]] = None) -> None:
+    """The command line of generators, as of those in C++. Does not come back."""
+    sys.stdout.flush()
+    sys.exit(_core._generator_main(sys.argv[1:] if argv is None else argv))

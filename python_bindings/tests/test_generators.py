@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Generators in Python: parameters, inputs, outputs, in this process and from a command line."""
+
+import os
+import subprocess
+import sys
+
+import calotype as ct
+import pytest
+
+x, y = ct.vars("x y")
+
+
+@ct.alias(brighten_by_40={"offset": 40})
+@ct.generator(name="brighten")
+class Brighten:
+    """Adds."""
+
+    offset = ct.GeneratorParam(10)
+    vectorize = ct.GeneratorParam(True)
+    kind = ct.GeneratorParam(ct.UInt(8))
+    scale = ct.GeneratorParam(1.0)
+    mode = ct.GeneratorParam("plain")
+
+    image = ct.InputBuffer(ct.UInt(8), 2)
+    gain = ct.InputScalar(float)
+    brighter = ct.OutputBuffer(ct.UInt(8), 2)
+
+    def generate(self):
+        assert isinstance(self.image, ct.ImageParam) and isinstance(self.gain, (ct.Param, ct.Expr))
+        assert isinstance(self.offset, int) and isinstance(self.vectorize, bool)
+        e = ct.f32(self.image[x, y]) * self.gain * self.scale + self.offset
+        self.brighter[x, y] = ct.u8_sat(e)
+        if self.vectorize:
+            self.brighter.vectorize(x, self.natural_vector_size(ct.UInt(8)))
+
+
+def image(value=5):
+    b = ct.Buffer(ct.UInt(8), [128, 4])
+    b.fill(value)
+    return b
+
+
+def test_callable_of_a_generator():
+    out = image(0)
+    Brighten().compile_to_callable()(image(), 2.0, out)
+    assert out.all_equal(20)
+    with ct.GeneratorContext(ct.Target("host-no_asserts")):
+        g = Brighten({"offset": 1, "vectorize": False, "scale": 2.0})
+        assert g.target().has_feature(ct.TargetFeature.NoAsserts)
+    g.compile_to_callable()(gain=1, image=image(), brighter=out)
+    assert out.all_equal(11)
+
+
+def test_callable_by_name_and_alias():
+    host = ct.get_jit_target_from_environment()
+    out = image(0)
+    ct.create_callable_from_generator(host, "brighten", {"offset": 3})(image(), 1, out)
+    assert out.all_equal(8)
+    ct.create_callable_from_generator(host, "brighten_by_40")(image(), 1, out)
+    assert out.all_equal(45)
+    with pytest.raises(ct.CompileError, match="no generator 'brigten'.*brighten"):
+        ct.create_callable_from_generator(host, "brigten")
+
+
+def test_call_gives_funcs():
+    f = Brighten.call(image(), 2.0)
+    assert isinstance(f, ct.Func) and f.realize([128, 4]).all_equal(20)
+    ramp = ct.ImageParam(ct.UInt(8), 2)
+    ramp.set(image(1))
+    f = Brighten.call(gain=ct.Expr(3.0), image=ramp, generator_params={"offset": 0})
+    assert f.realize([128, 4]).all_equal(3)
+
+
+def test_errors_of_call():
+    wrong = {
+        "has 2 inputs, 3 are given": lambda: Brighten.call(image(), 1.0, 3),
+        "input 'gain' .*is missing": lambda: Brighten.call(image()),
+        "no input 'color'": lambda: Brighten.call(image(), color=1),
+        "is given twice": lambda: Brighten.call(image(), 1.0, gain=2.0),
+        "'image'.* takes a buffer, not a scalar": lambda: Brighten.call(3, 1.0),
+        "'image'.* must be a Func": lambda: Brighten.call("text", 1.0),
+        "must be a dict": lambda: Brighten.call(image(), 1.0, generator_params=[1]),
+        "has no parameter 'ofset'": lambda: Brighten({"ofset": 1}),
+        "offset": lambda: Brighten({"offset": "many"}),
+    }
+    for text, call in wrong.items():
+        with pytest.raises(ct.CompileError, match=text):
+            call()
+
+
+def test_members_cannot_be_replaced():
+    @ct.generator
+    class Replaces:
+        out = ct.OutputBuffer(int, 1)
+
+        def generate(self):
+            self.out = ct.Func()
+
+    with pytest.raises(AttributeError, match="'out' of a generator"):
+        Replaces().compile_to_callable()
+
+
+def test_an_exception_in_generate_arrives():
+    @ct.generator
+    class Fails:
+        out = ct.OutputBuffer(int, 1)
+
+        def generate(self):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        Fails().compile_to_callable()
+
+
+@ct.generator(name="open")
+class Open(ct.Generator):
+    extra = ct.GeneratorParam("")
+    image = ct.InputBuffer(None, None)
+    pair = ct.OutputBuffer(None, 1)
+    total = ct.OutputScalar(ct.Int(32))
+
+    def configure(self):
+        if self.extra:
+            self.add_input(self.extra, ct.InputScalar(ct.Int(32)))
+        self.add_output("added", ct.OutputBuffer(ct.Int(32), 1))
+
+    def generate(self):
+        self.add_requirement(ct.Expr(True))
+        more = getattr(self, self.extra) if self.extra else 0
+        self.pair[x] = (self.image[x], ct.f32(self.image[x]))
+        self.added[x] = ct.i32(self.image[x]) + more
+        self.total[()] = ct.i32(self.image[0])
+
+
+def test_types_left_open_and_added_members():
+    given = ct.Buffer(ct.Int(16), [4])
+    given.fill(3)
+    params = {"pair.type": [ct.Int(16), ct.Float(32)], "extra": "more"}
+    pair, total, added = Open.call(given, more=4, generator_params=params)
+    assert pair.types() == [ct.Int(16), ct.Float(32)]
+    assert added.realize([4]).all_equal(7) and total.realize()[()] == 3
+    with pytest.raises(ct.CompileError, match="image.*has no type: set generator parameter 'image.type'"):
+        Open().compile_to_callable()
+    c = Open({"image.type": ct.UInt(8), "image.dim": 1, "pair.type": "uint8,float32"})
+    assert "(image: uint8[1], pair_0: uint8[1], pair_1: float32[1], total: int32[0], added: int32[1])" in repr(c.compile_to_callable())
+
+
+def test_two_generators_of_one_name():
+    with pytest.raises(ct.CompileError, match="two generators are registered as 'brighten'"):
+
+        @ct.generator(name="brighten")
+        class Other:
+            pass
+
+
+SOURCE = """
+import calotype as ct
+
+@ct.generator(name="ramp")
+class Ramp:
+    step = ct.GeneratorParam(2)
+    start = ct.InputScalar(int)
+    out = ct.OutputBuffer(int, 1)
+
+    def generate(self):
+        x = ct.Var("x")
+        self.out[x] = self.start + x * self.step
+
+if __name__ == "__main__":
+    ct.main()
+"""
+
+
+def command(tmp_path, *args):
+    (tmp_path / "ramp_generator.py").write_text(SOURCE)
+    return subprocess.run(
+        [sys.executable, "ramp_generator.py", *args],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ,
+        check=False,
+    )
+
+
+def test_command_line(tmp_path):
+    done = command(tmp_path, "-g", "ramp", "-o", "out", "-e", "o,h,stmt", "target=host", "step=5")
+    assert done.returncode == 0, done.stderr
+    assert "int ramp(" in (tmp_path / "out/ramp.h").read_text()
+    assert (tmp_path / "out/ramp.o").stat().st_size > 0
+    both = "target=x86-64-linux-avx2,x86-64-linux"
+    done = command(tmp_path, "-g", "ramp", "-f", "ns::f", "-o", "out", "-e", "static_library", both)
+    assert done.returncode == 0 and (tmp_path / "out/f.a").exists(), done.stderr
+
+
+def test_help_and_errors_of_the_command_line(tmp_path):
+    assert "  ramp\n" in command(tmp_path, "--help").stdout
+    assert "step" in command(tmp_path, "--help", "-g", "ramp").stdout
+    done = command(tmp_path, "-g", "ramp", "-o", "out", "target=host", "stop=5")
+    assert done.returncode == 1 and "has no parameter 'stop', did you mean 'step'" in done.stderr
+    done = command(tmp_path, "-g", "rump", "-o", "out")
+    assert done.returncode == 1 and "ramp" in done.stderr
+    assert command(tmp_path, "-g").returncode == 2
