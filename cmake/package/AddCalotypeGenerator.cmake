@@ -8,6 +8,10 @@
 # Calotype::Generator. TARGET is also exported to EXPORT_FILE, so that a cross build of the same
 # project finds it: there this function looks for the package PACKAGE_NAME (default:
 # <project>-calotype_generators) and takes the executable from it, if it is found.
+#
+# The first source may be a Python file that ends in calotype.main(); further ones are what it imports.
+# It is run by Calotype_PYTHON (default: the Python that CMake finds), which must have the package
+# calotype unless this package is that of a build folder with it.
 function(add_calotype_generator TARGET)
     cmake_parse_arguments(PARSE_ARGV 1 ARG
         "" "PACKAGE_NAME;PACKAGE_NAMESPACE;EXPORT_FILE" "SOURCES;LINK_LIBRARIES")
@@ -30,6 +34,10 @@ function(add_calotype_generator TARGET)
         message(WARNING "${TARGET} is compiled for the machine that is compiled for; package "
             "${ARG_PACKAGE_NAME} with generators for this machine was not found")
     endif()
+    if("${ARG_SOURCES};${ARG_UNPARSED_ARGUMENTS}" MATCHES "\\.py(;|$)")
+        _calotype_python_generator("${TARGET}" ${ARG_SOURCES} ${ARG_UNPARSED_ARGUMENTS})
+        return()
+    endif()
     if(NOT TARGET Calotype::Generator)
         message(FATAL_ERROR "add_calotype_generator(${TARGET}) needs the component compiler: "
             "find_package(Calotype COMPONENTS compiler)")
@@ -41,4 +49,32 @@ function(add_calotype_generator TARGET)
     file(MAKE_DIRECTORY "${export_folder}")
     export(TARGETS ${TARGET} NAMESPACE "${ARG_PACKAGE_NAMESPACE}"
            APPEND FILE "${ARG_EXPORT_FILE}")
+endfunction()
+
+# TARGET as a script that runs the Python file.
+function(_calotype_python_generator TARGET SOURCE)
+    if(NOT Calotype_PYTHON)
+        find_package(Python REQUIRED COMPONENTS Interpreter)
+        set(Calotype_PYTHON "${Python_EXECUTABLE}" CACHE FILEPATH "Runs generators written in Python")
+    endif()
+    set(files "")
+    foreach(file "${SOURCE}" ${ARGN})
+        cmake_path(ABSOLUTE_PATH file NORMALIZE)
+        list(APPEND files "${file}")
+    endforeach()
+    list(GET files 0 main)
+    set(script "${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.sh")
+    file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT
+"#!/bin/sh
+if [ -d '@Calotype_DIR@/python' ]; then
+    PYTHONPATH='@Calotype_DIR@/python'\${PYTHONPATH:+:\$PYTHONPATH}
+    export PYTHONPATH
+fi
+exec '@Calotype_PYTHON@' '@main@' \"\$@\"
+")
+    file(CHMOD "${script}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+         WORLD_READ WORLD_EXECUTE)
+    add_executable(${TARGET} IMPORTED GLOBAL)
+    set_target_properties(${TARGET} PROPERTIES
+        IMPORTED_LOCATION "${script}" CALOTYPE_GENERATOR_FILES "${files}")
 endfunction()

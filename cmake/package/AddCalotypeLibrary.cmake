@@ -226,13 +226,18 @@ macro(_calotype_generate TARGETS EMIT FILES)
     endif()
     string(REPLACE ";" "," _targets "${TARGETS}")
     string(REPLACE ";" "," _emit "${EMIT}")
+    # Of one written in Python.
+    get_target_property(_generator_files "${ARG_FROM}" CALOTYPE_GENERATOR_FILES)
+    if(NOT _generator_files)
+        set(_generator_files "")
+    endif()
     add_custom_command(
         OUTPUT ${FILES}
         COMMAND ${ARG_FROM}
             -g "${ARG_GENERATOR}" -f "${_function}" -n "${ARG_FILE_BASE_NAME}"
             -o "${ARG_OUTPUT_DIR}" -e "${_emit}" ${_plugin_flags} ${_gradient_flags}
             "target=${_targets}" ${ARG_PARAMS}
-        DEPENDS ${ARG_FROM} ${ARG_DEPENDS} ${_plugins}
+        DEPENDS ${ARG_FROM} ${_generator_files} ${ARG_DEPENDS} ${_plugins}
         COMMENT "Generating ${ARG_FILE_BASE_NAME} for ${_targets}"
         VERBATIM)
 endmacro()

@@ -194,6 +194,48 @@ def test_command_line(tmp_path):
     assert done.returncode == 0 and (tmp_path / "out/f.a").exists(), done.stderr
 
 
+CMAKE = """
+cmake_minimum_required(VERSION 3.25)
+project(downstream LANGUAGES CXX)
+find_package(Calotype REQUIRED)
+add_calotype_generator(ramp_generator SOURCES ramp_generator.py)
+add_calotype_library(ramp FROM ramp_generator TARGETS host PARAMS step=7)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE ramp)
+"""
+
+MAIN = """
+#include <calotype/buffer.h>
+#include <cstdio>
+#include "ramp.h"
+int main() {
+    calotype::Runtime::Buffer<int, 1> out(4);
+    return ramp(100, out) || printf("%d %d\\n", out(0), out(3)) < 0;
+}
+"""
+
+
+def test_cmake_runs_a_generator_in_python(tmp_path):
+    build_tree = os.environ.get("CALOTYPE_BUILD_DIR")
+    if not build_tree:
+        pytest.skip("CALOTYPE_BUILD_DIR names no build folder with the CMake package")
+    (tmp_path / "ramp_generator.py").write_text(SOURCE)
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "main.cpp").write_text(MAIN)
+
+    def run(*args):
+        done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("cmake", "-G", "Ninja", "-B", "b", f"-DCMAKE_PREFIX_PATH={build_tree}", f"-DCalotype_PYTHON={sys.executable}")
+    run("cmake", "--build", "b")
+    assert run("b/main") == "100 121\n"
+    (tmp_path / "ramp_generator.py").write_text(SOURCE.replace("x * self.step", "x - self.step"))
+    run("cmake", "--build", "b")
+    assert run("b/main") == "93 96\n"
+
+
 def test_help_and_errors_of_the_command_line(tmp_path):
     assert "  ramp\n" in command(tmp_path, "--help").stdout
     assert "step" in command(tmp_path, "--help", "-g", "ramp").stdout

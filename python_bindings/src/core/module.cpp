@@ -5,6 +5,8 @@
 NB_MODULE(_core, m) {
     using namespace calotype::python;
     m.doc() = "The language and the compiler; calotype has all that is meant for users.";
+    // What is alive when the interpreter ends is not searched for.
+    nb::set_leak_warnings(false);
     bind_errors(m);
     bind_enums(m);
     bind_type(m);
