@@ -270,6 +270,7 @@ macro(_calotype_library_of_code CODE HEADER COUNT)
         set_target_properties(${TARGET} PROPERTIES LINKER_LANGUAGE CXX)
         set(_scope PUBLIC)
     endif()
+    set_target_properties(${TARGET} PROPERTIES CALOTYPE_FUNCTION "${ARG_FUNCTION_NAME}")
     target_sources(${TARGET} ${_scope}
         FILE_SET HEADERS BASE_DIRS "${ARG_OUTPUT_DIR}" FILES "${HEADER}")
     target_link_libraries(${TARGET} ${_scope} ${linkables} "${ARG_USE_RUNTIME}")

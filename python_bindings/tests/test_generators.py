@@ -202,6 +202,7 @@ add_calotype_generator(ramp_generator SOURCES ramp_generator.py)
 add_calotype_library(ramp FROM ramp_generator TARGETS host PARAMS step=7)
 add_executable(main main.cpp)
 target_link_libraries(main PRIVATE ramp)
+add_calotype_python_extension(ramps LIBRARIES ramp)
 """
 
 MAIN = """
@@ -223,8 +224,10 @@ def test_cmake_runs_a_generator_in_python(tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(CMAKE)
     (tmp_path / "main.cpp").write_text(MAIN)
 
-    def run(*args):
-        done = subprocess.run(args, cwd=tmp_path, capture_output=True, text=True, check=False)
+    def run(*args, env=None):
+        done = subprocess.run(
+            args, cwd=tmp_path, capture_output=True, text=True, env=env, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -234,6 +237,9 @@ def test_cmake_runs_a_generator_in_python(tmp_path):
     (tmp_path / "ramp_generator.py").write_text(SOURCE.replace("x * self.step", "x - self.step"))
     run("cmake", "--build", "b")
     assert run("b/main") == "93 96\n"
+    code = "import array, ramps; o = array.array('i', [0] * 3); ramps.ramp(1, out=o); print(list(o))"
+    paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path / "b")])
+    assert run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": paths}) == "[-6, -5, -4]\n"
 
 
 def test_help_and_errors_of_the_command_line(tmp_path):

@@ -44,15 +44,15 @@ uint64_t bits_of(T value) {
     return bits;
 }
 
-[[noreturn]] void is_no_number(PyObject *value, calotype_type_t type, const std::string &what) {
+[[noreturn]] void is_no_number(PyObject *value, calotype_type_t type, const NumberName &what) {
     PyErr_Clear();
-    throw ArrayError(what + " is " + described(value) + ", must be a number (" + type_text(type) +
-                     ")");
+    throw ArrayError(what.text() + " is " + described(value) + ", must be a number (" +
+                     type_text(type) + ")");
 }
 
-[[noreturn]] void does_not_fit(PyObject *value, calotype_type_t type, const std::string &what) {
+[[noreturn]] void does_not_fit(PyObject *value, calotype_type_t type, const NumberName &what) {
     PyErr_Clear();
-    throw ArrayError(what + " is " + described(value) + ", which does not fit in " +
+    throw ArrayError(what.text() + " is " + described(value) + ", which does not fit in " +
                      type_text(type));
 }
 
@@ -74,7 +74,7 @@ uint64_t bfloat_bits(double value) {
     return std::isnan(value) ? 0x7fc0 : (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 
-uint64_t float_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+uint64_t float_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
     const double d = PyFloat_AsDouble(value);
     if (d == -1.0 && PyErr_Occurred()) {
         is_no_number(value, type, what);
@@ -91,7 +91,7 @@ uint64_t float_bits(PyObject *value, calotype_type_t type, const std::string &wh
     return type.code == calotype_type_bfloat ? bfloat_bits(d) : half_bits(d);
 }
 
-uint64_t integer_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+uint64_t integer_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
     PyObject *index = PyNumber_Index(value);
     if (!index) {
         is_no_number(value, type, what);
@@ -125,14 +125,14 @@ std::string type_text(calotype_type_t t) {
     return t.code == calotype_type_handle ? "handle" : names[t.code] + std::to_string(t.bits);
 }
 
-uint64_t number_bits(PyObject *value, calotype_type_t type, const std::string &what) {
+uint64_t number_bits(PyObject *value, calotype_type_t type, const NumberName &what) {
     if (type.code == calotype_type_float || type.code == calotype_type_bfloat) {
         return float_bits(value, type, what);
     }
     if (type.bits == 1) {
         if (!PyBool_Check(value) && !PyIndex_Check(value) && !PyFloat_Check(value) &&
             !PyObject_HasAttrString(value, "dtype")) {
-            throw ArrayError(what + " is " + described(value) + ", must be a bool");
+            throw ArrayError(what.text() + " is " + described(value) + ", must be a bool");
         }
         return uint64_t(PyObject_IsTrue(value) == 1);
     }
@@ -270,7 +270,8 @@ void CallArguments::convert(PyObject *args, PyObject *keywords, RawBuffer raw_bu
             argv[i] = convert_buffer(p, bound[i], raw_buffer);
             continue;
         }
-        scalars_[i] = bound[i] ? number_bits(bound[i], p.type, quoted(p)) : p.default_bits;
+        scalars_[i] =
+            bound[i] ? number_bits(bound[i], p.type, {"argument '", p.name, "'"}) : p.default_bits;
         argv[i] = &scalars_[i];
     }
 }
@@ -313,26 +314,28 @@ const void *CallArguments::convert_buffer(const ParameterInfo &p, PyObject *valu
         throw ArrayError(quoted(p) + " is read-only, and written by the pipeline");
     }
     slot.is_output = p.is_output;
-    slot.array.copy_shape(slot.shape, true);
+    auto *shape = reinterpret_cast<calotype_dimension_t *>(slot.shape);
+    slot.array.copy_shape(shape, true);
     slot.buffer.host = static_cast<uint8_t *>(slot.array.data);
     slot.buffer.type = slot.array.type;
     slot.buffer.dimensions = slot.array.dimensions;
-    slot.buffer.dim = slot.shape;
+    slot.buffer.dim = shape;
     slot.buffer.set_host_dirty(true);
     return &slot.buffer;
 }
 
-void CallArguments::finish() {
+std::string CallArguments::copy_results() {
     for (size_t i = 0; i < used_; i++) {
         Slot &slot = i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place];
         if (slot.is_output && slot.buffer.device_dirty()) {
             const int status = slot.buffer.device_interface->copy_to_host(nullptr, &slot.buffer);
             if (status != 0) {
-                throw ArrayError("a result could not be copied from its device, error " +
-                                 std::to_string(status));
+                return "a result could not be copied from its device, error " +
+                       std::to_string(status);
             }
         }
     }
+    return "";
 }
 
 // The array's memory is not ours, what the pipeline allocated for it on a device is.

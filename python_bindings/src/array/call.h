@@ -68,8 +68,9 @@ public:
 
     /// Converts; argv has place for the arguments.
     void convert(PyObject *args, PyObject *keywords, RawBuffer raw_buffer, const void **argv);
-    /// After the call: brings what was computed on a device into the arrays.
-    void finish();
+    /// After the call: brings what was computed on a device into the arrays. Gives what went wrong,
+    /// or nothing.
+    std::string copy_results();
 
     static constexpr size_t max_arguments = 64;
 
@@ -78,7 +79,8 @@ private:
     struct Slot {
         Array array;
         calotype_buffer_t buffer = {};
-        calotype_dimension_t shape[max_array_dimensions];
+        alignas(calotype_dimension_t) unsigned char shape[max_array_dimensions *
+                                                          sizeof(calotype_dimension_t)];
         bool is_output = false;
     };
     const void *convert_buffer(const ParameterInfo &p, PyObject *value, RawBuffer raw_buffer);
@@ -94,8 +96,18 @@ private:
     size_t used_ = 0;
 };
 
+/// What a number is of, put together only where a message says it.
+struct NumberName {
+    const char *before;
+    const std::string &name;
+    const char *after;
+    std::string text() const {
+        return before + name + after;
+    }
+};
+
 /// The bits of a Python number as a value of that type. An ArrayError that names `what` if it is
 /// none or does not fit.
-uint64_t number_bits(PyObject *value, calotype_type_t type, const std::string &what);
+uint64_t number_bits(PyObject *value, calotype_type_t type, const NumberName &what);
 
 }  // namespace calotype::python

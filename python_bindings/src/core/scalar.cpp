@@ -19,7 +19,7 @@ T value_of(uint64_t bits) {
 }  // namespace
 
 uint64_t scalar_bits(nb::handle value, const Type &type, const std::string &what) {
-    const uint64_t bits = number_bits(value.ptr(), type.to_abi(), what);
+    const uint64_t bits = number_bits(value.ptr(), type.to_abi(), {"", what, ""});
     return type.bits() >= 64 ? bits : bits & ((uint64_t(1) << type.bits()) - 1);
 }
 

@@ -69,7 +69,8 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         {
             nb::gil_scoped_release without_gil;
             c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);
-            arguments.finish();
+            const std::string problem = arguments.copy_results();
+            runtime_error_if(!problem.empty()) << problem;
         }
         context.check();
         Py_RETURN_NONE;

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pipelines that were compiled ahead of time, called from Python. No compiler is loaded.
+
+    blur = calotype.runtime.load("blur.so")
+    blur(image, result)                     # arrays, by place or by name
+"""
+
+import inspect
+import os
+from typing import Any, List, NamedTuple, Optional, Union
+
+from . import _runtime
+
+__all__ = ["Argument", "Kernel", "load"]
+
+
+class Argument(NamedTuple):
+    """What a pipeline takes in one place."""
+
+    name: str
+    kind: str
+    """"scalar", "input" or "output"."""
+    type: str
+    """As "uint8": of the scalar, or of the elements."""
+    dimensions: int
+    has_default: bool
+
+    def __str__(self) -> str:
+        shape = f"[{self.dimensions}]" if self.kind != "scalar" else ""
+        return f"{self.name}: {self.type}{shape}"
+
+
+class Kernel(_runtime.Kernel):
+    """A pipeline in a shared library, as a function of arrays and numbers.
+
+    An array's axes are in the opposite order of the pipeline's dimensions: an image of shape (height,
+    width) has x as its dimension 0. Nothing is copied; other threads of Python run meanwhile.
+    """
+
+    @property
+    def __name__(self) -> str:
+        return self._name
+
+    @property
+    def arguments(self) -> List[Argument]:
+        return [Argument(*a) for a in self._arguments()]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        parameters = [
+            inspect.Parameter(
+                a.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                annotation=str(a).split(": ")[1],
+            )
+            for a in self.arguments
+        ]
+        return inspect.Signature(parameters)
+
+    def __repr__(self) -> str:
+        return f"<calotype.runtime.Kernel {self._name}{self._text()}>"
+
+
+def load(path: Union[str, "os.PathLike[str]"], name: Optional[str] = None) -> Kernel:
+    """The pipeline `name` of a shared library; by default the one that the file is named for."""
+    return Kernel(os.fspath(path), name or "")

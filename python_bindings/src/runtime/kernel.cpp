@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "kernel.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+namespace calotype::python {
+
+namespace {
+
+// What the run on this thread has reported, and what threads of a runtime's pool have.
+thread_local bool is_running = false;
+thread_local std::string reported;
+std::mutex elsewhere_mutex;
+std::string reported_elsewhere;
+
+void report(void *, const char *text) {
+    if (is_running) {
+        reported += (reported.empty() ? "" : "\n") + std::string(text);
+        return;
+    }
+    std::lock_guard<std::mutex> lock(elsewhere_mutex);
+    reported_elsewhere = text;
+}
+
+std::string take_report() {
+    std::lock_guard<std::mutex> lock(elsewhere_mutex);
+    std::string other = std::exchange(reported_elsewhere, "");
+    return reported.empty() ? other : reported;
+}
+
+// Without the GIL, as pipelines run without it.
+void print(void *, const char *text) {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *out = PySys_GetObject("stdout");
+    PyObject *done = out ? PyObject_CallMethod(out, "write", "s", text) : nullptr;
+    if (!done) {
+        PyErr_WriteUnraisable(out);
+    }
+    Py_XDECREF(done);
+    PyGILState_Release(state);
+}
+
+template<typename Function>
+Function as(void *symbol) {
+    return reinterpret_cast<Function>(symbol);
+}
+
+uint64_t bits_of(const calotype_scalar_value_t &value, calotype_type_t type) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, size_t(type.bytes()));
+    return bits;
+}
+
+ParameterInfo info_of(const calotype_filter_argument_t &a) {
+    ParameterInfo p;
+    p.name = a.name;
+    p.is_buffer = a.kind != calotype_argument_kind_input_scalar;
+    p.is_output = a.kind == calotype_argument_kind_output_buffer;
+    p.type = a.type;
+    p.dimensions = a.dimensions;
+    if (!p.is_buffer && a.scalar_def) {
+        p.has_default = true;
+        p.default_bits = bits_of(*a.scalar_def, a.type);
+    }
+    return p;
+}
+
+std::string name_of_file(const std::string &path) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    const std::string stem = name.substr(0, name.find('.'));
+    return stem.compare(0, 3, "lib") == 0 ? stem.substr(3) : stem;
+}
+
+}  // namespace
+
+Library::Library(const std::string &path)
+    : handle_(dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL)), path_(path) {
+    if (!handle_) {
+        throw ArrayError("cannot load " + path + ": " + dlerror());
+    }
+    if (void *f = find("calotype_set_error_handler")) {
+        as<void (*)(void (*)(void *, const char *))>(f)(report);
+    }
+    if (void *f = find("calotype_set_custom_print")) {
+        as<void (*)(void (*)(void *, const char *))>(f)(print);
+    }
+}
+
+void *Library::find(const std::string &symbol) const {
+    return dlsym(handle_, symbol.c_str());
+}
+
+Kernel::Kernel(const std::string &path, const std::string &name)
+    : library_(std::make_shared<Library>(path)), name_(name.empty() ? name_of_file(path) : name) {
+    void *metadata = library_->find(name_ + "_metadata");
+    argv_ = as<int (*)(const void **)>(library_->find(name_ + "_argv"));
+    if (!metadata || !argv_) {
+        throw ArrayError(path + " has no pipeline '" + name_ + "': there is no function " + name_ +
+                         (metadata ? "_argv" : "_metadata"));
+    }
+    metadata_ = as<const calotype_filter_metadata_t *(*)()>(metadata)();
+    if (metadata_->version != calotype_filter_metadata_t::VERSION) {
+        throw ArrayError(path + ": pipeline '" + name_ + "' has metadata of version " +
+                         std::to_string(metadata_->version) + ", must be " +
+                         std::to_string(calotype_filter_metadata_t::VERSION));
+    }
+    std::vector<ParameterInfo> parameters;
+    for (int i = 0; i < metadata_->num_arguments; i++) {
+        if (i == 0 && std::string(metadata_->arguments[i].name) == "__user_context") {
+            takes_user_context_ = true;
+            continue;
+        }
+        parameters.push_back(info_of(metadata_->arguments[i]));
+    }
+    make_keywords(parameters);
+    signature_ = std::make_unique<Signature>(std::move(parameters));
+}
+
+void Kernel::call(PyObject *args, PyObject *keywords) const {
+    void *user_context = nullptr;
+    const void *argv[CallArguments::max_arguments + 1];
+    argv[0] = &user_context;
+    CallArguments arguments(*signature_);
+    arguments.convert(args, keywords, nullptr, argv + (takes_user_context_ ? 1 : 0));
+    reported.clear();
+    int status = 0;
+    std::string problem;
+    Py_BEGIN_ALLOW_THREADS;
+    is_running = true;
+    status = argv_(argv);
+    is_running = false;
+    if (status == 0) {
+        problem = arguments.copy_results();
+    }
+    Py_END_ALLOW_THREADS;
+    if (status != 0) {
+        const std::string text = take_report();
+        throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status)
+                                       : text);
+    }
+    if (!problem.empty()) {
+        throw KernelError(problem);
+    }
+}
+
+}  // namespace calotype::python

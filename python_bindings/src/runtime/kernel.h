@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernel: a pipeline that was compiled ahead of time, in a shared library.
+#pragma once
+
+#include <calotype/runtime/abi/kernel_cache.h>
+#include <calotype/runtime/abi/metadata.h>
+
+#include <memory>
+#include <string>
+
+#include "call.h"
+
+namespace calotype::python {
+
+/// A pipeline that failed as it ran: becomes a RuntimeError.
+class KernelError : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A shared library that stays loaded. Its runtime reports errors and prints to us.
+class Library {
+public:
+    explicit Library(const std::string &path);
+    /// Null if there is none.
+    void *find(const std::string &symbol) const;
+    const std::string &path() const {
+        return path_;
+    }
+
+private:
+    void *handle_;
+    std::string path_;
+};
+
+class Kernel {
+public:
+    /// `name` empty: that of the file. An ArrayError if the library has no such pipeline.
+    Kernel(const std::string &path, const std::string &name);
+
+    /// Arguments by place or by name.
+    void call(PyObject *args, PyObject *keywords) const;
+    const Signature &signature() const {
+        return *signature_;
+    }
+    const std::string &name() const {
+        return name_;
+    }
+    std::string target() const {
+        return metadata_->target;
+    }
+    const Library &library() const {
+        return *library_;
+    }
+
+private:
+    std::shared_ptr<Library> library_;
+    std::string name_;
+    const calotype_filter_metadata_t *metadata_ = nullptr;
+    int (*argv_)(const void **) = nullptr;
+    std::unique_ptr<Signature> signature_;
+    bool takes_user_context_ = false;
+};
+
+}  // namespace calotype::python

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The extension module calotype.runtime._runtime: calls of pipelines that were compiled ahead of
+// time. It has no compiler in it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "kernel.h"
+
+namespace calotype::python {
+namespace {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// Owned by calotype._errors, which is never unloaded.
+PyObject *argument_error_class = nullptr;
+PyObject *runtime_error_class = nullptr;
+
+void translate(const std::exception_ptr &p, void *) {
+    try {
+        std::rethrow_exception(p);
+    } catch (const ArrayError &e) {
+        PyErr_SetString(argument_error_class, e.what());
+    } catch (const KernelError &e) {
+        PyErr_SetString(runtime_error_class, e.what());
+    }
+}
+
+PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
+    try {
+        nb::inst_ptr<Kernel>(nb::handle(self))->call(args, keywords);
+        Py_RETURN_NONE;
+    } catch (const ArrayError &e) {
+        PyErr_SetString(argument_error_class, e.what());
+    } catch (const std::exception &e) {
+        PyErr_SetString(runtime_error_class, e.what());
+    }
+    return nullptr;
+}
+
+PyType_Slot *kernel_slots() {
+    static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void *>(call)}, {0, nullptr}};
+    return slots;
+}
+
+nb::list arguments_of(const Kernel &k) {
+    nb::list result;
+    for (const ParameterInfo &p : k.signature().parameters()) {
+        const char *kind = p.is_output ? "output" : p.is_buffer ? "input" : "scalar";
+        result.append(nb::make_tuple(p.name, kind, type_text(p.type), p.dimensions, p.has_default));
+    }
+    return result;
+}
+
+nb::dict stats_of(const Kernel &k) {
+    using GetStats = calotype_status (*)(uint64_t, calotype_stats *);
+    calotype_stats s = {};
+    s.size = sizeof(s);
+    auto get = reinterpret_cast<GetStats>(k.library().find("calotype_get_stats"));
+    if (!get || get(0, &s) != CALOTYPE_OK) {
+        throw ArrayError(k.library().path() + " keeps no statistics of kernels");
+    }
+    nb::dict d;
+    const std::pair<const char *, uint64_t> numbers[] = {
+        {"misses", s.misses},         {"hits", s.hits},
+        {"waits", s.waits},           {"compiles", s.compiles},
+        {"links", s.links},           {"loads", s.loads},
+        {"unloads", s.unloads},       {"evictions", s.evictions},
+        {"disk_hits", s.disk_hits},   {"disk_misses", s.disk_misses},
+        {"failures", s.failures},     {"live_modules", s.live_modules},
+        {"live_bytes", s.live_bytes}, {"compile_ns", s.compile_ns},
+        {"load_ns", s.load_ns}};
+    for (const auto &[name, value] : numbers) {
+        d[name] = value;
+    }
+    return d;
+}
+
+}  // namespace
+}  // namespace calotype::python
+
+NB_MODULE(_runtime, m) {
+    using namespace calotype::python;
+    nb::set_leak_warnings(false);
+    nb::module_ errors = nb::module_::import_("calotype._errors");
+    argument_error_class = nb::object(errors.attr("ArgumentError")).ptr();
+    runtime_error_class = nb::object(errors.attr("RuntimeError")).ptr();
+    nb::register_exception_translator(translate);
+    nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernel_slots()))
+        .def(nb::init<const std::string &, const std::string &>(), "path"_a, "name"_a = "")
+        .def_prop_ro("_name", &Kernel::name)
+        .def_prop_ro("target", &Kernel::target, "What it was compiled for.")
+        .def_prop_ro("path", [](const Kernel &k) { return k.library().path(); })
+        .def("_arguments", &arguments_of)
+        .def("_text", [](const Kernel &k) { return k.signature().text(); })
+        .def("cache_stats", &stats_of,
+             "Counts of the cache of device code of the library's runtime.");
+}

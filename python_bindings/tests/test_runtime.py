@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""calotype.runtime: pipelines compiled ahead of time, without the compiler."""
+
+import array
+import contextlib
+import inspect
+import io
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+import calotype as ct
+import pytest
+from calotype import runtime
+
+x, y = ct.vars("x y")
+
+compiler = shutil.which("c++") or shutil.which("cc")
+pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C++ compiler to link with")
+
+
+def shared_library(folder, name, pipeline, args, file=None):
+    """What a build system does with a static library of generated code."""
+    pipeline.compile_to_static_library(str(folder / name), args, name)
+    out = folder / (file or f"{name}.so")
+    subprocess.run(
+        [compiler, "-shared", "-o", str(out), "-Wl,--whole-archive", str(folder / f"{name}.a")]
+        + ["-Wl,--no-whole-archive", "-lpthread", "-ldl"],
+        check=True,
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    gain = ct.Param(ct.Float(32), "gain")
+    offset = ct.Param(ct.Int(16), "offset", 3, -10, 10)
+    f = ct.Func("result")
+    f[x, y] = ct.u8_sat(image[x, y] * gain + offset)
+    f.vectorize(x, 8, ct.TailStrategy.GuardWithIf).parallel(y)
+    return shared_library(tmp_path_factory.mktemp("aot"), "scale", f, [image, gain, offset])
+
+
+def bytes_of(rows):
+    return memoryview(bytearray(sum(rows, []))).cast("B", (len(rows), len(rows[0])))
+
+
+def test_a_kernel_is_a_function(path):
+    scale = runtime.load(path)
+    a, out = bytes_of([[1, 2, 3], [4, 5, 6]]), bytes_of([[0] * 3] * 2)
+    scale(a, 2.0, 1, out)
+    assert out.tolist() == [[3, 5, 7], [9, 11, 13]]
+    scale(result=out, offset=0, gain=10, image=a)
+    assert out.tolist() == [[10, 20, 30], [40, 50, 60]]
+
+
+def test_what_a_kernel_says_of_itself(path):
+    scale = runtime.load(os.fspath(path), "scale")
+    assert scale.__name__ == "scale" and scale.target.startswith("x86-64-")
+    assert list(inspect.signature(scale).parameters) == ["image", "gain", "offset", "result"]
+    assert [str(a) for a in scale.arguments][::3] == ["image: uint8[2]", "result: uint8[2]"]
+    assert scale.arguments[3].kind == "output" and scale.arguments[1].kind == "scalar"
+    expected = "scale(image: uint8[2], gain: float32, offset: int16, result: uint8[2])"
+    assert repr(scale) == f"<calotype.runtime.Kernel {expected}>"
+
+
+def test_numpy_and_any_strides(path):
+    numpy = pytest.importorskip("numpy")
+    scale = runtime.load(path)
+    a = numpy.arange(48, dtype=numpy.uint8).reshape(6, 8)
+    out = numpy.zeros((6, 8), numpy.uint8)
+    scale(a, 1, 1, out)
+    assert numpy.array_equal(out, a + 1)
+    scale(a[::-1], 1, 1, out[:, :])
+    assert numpy.array_equal(out, a[::-1] + 1)
+    with pytest.raises(ct.RuntimeError, match="stride"):
+        scale(a.T, 1, 1, out.T)
+    out.flags.writeable = False
+    with pytest.raises(ct.ArgumentError, match="argument 'result' is read-only"):
+        scale(a, 1, 1, out)
+
+
+def test_errors_of_calls(path):
+    scale = runtime.load(path)
+    a, out = bytes_of([[1, 2]]), bytes_of([[0, 0]])
+    wrong = {
+        "argument 'gain' is missing": lambda: scale(a),
+        "there is no argument 'color'": lambda: scale(a, 1, 0, out, color=1),
+        "argument 'image' has elements of type float32, must have uint8": lambda: scale(
+            array.array("f", [1]), 1, 0, out
+        ),
+        "argument 'image' is None": lambda: scale(None, 1, 0, out),
+        "argument 'offset' is 40000 .int., which does not fit in int16": lambda: scale(
+            a, 1, 40000, out
+        ),
+        "argument 'offset' is 1.5 .float., must be a number": lambda: scale(a, 1, 1.5, out),
+    }
+    for text, call in wrong.items():
+        with pytest.raises(ct.ArgumentError, match=text):
+            call()
+    with pytest.raises(ct.RuntimeError, match="offset is 11"):
+        scale(a, 1, 11, out)
+    with pytest.raises(ct.RuntimeError, match="image covers"):
+        scale(a, 1, 0, bytes_of([[0] * 5]))
+
+
+def test_errors_of_loading(path, tmp_path):
+    with pytest.raises(ct.ArgumentError, match="cannot load .*missing.so"):
+        runtime.load(tmp_path / "missing.so")
+    with pytest.raises(ct.ArgumentError, match="has no pipeline 'other'"):
+        runtime.load(path, "other")
+    (tmp_path / "wrong.so").write_text("no library")
+    with pytest.raises(ct.ArgumentError, match="cannot load"):
+        runtime.load(tmp_path / "wrong.so")
+
+
+def test_tuples_printing_and_errors_in_parallel_loops(tmp_path):
+    f = ct.Func("pair")
+    limit = ct.Param(ct.Int(32), "limit")
+    f[x] = (ct.print(x), ct.require(x < limit, x * 2, "x is", x))
+    f.parallel(x)
+    pair = runtime.load(shared_library(tmp_path, "pair", f, [limit], "libpair.so"))
+    assert [a.name for a in pair.arguments] == ["limit", "pair_0", "pair_1"]
+    first, second = array.array("i", [0] * 3), array.array("i", [0] * 3)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        pair(5, first, second)
+    assert sorted(text.getvalue().split()) == ["0", "1", "2"] and list(second) == [0, 2, 4]
+    with contextlib.redirect_stdout(text), pytest.raises(ct.RuntimeError, match="x is 2"):
+        pair(2, first, second)
+
+
+def test_many_threads(path):
+    scale = runtime.load(path)
+    failures = []
+
+    def work(k):
+        a, out = bytes_of([[k] * 64] * 8), bytes_of([[0] * 64] * 8)
+        for _ in range(200):
+            scale(a, 2, 0, out)
+        if out.tolist() != [[2 * k] * 64] * 8:
+            failures.append(k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_no_compiler_is_loaded(path):
+    code = (
+        "import sys, calotype.runtime as r\n"
+        f"r.load({os.fspath(path)!r})\n"
+        "assert 'calotype._core' not in sys.modules\n"
+        "assert not any('LLVM' in line for line in open('/proc/self/maps'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
