@@ -38,7 +38,7 @@ __all__ = [
     "main",
 ]
 
-_PYTHON_TYPES = {bool: _core.Bool(), int: _core.Int(32), float: _core.Float(32)}
+_PYTHON_TYPES: Dict[Any, Any] = {bool: _core.Bool(), int: _core.Int(32), float: _core.Float(32)}
 _OPEN = -1
 
 
@@ -396,7 +396,7 @@ def create_callable_from_generator(
     if isinstance(target, GeneratorContext):
         target = target.target()
     params = {k: _param_text(k, v) for k, v in (generator_params or {}).items()}
-    return _core.create_callable_from_generator(target, name, params)
+    return _core._create_callable_from_generator(target, name, params)
 
 
 def main(argv: Optional[List[str]] = None) -> None:

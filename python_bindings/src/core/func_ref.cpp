@@ -39,13 +39,16 @@ void bind_update(nb::class_<FuncRef> &c, const char *in_place, const char *opera
         in_place, [](const FuncRef &ref, nb::object value) { return begin_update(ref, op, value); },
         "value"_a,
         nb::sig((std::string("def ") + in_place +
-                 "(self, value: calotype._types.ValueLike) -> PendingUpdate")
+                 "(self, value: calotype._types.ValueLike) -> typing.Any")
                     .c_str()));
     nb::object f = nb::cpp_function(
         [operation](nb::handle self, nb::object value) {
             return add_to(self, op, value, operation);
         },
-        nb::is_method(), nb::name(operation), nb::scope(c));
+        nb::is_method(), nb::name(operation), nb::scope(c),
+        nb::sig(
+            (std::string("def ") + operation + "(self, value: calotype._types.ExprLike) -> Expr")
+                .c_str()));
     c.attr(operation) = f;
 }
 

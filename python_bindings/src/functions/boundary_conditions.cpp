@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The submodule BoundaryConditions.
+// BoundaryConditions, a class of functions.
 #include "bindings.h"
 
 namespace calotype::python {
@@ -19,10 +19,13 @@ Region bounds_of(nb::handle f, nb::handle bounds) {
     return BoundaryConditions::internal::shape_of(to_buffer(f));
 }
 
+struct Conditions {};
+
 using Condition = Func (*)(const Func &, const Region &);
 
-void bind_condition(nb::module_ &m, const char *name, Condition condition, const char *doc) {
-    m.def(
+void bind_condition(nb::class_<Conditions> &c, const char *name, Condition condition,
+                    const char *doc) {
+    c.def_static(
         name,
         [condition](nb::object f, nb::object bounds) {
             return condition(to_func(f), bounds_of(f, bounds));
@@ -33,10 +36,10 @@ void bind_condition(nb::module_ &m, const char *name, Condition condition, const
 }  // namespace
 
 void bind_boundary_conditions(nb::module_ &m) {
-    nb::module_ b =
-        m.def_submodule("BoundaryConditions",
-                        "Funcs that equal another inside of a rectangle and are made up outside.");
-    b.def(
+    nb::class_<Conditions> b(
+        m, "BoundaryConditions",
+        "Funcs that equal another inside of a rectangle and are made up outside.");
+    b.def_static(
         "constant_exterior",
         [](nb::object f, nb::object value, nb::object bounds) {
             const Region region = bounds_of(f, bounds);

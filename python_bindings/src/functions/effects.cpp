@@ -123,8 +123,11 @@ void bind_target_queries(nb::module_ &m) {
 }  // namespace
 
 void bind_effects(nb::module_ &m) {
-    m.def("select", &select_chain);
-    m.def("mux", &mux_of, "id"_a, "values"_a);
+    m.def("select", &select_chain,
+          nb::sig("def select(*args: calotype._types.ValueLike) -> typing.Any"));
+    m.def("mux", &mux_of, "id"_a, "values"_a,
+          nb::sig("def mux(id: calotype._types.ExprLike, values: "
+                  "collections.abc.Sequence[calotype._types.ValueLike]) -> typing.Any"));
     bind_printing(m);
     bind_hints(m);
     bind_target_queries(m);

@@ -6,11 +6,11 @@ namespace calotype::python {
 
 namespace {
 
-nb::object to_python(const Expr &e) {
-    return nb::cast(e);
+Expr to_python(const Expr &e) {
+    return e;
 }
 
-nb::object to_python(const Tuple &t) {
+nb::tuple to_python(const Tuple &t) {
     return nb::tuple(nb::cast(t.as_vector()));
 }
 

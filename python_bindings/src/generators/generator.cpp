@@ -97,7 +97,7 @@ void bind_generator(nb::module_ &m) {
         },
         nb::rv_policy::take_ownership);
     m.def("_generator_main", &main_of);
-    m.def("create_callable_from_generator", &callable_of, "target"_a, "name"_a,
+    m.def("_create_callable_from_generator", &callable_of, "target"_a, "name"_a,
           "generator_params"_a = GeneratorParamsMap());
     static PythonSource source;
     calotype::internal::set_generator_source(&source);

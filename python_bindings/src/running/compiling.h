@@ -168,7 +168,10 @@ void bind_running(nb::class_<T> &c) {
                 }
                 return to_python_callable(result);
             },
-            "arguments"_a, "target"_a = Target())
+            "arguments"_a, "target"_a = Target(),
+            nb::sig("def compile_to_callable(self, arguments: "
+                    "collections.abc.Sequence[calotype._types.ArgumentLike], target: Target = ...) "
+                    "-> Callable"))
         .def("infer_arguments", [](T &t) { return pipeline_of(t).infer_arguments(); });
 }
 

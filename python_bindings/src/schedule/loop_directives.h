@@ -167,7 +167,7 @@ void bind_promises(nb::class_<T> &c) {
                PrefetchBoundStrategy strategy) -> T & {
                 return t.prefetch(f, at, from, offset, strategy);
             },
-            "func"_a, "at"_a, "from"_a, "offset"_a = 1,
+            "func"_a, "at"_a, "from_"_a, "offset"_a = 1,
             "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same_object)
         .def(
             "prefetch",
@@ -175,7 +175,7 @@ void bind_promises(nb::class_<T> &c) {
                PrefetchBoundStrategy strategy) -> T & {
                 return t.prefetch(image.parameter(), at, from, offset, strategy);
             },
-            "image"_a, "at"_a, "from"_a, "offset"_a = 1,
+            "image"_a, "at"_a, "from_"_a, "offset"_a = 1,
             "strategy"_a = PrefetchBoundStrategy::GuardWithIf, same_object)
         .def(
             "stream_stores", [](T &t) -> T & { return t.stream_stores(); }, same_object);

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from ._core import *
+from ._core import _ as _
+from ._core import _0 as _0
+from ._core import _1 as _1
+from ._core import _2 as _2
+from ._core import _3 as _3
+from ._core import _4 as _4
+from ._core import _5 as _5
+from ._core import _6 as _6
+from ._core import _7 as _7
+from ._core import _8 as _8
+from ._core import _9 as _9
+from ._core import Func, RVar, Var
+from ._generator import *
+
+def vars(names: str) -> tuple[Var, ...]: ...
+def rvars(names: str) -> tuple[RVar, ...]: ...
+def funcs(names: str) -> tuple[Func, ...]: ...

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from .. import *
+from .._errors import Error as HalideError
+from .._language import _ as _
+from .._language import _0 as _0
+from .._language import _1 as _1
+from .._language import _2 as _2
+from .._language import _3 as _3
+from .._language import _4 as _4
+from .._language import _5 as _5
+from .._language import _6 as _6
+from .._language import _7 as _7
+from .._language import _8 as _8
+from .._language import _9 as _9

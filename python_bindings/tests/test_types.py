@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The stubs: a type checker knows the package, and the package's own files pass it."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import calotype
+import pytest
+
+pytest.importorskip("mypy")
+here = pathlib.Path(__file__).parent
+package = pathlib.Path(calotype.__file__).parent
+
+
+def mypy(*args, folder):
+    command = [sys.executable, "-m", "mypy", "--config-file", str(here / "mypy.ini"), *args]
+    env = {**os.environ, "MYPYPATH": str(package.parent)}
+    command += ["--cache-dir", str(folder / "cache")]
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=False).stdout
+
+
+def test_mypy_knows_what_is_right_and_what_is_wrong(tmp_path):
+    program = here / "typed_program.py"
+    lines = program.read_text().splitlines()
+    refused = {i + 1 for i, line in enumerate(lines) if line.endswith("# refused")}
+    out = mypy(str(program), folder=tmp_path)
+    found = {int(n) for n in re.findall(r"typed_program\.py:(\d+): error", out)}
+    assert found == refused, out
+    assert not re.search(r"\.pyi:\d+: error", out), out
+
+
+def test_the_package_passes_mypy(tmp_path):
+    out = mypy("-p", "calotype", folder=tmp_path)
+    assert "Success" in out, out
+
+
+def test_the_package_says_that_it_is_typed():
+    for name in ("py.typed", "_core.pyi", "runtime/_runtime.pyi"):
+        assert (package / name).exists(), name
