@@ -24,7 +24,7 @@ from ._errors import (
     RuntimeError,
 )
 
-_submodules = ("halide", "imageio", "runtime", "torch")
+_submodules = ("halide", "imageio", "runtime")
 
 
 def _names() -> Any:

@@ -206,6 +206,10 @@ std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
     return object;
 }
 
+CompileCounts compile_counts() {
+    return Compiler::of_process().counts();
+}
+
 CompileCounts Compiler::counts() const {
     return {lowered_.made(), lowered_.found(), jit_.made(), jit_.found(), objects_found_on_disk_};
 }

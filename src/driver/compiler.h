@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/jit.h"
+#include "driver/compile_counts.h"
 #include "driver/compile_job.h"
 #include "driver/single_flight.h"
 #include "ir/module.h"
@@ -24,15 +25,6 @@ struct JitCode {
     std::vector<std::shared_ptr<const void>> keep_alive;
 };
 
-/// What was done so far, for tests and for CT_DEBUG_CODEGEN.
-struct CompileCounts {
-    int64_t lowered = 0;        ///< front halves that ran
-    int64_t lowered_found = 0;  ///< front halves found
-    int64_t jit_compiled = 0;
-    int64_t jit_found = 0;
-    int64_t objects_found_on_disk = 0;  ///< of those compiled: not even lowered
-};
-
 /// All members may be called on any number of threads at once.
 class Compiler {
 public:
@@ -45,6 +37,7 @@ public:
     /// The job as code in this process. The target must be that of this machine.
     std::shared_ptr<const JitCode> compile_jit(const CompileJob &job);
 
+    /// For tests and for CT_DEBUG_CODEGEN.
     CompileCounts counts() const;
 
 private:

@@ -196,6 +196,25 @@ void JITSharedRuntime::reuse_device_allocations(bool reuse) {
     calotype_reuse_device_allocations(nullptr, reuse);
 }
 
+calotype_stats JITSharedRuntime::kernel_cache_stats() {
+    calotype_stats stats = {};
+    stats.size = sizeof(stats);
+    calotype_get_stats(0, &stats);
+    return stats;
+}
+
+calotype_limits JITSharedRuntime::kernel_cache_limits() {
+    calotype_limits limits = {};
+    limits.size = sizeof(limits);
+    calotype_get_limits(&limits);
+    return limits;
+}
+
+bool JITSharedRuntime::set_kernel_cache_limits(calotype_limits limits) {
+    limits.size = sizeof(limits);
+    return calotype_set_limits(&limits) == CALOTYPE_OK;
+}
+
 void JitErrorBuffer::add(const char *message) {
     std::lock_guard<std::mutex> lock(mutex_);
     text_ += (text_.empty() ? "" : "\n") + std::string(message);

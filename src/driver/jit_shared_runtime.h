@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "runtime/abi/kernel_cache.h"
+
 namespace calotype::internal {
 
 struct JITSharedRuntime {
@@ -13,6 +15,12 @@ struct JITSharedRuntime {
     static void memoization_cache_evict(uint64_t eviction_key);
     /// Whether memory of devices that is freed is kept for the next allocation.
     static void reuse_device_allocations(bool reuse);
+    /// Counts of the cache of device code, and its limits: as the functions of kernel_cache.h, for
+    /// all contexts. `size` is set here.
+    static calotype_stats kernel_cache_stats();
+    static calotype_limits kernel_cache_limits();
+    /// False if they were refused.
+    static bool set_kernel_cache_limits(calotype_limits limits);
 };
 
 }  // namespace calotype::internal

@@ -31,7 +31,10 @@ void bind_effects(nb::module_ &m);
 void bind_inline_reductions(nb::module_ &m);
 void bind_image(nb::module_ &m);
 void bind_evaluate(nb::module_ &m);
+void bind_extern(nb::module_ &m);
+void bind_linkable(nb::module_ &m);
 void bind_generator(nb::module_ &m);
+void bind_cache(nb::module_ &m);
 void bind_boundary_conditions(nb::module_ &m);
 
 /// Makes an exception of C++ the one that is set in Python, for functions that Python calls

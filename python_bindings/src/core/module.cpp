@@ -33,5 +33,8 @@ NB_MODULE(_core, m) {
     bind_boundary_conditions(m);
     bind_evaluate(m);
     bind_image(m);
+    bind_extern(m);
+    bind_linkable(m);
     bind_generator(m);
+    bind_cache(m);
 }

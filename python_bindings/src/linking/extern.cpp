@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// C functions that pipelines call: in expressions and as extern stages.
+#include "bindings.h"
+
+namespace calotype::python {
+
+namespace {
+
+ExternFuncArgument to_extern_argument(nb::handle h) {
+    if (nb::isinstance<ExternFuncArgument>(h)) {
+        return nb::cast<ExternFuncArgument>(h);
+    }
+    if (nb::isinstance<Func>(h)) {
+        return nb::cast<const Func &>(h);
+    }
+    if (nb::isinstance<OutputImageParam>(h)) {
+        return nb::cast<const OutputImageParam &>(h);
+    }
+    if (is_expr_like(h)) {
+        return to_expr(h);
+    }
+    user_assert(is_buffer_like(h))
+        << describe(h) << " cannot be passed to an extern stage: a Func, buffer or number can";
+    return to_buffer(h);
+}
+
+std::vector<Type> to_types(nb::handle h) {
+    if (is_type_like(h)) {
+        return {to_type(h)};
+    }
+    std::vector<Type> types;
+    for (nb::handle t : nb::iter(h)) {
+        types.push_back(to_type(t));
+    }
+    return types;
+}
+
+void define_extern(Func &f, const std::string &function, nb::sequence params, nb::object types,
+                   nb::object arguments, NameMangling mangling, DeviceAPI api) {
+    std::vector<ExternFuncArgument> list;
+    for (nb::handle h : nb::iter(params)) {
+        list.push_back(to_extern_argument(h));
+    }
+    if (PyLong_Check(arguments.ptr())) {
+        f.define_extern(function, list, to_types(types), nb::cast<int>(arguments), mangling, api);
+    } else {
+        f.define_extern(function, list, to_types(types), nb::cast<std::vector<Var>>(arguments),
+                        mangling, api);
+    }
+}
+
+Expr extern_call(const std::string &function, TypeArg result, const std::vector<ExprArg> &args,
+                 bool pure) {
+    return Call::make(result, function, convert_all<Expr>(args),
+                      pure ? CallKind::PureExtern : CallKind::Extern);
+}
+
+// The address of an int, or of what ctypes has of a function.
+void *address_of(nb::handle h) {
+    if (PyLong_Check(h.ptr())) {
+        return PyLong_AsVoidPtr(h.ptr());
+    }
+    nb::module_ ctypes = nb::module_::import_("ctypes");
+    nb::object value = ctypes.attr("cast")(h, ctypes.attr("c_void_p")).attr("value");
+    return PyLong_AsVoidPtr(value.ptr());
+}
+
+// What is called must stay: the functions are kept by the object that the pipeline belongs to.
+template<typename T>
+void set_externs(nb::handle self, nb::dict externs) {
+    std::map<std::string, JITExtern> map;
+    for (auto [name, value] : externs) {
+        const std::string key = nb::cast<std::string>(name);
+        if (nb::isinstance<Func>(value)) {
+            map.emplace(key, JITExtern(nb::cast<const Func &>(value)));
+        } else if (nb::isinstance<Pipeline>(value)) {
+            map.emplace(key, JITExtern(nb::cast<const Pipeline &>(value)));
+        } else {
+            map.emplace(key, JITExtern(ExternCFunction(address_of(value), ExternSignature())));
+        }
+    }
+    nb::cast<T &>(self).set_jit_externs(map);
+    // Never freed: compiled code that calls them may be found again by another pipeline.
+    externs.inc_ref();
+}
+
+}  // namespace
+
+void bind_extern(nb::module_ &m) {
+    nb::class_<ExternFuncArgument>(m, "ExternFuncArgument", "What an extern stage is passed.")
+        .def(nb::init<>())
+        .def(
+            "__init__",
+            [](ExternFuncArgument *a, nb::object value) {
+                new (a) ExternFuncArgument(to_extern_argument(value));
+            },
+            "value"_a)
+        .def("is_func", &ExternFuncArgument::is_func)
+        .def("is_expr", &ExternFuncArgument::is_expr)
+        .def("is_buffer", &ExternFuncArgument::is_buffer)
+        .def("is_image_param", &ExternFuncArgument::is_image_param)
+        .def("defined", &ExternFuncArgument::defined);
+    nb::class_<Func> func = nb::borrow<nb::class_<Func>>(m.attr("Func"));
+    func.def("define_extern", &define_extern, "function_name"_a, "params"_a, "types"_a,
+             "arguments"_a, "mangling"_a = NameMangling::Default, "device_api"_a = DeviceAPI::Host);
+    func.def("define_extern", &define_extern, "function_name"_a, "params"_a, "type"_a,
+             "dimensionality"_a, "mangling"_a = NameMangling::Default,
+             "device_api"_a = DeviceAPI::Host);
+    nb::class_<Pipeline> pipeline = nb::borrow<nb::class_<Pipeline>>(m.attr("Pipeline"));
+    pipeline.def("set_jit_externs", &set_externs<Pipeline>, "externs"_a,
+                 "What names of extern functions stand for in this process: functions of ctypes, "
+                 "addresses, or Funcs.");
+    m.def("extern_call", &extern_call, "function"_a, "type"_a, "args"_a, "pure"_a = false,
+          "A call of a C function. One that is pure depends on its arguments alone.");
+}
+
+}  // namespace calotype::python
