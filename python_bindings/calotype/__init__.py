@@ -38,6 +38,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     try:
         value = getattr(_names(), name)
+    except ModuleNotFoundError as e:
+        if e.name not in ("calotype._language", "calotype._core"):
+            raise
+        raise AttributeError(
+            f"calotype.{name} needs the compiler, and only calotype-runtime is installed here"
+        ) from None
     except AttributeError:
         raise AttributeError(f"module 'calotype' has no attribute '{name}'") from None
     globals()[name] = value
