@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "call.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -56,16 +57,25 @@ uint64_t bits_of(T value) {
                      type_text(type));
 }
 
-// Of a float, by the conversion of the nearest type that Python's struct module has.
+// Of a float of 16 bits, rounded to nearest, ties to even.
 uint64_t half_bits(double value) {
-    char packed[2];
-    if (PyFloat_Pack2(value, packed, 1) != 0) {
-        PyErr_Clear();
-        return 0x7c00;
+    const uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+    const double size = std::abs(value);
+    if (std::isnan(value)) {
+        return sign | 0x7e00;
     }
-    uint16_t bits = 0;
-    std::memcpy(&bits, packed, 2);
-    return bits;
+    if (size == 0) {
+        return sign;
+    }
+    if (size >= 65520) {
+        return sign | 0x7c00;
+    }
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    // Of the last bit; below 2^-14 it stays that of the smallest numbers.
+    const int last = std::max(exponent - 11, -24);
+    const auto digits = uint64_t(std::nearbyint(std::ldexp(size, -last)));
+    return sign | (last == -24 ? digits : (uint64_t(last + 24) << 10) + digits);
 }
 
 // Rounded to nearest, ties to even.
