@@ -53,6 +53,10 @@ target_include_directories(calotype_halide_runtime INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/compat>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/calotype/runtime/compat>)
 target_link_libraries(calotype_halide_runtime INTERFACE calotype_buffer)
+# The headers define this too; here it holds for the whole of each source, so that what is declared
+# before the first include, and in sources that include none of them, is the same.
+target_compile_definitions(calotype_halide_runtime INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:Halide=calotype>)
 
 # Its dependencies are looked up by CalotypeConfig.cmake where they are used, so that this target can
 # be made without them.

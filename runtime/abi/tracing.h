@@ -47,6 +47,8 @@ typedef struct calotype_trace_event_t {
     int32_t value_index;
     /** Length of `coordinates`. */
     int32_t dimensions;
+    /** Of the value, as type.lanes. */
+    int32_t lanes;
 } calotype_trace_event_t;
 
 /** Told of every event. Returns an id for it, greater than 0. By default a line of text is printed,

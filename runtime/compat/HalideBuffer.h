@@ -11,5 +11,3 @@
 
 #define has_static_halide_type has_static_calotype_type
 #define static_halide_type static_calotype_type
-
-namespace Halide = calotype;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../runtime.h"
+#include "halide_namespace.h"
 #include "runtime_errors.h"
 #include "runtime_functions.h"
 #include "runtime_types.h"
@@ -16,6 +17,17 @@
 #define HalideFunctionInfo CalotypeFunctionInfo
 #endif
 
+#ifndef HALIDE_EXPORT_SYMBOL
+#ifdef _WIN32
+#define HALIDE_EXPORT_SYMBOL __declspec(dllexport)
+#define HALIDE_NEVER_INLINE __declspec(noinline)
+#define HALIDE_ATTRIBUTE_DEPRECATED(text) __declspec(deprecated(text))
+#else
+#define HALIDE_EXPORT_SYMBOL __attribute__((visibility("default")))
+#define HALIDE_NEVER_INLINE __attribute__((noinline))
+#define HALIDE_ATTRIBUTE_DEPRECATED(text) __attribute__((deprecated(text)))
+#endif
+#endif
 #ifndef HALIDE_ALWAYS_INLINE
 #define HALIDE_ALWAYS_INLINE CALOTYPE_ALWAYS_INLINE
 #define HALIDE_MUST_USE_RESULT CALOTYPE_MUST_USE_RESULT

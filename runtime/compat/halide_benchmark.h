@@ -3,5 +3,4 @@
 #pragma once
 
 #include "../tools/benchmark.h"
-
-namespace Halide = calotype;
+#include "halide_namespace.h"

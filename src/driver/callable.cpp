@@ -37,7 +37,8 @@ void check_argument(size_t i, const Argument &arg, const Callable::FullCallCheck
         << "argument " << i << " (" << arg.name << ") is " << kind_of(given.is_buffer)
         << ", must be " << kind_of(arg.is_buffer());
     const bool is_open = given.is_buffer && given.type == Type();
-    user_assert(is_open || given.type == arg.type)
+    // All pointers are passed alike.
+    user_assert(is_open || given.type.to_abi() == arg.type.to_abi())
         << "argument " << i << " (" << arg.name << ") has type " << given.type << ", must have "
         << arg.type;
     user_assert(!given.is_buffer || given.dims < 0 || given.dims == arg.dimensions)

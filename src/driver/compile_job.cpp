@@ -6,6 +6,7 @@
 
 #include "codegen/nvptx/toolkit.h"
 #include "driver/job_text.h"
+#include "support/environment.h"
 #include "support/hash.h"
 #include "support/text.h"
 
@@ -54,7 +55,7 @@ void put_artifact(JobText &text, const CompileJob &job) {
 }
 
 std::string environment_text(const char *name) {
-    const char *value = std::getenv(name);
+    const char *value = internal::environment(name);
     return value ? value : "";
 }
 
@@ -62,8 +63,8 @@ std::string environment_text(const char *name) {
 
 CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
     CompileOptions options;
-    options.print_pass_times = environment_text("CT_TIME_LOWERING_PASSES") == "1";
-    for (const std::string &rule : internal::split(environment_text("CT_DEBUG_CODEGEN"), ";")) {
+    options.print_pass_times = environment_text("TIME_LOWERING_PASSES") == "1";
+    for (const std::string &rule : internal::split(environment_text("DEBUG_CODEGEN"), ";")) {
         const size_t at = rule.find('@');
         if (at == std::string::npos || rule.substr(at + 1) == pipeline) {
             options.debug_level = std::max(options.debug_level, std::atoi(rule.c_str()));

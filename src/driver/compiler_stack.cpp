@@ -7,14 +7,20 @@
 #include <cstdlib>
 #include <exception>
 
+#include "codegen/version.h"
+#include "support/environment.h"
 #include "support/error.h"
 
 namespace calotype {
 
+int internal::version_of_llvm() {
+    return llvm_version();
+}
+
 namespace {
 
 size_t initial_size() {
-    const char *text = std::getenv("CT_COMPILER_STACK_SIZE");
+    const char *text = internal::environment("COMPILER_STACK_SIZE");
     return text && *text ? size_t(std::strtoull(text, nullptr, 10)) : default_compiler_stack_size;
 }
 

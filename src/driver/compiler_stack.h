@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiling on a stack of its own: expressions may be nested deeper than a thread's usual stack
-// allows.
+// allows. And of what version the compiler is.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,9 @@ size_t get_compiler_stack_size();
 void set_compiler_stack_size(size_t bytes);
 
 namespace internal {
+
+/// The version of the LLVM that code is generated with: 19.1 is 191.
+int version_of_llvm();
 
 /// Calls f() on a thread with that stack and waits for it. Throws what f throws.
 void run_on_compiler_stack(const std::function<void()> &f);

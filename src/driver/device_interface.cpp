@@ -11,21 +11,19 @@
 namespace calotype {
 
 namespace {
-
 using InterfaceGetter = const calotype_device_interface_t *(*)();
+}  // namespace
 
 // The runtime has one such function a device that it was built for:
 // calotype_cuda_device_interface().
-const calotype_device_interface_t *find_interface(DeviceAPI api) {
-    const internal::JitSymbols &symbols = internal::jit_runtime_symbols();
+const calotype_device_interface_t *internal::find_device_interface(DeviceAPI api) {
+    const JitSymbols &symbols = jit_runtime_symbols();
     const auto getter =
         symbols.find(std::string("calotype_") + to_string(api) + "_device_interface");
     return getter == symbols.end()
                ? nullptr
                : reinterpret_cast<InterfaceGetter>(const_cast<void *>(getter->second))();
 }
-
-}  // namespace
 
 DeviceAPI get_default_device_api_for_target(const Target &t) {
     const DeviceAPI api = t.get_required_device_api();
@@ -40,7 +38,7 @@ get_device_interface_for_device_api(DeviceAPI api, const Target &t, const char *
     user_assert(wanted != DeviceAPI::Host && wanted != DeviceAPI::None &&
                 t.supports_device_api(wanted))
         << site << "target " << t.to_string() << " has no device " << to_string(api);
-    const calotype_device_interface_t *interface = find_interface(wanted);
+    const calotype_device_interface_t *interface = internal::find_device_interface(wanted);
     user_assert(interface) << site << "the runtime of this build has no device "
                            << to_string(wanted);
     return interface;
@@ -54,7 +52,8 @@ bool host_supports_target_device(const Target &t) {
     if (t.has_feature(Target::OpenCL) && !calotype_opencl_can_run()) {
         return false;
     }
-    return !t.has_feature(Target::Vulkan);
+    return !t.features_any_of(
+        {Target::Vulkan, Target::Metal, Target::D3D12Compute, Target::WebGPU, Target::HVX});
 }
 
 }  // namespace calotype

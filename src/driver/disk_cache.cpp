@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "support/environment.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/hash.h"
@@ -65,12 +66,12 @@ DiskCache::DiskCache(const std::string &folder, int64_t max_bytes, int64_t max_a
 }
 
 std::optional<DiskCache> DiskCache::from_environment() {
-    const char *folder = std::getenv("CT_CACHE_DIR");
+    const char *folder = internal::environment("CACHE_DIR");
     if (!folder || !*folder) {
         return std::nullopt;
     }
-    const char *size = std::getenv("CT_CACHE_MAX_SIZE");
-    const char *age = std::getenv("CT_CACHE_MAX_AGE");
+    const char *size = internal::environment("CACHE_MAX_SIZE");
+    const char *age = internal::environment("CACHE_MAX_AGE");
     return DiskCache(folder, parse_cache_size(size ? size : "1G"),
                      age ? parse_count("CT_CACHE_MAX_AGE", age) : 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/jit_runtime.h"
 
+#include <atomic>
 #include <utility>
 
 #include "driver/jit_shared_runtime.h"
@@ -26,19 +27,27 @@ JITUserContext *context_of(void *user_context) {
     return static_cast<JITUserContext *>(user_context);
 }
 
-// Each looks whether the run has a handler of its own. Code that was compiled ahead of time and is
-// linked to the same copy of the runtime passes null and gets the defaults.
+// What JITSharedRuntime::set_default_handlers set. Readers take no lock: a set that was replaced
+// stays alive, as a thread may still be reading it.
+const JITHandlers no_handlers;
+std::atomic<const JITHandlers *> default_handlers{&no_handlers};
+
+// The handlers of the run. Code that was compiled ahead of time and is linked to the same copy of
+// the runtime passes null, as do devices that free what a buffer held, and get the defaults.
+const JITHandlers &handlers_of(JITUserContext *c) {
+    return c ? c->handlers : *default_handlers.load(std::memory_order_acquire);
+}
 
 void print(void *uc, const char *text) {
     JITUserContext *c = context_of(uc);
-    c && c->handlers.custom_print ? c->handlers.custom_print(c, text)
-                                  : calotype_default_print(uc, text);
+    handlers_of(c).custom_print ? handlers_of(c).custom_print(c, text)
+                                : calotype_default_print(uc, text);
 }
 
 void error(void *uc, const char *message) {
     JITUserContext *c = context_of(uc);
-    if (c && c->handlers.custom_error) {
-        c->handlers.custom_error(c, message);
+    if (handlers_of(c).custom_error) {
+        handlers_of(c).custom_error(c, message);
     } else if (c && c->error_buffer) {
         c->error_buffer->add(message);
     } else {
@@ -48,37 +57,38 @@ void error(void *uc, const char *message) {
 
 void *allocate(void *uc, size_t size) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_malloc ? c->handlers.custom_malloc(c, size)
-                                          : calotype_default_malloc(uc, size);
+    return handlers_of(c).custom_malloc ? handlers_of(c).custom_malloc(c, size)
+                                        : calotype_default_malloc(uc, size);
 }
 
 void release(void *uc, void *address) {
     JITUserContext *c = context_of(uc);
-    c && c->handlers.custom_free ? c->handlers.custom_free(c, address)
-                                 : calotype_default_free(uc, address);
+    handlers_of(c).custom_free ? handlers_of(c).custom_free(c, address)
+                               : calotype_default_free(uc, address);
 }
 
 using ContextTask = int (*)(JITUserContext *, int, uint8_t *);
 
 int do_task(void *uc, calotype_task_t task, int number, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_do_task
-               ? c->handlers.custom_do_task(c, reinterpret_cast<ContextTask>(task), number, closure)
+    return handlers_of(c).custom_do_task
+               ? handlers_of(c).custom_do_task(c, reinterpret_cast<ContextTask>(task), number,
+                                               closure)
                : calotype_default_do_task(uc, task, number, closure);
 }
 
 int do_par_for(void *uc, calotype_task_t task, int min, int size, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_do_par_for
-               ? c->handlers.custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size,
-                                               closure)
+    return handlers_of(c).custom_do_par_for
+               ? handlers_of(c).custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size,
+                                                  closure)
                : calotype_default_do_par_for(uc, task, min, size, closure);
 }
 
 int32_t trace(void *uc, const calotype_trace_event_t *event) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_trace ? c->handlers.custom_trace(c, event)
-                                         : calotype_default_trace(uc, event);
+    return handlers_of(c).custom_trace ? handlers_of(c).custom_trace(c, event)
+                                       : calotype_default_trace(uc, event);
 }
 
 // The run that this thread began: hooks that look for symbols are given no context.
@@ -86,20 +96,20 @@ thread_local JITUserContext *run_of_thread = nullptr;
 
 void *get_symbol(const char *name) {
     JITUserContext *c = run_of_thread;
-    return c && c->handlers.custom_get_symbol ? c->handlers.custom_get_symbol(name)
-                                              : calotype_default_get_symbol(name);
+    return handlers_of(c).custom_get_symbol ? handlers_of(c).custom_get_symbol(name)
+                                            : calotype_default_get_symbol(name);
 }
 
 void *load_library(const char *name) {
     JITUserContext *c = run_of_thread;
-    return c && c->handlers.custom_load_library ? c->handlers.custom_load_library(name)
-                                                : calotype_default_load_library(name);
+    return handlers_of(c).custom_load_library ? handlers_of(c).custom_load_library(name)
+                                              : calotype_default_load_library(name);
 }
 
 void *get_library_symbol(void *library, const char *name) {
     JITUserContext *c = run_of_thread;
-    return c && c->handlers.custom_get_library_symbol
-               ? c->handlers.custom_get_library_symbol(library, name)
+    return handlers_of(c).custom_get_library_symbol
+               ? handlers_of(c).custom_get_library_symbol(library, name)
                : calotype_default_get_library_symbol(library, name);
 }
 
@@ -113,22 +123,24 @@ const CudaDefaults &install_cuda_hooks();
 
 int acquire_cuda_context(void *uc, CUctx_st **context, bool create) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_cuda_acquire_context
-               ? c->handlers.custom_cuda_acquire_context(c, reinterpret_cast<void **>(context),
-                                                         create)
+    return handlers_of(c).custom_cuda_acquire_context
+               ? handlers_of(c).custom_cuda_acquire_context(c, reinterpret_cast<void **>(context),
+                                                            create)
                : install_cuda_hooks().acquire(uc, context, create);
 }
 
 int release_cuda_context(void *uc) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_cuda_release_context ? c->handlers.custom_cuda_release_context(c)
-                                                        : install_cuda_hooks().release(uc);
+    return handlers_of(c).custom_cuda_release_context
+               ? handlers_of(c).custom_cuda_release_context(c)
+               : install_cuda_hooks().release(uc);
 }
 
 int get_cuda_stream(void *uc, CUctx_st *context, CUstream_st **stream) {
     JITUserContext *c = context_of(uc);
-    return c && c->handlers.custom_cuda_get_stream
-               ? c->handlers.custom_cuda_get_stream(c, context, reinterpret_cast<void **>(stream))
+    return handlers_of(c).custom_cuda_get_stream
+               ? handlers_of(c).custom_cuda_get_stream(c, context,
+                                                       reinterpret_cast<void **>(stream))
                : install_cuda_hooks().get_stream(uc, context, stream);
 }
 
@@ -184,6 +196,35 @@ const JitSymbols &jit_runtime_symbols() {
     return symbols;
 }
 
+JITHandlers JITSharedRuntime::set_default_handlers(const JITHandlers &handlers) {
+    jit_runtime_symbols();  // installs the hooks
+    return *default_handlers.exchange(new JITHandlers(handlers), std::memory_order_acq_rel);
+}
+
+void JITSharedRuntime::populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers) {
+    fill_all(context->handlers, handlers);
+    fill_all(context->handlers, handlers_of(nullptr));
+}
+
+int JITSharedRuntime::get_num_threads() {
+    return calotype_get_num_threads();
+}
+
+int JITSharedRuntime::set_num_threads(int threads) {
+    user_assert(threads >= 0) << "the number of threads is " << threads << ", must be at least 0";
+    return calotype_set_num_threads(threads);
+}
+
+void JITSharedRuntime::release_all() {
+    calotype_memoization_cache_cleanup();
+    for (DeviceAPI api : {DeviceAPI::CUDA, DeviceAPI::OpenCL}) {
+        if (const calotype_device_interface_t *interface = find_device_interface(api)) {
+            calotype_device_release(nullptr, interface);
+        }
+    }
+    calotype_shutdown_thread_pool();
+}
+
 void JITSharedRuntime::memoization_cache_set_size(int64_t bytes) {
     calotype_memoization_cache_set_size(bytes);
 }
@@ -228,6 +269,7 @@ std::string JitErrorBuffer::text() const {
 JitRun::JitRun(JITUserContext *given, const JITHandlers &of_pipeline)
     : context_(given ? given : &own_), given_handlers_(context_->handlers) {
     fill_all(context_->handlers, of_pipeline);
+    fill_all(context_->handlers, handlers_of(nullptr));
     context_->error_buffer = &errors_;
     outer_run_ = std::exchange(run_of_thread, context_);
 }

@@ -4,11 +4,24 @@
 
 #include <cstdint>
 
+#include "driver/jit_handlers.h"
 #include "runtime/abi/kernel_cache.h"
 
 namespace calotype::internal {
 
 struct JITSharedRuntime {
+    /// Handlers of runs whose context and pipeline have none, and of what the runtime does outside
+    /// of any run. Gives those of before.
+    static JITHandlers set_default_handlers(const JITHandlers &handlers);
+    /// Fills in the handlers that a context lacks: from `handlers`, then from the default ones.
+    static void populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers);
+    /// The threads of parallel loops. set_num_threads gives the number of before; 0: as many as
+    /// there are processors.
+    static int get_num_threads();
+    static int set_num_threads(int threads);
+    /// Frees what the runtime keeps: memoized results, devices' contexts and memory, threads. The
+    /// next run makes anew what it needs.
+    static void release_all();
     /// How many bytes memoized results may take; less than there are now drops the oldest.
     static void memoization_cache_set_size(int64_t bytes);
     /// Drops the results with that eviction key.

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "ir/type_of.h"
+#include "runtime/abi/runtime_cuda.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -22,15 +23,36 @@ JitState &JitState::of(const Pipeline &pipeline) {
     return static_cast<JitState &>(*contents.driver_state);
 }
 
+namespace {
+
+// A target of this process that says cuda alone means the device that kernels will run on, so that
+// they are made for its capability. Where there is none, what fails is the run, with the runtime's
+// error.
+Target with_capability_of_device(const Target &target) {
+    Target best = target;
+    for (int f = Target::CUDACapability30; f <= Target::CUDACapability120; f++) {
+        if (!target.has_feature(Target::CUDA) || target.has_feature(Target::Feature(f))) {
+            return target;
+        }
+        const Target with = target.with_feature(Target::Feature(f));
+        if (calotype_cuda_can_run(with.get_cuda_capability_lower_bound())) {
+            best = with;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
 Target resolve_jit_target(const Target &target) {
     if (target == Target() || target.has_unknowns()) {
-        return get_jit_target_from_environment();
+        return with_capability_of_device(get_jit_target_from_environment());
     }
     const Target host = get_host_target();
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
         << "target " << target.to_string() << " cannot run on this machine, which is "
         << host.to_string();
-    return target.with_feature(Target::JIT);
+    return with_capability_of_device(target.with_feature(Target::JIT));
 }
 
 Argument user_context_argument() {

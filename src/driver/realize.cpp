@@ -95,7 +95,7 @@ void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t
         for (const Type &t : f.output_types()) {
             if (i < buffers.size()) {
                 const calotype_buffer_t &b = *buffers[i];
-                user_assert(Type(b.type) == t)
+                user_assert(b.type == t.to_abi())
                     << "buffer " << i << " for output func " << f.name() << " has type "
                     << Type(b.type) << ", must have " << t;
                 user_assert(b.dimensions == f.dimensions())

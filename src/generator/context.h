@@ -3,28 +3,13 @@
 // leaves open.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
+#include "lang/schedule/autoscheduler.h"
 #include "target/target.h"
 
 namespace calotype {
-
-/// The choice of an autoscheduler and its settings. No name: the generator schedules by itself.
-struct AutoschedulerParams {
-    std::string name;
-    std::map<std::string, std::string> extra;
-
-    AutoschedulerParams() = default;
-    explicit AutoschedulerParams(const std::string &name) : name(name) {
-    }
-    AutoschedulerParams(const std::string &name, const std::map<std::string, std::string> &extra)
-        : name(name), extra(extra) {
-    }
-    /// "autoscheduler=NAME autoscheduler.KEY=VALUE ...".
-    std::string to_string() const;
-};
 
 class GeneratorContext {
 public:

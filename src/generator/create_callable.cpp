@@ -9,8 +9,20 @@ Callable create_callable_from_generator(const GeneratorContext &context, const s
                                         const GeneratorParamsMap &params) {
     const auto generator = internal::create_generator(name, context);
     generator->set_params(params);
-    Pipeline pipeline = generator->build_pipeline();
-    return pipeline.compile_to_callable(generator->arguments(), context.target());
+    return generator->compile_to_callable();
+}
+
+Callable
+internal::GeneratorBase::compile_to_callable(const JITHandlers *handlers,
+                                             const std::map<std::string, JITExtern> *externs) {
+    Pipeline pipeline = build_pipeline();
+    if (handlers) {
+        pipeline.jit_handlers() = *handlers;
+    }
+    if (externs) {
+        pipeline.set_jit_externs(*externs);
+    }
+    return pipeline.compile_to_callable(arguments(), get_target());
 }
 
 Callable create_callable_from_generator(const Target &target, const std::string &name,

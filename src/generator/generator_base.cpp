@@ -213,8 +213,6 @@ Pipeline GeneratorBase::get_pipeline() {
 }
 
 Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>> &given) {
-    user_assert(!using_autoscheduler())
-        << "autoscheduler '" << autoscheduler_.name << "' is not known";
     user_assert(given.empty() || phase_ <= Phase::Configured)
         << "generator '" << registered_name_ << "' is applied twice";
     configure_once();
@@ -230,6 +228,9 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
     if (phase_ == Phase::Generated) {
         get_pipeline();
         call_schedule();
+        if (using_autoscheduler()) {
+            pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
+        }
         phase_ = Phase::Scheduled;
     }
     return get_pipeline();

@@ -100,6 +100,10 @@ public:
     /// Runs all steps not yet done. `given`: one list an input, for a generator used inside of a
     /// program; empty ahead of time.
     Pipeline build_pipeline(const std::vector<std::vector<StubInput>> &given = {});
+    /// build_pipeline, compiled for this process: it takes the inputs in order, then the outputs.
+    /// Handlers and extern functions are as those of a Pipeline.
+    Callable compile_to_callable(const JITHandlers *handlers = nullptr,
+                                 const std::map<std::string, JITExtern> *externs = nullptr);
     /// After build_pipeline: the inputs in order, as arguments of a function.
     std::vector<Argument> arguments() const;
     /// build_pipeline as what is compiled.

@@ -6,17 +6,6 @@
 
 namespace calotype {
 
-std::string AutoschedulerParams::to_string() const {
-    std::string text;
-    if (!name.empty()) {
-        text = "autoscheduler=" + name;
-    }
-    for (const auto &[key, value] : extra) {
-        text += (text.empty() ? "" : " ") + ("autoscheduler." + key + "=" + value);
-    }
-    return text;
-}
-
 namespace internal {
 
 namespace {

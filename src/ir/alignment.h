@@ -10,6 +10,10 @@ namespace calotype {
 /// `remainder`.
 struct Alignment {
     int64_t modulus = 1, remainder = 0;
+    constexpr Alignment() = default;
+    constexpr Alignment(int64_t modulus, int64_t remainder)
+        : modulus(modulus), remainder(remainder) {
+    }
     bool operator==(const Alignment &o) const {
         return modulus == o.modulus && remainder == o.remainder;
     }

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Float to integer as a Cast does it: truncated; outside of the 64-bit range the value is
@@ -73,6 +75,10 @@ Expr make_const(Type t, uint64_t value) {
 
 Expr make_const(Type t, double value) {
     return make_any_const(t, value);
+}
+
+Expr make_bool(bool value, int lanes) {
+    return make_const(Bool(lanes), value);
 }
 
 Expr make_zero(Type t) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "ir/expr.h"
 
@@ -13,9 +14,15 @@ namespace calotype {
 Expr make_const(Type t, int64_t value);
 Expr make_const(Type t, uint64_t value);
 Expr make_const(Type t, double value);
-inline Expr make_const(Type t, int value) {
-    return make_const(t, int64_t(value));
+/// Any other type of number counts as the widest of its kind.
+template<typename T, typename = std::enable_if_t<std::is_arithmetic<T>::value>>
+Expr make_const(Type t, T value) {
+    using Wide =
+        std::conditional_t<std::is_floating_point<T>::value, double,
+                           std::conditional_t<std::is_signed<T>::value, int64_t, uint64_t>>;
+    return make_const(t, Wide(value));
 }
+Expr make_bool(bool value, int lanes = 1);
 Expr make_zero(Type t);
 Expr make_one(Type t);
 Expr const_true(int lanes = 1);

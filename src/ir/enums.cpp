@@ -2,15 +2,19 @@
 #include "ir/enums.h"
 
 #include <iterator>
+#include <ostream>
 
 namespace calotype {
 
 namespace {
 
 // The words of each enumeration in the order of its enumerators.
-const char *const device_apis[] = {"none", "host", "default_gpu", "cuda", "opencl", "vulkan"};
-const char *const memory_types[] = {"auto",       "heap",        "stack",    "register",
-                                    "gpu_shared", "gpu_texture", "amx_tile", "gpu_shared_async"};
+const char *const device_apis[] = {"none",        "host",         "default_gpu", "cuda",
+                                   "opencl",      "vulkan",       "metal",       "hexagon",
+                                   "hexagon_dma", "d3d12compute", "webgpu",      "sme_streaming"};
+const char *const memory_types[] = {"auto",         "heap",        "stack",    "register",
+                                    "gpu_shared",   "gpu_texture", "amx_tile", "gpu_shared_async",
+                                    "locked_cache", "vtcm"};
 const char *const for_types[] = {"serial", "parallel",  "vectorized", "unrolled",
                                  "extern", "gpu_block", "gpu_thread", "gpu_lane"};
 const char *const partitions[] = {"auto", "never", "always"};
@@ -24,6 +28,8 @@ const char *const tail_strategies[] = {"round_up",
                                        "round_up_and_blend",
                                        "auto"};
 const char *const prefetch_strategies[] = {"clamp", "guard_with_if", "non_faulting"};
+const char *const align_strategies[] = {"align_start", "align_end", "no_align", "auto"};
+const char *const manglings[] = {"default", "c", "c_plus_plus"};
 
 template<typename Enum, typename Words>
 bool find(const Words &words, const std::string &text, Enum *result) {
@@ -55,6 +61,37 @@ const char *to_string(TailStrategy x) {
 }
 const char *to_string(PrefetchBoundStrategy x) {
     return prefetch_strategies[size_t(x)];
+}
+const char *to_string(LoopAlignStrategy x) {
+    return align_strategies[size_t(x)];
+}
+const char *to_string(NameMangling x) {
+    return manglings[size_t(x)];
+}
+
+std::ostream &operator<<(std::ostream &out, DeviceAPI x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, MemoryType x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, ForType x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, Partition x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, TailStrategy x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, PrefetchBoundStrategy x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, LoopAlignStrategy x) {
+    return out << to_string(x);
+}
+std::ostream &operator<<(std::ostream &out, NameMangling x) {
+    return out << to_string(x);
 }
 
 bool from_string(const std::string &text, DeviceAPI *result) {

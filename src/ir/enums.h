@@ -3,12 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 
 namespace calotype {
 
-/// Where a loop runs or a buffer lives.
-enum class DeviceAPI : uint8_t { None, Host, Default_GPU, CUDA, OpenCL, Vulkan };
+/// Where a loop runs or a buffer lives. There is no code generator for Vulkan and those after it:
+/// compiling for them is an error.
+enum class DeviceAPI : uint8_t {
+    None,
+    Host,
+    Default_GPU,
+    CUDA,
+    OpenCL,
+    Vulkan,
+    Metal,
+    Hexagon,
+    HexagonDma,
+    D3D12Compute,
+    WebGPU,
+    SMEStreaming  ///< ARM's streaming mode
+};
 
 /// Where a Func's storage lives.
 enum class MemoryType : uint8_t {
@@ -20,6 +35,8 @@ enum class MemoryType : uint8_t {
     GPUTexture,
     AMXTile,
     GPUSharedAsync,
+    LockedCache,  ///< of Hexagon: a name alone, as VTCM
+    VTCM,
 };
 
 /// How the iterations of a loop are carried out.
@@ -65,6 +82,16 @@ const char *to_string(ForType);
 const char *to_string(Partition);
 const char *to_string(TailStrategy);
 const char *to_string(PrefetchBoundStrategy);
+const char *to_string(LoopAlignStrategy);
+const char *to_string(NameMangling);
+std::ostream &operator<<(std::ostream &, DeviceAPI);
+std::ostream &operator<<(std::ostream &, MemoryType);
+std::ostream &operator<<(std::ostream &, ForType);
+std::ostream &operator<<(std::ostream &, Partition);
+std::ostream &operator<<(std::ostream &, TailStrategy);
+std::ostream &operator<<(std::ostream &, PrefetchBoundStrategy);
+std::ostream &operator<<(std::ostream &, LoopAlignStrategy);
+std::ostream &operator<<(std::ostream &, NameMangling);
 bool from_string(const std::string &, DeviceAPI *);
 bool from_string(const std::string &, MemoryType *);
 bool from_string(const std::string &, ForType *);

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Expr::Expr(int8_t x) : Expr(IntImm::make(Int(8), x)) {
 }
 Expr::Expr(int16_t x) : Expr(IntImm::make(Int(16), x)) {

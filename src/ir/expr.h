@@ -12,6 +12,12 @@
 
 namespace calotype {
 
+class Visitor;
+
+// Nodes stand in calotype::internal: programs that use all names of calotype may have classes of
+// their own that are called Add or Load.
+namespace internal {
+
 /// One tag a row of ir/nodes.def.
 enum class NodeKind : uint8_t {
 #define EXPR(Name) Name,
@@ -35,7 +41,6 @@ struct StmtNode : Node {
     using Node::Node;
 };
 
-namespace internal {
 /// Base of a concrete node: fixes the tag. `T::kind_tag` lets Expr::as<T>() test without virtual
 /// calls.
 template<NodeKind K>
@@ -56,10 +61,10 @@ struct StmtBase : StmtNode {
 ///
 /// Built from C++ numbers, Vars, Params, Funcs applied to coordinates, and the operators of
 /// ir/operators.h.
-class Expr : public IntrusivePtr<const ExprNode> {
+class Expr : public IntrusivePtr<const internal::ExprNode> {
 public:
     Expr() = default;
-    Expr(const ExprNode *n) : IntrusivePtr(n) {
+    Expr(const internal::ExprNode *n) : IntrusivePtr(n) {
     }
     /// Constants. The type is that of the C++ value: Expr(1) is an int32, Expr(1.0f) a float32,
     /// Expr(true) a bool.
@@ -91,9 +96,11 @@ public:
         return get() && get()->kind == T::kind_tag ? static_cast<const T *>(get()) : nullptr;
     }
     /// Precondition: defined().
-    NodeKind kind() const {
+    internal::NodeKind kind() const {
         return get()->kind;
     }
+    /// Visit this node; the same as (*visitor)(*this).
+    void accept(Visitor *visitor) const;
 };
 
 /// Orders handles by identity, for maps keyed on an expression's node.
@@ -104,18 +111,19 @@ struct ExprCompare {
 };
 
 /// A statement: a handle to an immutable statement node; undefined means "does nothing".
-class Stmt : public IntrusivePtr<const StmtNode> {
+class Stmt : public IntrusivePtr<const internal::StmtNode> {
 public:
     Stmt() = default;
-    Stmt(const StmtNode *n) : IntrusivePtr(n) {
+    Stmt(const internal::StmtNode *n) : IntrusivePtr(n) {
     }
     template<typename T>
     const T *as() const {
         return get() && get()->kind == T::kind_tag ? static_cast<const T *>(get()) : nullptr;
     }
-    NodeKind kind() const {
+    internal::NodeKind kind() const {
         return get()->kind;
     }
+    void accept(Visitor *visitor) const;
 };
 
 /// One dimension of a rectangle: coordinates min, min + 1, ..., min + extent - 1.

@@ -5,9 +5,10 @@
 #include <limits>
 #include <numeric>
 
+#include "ir/constants.h"
 #include "ir/node_assert.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
@@ -138,8 +139,6 @@ void check_operands(NodeKind kind, const Expr &a, const Expr &b) {
 
 }  // namespace
 
-namespace internal {
-
 template<NodeKind K, typename Self, bool yields_bool>
 Expr BinaryNode<K, Self, yields_bool>::make(Expr a, Expr b) {
     check_operands(K, a, b);
@@ -153,8 +152,6 @@ Expr BinaryNode<K, Self, yields_bool>::make(Expr a, Expr b) {
 #define COMPARE(Name, symbol) template struct BinaryNode<NodeKind::Name, Name, true>;
 #define LOGIC(Name, symbol) COMPARE(Name, symbol)
 #include "ir/nodes.def"
-
-}  // namespace internal
 
 Expr Not::make(Expr a) {
     node_assert(a.defined() && a.type().is_bool()) << "Not of " << a.type();
@@ -175,6 +172,10 @@ Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
     node->true_value = std::move(true_value);
     node->false_value = std::move(false_value);
     return node;
+}
+
+Expr Load::make(Type t, const std::string &name, Expr index) {
+    return make(t, name, std::move(index), const_true(t.lanes()), Alignment());
 }
 
 Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment,
@@ -227,7 +228,7 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
     return node;
 }
 
-Expr Call::make(Type t, Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
+Expr Call::make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, SymbolPtr symbol) {
     const IntrinsicInfo &info = intrinsic_info(intrinsic);
     node_assert(info.arity < 0 || size_t(info.arity) == args.size())
         << info.name << " takes " << info.arity << " arguments, not " << args.size();
@@ -429,4 +430,4 @@ const char *to_string(CallKind kind) {
     return "?";
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

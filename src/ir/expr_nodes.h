@@ -8,6 +8,8 @@
 // the remainder is not negative, x / 0 == 0.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <tuple>
 
 #include "ir/alignment.h"
@@ -15,10 +17,10 @@
 #include "ir/intrinsics.h"
 #include "ir/symbol.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 /// A constant integer of a signed scalar type, sign-extended to 64 bits.
-struct IntImm : internal::ExprBase<NodeKind::IntImm> {
+struct IntImm : ExprBase<NodeKind::IntImm> {
     int64_t value;
     static Expr make(Type t, int64_t value);
     auto fields() const {
@@ -26,7 +28,7 @@ struct IntImm : internal::ExprBase<NodeKind::IntImm> {
     }
 };
 
-struct UIntImm : internal::ExprBase<NodeKind::UIntImm> {
+struct UIntImm : ExprBase<NodeKind::UIntImm> {
     uint64_t value;
     static Expr make(Type t, uint64_t value);
     auto fields() const {
@@ -36,7 +38,7 @@ struct UIntImm : internal::ExprBase<NodeKind::UIntImm> {
 
 /// A constant of any float type, held exactly as a double. Equality is by bits: NaN equals NaN, 0.0
 /// differs from -0.0.
-struct FloatImm : internal::ExprBase<NodeKind::FloatImm> {
+struct FloatImm : ExprBase<NodeKind::FloatImm> {
     double value;
     static Expr make(Type t, double value);
     auto fields() const {
@@ -44,7 +46,7 @@ struct FloatImm : internal::ExprBase<NodeKind::FloatImm> {
     }
 };
 
-struct StringImm : internal::ExprBase<NodeKind::StringImm> {
+struct StringImm : ExprBase<NodeKind::StringImm> {
     std::string value;
     static Expr make(const std::string &value);
     auto fields() const {
@@ -53,7 +55,7 @@ struct StringImm : internal::ExprBase<NodeKind::StringImm> {
 };
 
 /// `lanes` copies of value; value may itself be a vector, which is then repeated as a whole.
-struct Broadcast : internal::ExprBase<NodeKind::Broadcast> {
+struct Broadcast : ExprBase<NodeKind::Broadcast> {
     Expr value;
     int lanes;
     static Expr make(Expr value, int lanes);
@@ -63,7 +65,7 @@ struct Broadcast : internal::ExprBase<NodeKind::Broadcast> {
 };
 
 /// Conversion by value: integers wrap, float to int truncates, to bool compares with zero.
-struct Cast : internal::ExprBase<NodeKind::Cast> {
+struct Cast : ExprBase<NodeKind::Cast> {
     Expr value;
     static Expr make(Type t, Expr value);
     auto fields() const {
@@ -72,7 +74,7 @@ struct Cast : internal::ExprBase<NodeKind::Cast> {
 };
 
 /// Conversion by bits; total bits are equal, lanes may differ.
-struct Reinterpret : internal::ExprBase<NodeKind::Reinterpret> {
+struct Reinterpret : ExprBase<NodeKind::Reinterpret> {
     Expr value;
     static Expr make(Type t, Expr value);
     auto fields() const {
@@ -82,7 +84,7 @@ struct Reinterpret : internal::ExprBase<NodeKind::Reinterpret> {
 
 /// A name: a loop variable, a let, a Var, or, with a symbol, an RVar or something about a
 /// parameter.
-struct Variable : internal::ExprBase<NodeKind::Variable> {
+struct Variable : ExprBase<NodeKind::Variable> {
     std::string name;
     SymbolPtr symbol;
     static Expr make(Type t, const std::string &name, SymbolPtr symbol = nullptr);
@@ -91,7 +93,6 @@ struct Variable : internal::ExprBase<NodeKind::Variable> {
     }
 };
 
-namespace internal {
 /// Two operands of one type; `make` of the concrete node gives the result type.
 template<NodeKind K, typename Self, bool yields_bool>
 struct BinaryNode : ExprBase<K> {
@@ -102,16 +103,15 @@ struct BinaryNode : ExprBase<K> {
         return std::tie(a, b);
     }
 };
-}  // namespace internal
 
 #define ARITH(Name, symbol)                                                                        \
-    struct Name : internal::BinaryNode<NodeKind::Name, Name, false> {};
+    struct Name : BinaryNode<NodeKind::Name, Name, false> {};
 #define COMPARE(Name, symbol)                                                                      \
-    struct Name : internal::BinaryNode<NodeKind::Name, Name, true> {};
+    struct Name : BinaryNode<NodeKind::Name, Name, true> {};
 #define LOGIC(Name, symbol) COMPARE(Name, symbol)
 #include "ir/nodes.def"
 
-struct Not : internal::ExprBase<NodeKind::Not> {
+struct Not : ExprBase<NodeKind::Not> {
     Expr a;
     static Expr make(Expr a);
     auto fields() const {
@@ -120,7 +120,7 @@ struct Not : internal::ExprBase<NodeKind::Not> {
 };
 
 /// Both values may be evaluated. The condition is a Bool, scalar or of as many lanes as the values.
-struct Select : internal::ExprBase<NodeKind::Select> {
+struct Select : ExprBase<NodeKind::Select> {
     Expr condition, true_value, false_value;
     static Expr make(Expr condition, Expr true_value, Expr false_value);
     auto fields() const {
@@ -130,20 +130,22 @@ struct Select : internal::ExprBase<NodeKind::Select> {
 
 /// Element `index` of flat buffer `name`, in elements; lanes whose predicate is false are undefined
 /// and not read.
-struct Load : internal::ExprBase<NodeKind::Load> {
+struct Load : ExprBase<NodeKind::Load> {
     std::string name;
     Expr index, predicate;
     Alignment alignment;  ///< what is known of the first lane's index
     SymbolPtr symbol;     ///< the parameter or image loaded from, if it is one
     static Expr make(Type t, const std::string &name, Expr index, Expr predicate,
                      Alignment alignment, SymbolPtr symbol = nullptr);
+    /// All lanes, of which nothing is known.
+    static Expr make(Type t, const std::string &name, Expr index);
     auto fields() const {
         return std::tie(name, index, predicate, alignment);
     }
 };
 
 /// base, base + stride, ..., lanes of them. base may be a vector: then its copies are concatenated.
-struct Ramp : internal::ExprBase<NodeKind::Ramp> {
+struct Ramp : ExprBase<NodeKind::Ramp> {
     Expr base, stride;
     int lanes;
     static Expr make(Expr base, Expr stride, int lanes);
@@ -162,42 +164,70 @@ enum class CallKind : uint8_t {
     ExternCPlusPlus,  ///< as Extern, name mangled as C++
 };
 
-struct Call : internal::ExprBase<NodeKind::Call> {
+/// Names of Call: Call::likely is Intrinsic::likely, Call::Extern is CallKind::Extern.
+struct CallNames {
+    using CallType = CallKind;
+    using IntrinsicOp = calotype::Intrinsic;
+#define INTRINSIC(name, arity, purity)                                                             \
+    static constexpr calotype::Intrinsic name = calotype::Intrinsic::name;
+#include "ir/intrinsics.def"
+    static constexpr CallKind Image = CallKind::Image, Extern = CallKind::Extern,
+                              PureExtern = CallKind::PureExtern,
+                              ExternCPlusPlus = CallKind::ExternCPlusPlus,
+                              Intrinsic = CallKind::Intrinsic, PureIntrinsic = CallKind::Intrinsic;
+};
+
+struct Call : ExprBase<NodeKind::Call>, CallNames {
     std::string name;
     std::vector<Expr> args;
     CallKind call_kind;
-    Intrinsic intrinsic = Intrinsic::none;
+    calotype::Intrinsic intrinsic = calotype::Intrinsic::none;
     int value_index = 0;
     SymbolPtr symbol;  ///< Func and Image: the declaration; Extern and linked_symbol: the linkable
                        ///< that supplies it
 
     static Expr make(Type t, const std::string &name, std::vector<Expr> args, CallKind kind,
                      int value_index = 0, SymbolPtr symbol = nullptr);
-    static Expr make(Type t, Intrinsic intrinsic, std::vector<Expr> args,
+    static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args,
                      SymbolPtr symbol = nullptr);
+    /// The kind says nothing that the intrinsic does not.
+    static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, CallKind) {
+        return make(t, intrinsic, std::move(args));
+    }
     bool is_intrinsic() const {
         return call_kind == CallKind::Intrinsic;
     }
-    bool is_intrinsic(Intrinsic id) const {
+    bool is_intrinsic(calotype::Intrinsic id) const {
         return intrinsic == id;
+    }
+    bool is_intrinsic(std::initializer_list<calotype::Intrinsic> ids) const {
+        return std::find(ids.begin(), ids.end(), intrinsic) != ids.end();
+    }
+    bool is_extern() const {
+        return call_kind == CallKind::Extern || call_kind == CallKind::PureExtern ||
+               call_kind == CallKind::ExternCPlusPlus;
     }
     /// One of the two that mark what their argument is in most iterations.
     bool is_likely() const {
-        return is_intrinsic(Intrinsic::likely) || is_intrinsic(Intrinsic::likely_if_innermost);
+        return is_intrinsic({likely, likely_if_innermost});
     }
     /// Same arguments give the same value, and evaluation has no effect.
     bool is_pure() const;
     /// The arguments of e if it is a call of that intrinsic, else null.
-    static const Call *as_intrinsic(const Expr &e, Intrinsic id) {
+    static const Call *as_intrinsic(const Expr &e, calotype::Intrinsic id) {
         const Call *c = e.as<Call>();
         return c && c->intrinsic == id ? c : nullptr;
+    }
+    static const Call *as_intrinsic(const Expr &e, std::initializer_list<calotype::Intrinsic> ids) {
+        const Call *c = e.as<Call>();
+        return c && c->is_intrinsic(ids) ? c : nullptr;
     }
     auto fields() const {
         return std::tie(name, args, call_kind, intrinsic, value_index);
     }
 };
 
-struct Let : internal::ExprBase<NodeKind::Let> {
+struct Let : ExprBase<NodeKind::Let> {
     std::string name;
     Expr value, body;
     static Expr make(const std::string &name, Expr value, Expr body);
@@ -207,7 +237,7 @@ struct Let : internal::ExprBase<NodeKind::Let> {
 };
 
 /// Lane i of the result is lane indices[i] of the concatenated vectors (all of one element type).
-struct Shuffle : internal::ExprBase<NodeKind::Shuffle> {
+struct Shuffle : ExprBase<NodeKind::Shuffle> {
     std::vector<Expr> vectors;
     std::vector<int> indices;
     static Expr make(std::vector<Expr> vectors, std::vector<int> indices);
@@ -235,7 +265,7 @@ struct Shuffle : internal::ExprBase<NodeKind::Shuffle> {
 
 /// Adjacent groups of lanes combined: result lane i covers value lanes [i * factor, (i + 1) *
 /// factor).
-struct VectorReduce : internal::ExprBase<NodeKind::VectorReduce> {
+struct VectorReduce : ExprBase<NodeKind::VectorReduce> {
     enum Operator : uint8_t { Add, SaturatingAdd, Mul, Min, Max, And, Or };
     Expr value;
     Operator op;
@@ -248,4 +278,4 @@ struct VectorReduce : internal::ExprBase<NodeKind::VectorReduce> {
 const char *to_string(VectorReduce::Operator op);
 const char *to_string(CallKind kind);
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -46,6 +46,10 @@ struct LoweredArgument : Argument {
     explicit LoweredArgument(const Argument &a, Alignment alignment = {})
         : Argument(a), alignment(alignment) {
     }
+    LoweredArgument(const std::string &name, Kind kind, const Type &type, int dimensions,
+                    const ArgumentEstimates &estimates, Alignment alignment = {})
+        : Argument(name, kind, type, dimensions, estimates), alignment(alignment) {
+    }
 };
 
 /// One function that can be called from C. `name` may have namespaces ("a::b::f"): then, and with

@@ -24,8 +24,8 @@ public:
     }
 
 protected:
-#define EXPR(Name) virtual Expr visit(const Name *op);
-#define STMT(Name) virtual Stmt visit(const Name *op);
+#define EXPR(Name) virtual Expr visit(const internal::Name *op);
+#define STMT(Name) virtual Stmt visit(const internal::Name *op);
 #include "ir/nodes.def"
 };
 

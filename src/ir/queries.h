@@ -56,8 +56,8 @@ bool is_simple(const Expr &e);
 /// True for Variables, constants and broadcasts of them.
 bool is_trivial(const Expr &e);
 /// True if a node of kind K occurs anywhere.
-bool contains_kind(const Expr &e, NodeKind kind);
-bool contains_kind(const Stmt &s, NodeKind kind);
+bool contains_kind(const Expr &e, internal::NodeKind kind);
+bool contains_kind(const Stmt &s, internal::NodeKind kind);
 /// True if a call of the intrinsic occurs.
 bool contains_intrinsic(const Expr &e, Intrinsic id);
 bool contains_intrinsic(const Stmt &s, Intrinsic id);

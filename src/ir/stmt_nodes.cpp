@@ -4,7 +4,7 @@
 #include "ir/constants.h"
 #include "ir/node_assert.h"
 
-namespace calotype {
+namespace calotype::internal {
 
 namespace {
 
@@ -76,6 +76,11 @@ Stmt Acquire::make(Expr semaphore, Expr count, Stmt body) {
     node->count = std::move(count);
     node->body = std::move(body);
     return node;
+}
+
+Stmt Store::make(const std::string &name, Expr value, Expr index) {
+    const int lanes = value.type().lanes();
+    return make(name, std::move(value), std::move(index), const_true(lanes), Alignment());
 }
 
 Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate,
@@ -282,4 +287,4 @@ Stmt Atomic::make(const std::string &producer_name, const std::string &mutex_nam
     return node;
 }
 
-}  // namespace calotype
+}  // namespace calotype::internal

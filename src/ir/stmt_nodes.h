@@ -7,9 +7,9 @@
 #include "ir/enums.h"
 #include "ir/expr_nodes.h"
 
-namespace calotype {
+namespace calotype::internal {
 
-struct LetStmt : internal::StmtBase<NodeKind::LetStmt> {
+struct LetStmt : StmtBase<NodeKind::LetStmt> {
     std::string name;
     Expr value;
     Stmt body;
@@ -21,7 +21,7 @@ struct LetStmt : internal::StmtBase<NodeKind::LetStmt> {
 
 /// If the condition is false, evaluate `message` (an int32 call that reports the error) and leave
 /// the pipeline with its value.
-struct AssertStmt : internal::StmtBase<NodeKind::AssertStmt> {
+struct AssertStmt : StmtBase<NodeKind::AssertStmt> {
     Expr condition, message;
     static Stmt make(Expr condition, Expr message);
     auto fields() const {
@@ -30,7 +30,7 @@ struct AssertStmt : internal::StmtBase<NodeKind::AssertStmt> {
 };
 
 /// Marks the code that computes Func `name` (is_producer) or that reads it.
-struct ProducerConsumer : internal::StmtBase<NodeKind::ProducerConsumer> {
+struct ProducerConsumer : StmtBase<NodeKind::ProducerConsumer> {
     std::string name;
     bool is_producer;
     Stmt body;
@@ -47,7 +47,7 @@ struct ProducerConsumer : internal::StmtBase<NodeKind::ProducerConsumer> {
 };
 
 /// name = min, min + 1, ..., min + extent - 1.
-struct For : internal::StmtBase<NodeKind::For> {
+struct For : StmtBase<NodeKind::For> {
     std::string name;
     Expr min, extent;
     ForType for_type;
@@ -62,7 +62,7 @@ struct For : internal::StmtBase<NodeKind::For> {
 };
 
 /// Wait until `count` can be taken from the semaphore, then run body.
-struct Acquire : internal::StmtBase<NodeKind::Acquire> {
+struct Acquire : StmtBase<NodeKind::Acquire> {
     Expr semaphore, count;
     Stmt body;
     static Stmt make(Expr semaphore, Expr count, Stmt body);
@@ -72,13 +72,14 @@ struct Acquire : internal::StmtBase<NodeKind::Acquire> {
 };
 
 /// Store value at flat `index` of buffer `name`; lanes whose predicate is false are left alone.
-struct Store : internal::StmtBase<NodeKind::Store> {
+struct Store : StmtBase<NodeKind::Store> {
     std::string name;
     Expr value, index, predicate;
     Alignment alignment;
     SymbolPtr symbol;
     static Stmt make(const std::string &name, Expr value, Expr index, Expr predicate,
                      Alignment alignment, SymbolPtr symbol = nullptr);
+    static Stmt make(const std::string &name, Expr value, Expr index);
     auto fields() const {
         return std::tie(name, value, index, predicate, alignment);
     }
@@ -86,7 +87,7 @@ struct Store : internal::StmtBase<NodeKind::Store> {
 
 /// Set Func `name` at integer coordinates `args` (one value a tuple element), where predicate
 /// holds.
-struct Provide : internal::StmtBase<NodeKind::Provide> {
+struct Provide : StmtBase<NodeKind::Provide> {
     std::string name;
     std::vector<Expr> values, args;
     Expr predicate;
@@ -100,7 +101,7 @@ struct Provide : internal::StmtBase<NodeKind::Provide> {
 /// Storage of product(extents) elements (plus padding), named `name`, alive in body and where
 /// condition holds. new_expr, if defined, yields the memory instead of the allocator; free_function
 /// then frees it ("" = nothing).
-struct Allocate : internal::StmtBase<NodeKind::Allocate> {
+struct Allocate : StmtBase<NodeKind::Allocate> {
     std::string name;
     Type type;
     MemoryType memory_type;
@@ -115,6 +116,9 @@ struct Allocate : internal::StmtBase<NodeKind::Allocate> {
                      const std::string &free_function = "", int padding = 0);
     /// Product of the extents if they are constant and fit 32 bits, else 0.
     int32_t constant_size() const;
+    int32_t constant_allocation_size() const {
+        return constant_size();
+    }
     auto fields() const {
         return std::tie(name, type, memory_type, extents, condition, body, new_expr, free_function,
                         padding);
@@ -122,7 +126,7 @@ struct Allocate : internal::StmtBase<NodeKind::Allocate> {
 };
 
 /// End of life of an Allocate, possibly before its body ends.
-struct Free : internal::StmtBase<NodeKind::Free> {
+struct Free : StmtBase<NodeKind::Free> {
     std::string name;
     static Stmt make(const std::string &name);
     auto fields() const {
@@ -132,7 +136,7 @@ struct Free : internal::StmtBase<NodeKind::Free> {
 
 /// Multi-dimensional storage of Func `name` over `bounds`, one buffer a type, alive in body where
 /// condition holds.
-struct Realize : internal::StmtBase<NodeKind::Realize> {
+struct Realize : StmtBase<NodeKind::Realize> {
     std::string name;
     std::vector<Type> types;
     MemoryType memory_type;
@@ -147,7 +151,7 @@ struct Realize : internal::StmtBase<NodeKind::Realize> {
 };
 
 /// The loop level to which the storage of Func `name` is hoisted.
-struct HoistedStorage : internal::StmtBase<NodeKind::HoistedStorage> {
+struct HoistedStorage : StmtBase<NodeKind::HoistedStorage> {
     std::string name;
     Stmt body;
     static Stmt make(const std::string &name, Stmt body);
@@ -157,7 +161,7 @@ struct HoistedStorage : internal::StmtBase<NodeKind::HoistedStorage> {
 };
 
 /// first, then rest. Chains lean to the right.
-struct Block : internal::StmtBase<NodeKind::Block> {
+struct Block : StmtBase<NodeKind::Block> {
     Stmt first, rest;
     /// A chain of any length ends without a call of the stack for each link.
     ~Block() override;
@@ -170,7 +174,7 @@ struct Block : internal::StmtBase<NodeKind::Block> {
 };
 
 /// first and rest at the same time.
-struct Fork : internal::StmtBase<NodeKind::Fork> {
+struct Fork : StmtBase<NodeKind::Fork> {
     Stmt first, rest;
     static Stmt make(Stmt first, Stmt rest);
     auto fields() const {
@@ -178,7 +182,7 @@ struct Fork : internal::StmtBase<NodeKind::Fork> {
     }
 };
 
-struct IfThenElse : internal::StmtBase<NodeKind::IfThenElse> {
+struct IfThenElse : StmtBase<NodeKind::IfThenElse> {
     Expr condition;
     Stmt then_case, else_case;
     static Stmt make(Expr condition, Stmt then_case, Stmt else_case = Stmt());
@@ -188,7 +192,7 @@ struct IfThenElse : internal::StmtBase<NodeKind::IfThenElse> {
 };
 
 /// Evaluate for its effects.
-struct Evaluate : internal::StmtBase<NodeKind::Evaluate> {
+struct Evaluate : StmtBase<NodeKind::Evaluate> {
     Expr value;
     static Stmt make(Expr value);
     auto fields() const {
@@ -197,7 +201,7 @@ struct Evaluate : internal::StmtBase<NodeKind::Evaluate> {
 };
 
 /// Hint: the region `bounds` of buffer `name` is needed soon.
-struct Prefetch : internal::StmtBase<NodeKind::Prefetch> {
+struct Prefetch : StmtBase<NodeKind::Prefetch> {
     std::string name;
     std::vector<Type> types;
     Region bounds;
@@ -218,7 +222,7 @@ struct Prefetch : internal::StmtBase<NodeKind::Prefetch> {
 
 /// Stores in body to `producer` are atomic read-modify-writes; mutex_name, if not empty, is the
 /// mutex array to hold.
-struct Atomic : internal::StmtBase<NodeKind::Atomic> {
+struct Atomic : StmtBase<NodeKind::Atomic> {
     std::string producer_name, mutex_name;
     Stmt body;
     static Stmt make(const std::string &producer_name, const std::string &mutex_name, Stmt body);
@@ -227,4 +231,4 @@ struct Atomic : internal::StmtBase<NodeKind::Atomic> {
     }
 };
 
-}  // namespace calotype
+}  // namespace calotype::internal

@@ -15,8 +15,8 @@ public:
     virtual void operator()(const Stmt &s);
 
 protected:
-#define EXPR(Name) virtual void visit(const Name *op);
-#define STMT(Name) virtual void visit(const Name *op);
+#define EXPR(Name) virtual void visit(const internal::Name *op);
+#define STMT(Name) virtual void visit(const internal::Name *op);
 #include "ir/nodes.def"
 };
 

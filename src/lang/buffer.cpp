@@ -28,7 +28,8 @@ void BufferBase::check_convertible(calotype_type_t type, int dims) const {
     if (!defined()) {
         return;
     }
-    user_assert(type.bits == 0 || Type(type) == this->type())
+    // What a handle points to is no part of the type in memory.
+    user_assert(type.bits == 0 || type == this->type().to_abi())
         << "buffer " << name() << " has element type " << this->type()
         << " and is used as a buffer of " << Type(type);
     user_assert(dims == Runtime::AnyDims || dims == dimensions())

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/argument.h"
 #include "ir/enums.h"
 #include "ir/expr.h"
 #include "lang/device_interface.h"
@@ -129,6 +130,11 @@ public:
         untyped().transpose(order);
     }
 
+    /// As an argument of a compiled function: an input of this name and type.
+    operator Argument() const {
+        return Argument(name(), Argument::InputBuffer, type(), dimensions(), ArgumentEstimates());
+    }
+
     /// Copies between host and device; they give 0 or an error code.
     int copy_to_host(void *context = nullptr) {
         return untyped().copy_to_host(context);
@@ -136,13 +142,16 @@ public:
     int copy_to_device(const calotype_device_interface_t *interface, void *context = nullptr) {
         return untyped().copy_to_device(interface, context);
     }
-    int copy_to_device(const Target &t = get_jit_target_from_environment());
-    int copy_to_device(const DeviceAPI &api, const Target &t = get_jit_target_from_environment());
+    int copy_to_device(const Target &t = get_jit_target_from_environment(),
+                       void *context = nullptr);
+    int copy_to_device(const DeviceAPI &api, const Target &t = get_jit_target_from_environment(),
+                       void *context = nullptr);
     int device_malloc(const calotype_device_interface_t *interface, void *context = nullptr) {
         return untyped().device_malloc(interface, context);
     }
-    int device_malloc(const Target &t = get_jit_target_from_environment());
-    int device_malloc(const DeviceAPI &api, const Target &t = get_jit_target_from_environment());
+    int device_malloc(const Target &t = get_jit_target_from_environment(), void *context = nullptr);
+    int device_malloc(const DeviceAPI &api, const Target &t = get_jit_target_from_environment(),
+                      void *context = nullptr);
     int device_wrap_native(const calotype_device_interface_t *interface, uint64_t handle,
                            void *context = nullptr) {
         return untyped().device_wrap_native(interface, handle, context);

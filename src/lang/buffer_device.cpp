@@ -12,20 +12,20 @@ const calotype_device_interface_t *interface_for(DeviceAPI api, const Target &t)
 
 }  // namespace
 
-int BufferBase::copy_to_device(const Target &t) {
-    return copy_to_device(DeviceAPI::Default_GPU, t);
+int BufferBase::copy_to_device(const Target &t, void *context) {
+    return copy_to_device(DeviceAPI::Default_GPU, t, context);
 }
 
-int BufferBase::copy_to_device(const DeviceAPI &api, const Target &t) {
-    return copy_to_device(interface_for(api, t));
+int BufferBase::copy_to_device(const DeviceAPI &api, const Target &t, void *context) {
+    return copy_to_device(interface_for(api, t), context);
 }
 
-int BufferBase::device_malloc(const Target &t) {
-    return device_malloc(DeviceAPI::Default_GPU, t);
+int BufferBase::device_malloc(const Target &t, void *context) {
+    return device_malloc(DeviceAPI::Default_GPU, t, context);
 }
 
-int BufferBase::device_malloc(const DeviceAPI &api, const Target &t) {
-    return device_malloc(interface_for(api, t));
+int BufferBase::device_malloc(const DeviceAPI &api, const Target &t, void *context) {
+    return device_malloc(interface_for(api, t), context);
 }
 
 int BufferBase::device_wrap_native(const DeviceAPI &api, uint64_t handle, const Target &t) {

@@ -10,8 +10,10 @@ struct calotype_device_interface_t;
 namespace calotype {
 
 /// The devices that loops and buffers can be given to.
-constexpr DeviceAPI all_device_apis[] = {DeviceAPI::None, DeviceAPI::Host,   DeviceAPI::Default_GPU,
-                                         DeviceAPI::CUDA, DeviceAPI::OpenCL, DeviceAPI::Vulkan};
+constexpr DeviceAPI all_device_apis[] = {
+    DeviceAPI::None,       DeviceAPI::Host,         DeviceAPI::Default_GPU, DeviceAPI::CUDA,
+    DeviceAPI::OpenCL,     DeviceAPI::Vulkan,       DeviceAPI::Metal,       DeviceAPI::Hexagon,
+    DeviceAPI::HexagonDma, DeviceAPI::D3D12Compute, DeviceAPI::WebGPU};
 
 /// The interface of a device, made for the target by compiling its runtime. A CompileError that
 /// names `error_site` if the target has no such device.

@@ -31,7 +31,7 @@ inline Expr make_extern_call(const char *name, const Type &result,
 
 #define CALOTYPE_EXTERN_CALL(kind, rt, name, types, args)                                          \
     return calotype::internal::make_extern_call(#name, calotype::type_of<rt>(), types, args,       \
-                                                calotype::CallKind::kind);
+                                                calotype::internal::CallKind::kind);
 #define CALOTYPE_LIST(...)                                                                         \
     { __VA_ARGS__ }
 

@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 void check_symbol(const Linkable &linkable, const char *what, const std::string &name) {

@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Func::Func(const std::string &name) : FuncDirectives(Function(internal::unique_name(name))) {
 }
 

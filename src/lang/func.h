@@ -214,6 +214,7 @@ public:
     using FuncDirectives::stream_loads;
     using LoopDirectives<Func>::stream_stores;
     Func &stream_loads(const Func &f);
+    Func &stream_loads(const std::vector<Func> &fs);
 
 private:
     friend class LoopDirectives<Func>;

@@ -15,6 +15,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace internal {
 
 std::vector<Expr> as_coordinates(const std::string &what, const std::vector<Expr> &args) {

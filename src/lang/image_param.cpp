@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 OutputImageParam &OutputImageParam::set_host_alignment(int bytes) {
     parameter_.set_host_alignment(bytes);
     return *this;
@@ -65,6 +67,9 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name) {
     user_assert(dimensions >= 0) << "ImageParam " << name << " has " << dimensions
                                  << " dimensions, must not be negative";
     parameter_ = Parameter(t, true, dimensions, name);
+    // Funcs that are made later do not get this name, which the buffer has in the compiled
+    // function.
+    internal::unique_name(name);
     kind_ = Argument::InputBuffer;
     function_ = make_image_func(parameter_);
 }

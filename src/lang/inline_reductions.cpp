@@ -16,6 +16,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 // Collects the variables that the expression depends on from outside of the reduction, and gives

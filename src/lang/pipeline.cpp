@@ -2,6 +2,8 @@
 #include "lang/pipeline.h"
 
 #include "ir/mutator.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
 #include "lang/func.h"
 #include "pipeline/infer_arguments.h"
 #include "support/error.h"
@@ -94,9 +96,41 @@ std::vector<Argument> Pipeline::infer_arguments() {
     return result;
 }
 
+namespace {
+
+// Requirements are checked before anything is computed.
+void check_is_of_parameters(const Expr &condition) {
+    struct Finder : GraphVisitor {
+        std::string found;
+        using GraphVisitor::visit;
+        void visit(const internal::Variable *op) override {
+            if (!op->symbol.defined()) {
+                found = "the Var " + op->name;
+            } else if (op->symbol->kind == SymbolKind::ReductionDomain) {
+                found = "the RVar " + op->name;
+            }
+        }
+        void visit(const internal::Call *op) override {
+            GraphVisitor::visit(op);
+            if (op->call_kind == internal::CallKind::Func) {
+                found = "func " + op->name;
+            }
+        }
+        void visit(const internal::Let *op) override {
+            (*this)(op->value);  // its name in the body is no Var
+        }
+    } finder;
+    finder(condition);
+    user_assert(finder.found.empty()) << "requirement " << condition << " depends on "
+                                      << finder.found << ", must be of parameters alone";
+}
+
+}  // namespace
+
 void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &error_args) {
     user_assert(condition.defined() && condition.type() == Bool())
         << "condition of a requirement has type " << condition.type() << ", must be bool";
+    check_is_of_parameters(condition);
     Requirement r;
     r.condition = condition;
     for (const Expr &e : error_args) {

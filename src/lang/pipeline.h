@@ -10,6 +10,7 @@
 
 #include "ir/argument.h"
 #include "lang/realization.h"
+#include "lang/schedule/autoscheduler.h"
 #include "pipeline/source.h"
 #include "target/target.h"
 
@@ -140,6 +141,12 @@ public:
     void add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter);
     void clear_custom_lowering_passes();
     const std::vector<CustomLoweringPass> &custom_lowering_passes();
+    /// Let an autoscheduler write the schedule of all Funcs. A CompileError if there is none of
+    /// that name.
+    AutoSchedulerResults apply_autoscheduler(const Target &target,
+                                             const AutoschedulerParams &params) const;
+    /// From now on there is one of that name in this process. A CompileError if there was.
+    static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &autoscheduler);
     /// Forget compiled code.
     void invalidate_cache();
     /// Everything that compiling needs to know, with these arguments in this order.

@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 const char *const dimension_names[] = {"x", "y", "z", "w"};

@@ -2,6 +2,7 @@
 // Realization: the buffers that running a pipeline filled, one a value of each output.
 #pragma once
 
+#include <initializer_list>
 #include <vector>
 
 #include "lang/buffer.h"
@@ -23,6 +24,9 @@ public:
     /// A CompileError if there are none.
     explicit Realization(const std::vector<Buffer<void>> &buffers);
     explicit Realization(std::vector<Buffer<void>> &&buffers);
+    explicit Realization(std::initializer_list<Buffer<void>> buffers)
+        : Realization(std::vector<Buffer<void>>(buffers)) {
+    }
 
     size_t size() const {
         return buffers_.size();

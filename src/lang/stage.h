@@ -45,6 +45,11 @@ public:
     /// Put the definition of the pure Func f in place of all calls to it in this stage, now.
     Stage &eager_inline(const Func &f);
     Stage &eager_inline(const std::vector<Func> &funcs);
+    template<typename... Args>
+    std::enable_if_t<(std::is_convertible<Args, Func>::value && ...), Stage &>
+    eager_inline(const Func &f, const Func &g, Args &&...more) {
+        return eager_inline(std::vector<Func>{f, g, std::forward<Args>(more)...});
+    }
 
     /// Compute this stage and `s` in one fused loop, from the outermost down to `var`.
     ///     for x: f(x) = ...   for x: g(x) = ...   ->   for x: { f(x) = ...; g(x) = ... }
@@ -59,6 +64,7 @@ public:
 
     /// Load what Func f or the buffer holds around the cache.
     Stage &stream_loads(const Func &f);
+    Stage &stream_loads(const std::vector<Func> &fs);
     Stage &stream_loads(const Parameter &buffer);
 
     /// Says that this update is meant to have no schedule: no warning about it.

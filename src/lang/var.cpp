@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Var::Var(const std::string &name) {
     user_assert(!name.empty()) << "the name of a Var is empty";
     user_assert(name.find('.') == std::string::npos)

@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Names in code that linkables supply.

@@ -151,6 +151,12 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
 
 LoweredModule lower(const PipelineSource &source, const Target &target,
                     const LowerOptions &options) {
+    for (Target::Feature f :
+         {Target::Metal, Target::D3D12Compute, Target::WebGPU, Target::HVX, Target::HexagonDma}) {
+        user_assert(!target.with_implied_features().has_feature(f))
+            << "target " << target.to_string() << " has " << Target::feature_to_name(f)
+            << ", which this build makes no code for";
+    }
     std::unique_ptr<LowerContext> ctx = prepare(source, target);
     check_arguments(*ctx);
     LoweredFunction f;

@@ -46,7 +46,7 @@ std::string realized_extent(const std::string &func, int d) {
 }
 
 Expr var(const std::string &name) {
-    return Variable::make(Int(32), name);
+    return internal::Variable::make(Int(32), name);
 }
 
 }  // namespace calotype::names

@@ -23,6 +23,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 class NestPrinter : public Visitor {

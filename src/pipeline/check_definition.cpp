@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/check_definition.h"
 
+#include <algorithm>
+#include <set>
+
+#include "ir/equality.h"
+#include "ir/printer.h"
+#include "ir/queries.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -48,6 +54,118 @@ void DefinitionCheck::visit(const Call *op) {
     }
     if (op->symbol.defined()) {
         called_.push_back(Function(op->symbol).contents());
+    }
+}
+
+namespace {
+
+bool is_plain_var(const Expr &e, const std::string &name) {
+    const Variable *v = e.as<Variable>();
+    return v && !v->symbol.defined() && v->name == name;
+}
+
+class CallsOfSelf : public GraphVisitor {
+public:
+    CallsOfSelf(const std::string &what, const std::string &func,
+                const std::vector<std::string> &pure_args, const std::vector<Expr> &args)
+        : what_(what), func_(func) {
+        for (const Expr &arg : args) {
+            const Variable *v = arg.as<Variable>();
+            const bool is_pure = v && !v->symbol.defined() &&
+                                 std::count(pure_args.begin(), pure_args.end(), v->name);
+            pure_in_place_.push_back(is_pure ? v->name : "");
+        }
+    }
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        GraphVisitor::visit(op);
+        if (op->call_kind != CallKind::Func || op->name != func_) {
+            return;
+        }
+        for (size_t i = 0; i < pure_in_place_.size() && i < op->args.size(); i++) {
+            const std::string &pure = pure_in_place_[i];
+            user_assert(pure.empty() || is_plain_var(op->args[i], pure))
+                << what_ << " calls " << func_ << " at " << op->args[i] << " in place of " << pure
+                << ": a Var of the left side must stand in the same place in calls of the func "
+                << "itself, or be an RVar";
+        }
+    }
+
+    const std::string &what_, &func_;
+    std::vector<std::string> pure_in_place_;
+};
+
+using Conditions = std::set<Expr, ExprDeepLess>;
+
+/// The conditions of selects that choose undef.
+class UndefConditions : public GraphVisitor {
+public:
+    Conditions conditions;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Select *op) override {
+        if (contains_intrinsic(op->true_value, Intrinsic::undef) ||
+            contains_intrinsic(op->false_value, Intrinsic::undef)) {
+            conditions.insert(op->condition);
+        }
+        GraphVisitor::visit(op);
+    }
+};
+
+Conditions undef_conditions(const Expr &e) {
+    UndefConditions finder;
+    finder(e);
+    return finder.conditions;
+}
+
+bool agree(const Conditions &a, const Conditions &b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Expr &x, const Expr &y) { return equal(x, y); });
+}
+
+}  // namespace
+
+void check_calls_of_self(const std::string &what, const std::string &func,
+                         const std::vector<std::string> &pure_args, const std::vector<Expr> &args,
+                         const std::vector<Expr> &values) {
+    CallsOfSelf check(what, func, pure_args, args);
+    for (const Expr &e : args) {
+        check(e);
+    }
+    for (const Expr &e : values) {
+        check(e);
+    }
+}
+
+void check_undefs_agree(const std::string &what, const std::vector<Expr> &args,
+                        const std::vector<Expr> &values) {
+    if (values.size() < 2) {
+        return;
+    }
+    const char *wording = " is undef under other conditions than ";
+    const Expr *first = nullptr;  // of those that are undef at times
+    for (const Expr &e : args) {
+        const Conditions conditions = undef_conditions(e);
+        if (!conditions.empty()) {
+            user_assert(!first || agree(conditions, undef_conditions(*first)))
+                << what << ": coordinate " << e << wording << *first;
+            first = &e;
+        }
+    }
+    if (first) {
+        return;  // that decides for all values
+    }
+    for (const Expr &e : values) {
+        const Conditions conditions = undef_conditions(e);
+        if (conditions.empty() && contains_intrinsic(e, Intrinsic::undef)) {
+            continue;  // never stored
+        }
+        user_assert(!first || agree(conditions, undef_conditions(*first)))
+            << what << ": value " << e << wording << *first;
+        first = &e;
     }
 }
 

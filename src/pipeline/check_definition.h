@@ -50,4 +50,16 @@ private:
     std::vector<IntrusivePtr<FunctionContents>> called_;
 };
 
+/// A CompileError that begins with `what` if an update f(..., x, ...) = ... of pure Var x calls f
+/// with anything else in x's place: iterations of x would depend on each other.
+void check_calls_of_self(const std::string &what, const std::string &func,
+                         const std::vector<std::string> &pure_args, const std::vector<Expr> &args,
+                         const std::vector<Expr> &values);
+
+/// A CompileError that begins with `what` if the values of a tuple, or the coordinates that they
+/// are stored at, are undef under different conditions: a store is left out as a whole or not.
+/// Values that are undef always stand apart.
+void check_undefs_agree(const std::string &what, const std::vector<Expr> &args,
+                        const std::vector<Expr> &values);
+
 }  // namespace calotype::internal

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 // Calls each(e) for every Expr of the schedule data of a whole Func.

@@ -16,6 +16,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::DefinitionCheck;
 
 Function::Function(const std::string &name) : contents_(new FunctionContents(name)) {
@@ -162,6 +164,7 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
         check(e);
     }
     user_assert(!check.calls_self()) << what << " refers to itself";
+    internal::check_undefs_agree(what, {}, values);
     user_assert(!check.domain().defined())
         << what << " uses RVar " << check.first_rvar()
         << ", only update definitions may: perhaps an inline reduction was meant";
@@ -234,6 +237,8 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
     for (const Expr &e : values) {
         check(e);
     }
+    internal::check_calls_of_self(what, name(), pure, args, values);
+    internal::check_undefs_agree(what, args, values);
     ReductionDomain domain = check.domain();
     if (domain.defined()) {
         domain.freeze();

@@ -11,6 +11,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace names {
 
 std::string buffer_min(const std::string &name, int d) {

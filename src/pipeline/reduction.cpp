@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 ReductionDomain::ReductionDomain(SymbolPtr symbol) {
     internal_assert(symbol.defined() && symbol->kind == SymbolKind::ReductionDomain)
         << "not a reduction domain";

@@ -7,6 +7,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Expr target_arch_is(Target::Arch arch) {
     return Call::make(Bool(), Intrinsic::target_arch_is, {Expr(int(arch))});
 }
@@ -29,6 +31,18 @@ Target::Feature target_feature_for_device_api(DeviceAPI api) {
         return Target::OpenCL;
     case DeviceAPI::Vulkan:
         return Target::Vulkan;
+    case DeviceAPI::Metal:
+        return Target::Metal;
+    case DeviceAPI::Hexagon:
+        return Target::HVX;
+    case DeviceAPI::HexagonDma:
+        return Target::HexagonDma;
+    case DeviceAPI::D3D12Compute:
+        return Target::D3D12Compute;
+    case DeviceAPI::WebGPU:
+        return Target::WebGPU;
+    case DeviceAPI::SMEStreaming:
+        return Target::SME2;
     case DeviceAPI::None:
     case DeviceAPI::Host:
     case DeviceAPI::Default_GPU:
@@ -46,7 +60,8 @@ bool Target::supports_device_api(DeviceAPI api) const {
 }
 
 DeviceAPI Target::get_required_device_api() const {
-    for (DeviceAPI api : {DeviceAPI::CUDA, DeviceAPI::OpenCL, DeviceAPI::Vulkan}) {
+    for (DeviceAPI api : {DeviceAPI::CUDA, DeviceAPI::OpenCL, DeviceAPI::Vulkan, DeviceAPI::Metal,
+                          DeviceAPI::D3D12Compute, DeviceAPI::WebGPU}) {
         if (has_feature(target_feature_for_device_api(api))) {
             return api;
         }
@@ -76,7 +91,16 @@ bool Target::supports_type(const Type &t, DeviceAPI device) const {
         return t.bits() == 32 || t.is_bool() || (t.bits() == 8 && has_feature(VulkanInt8)) ||
                (t.bits() == 16 && has_feature(VulkanInt16)) ||
                (t.bits() == 64 && has_feature(VulkanInt64));
+    case DeviceAPI::Metal:
+        return t.bits() < 64;
+    case DeviceAPI::WebGPU:
+        return t.bits() < 64 && (!t.is_float() || t.bits() == 32);
+    case DeviceAPI::D3D12Compute:
+        return t.bits() < 64 || get_d3d12compute_capability_lower_bound() >= 60;
     case DeviceAPI::CUDA:
+    case DeviceAPI::Hexagon:
+    case DeviceAPI::HexagonDma:
+    case DeviceAPI::SMEStreaming:
     case DeviceAPI::None:
     case DeviceAPI::Host:
     case DeviceAPI::Default_GPU:

@@ -123,7 +123,7 @@ bool Target::features_all_of(const std::vector<Feature> &features) const {
 }
 
 bool Target::has_gpu_feature() const {
-    return features_any_of({CUDA, OpenCL, Vulkan});
+    return features_any_of({CUDA, OpenCL, Vulkan, Metal, D3D12Compute, WebGPU});
 }
 
 namespace {
@@ -140,6 +140,8 @@ int vector_register_bits(const Target &target, bool is_float) {
         return t.has_feature(Target::WasmMvpOnly) ? 0 : 128;
     case Target::ARM:
         return t.vector_bits && t.has_feature(Target::SVE) ? t.vector_bits : 128;
+    case Target::Hexagon:
+        return t.has_feature(Target::HVX) ? 1024 : 64;
     case Target::RISCV:
         return t.has_feature(Target::RVV) ? t.vector_bits : 0;
     case Target::POWERPC:
@@ -207,10 +209,54 @@ int Target::get_arm_v8_lower_bound() const {
     return -1;
 }
 
-bool Target::supported() const {
+int Target::get_d3d12compute_capability_lower_bound() const {
+    if (!has_feature(D3D12Compute)) {
+        return -1;
+    }
+    for (int minor = 0; minor <= 9; minor++) {
+        if (has_feature(Feature(HLSL_SM60 + minor))) {
+            return 60 + minor;
+        }
+    }
+    return 51;
+}
+
+int Target::sme_streaming_vector_bits() const {
+    for (int i = 0; i <= SME_SVL2048 - SME_SVL128; i++) {
+        if (has_feature(Feature(SME_SVL128 + i))) {
+            return 128 << i;
+        }
+    }
+    return 0;
+}
+
+Target::Feature Target::sme_svl_feature_from_bits(int bits) {
+    for (int i = 0; i <= SME_SVL2048 - SME_SVL128; i++) {
+        if (bits == 128 << i) {
+            return Feature(SME_SVL128 + i);
+        }
+    }
+    return FeatureEnd;
+}
+
+std::string Target::unsupported_part() const {
     const bool host = (arch == X86 && (bits == 32 || bits == 64)) || (arch == ARM && bits == 64);
-    return host && os != OSUnknown && os != WebAssemblyRuntime && !has_feature(Vulkan) &&
-           !has_feature(SPIRV);
+    if (!host) {
+        return arch_to_name(arch) + "-" + std::to_string(bits);
+    }
+    if (os == OSUnknown || os == WebAssemblyRuntime || os == QuRT || os == Fuchsia) {
+        return os_to_name(os);
+    }
+    for (Feature f : {Vulkan, SPIRV, Metal, D3D12Compute, WebGPU, HVX, HexagonDma, SME2}) {
+        if (with_implied_features().has_feature(f)) {
+            return feature_to_name(f);
+        }
+    }
+    return "";
+}
+
+bool Target::supported() const {
+    return unsupported_part().empty();
 }
 
 bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {

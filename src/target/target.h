@@ -7,6 +7,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,10 +25,12 @@ struct Target {
         OSX,
         Android,
         IOS,
+        QuRT,
         NoOS,
+        Fuchsia,
         WebAssemblyRuntime
     } os = OSUnknown;
-    enum Arch { ArchUnknown, X86, ARM, POWERPC, WebAssembly, RISCV } arch = ArchUnknown;
+    enum Arch { ArchUnknown, X86, ARM, Hexagon, POWERPC, WebAssembly, RISCV } arch = ArchUnknown;
     /// Bits of a pointer: 32 or 64, 0 while unknown.
     int bits = 0;
     /// Bits of a vector register where the architecture leaves them open (RISC-V, SVE); 0: the
@@ -56,7 +59,8 @@ struct Target {
     enum Feature {
 #define FEATURE(Name, spelling, merge) Name,
 #include "target/features.def"
-        FeatureEnd
+        FeatureEnd,
+        HVX = HVX_128
     };
 
     /// All unknown.
@@ -99,7 +103,7 @@ struct Target {
         return features_;
     }
 
-    /// True for the features that give a GPU: cuda, opencl, vulkan.
+    /// True for the features that give a GPU: cuda, opencl, vulkan, metal, d3d12compute, webgpu.
     bool has_gpu_feature() const;
     /// True if code may be generated for the device; defined in pipeline/target_queries.cpp, with
     /// the two below.
@@ -131,11 +135,19 @@ struct Target {
     int get_cuda_capability_lower_bound() const;
     /// The version times ten; -1 without vulkan.
     int get_vulkan_capability_lower_bound() const;
+    /// The shader model times ten, at least 51; -1 without d3d12compute.
+    int get_d3d12compute_capability_lower_bound() const;
     /// The architecture version times ten; -1 if this is no 64-bit ARM or nothing is known.
     int get_arm_v8_lower_bound() const;
+    /// Bits of a vector in SME's streaming mode as an sme_svl feature says; 0 if none does.
+    int sme_streaming_vector_bits() const;
+    /// The feature that says so; FeatureEnd if there is none for that number of bits.
+    static Feature sme_svl_feature_from_bits(int bits);
 
     /// True if this build of the compiler can generate code for it.
     bool supported() const;
+    /// The first word of the target that this build cannot generate code for, or an empty text.
+    std::string unsupported_part() const;
 
     /// The target of a runtime that serves code compiled for this target and for `other`; false
     /// (and no change) if there is none, because they differ in machine, system or a feature that
@@ -145,6 +157,8 @@ struct Target {
     static std::string feature_to_name(Feature f);
     /// FeatureEnd if there is none of that name.
     static Feature feature_from_name(const std::string &name);
+    static std::string os_to_name(OS os);
+    static std::string arch_to_name(Arch arch);
 
     bool operator==(const Target &other) const;
     bool operator!=(const Target &other) const {
@@ -154,6 +168,9 @@ struct Target {
 private:
     std::bitset<FeatureEnd> features_;
 };
+
+/// The text form.
+std::ostream &operator<<(std::ostream &out, const Target &target);
 
 /// The machine that the compiler runs on, with all features of its processor.
 Target get_host_target();

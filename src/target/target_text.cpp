@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <ostream>
 
+#include "support/environment.h"
 #include "support/error.h"
 #include "support/text.h"
 #include "target/target.h"
@@ -13,9 +15,10 @@ namespace calotype {
 namespace {
 
 // The words of each enumeration in the order of its enumerators.
-const char *const os_names[] = {"os_unknown", "linux", "windows", "osx",
-                                "android",    "ios",   "noos",    "wasmrt"};
-const char *const arch_names[] = {"arch_unknown", "x86", "arm", "powerpc", "wasm", "riscv"};
+const char *const os_names[] = {"os_unknown", "linux", "windows", "osx",     "android",
+                                "ios",        "qurt",  "noos",    "fuchsia", "wasmrt"};
+const char *const arch_names[] = {"arch_unknown", "x86",  "arm",  "hexagon",
+                                  "powerpc",      "wasm", "riscv"};
 const char *const processor_names[] = {
     "tune_generic", "tune_k8",     "tune_k8_sse3", "tune_amdfam10", "tune_btver1",
     "tune_bdver1",  "tune_bdver2", "tune_bdver3",  "tune_bdver4",   "tune_btver2",
@@ -55,7 +58,7 @@ public:
                 return error;
             }
         }
-        if (has_arch_ != has_bits_ || has_arch_ != has_os_) {
+        if (!has_arch_ || !has_bits_ || !has_os_) {
             return std::string("it lacks ") +
                    (!has_arch_   ? "an architecture"
                     : !has_bits_ ? "its bits"
@@ -90,8 +93,9 @@ private:
         } else if (word == "trace_all") {
             target_.set_features(
                 {Target::TraceLoads, Target::TraceStores, Target::TraceRealizations});
-        } else if (auto feature = find<Target::Feature>(feature_names, word)) {
-            target_.set_feature(*feature);
+        } else if (const Target::Feature f = Target::feature_from_name(word);
+                   f != Target::FeatureEnd) {
+            target_.set_feature(f);
         } else if (internal::starts_with(word, "vector_bits_")) {
             return parse_vector_bits(word);
         } else {
@@ -166,18 +170,30 @@ std::string Target::feature_to_name(Feature f) {
 }
 
 Target::Feature Target::feature_from_name(const std::string &name) {
-    return find<Feature>(feature_names, name).value_or(FeatureEnd);
+    return find<Feature>(feature_names, name == "hvx_128" ? "hvx" : name).value_or(FeatureEnd);
+}
+
+std::string Target::os_to_name(OS os) {
+    return os_names[os];
+}
+
+std::string Target::arch_to_name(Arch arch) {
+    return arch_names[arch];
+}
+
+std::ostream &operator<<(std::ostream &out, const Target &target) {
+    return out << target.to_string();
 }
 
 Target get_target_from_environment() {
-    const char *text = std::getenv("CT_TARGET");
-    return text && *text ? Target(text) : get_host_target();
+    const char *text = internal::environment("TARGET");
+    return text ? Target(text) : get_host_target();
 }
 
 Target get_jit_target_from_environment() {
     const Target host = get_host_target();
-    const char *text = std::getenv("CT_JIT_TARGET");
-    Target target = text && *text ? Target(text) : host;
+    const char *text = internal::environment("JIT_TARGET");
+    Target target = text ? Target(text) : host;
     target.set_feature(Target::JIT);
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)
         << "CT_JIT_TARGET is '" << target.to_string() << "', must be for this machine, '"

@@ -11,6 +11,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 namespace {
 
 using Wide = __int128;

@@ -13,6 +13,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 /// One lane: `i` of an integer or Bool (exact, whatever the type), `f` of a float.
 struct Lane {
     __int128 i = 0;

@@ -5,6 +5,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 Type RandomIr::scalar_type() {
     std::vector<Type> types = {Int(8),  Int(16),  Int(32),  Int(64),  Int(32),
                                UInt(8), UInt(16), UInt(32), UInt(64), Bool()};

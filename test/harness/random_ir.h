@@ -12,6 +12,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 /// What may occur; all of it unless switched off.
 struct RandomIrOptions {
     bool vectors = true;

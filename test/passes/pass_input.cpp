@@ -11,6 +11,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 using internal::split;
 using internal::starts_with;
 using internal::trim;

@@ -11,6 +11,8 @@
 #include "support/error.h"
 
 namespace calotype::test {
+
+using namespace internal;
 namespace {
 
 using internal::PatternNode;

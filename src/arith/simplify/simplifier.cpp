@@ -418,6 +418,8 @@ std::optional<int64_t> Simplifier::remainder(const ExprNode *e, int64_t modulus)
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::Simplifier;
 
 Expr simplify(const Expr &e, const SimplifyContext &context) {

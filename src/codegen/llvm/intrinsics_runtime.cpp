@@ -214,7 +214,7 @@ Value *emit_trace(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     internal_assert(op->args.size() == 11) << "trace takes 11 arguments";
     llvm::Type *p = b.getPtrTy(), *i32 = b.getInt32Ty(), *i8 = b.getInt8Ty();
-    llvm::Type *types[] = {p, p, p, p, i8, i8, b.getInt16Ty(), i32, i32, i32, i32};
+    llvm::Type *types[] = {p, p, p, p, i8, i8, b.getInt16Ty(), i32, i32, i32, i32, i32};
     // Where each argument goes in calotype_trace_event_t.
     static const unsigned fields[] = {0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 3};
     auto *event = llvm::StructType::get(b.getContext(), llvm::ArrayRef<llvm::Type *>(types));
@@ -229,6 +229,9 @@ Value *emit_trace(FunctionEmitter &f, const Call *op) {
         }
         b.CreateStore(v, b.CreateStructGEP(event, slot, fields[i]));
     }
+    constexpr unsigned lanes_argument = 5, lanes_field = 11;
+    b.CreateStore(b.CreateIntCast(f.emit(op->args[lanes_argument]), i32, true),
+                  b.CreateStructGEP(event, slot, lanes_field));
     return f.call_runtime("calotype_trace", i32, {f.user_context(), slot});
 }
 

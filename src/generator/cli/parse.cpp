@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "generator/param.h"
+#include "support/environment.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -136,7 +137,7 @@ GeneratorCommand parse_generator_command(const std::vector<std::string> &args) {
             set_param(command, arg);
         }
     }
-    if (const char *extra = std::getenv("CT_EXTRA_OUTPUTS"); extra && *extra) {
+    if (const char *extra = environment("EXTRA_OUTPUTS")) {
         for (const OutputFileType type : parse_emit_list(extra)) {
             command.emit.push_back(type);
         }

@@ -1,55 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The language under the names that Halide gives it: programs and generators that were written
-// against Halide's public C++ interface compile unchanged. Nothing is defined here that
-// <calotype/calotype.h> does not have; the two may be mixed.
+// against Halide's C++ interface compile unchanged. It may be mixed with <calotype/calotype.h>.
 #pragma once
 
+// Programs rely on what Halide.h brings of the standard library.
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cassert>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <stack>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+// The C names as well, outside of std.
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "calotype.h"
-#include "driver/jit_shared_runtime.h"
-#include "ir/constants.h"
-#include "ir/equality.h"
-#include "ir/expr_nodes.h"
-#include "ir/mutator.h"
-#include "ir/printer.h"
-#include "ir/queries.h"
-#include "ir/stmt_nodes.h"
-#include "ir/visitor.h"
 
 #include "HalideBuffer.h"
 #include "HalideRuntime.h"
+
+#include "halide_analysis.h"
+#include "halide_errors.h"
+#include "halide_ir.h"
+#include "halide_util.h"
 
 #define HALIDE_VERSION_MAJOR 22
 #define HALIDE_VERSION_MINOR 0
 #define HALIDE_VERSION_PATCH 0
 #define HALIDE_VERSION 220000
 
-namespace calotype {
-
-/// Nodes and passes, for programs that look inside.
-namespace Internal {
-using namespace calotype;
-using namespace calotype::internal;
-// Classes, not aliases: derived classes say IRMutator::visit(op).
-class IRMutator : public calotype::Mutator {
-public:
-    using Mutator::Mutator;
-};
-class IRVisitor : public calotype::Visitor {
-public:
-    using Visitor::Visitor;
-};
-class IRGraphVisitor : public calotype::GraphVisitor {
-public:
-    using GraphVisitor::GraphVisitor;
-};
-}  // namespace Internal
-
-}  // namespace calotype
-
-namespace Halide = calotype;
-
 #define HALIDE_REGISTER_GENERATOR CALOTYPE_REGISTER_GENERATOR
 #define HALIDE_REGISTER_GENERATOR_ALIAS CALOTYPE_REGISTER_GENERATOR_ALIAS
+
+#define HALIDE_DECLARE_EXTERN_SIMPLE_TYPE CALOTYPE_DECLARE_EXTERN_SIMPLE_TYPE
+#define HALIDE_DECLARE_EXTERN_CLASS_TYPE CALOTYPE_DECLARE_EXTERN_CLASS_TYPE
+#define HALIDE_DECLARE_EXTERN_STRUCT_TYPE CALOTYPE_DECLARE_EXTERN_STRUCT_TYPE
+#define HALIDE_DECLARE_EXTERN_UNION_TYPE CALOTYPE_DECLARE_EXTERN_UNION_TYPE
 
 #define HalideExtern_1 CalotypeExtern_1
 #define HalideExtern_2 CalotypeExtern_2
@@ -61,3 +79,14 @@ namespace Halide = calotype;
 #define HalidePureExtern_3 CalotypePureExtern_3
 #define HalidePureExtern_4 CalotypePureExtern_4
 #define HalidePureExtern_5 CalotypePureExtern_5
+
+// Names that Halide.h keeps from programs unless they ask for them.
+#ifndef HALIDE_KEEP_MACROS
+#undef user_assert
+#undef user_error
+#undef user_warning
+#undef internal_error
+#undef internal_assert
+#undef runtime_error_if
+#undef debug
+#endif

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::literal_like;

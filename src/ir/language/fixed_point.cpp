@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Expr saturating_cast(Type t, Expr e) {
     internal::check_defined("saturating_cast", e);
     user_assert(!t.is_handle() && !e.type().is_handle()) << "saturating_cast of a handle";

@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::check_defined;
 
 Expr likely(Expr e) {

@@ -15,6 +15,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::as_float;
 using internal::check_defined;
 

@@ -11,6 +11,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::check_defined;
 using internal::literal_like;
 using internal::match_types;

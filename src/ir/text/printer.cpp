@@ -12,6 +12,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::InfixOperator;

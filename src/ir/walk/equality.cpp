@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::hash_combine;

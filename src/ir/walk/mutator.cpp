@@ -7,6 +7,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// The fields of a node after mutation of its children, in the order of fields(); `changed` tells

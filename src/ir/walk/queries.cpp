@@ -12,6 +12,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Calls found() for each free Variable, until it returns true. A node that is shared is entered

@@ -14,6 +14,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 using internal::Scope;

@@ -7,6 +7,16 @@
 
 namespace calotype {
 
+using namespace internal;
+
+void Expr::accept(Visitor *visitor) const {
+    (*visitor)(*this);
+}
+
+void Stmt::accept(Visitor *visitor) const {
+    (*visitor)(*this);
+}
+
 void Visitor::operator()(const Expr &e) {
     if (e.defined()) {
         internal::dispatch(e.get(), [&](const auto *op) { visit(op); });

@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Func &FuncDirectives::self() {
     return static_cast<Func &>(*this);
 }
@@ -39,11 +41,7 @@ Func &FuncDirectives::compute_at(LoopLevel level) {
     return self();
 }
 
-Func &FuncDirectives::compute_at(const Func &g, const Var &var) {
-    return compute_at(LoopLevel(g, var));
-}
-
-Func &FuncDirectives::compute_at(const Func &g, const RVar &var) {
+Func &FuncDirectives::compute_at(const Func &g, const VarOrRVar &var) {
     return compute_at(LoopLevel(g, var));
 }
 
@@ -65,11 +63,7 @@ Func &FuncDirectives::store_at(LoopLevel level) {
     return self();
 }
 
-Func &FuncDirectives::store_at(const Func &g, const Var &var) {
-    return store_at(LoopLevel(g, var));
-}
-
-Func &FuncDirectives::store_at(const Func &g, const RVar &var) {
+Func &FuncDirectives::store_at(const Func &g, const VarOrRVar &var) {
     return store_at(LoopLevel(g, var));
 }
 
@@ -83,11 +77,7 @@ Func &FuncDirectives::hoist_storage(LoopLevel level) {
     return self();
 }
 
-Func &FuncDirectives::hoist_storage(const Func &g, const Var &var) {
-    return hoist_storage(LoopLevel(g, var));
-}
-
-Func &FuncDirectives::hoist_storage(const Func &g, const RVar &var) {
+Func &FuncDirectives::hoist_storage(const Func &g, const VarOrRVar &var) {
     return hoist_storage(LoopLevel(g, var));
 }
 
@@ -264,6 +254,9 @@ Func &FuncDirectives::memoize(const EvictionKey &eviction_key) {
     schedule().memoized = true;
     const Expr &key = eviction_key.key();
     if (key.defined()) {
+        user_assert(!schedule().memoize_eviction_key.defined())
+            << "memoize of func " << func_.name() << " with eviction key " << key
+            << ": it has one already, " << schedule().memoize_eviction_key;
         const Type t = key.type();
         user_assert(t.is_scalar() && (t.is_handle() || t.is_int_or_uint()))
             << "memoize of func " << func_.name() << ": the eviction key has type " << t

@@ -30,8 +30,7 @@ public:
     ///     for y: for x: g(x, y) = f(x, y) + f(x, y + 1)
     ///     -> f.compute_at(g, y)
     ///     for y: { for x: for v in [y, y + 1]: f(x, v) = ...;  for x: g(x, y) = ... }
-    Func &compute_at(const Func &g, const Var &var);
-    Func &compute_at(const Func &g, const RVar &var);
+    Func &compute_at(const Func &g, const VarOrRVar &var);
     Func &compute_at(LoopLevel level);
     /// Put f's definition in place of its calls: the default. A Func with updates, with
     /// specializations or of an extern stage is computed right before each use instead, inside of
@@ -40,12 +39,10 @@ public:
     /// Where f's storage begins to live: at or outside of where it is computed. A loop between the
     /// two lets values of earlier iterations be used again (sliding window).
     Func &store_root();
-    Func &store_at(const Func &g, const Var &var);
-    Func &store_at(const Func &g, const RVar &var);
+    Func &store_at(const Func &g, const VarOrRVar &var);
     Func &store_at(LoopLevel level);
     /// Allocate at this level, outside of store_at, what the loops inside need at most.
-    Func &hoist_storage(const Func &g, const Var &var);
-    Func &hoist_storage(const Func &g, const RVar &var);
+    Func &hoist_storage(const Func &g, const VarOrRVar &var);
     Func &hoist_storage(LoopLevel level);
     Func &hoist_storage_root();
 
@@ -67,6 +64,11 @@ public:
     /// Inline the calls to these pure Funcs in all definitions of this one, now.
     Func &eager_inline(const Func &f);
     Func &eager_inline(const std::vector<Func> &funcs);
+    template<typename... Args>
+    std::enable_if_t<(std::is_convertible<Args, Func>::value && ...), Func &>
+    eager_inline(const Func &f, const Func &g, Args &&...more) {
+        return eager_inline(std::vector<Func>{f, g, std::forward<Args>(more)...});
+    }
 
     /// Compute the pure definition together with stage s: see Stage::compute_with.
     Func &compute_with(const Stage &s, const VarOrRVar &var,

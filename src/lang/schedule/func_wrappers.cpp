@@ -17,6 +17,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 Function make_plain_wrapper(const Function &f) {
@@ -61,6 +63,11 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
             << directive << " of func " << func_.name() << " for " << describe_consumers(consumers)
             << ": they already have different wrappers";
     }
+    for (const auto &[name, wrapper] : wrappers) {
+        user_assert(!existing.defined() || wrapper != existing || distinct.count(name))
+            << directive << " of func " << func_.name() << " for " << describe_consumers(consumers)
+            << ": the wrapper is shared with " << name << ", name all that share it";
+    }
     if (existing.defined()) {
         return Func(Function(existing));
     }
@@ -69,14 +76,20 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
     for (const std::string &name : consumers) {
         wrappers[name] = made.contents();
     }
+    made->frozen = !clone;
     return Func(made);
 }
 
 namespace {
 
-std::vector<std::string> names_of(const std::vector<Func> &fs) {
+// From now on the consumers may get no further definitions: it would be open whether those call
+// the wrapper.
+std::vector<std::string> freeze(const std::vector<Func> &consumers) {
     std::vector<std::string> names;
-    for (const Func &f : fs) {
+    for (const Func &f : consumers) {
+        if (f.defined()) {
+            f.function()->frozen = true;
+        }
         names.push_back(f.name());
     }
     return names;
@@ -85,11 +98,11 @@ std::vector<std::string> names_of(const std::vector<Func> &fs) {
 }  // namespace
 
 Func FuncDirectives::in(const Func &f) {
-    return make_wrapper({f.name()}, false);
+    return in(std::vector<Func>{f});
 }
 
 Func FuncDirectives::in(const std::vector<Func> &fs) {
-    return make_wrapper(names_of(fs), false);
+    return make_wrapper(freeze(fs), false);
 }
 
 Func FuncDirectives::in() {
@@ -97,11 +110,11 @@ Func FuncDirectives::in() {
 }
 
 Func FuncDirectives::clone_in(const Func &f) {
-    return make_wrapper({f.name()}, true);
+    return clone_in(std::vector<Func>{f});
 }
 
 Func FuncDirectives::clone_in(const std::vector<Func> &fs) {
-    return make_wrapper(names_of(fs), true);
+    return make_wrapper(freeze(fs), true);
 }
 
 namespace {
@@ -184,7 +197,22 @@ Func &Func::stream_loads(const Func &f) {
     return *this;
 }
 
+Func &Func::stream_loads(const std::vector<Func> &fs) {
+    stage_to_schedule().stream_loads(fs);
+    return *this;
+}
+
+Stage &Stage::stream_loads(const std::vector<Func> &fs) {
+    for (const Func &f : fs) {
+        stream_loads(f);
+    }
+    return *this;
+}
+
 Stage &Stage::stream_loads(const Func &f) {
+    user_assert(f.name() != function_.name())
+        << "loads of func " << f.name() << " in " << name()
+        << " cannot be streamed: a stage reads what it has just stored";
     definition_->schedule.stream_loads.push_back(f.name());
     return *this;
 }

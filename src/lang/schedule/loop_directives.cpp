@@ -214,8 +214,20 @@ Self &LoopDirectives<Self>::host(const VarOrRVar &var) {
 }
 
 template<typename Self>
+Self &LoopDirectives<Self>::hexagon(const VarOrRVar &var) {
+    editor().set_device_api(var, DeviceAPI::Hexagon);
+    return self();
+}
+
+template<typename Self>
+Self &LoopDirectives<Self>::sme_streaming(const VarOrRVar &var) {
+    editor().set_device_api(var, DeviceAPI::SMEStreaming);
+    return self();
+}
+
+template<typename Self>
 Self &LoopDirectives<Self>::stream_stores() {
-    editor().schedule().stream_stores = true;
+    editor().stream_stores();
     return self();
 }
 

@@ -140,6 +140,11 @@ public:
     /// Run a loop on the host, where the loops around it run on another device.
     Self &host(const VarOrRVar &var = Var::outermost());
 
+    /// Run a loop on a Hexagon processor, or in SME's streaming mode. This build makes no code for
+    /// either: a pipeline that has them compiles for no target.
+    Self &hexagon(const VarOrRVar &var = Var::outermost());
+    Self &sme_streaming(const VarOrRVar &var = Var::outermost());
+
     /// Store around the cache: for results that are not read soon.
     Self &stream_stores();
 

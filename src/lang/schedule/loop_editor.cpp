@@ -177,6 +177,19 @@ void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact
         << ": tail strategy shift_inwards computes some values twice, so it is allowed for pure "
            "definitions alone";
     const InnerSplit inner = inner_split(old.name(), factor);
+    const auto masks_accesses = [](TailStrategy t) {
+        return t == TailStrategy::PredicateLoads || t == TailStrategy::PredicateStores;
+    };
+    user_assert(!masks_accesses(tail) || inner == InnerSplit::NotInner)
+        << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
+        << old.name() << ", which an earlier split made: only the outermost split may have it";
+    for (const Split &s : definition_->schedule.splits) {
+        user_assert(!s.is_split() || s.inner != old.name() || !masks_accesses(s.tail) ||
+                    inner == InnerSplit::Divides)
+            << "split of " << stage_.name() << ": loop " << old.name()
+            << " was made with tail strategy " << to_string(s.tail)
+            << ", so it can be split by divisors of its factor alone";
+    }
     const bool shifts =
         tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
     user_assert(keeps_exact_bounds(tail) || inner == InnerSplit::NotInner ||
@@ -274,6 +287,7 @@ void LoopEditor::fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarO
         << "fuse of " << stage_.name() << ": loop " << inner.name()
         << " is inside of an extern stage";
 
+    check_fuse(i, o);
     Split s;
     s.kind = Split::Kind::Fuse;
     s.inner = inner.name();
@@ -284,6 +298,32 @@ void LoopEditor::fuse(const VarOrRVar &inner, const VarOrRVar &outer, const VarO
     dims[i].var = fused.name();
     dims.erase(dims.begin() + long(o));
     schedule().splits.push_back(s);
+}
+
+// The fused loop stands where the inner one stood and has its kind.
+void LoopEditor::check_fuse(size_t inner, size_t outer) const {
+    const std::vector<Dim> &dims = definition_->schedule.dims;
+    if (definition_->schedule.allow_race_conditions) {
+        return;
+    }
+    for (const size_t i : {inner, outer}) {
+        check_race_of_fused(dims[i], dims[i == inner ? outer : inner]);
+    }
+    // The outer loop passes those between the two.
+    for (size_t i = std::min(inner, outer) + 1; i < std::max(inner, outer); i++) {
+        user_assert(dims[i].is_pure() || dims[outer].is_pure())
+            << "fuse of " << stage_.name() << ": RVars " << dims[i].var << " and "
+            << dims[outer].var << " cannot change places, because that may change the result";
+    }
+    user_assert(inner < outer || dims[inner].is_pure() || dims[outer].is_pure())
+        << "fuse of " << stage_.name() << ": RVars " << dims[inner].var << " and "
+        << dims[outer].var << " cannot change places, because that may change the result";
+}
+
+void LoopEditor::check_race_of_fused(const Dim &dim, const Dim &other) const {
+    user_assert(!is_parallel(dim.for_type) || other.is_pure() || definition_->schedule.atomic)
+        << "fuse of " << stage_.name() << ": loop " << dim.var << " is " << to_string(dim.for_type)
+        << ", and iterations of RVar " << other.var << " may race";
 }
 
 void LoopEditor::rename(const VarOrRVar &old_name, const VarOrRVar &new_name) {
@@ -365,6 +405,16 @@ void LoopEditor::set_for_type(const VarOrRVar &var, ForType type) {
     check_race(dim, type);
     check_blend(dim, type);
     dim.for_type = type;
+}
+
+// A store around the cache is seen late: another iteration must not read or write the element.
+void LoopEditor::stream_stores() {
+    for (const Dim &dim : definition_->schedule.dims) {
+        user_assert(dim.is_pure())
+            << "stores of " << stage_.name() << " cannot be streamed: iterations of RVar "
+            << dim.var << " may meet in one element";
+    }
+    schedule().stream_stores = true;
 }
 
 void LoopEditor::set_device_api(const VarOrRVar &var, DeviceAPI api) {

@@ -25,6 +25,7 @@ public:
     void set_partition_of_all(Partition policy);
     Stage specialize(const Expr &condition);
     void specialize_fail(const std::string &message);
+    void stream_stores();
     void atomic(bool override_associativity_test);
     void prefetch(const std::string &name, const SymbolPtr &parameter, const VarOrRVar &at,
                   const VarOrRVar &from, const Expr &offset, PrefetchBoundStrategy strategy);
@@ -48,6 +49,8 @@ private:
     enum class InnerSplit { NotInner, Divides, Fits, Unknown };
     InnerSplit inner_split(const std::string &old, const Expr &factor) const;
     void check_race(const Dim &dim, ForType type) const;
+    void check_fuse(size_t inner, size_t outer) const;
+    void check_race_of_fused(const Dim &dim, const Dim &other) const;
     void check_blend(const Dim &dim, ForType type) const;
     std::set<std::string> shifted_loops(size_t count) const;
     bool made_of(const std::string &var, size_t first, const std::string &loop) const;

@@ -26,6 +26,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 Expr both(const Expr &a, const Expr &b) {

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// The widest type of the same kind, and its suffix in the names of error functions.

@@ -5,6 +5,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 Expr user_context() {
     return Variable::make(Handle(), "__user_context");
 }

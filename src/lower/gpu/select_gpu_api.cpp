@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 class SelectGpuApi : public StmtMutator {
@@ -30,6 +32,12 @@ private:
                 << "func " << func_of(op) << " is scheduled on a GPU, but target "
                 << ctx_.target.to_string() << " has none: add cuda or opencl to it";
         }
+        user_assert(api <= DeviceAPI::Vulkan)
+            << "func " << func_of(op) << " is scheduled on " << to_string(api)
+            << ", which this build makes no code for: cuda and opencl are the devices it has";
+        user_assert(api != DeviceAPI::Host || outer_ == DeviceAPI::None)
+            << "func " << func_of(op) << " is scheduled on the host inside of a loop on "
+            << to_string(outer_);
         user_assert(ctx_.target.supports_device_api(api))
             << "func " << func_of(op) << " is scheduled on " << to_string(api) << ", but target "
             << ctx_.target.to_string() << " does not have it";

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 class RemoveTags : public GraphMutator {

@@ -10,6 +10,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// The index if it is a ramp of vectors.

@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::find_steady_state;
 using internal::Interval;
 using internal::SteadyState;

@@ -16,6 +16,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Larger strides waste more than they save.

@@ -12,6 +12,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::Direction;
 using internal::find_constant_bound;
 using internal::find_constant_bounds;

@@ -14,6 +14,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Lanes that a vector can have (Type holds 16 bits).

@@ -12,6 +12,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Does this loop of the nest stand at that level?

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// No loads or calls, so cheap to repeat, and best seen by bounds analysis as it is.

@@ -8,8 +8,11 @@
 #include "lower/nest/copy_stage.h"
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
+#include "lower/nest/validate_schedules.h"
 
 namespace calotype {
+
+using namespace internal;
 
 namespace {
 
@@ -209,6 +212,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     check_defined(ctx->env);
     pin_outputs(ctx->outputs);
     lock_levels(ctx->env);
+    validate_schedules(*ctx);
     apply_wrappers(ctx->env);
     resolve_language(*ctx);
     make_copy_stages(*ctx);
@@ -221,6 +225,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
         ctx->order.insert(ctx->order.end(), group.begin(), group.end());
     }
     ctx->used = parameters_used(ctx->env, ctx->requirements);
+    validate_names(*ctx);
     for (const Function &f : ctx->outputs) {
         for (const Parameter &output : f->output_buffers) {
             // A schedule may ask for its shape; it is no input for that.

@@ -9,6 +9,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// The i-th choice of every scatter and gather; counts how many there are.

@@ -4,9 +4,12 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include "lower/checks/error_call.h"
 
 namespace calotype {
+
+using namespace internal;
 
 namespace {
 
@@ -59,6 +62,8 @@ protected:
             return make_const(call->type, target_.natural_lanes(call->args.at(0).type().bits()));
         case Intrinsic::require:
             return require(call);
+        case Intrinsic::unsafe_promise_clamped:
+            return target_.has_feature(Target::CheckUnsafePromises) ? checked_promise(call) : e;
         default:
             return e;
         }
@@ -74,6 +79,19 @@ private:
         return Call::make(call->type, Intrinsic::require,
                           {call->args[0], call->args[1],
                            error_call("requirement_failed", {call->args[2], call->args[3]})});
+    }
+
+    /// The same promise of a value that is looked at first.
+    static Expr checked_promise(const Call *call) {
+        const Expr &value = call->args[0], &min = call->args[1], &max = call->args[2];
+        const Expr text = Call::make(type_of<const char *>(), Intrinsic::stringify,
+                                     {Expr("unsafe_promise_clamped of "), value,
+                                      Expr(", which must be from "), min, Expr(" to "), max});
+        const Expr holds = min <= value && value <= max;
+        const Expr checked = Call::make(
+            call->type, Intrinsic::require,
+            {holds, value, error_call("requirement_failed", {Expr(to_string(holds)), text})});
+        return Call::make(call->type, Intrinsic::unsafe_promise_clamped, {checked, min, max});
     }
 
     bool has_feature(const Expr &e) const {

@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// A loop of the stage, and Variables for its range.

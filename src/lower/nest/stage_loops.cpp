@@ -20,6 +20,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Renames the definition's own variables: pure ones and RVars.

@@ -8,6 +8,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// Where f is used (outside of its own stages), produced and stored.

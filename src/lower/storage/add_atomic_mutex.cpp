@@ -13,6 +13,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// True if e reads Func `name` at coordinates other than `args`.

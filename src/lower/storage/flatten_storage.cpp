@@ -26,6 +26,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::bounds_of_expr;
 using internal::Interval;
 using internal::Scope;

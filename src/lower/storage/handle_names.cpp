@@ -5,6 +5,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 std::unordered_set<std::string> handle_names(const Stmt &s) {
     class HandleVariables : public GraphVisitor {
     public:

@@ -15,6 +15,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::Scope;
 using internal::ScopedBinding;
 

@@ -22,6 +22,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 using internal::is_monotonic;
 using internal::Monotonic;
 

@@ -6,6 +6,8 @@
 
 namespace calotype {
 
+using namespace internal;
+
 namespace {
 
 /// True if the expression reads Func `name`.

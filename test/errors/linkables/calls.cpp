@@ -10,6 +10,8 @@
 CalotypePureExtern_1(int, noise, int);
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 using namespace test;

@@ -7,6 +7,8 @@
 #include <string>
 
 namespace calotype::test {
+
+using namespace internal;
 namespace {
 
 const Var x("x"), y("y");

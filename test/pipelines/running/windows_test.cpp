@@ -8,6 +8,8 @@
 #include <map>
 
 namespace calotype::test {
+
+using namespace internal;
 namespace {
 
 std::atomic<int> evaluations{0};

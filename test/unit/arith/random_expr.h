@@ -13,6 +13,8 @@
 
 namespace calotype::test {
 
+using namespace internal;
+
 class RandomExpr {
 public:
     explicit RandomExpr(uint32_t seed) : random_(seed) {

@@ -12,6 +12,8 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 using test::Interpreter;

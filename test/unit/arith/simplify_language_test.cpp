@@ -10,6 +10,8 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 /// Gives names a type for good: random IR uses one name for several types.

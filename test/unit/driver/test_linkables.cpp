@@ -14,6 +14,8 @@
 #include "support/text.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 using namespace test;

@@ -15,6 +15,8 @@
 #include "runtime/abi/symbols.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 using internal::CompileCounts;

@@ -8,6 +8,8 @@
 #include "ir/operators.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 /// The fast functions agree with the plain ones for numerators of type t, all denominators.

@@ -9,6 +9,8 @@
 #include "ir/operators.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 class FastMath : public ::testing::Test {

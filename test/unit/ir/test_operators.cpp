@@ -8,6 +8,8 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 Expr var(const char *name, Type t) {

@@ -8,6 +8,8 @@
 #include "ir/queries.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 std::string substituted(const std::string &name, const std::string &replacement,

@@ -7,6 +7,8 @@
 #include "ir/printer.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 /// The text again after parsing it; it must be canonical already.

@@ -6,6 +6,8 @@
 #include "ir/parser.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 /// What the verifier says, without the place in the source.

@@ -13,6 +13,8 @@
 #include "ir/visitor.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 /// 2^depth copies of x as a tree, but only depth nodes.

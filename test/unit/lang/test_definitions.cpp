@@ -6,6 +6,8 @@
 #include "lang/language.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 Var x("x"), y("y"), z("z");

@@ -7,6 +7,8 @@
 #include "lang/language.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 Var x("x"), y("y"), xo("xo"), yo("yo"), xi("xi"), yi("yi"), u("u");

@@ -10,6 +10,8 @@
 #include "pipeline/pure_rvar.h"
 
 namespace calotype {
+
+using namespace internal;
 namespace {
 
 const Expr x = Variable::make(Int(32), "x");

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/nest/validate_schedules.h"
+
+#include <set>
+
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+bool is_output(const LowerContext &ctx, const Function &f) {
+    for (const Function &output : ctx.outputs) {
+        if (output.same_as(f)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What a schedule says of a Func that is put in place of its calls is lost.
+void check_inlined(const Function &f) {
+    const FuncSchedule &s = f.schedule();
+    for (const LoopLevel *level : {&s.store_level, &s.hoist_storage_level}) {
+        user_assert(level->is_inlined())
+            << "func " << f.name() << " is inlined, but has storage at " << level->to_string()
+            << ": say where it is computed, by compute_at or compute_root";
+    }
+    if (!f.can_be_inlined()) {
+        return;  // it is computed at each use
+    }
+    for (const Dim &dim : f.stage(0)->schedule.dims) {
+        user_assert(dim.for_type == ForType::Serial)
+            << "func " << f.name() << " is inlined, so it has no loop " << dim.var << " to be "
+            << to_string(dim.for_type)
+            << ": say where it is computed, by compute_at or compute_root";
+    }
+}
+
+void check_storage(const Function &f) {
+    const FuncSchedule &s = f.schedule();
+    user_assert(!s.compute_level.is_root() || s.hoist_storage_level.is_inlined() ||
+                s.hoist_storage_level.is_root())
+        << "storage of func " << f.name() << " is hoisted to " << s.hoist_storage_level.to_string()
+        << ", which does not enclose its computation at root";
+    const auto is_outside = [&](const LoopLevel &level) {
+        return !level.is_inlined() && level != s.compute_level;
+    };
+    user_assert(!s.ring_buffer.defined() || is_outside(s.store_level) ||
+                is_outside(s.hoist_storage_level))
+        << "func " << f.name() << " has a ring buffer, but no loop stands between its storage and "
+        << "its computation at " << s.compute_level.to_string()
+        << ": say by hoist_storage where the ring lives";
+    user_assert(s.memory_type != MemoryType::VTCM && s.memory_type != MemoryType::LockedCache)
+        << "func " << f.name() << " is stored in " << to_string(s.memory_type)
+        << ", which this build makes no code for";
+}
+
+/// `f.in(g)` where g does not call f. Where f is itself a wrapper, g calls it once that is applied.
+void check_wrappers(const LowerContext &ctx) {
+    std::set<std::string> wrappers;
+    for (const auto &[name, f] : ctx.env) {
+        for (const auto &[consumer, wrapper] : f.schedule().wrappers) {
+            wrappers.insert(wrapper->name);
+        }
+    }
+    for (const auto &[name, f] : ctx.env) {
+        for (const auto &[consumer, wrapper] : f.schedule().wrappers) {
+            const auto g = ctx.env.find(consumer);
+            user_assert(g == ctx.env.end() || wrappers.count(name) || wrappers.count(consumer) ||
+                        find_direct_calls(g->second, ctx.env).count(name))
+                << "func " << name << " is wrapped for " << consumer << ", which does not call it";
+        }
+    }
+}
+
+/// Of an output with several values, the shape of the first stands for all.
+void check_output_constraints(const Function &f) {
+    for (int i = 1; i < f.outputs(); i++) {
+        const Parameter &buffer = f->output_buffers.at(size_t(i));
+        for (int d = 0; d < buffer.dimensions(); d++) {
+            user_assert(!buffer.min_constraint(d).defined() &&
+                        !buffer.extent_constraint(d).defined())
+                << "output buffer " << i << " of func " << f.name()
+                << " is constrained in dimension " << d
+                << ": the shape of buffer 0 stands for all, constrain that";
+        }
+    }
+}
+
+}  // namespace
+
+void validate_schedules(const LowerContext &ctx) {
+    for (const auto &[name, f] : ctx.env) {
+        check_storage(f);
+        if (is_output(ctx, f)) {
+            user_assert(!f.schedule().memoized)
+                << "func " << name << " is an output of the pipeline and cannot be memoized: its "
+                << "buffer is the caller's";
+            check_output_constraints(f);
+        } else if (f.schedule().compute_level.is_inlined()) {
+            check_inlined(f);
+        }
+    }
+    check_wrappers(ctx);
+}
+
+void validate_names(const LowerContext &ctx) {
+    std::set<std::string> of_outputs;
+    for (const Function &f : ctx.outputs) {
+        for (const Parameter &buffer : f->output_buffers) {
+            const auto p = ctx.used.parameters.find(buffer.name());
+            user_assert(p == ctx.used.parameters.end() || p->second.same_as(buffer))
+                << "an output and a parameter of the pipeline are both named " << buffer.name();
+            of_outputs.insert(buffer.name());
+        }
+    }
+    for (const auto &[name, p] : ctx.used.parameters) {
+        user_assert(!ctx.env.count(name) || of_outputs.count(name))
+            << "a func and a parameter of the pipeline are both named " << name;
+    }
+}
+
+}  // namespace calotype

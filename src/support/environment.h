@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the compiler takes from the environment, all of it through here.
+#pragma once
+
+namespace calotype::internal {
+
+/// The value of CT_NAME or, where that is not set or empty, of HL_NAME, by which programs that were
+/// written for Halide set the same; null if there is neither.
+const char *environment(const char *name);
+
+}  // namespace calotype::internal

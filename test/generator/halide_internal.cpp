@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What programs take from Halide::Internal.
+#include <gtest/gtest.h>
+
+#include "Halide.h"
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace {
+
+Expr var(const char *name) {
+    return Variable::make(Int(32), name);
+}
+
+TEST(HalideInternal, LambdasThatVisitAndMutate) {
+    const Expr x = var("x"), y = var("y");
+    const Expr e = max(x + y, x * 3);
+    std::vector<std::string> seen;
+    visit_with(
+        e, [&](auto *self, const Variable *op) { seen.push_back(op->name); },
+        [&](auto *self, const Mul *op) { self->visit_base(op); });
+    EXPECT_EQ(seen, (std::vector<std::string>{"x", "y", "x"}));
+
+    const Expr doubled = mutate_with(e, [](auto *self, const Variable *op) -> Expr {
+        return op->name == "x" ? Expr(op) * 2 : Expr(op);
+    });
+    EXPECT_TRUE(equal(doubled, max(x * 2 + y, x * 2 * 3)));
+
+    int expressions = 0;
+    mutate_with(e, [&](auto *self, const Expr &inner) {
+        expressions++;
+        return self->mutate_base(inner);
+    });
+    EXPECT_EQ(expressions, 7);
+}
+
+TEST(HalideInternal, SimplifyAndProve) {
+    const Expr x = var("x");
+    EXPECT_TRUE(equal(simplify(x + x - x), x));
+    EXPECT_TRUE(can_prove(x + 1 > x));
+    EXPECT_FALSE(can_prove(x > 3));
+
+    Scope<Interval> bounds;
+    bounds.push("x", Interval(4, 7));
+    EXPECT_TRUE(can_prove(x > 3, bounds));
+    EXPECT_TRUE(equal(simplify(min(x, 9), bounds), x));
+    bounds.push("x", Interval(var("a"), var("b")));
+    EXPECT_TRUE(can_prove(x >= var("a"), bounds));
+    bounds.pop("x");
+
+    const Interval squares = bounds_of_expr_in_scope(x * x, bounds);
+    EXPECT_TRUE(can_prove(squares.max == 49));
+    EXPECT_TRUE(equal(simplify(x == 5, bounds, Scope<ModulusRemainder>(), {x == 5}), const_true()));
+}
+
+TEST(HalideInternal, Alignment) {
+    const Expr x = var("x");
+    const ModulusRemainder m = modulus_remainder(x * 6 + 2);
+    EXPECT_EQ(m.modulus, 6);
+    EXPECT_EQ(m.remainder, 2);
+    EXPECT_EQ(m + ModulusRemainder(4, 1), ModulusRemainder(2, 1));
+    EXPECT_EQ(ModulusRemainder::unify({4, 1}, {6, 1}), ModulusRemainder(2, 1));
+    Scope<ModulusRemainder> scope;
+    scope.push("x", {8, 3});
+    EXPECT_EQ(modulus_remainder(x * 2, scope), ModulusRemainder(16, 6));
+}
+
+TEST(HalideInternal, SolveMonotonicCommonSubexpressions) {
+    const Expr x = var("x"), y = var("y");
+    const SolverResult solved = solve_expression(x + y < 10, "x");
+    EXPECT_TRUE(solved.fully_solved);
+    EXPECT_TRUE(equal(simplify(solved.result), simplify(x < 10 - y)));
+    EXPECT_EQ(is_monotonic(x * 2 + y, "x"), Monotonic::Increasing);
+    EXPECT_EQ(is_monotonic(y - x, "x"), Monotonic::Decreasing);
+    const Expr product = x * y;
+    EXPECT_TRUE(common_subexpression_elimination(product + product * product).as<Let>() != nullptr);
+}
+
+TEST(HalideInternal, MatchPatterns) {
+    const Expr x = var("x"), y = var("y"), any = var("*");
+    std::vector<Expr> parts;
+    ASSERT_TRUE(expr_match(any * 3 + any, (x + 1) * 3 + y, parts));
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_TRUE(equal(parts[0], x + 1));
+    EXPECT_TRUE(equal(parts[1], y));
+    EXPECT_FALSE(expr_match(any * 3 + any, x * 4 + y, parts));
+    EXPECT_TRUE(parts.empty());
+
+    std::map<std::string, Expr> named;
+    ASSERT_TRUE(expr_match(var("a") + var("a"), (x * y) + (x * y), named));
+    EXPECT_TRUE(equal(named["a"], x * y));
+    named.clear();
+    EXPECT_FALSE(expr_match(var("a") + var("a"), x + y, named));
+}
+
+TEST(HalideInternal, FilesAndProcesses) {
+    std::string path;
+    {
+        TemporaryFile file("surface", ".txt");
+        path = file.pathname();
+        assert_file_exists(path);
+        write_entire_file(path, std::vector<char>{'a', '\0', 'b'});
+        EXPECT_EQ(read_entire_file(path).size(), 3u);
+        EXPECT_EQ(file_stat(path).file_size, 3u);
+        EXPECT_EQ(run_process({"cmp", path, path}), 0);
+    }
+    EXPECT_FALSE(file_exists(path));
+    EXPECT_THROW(assert_file_exists(path), InternalError);
+    EXPECT_THROW(read_entire_file(path), InternalError);
+    ensure_no_file_exists(path);
+    EXPECT_NE(run_process({"false"}), 0);
+    EXPECT_EQ(run_process({"no_program_of_this_name"}), -1);
+}
+
+TEST(HalideInternal, TextAndNumbers) {
+    EXPECT_EQ(replace_all("a-b-c", "-", "+"), "a+b+c");
+    EXPECT_EQ(split_string("a::b", "::"), (std::vector<std::string>{"a", "b"}));
+    std::vector<std::string> spaces;
+    EXPECT_EQ(extract_namespaces("a::b::f", spaces), "f");
+    EXPECT_EQ(spaces.size(), 2u);
+    EXPECT_TRUE(add_would_overflow(8, 100, 28));
+    EXPECT_FALSE(add_would_overflow(8, 100, 27));
+    EXPECT_TRUE(mul_would_overflow(64, INT64_MAX, 2));
+    for (int a : {-7, -1, 0, 5, INT32_MIN}) {
+        for (int b : {-3, -1, 2, 4}) {
+            EXPECT_EQ(uint32_t(div_imp(a, b)) * uint32_t(b) + uint32_t(mod_imp(a, b)), uint32_t(a));
+            EXPECT_GE(mod_imp(a, b), 0) << a << " % " << b;
+        }
+        EXPECT_EQ(div_imp(a, 0), 0);
+        EXPECT_EQ(mod_imp(a, 0), 0);
+    }
+    EXPECT_EQ(safe_numeric_cast<int8_t>(1000.0f), 127);
+    EXPECT_EQ(reinterpret_bits<uint32_t>(1.0f), 0x3f800000u);
+    int level = 1;
+    {
+        ScopedValue<int> deeper(level, 2);
+        EXPECT_EQ(level, 2);
+    }
+    EXPECT_EQ(level, 1);
+    std::vector<int> list = {1, 2, 3}, back;
+    for (int i : reverse_view(list)) {
+        back.push_back(i);
+    }
+    EXPECT_EQ(back, (std::vector<int>{3, 2, 1}));
+    EXPECT_GE(get_llvm_version(), 140);
+}
+
+TEST(HalideInternal, ErrorsAndMessages) {
+    EXPECT_THROW(_halide_user_assert(1 + 1 == 3) << "sum is " << 2, CompileError);
+    EXPECT_THROW(_halide_internal_error << "lost", InternalError);
+    _halide_user_assert(true) << "not evaluated";
+    debug(1000) << "not printed\n";
+    EXPECT_TRUE(debug_spec_accepts("1;3,file.cpp:10-20@f", 1, "any.cpp", "g", 1));
+    EXPECT_TRUE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "f", 12));
+    EXPECT_FALSE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "f", 21));
+    EXPECT_FALSE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "g", 12));
+    std::ostringstream out;
+    out << PrintSpan(std::vector<int>{1, 2});
+    EXPECT_EQ(out.str(), "{ 1, 2 }");
+}
+
+int prints = 0;
+void count_prints(JITUserContext *, const char *) {
+    prints++;
+}
+
+TEST(HalideInternal, SharedRuntime) {
+    JITHandlers handlers;
+    handlers.custom_print = count_prints;
+    const JITHandlers before = JITSharedRuntime::set_default_handlers(handlers);
+    EXPECT_EQ(before.custom_print, nullptr);
+    Func f;
+    Var x;
+    f(x) = print(x);
+    f.realize({3});
+    EXPECT_EQ(prints, 3);
+    // What the run itself says comes first.
+    JITUserContext context;
+    context.handlers.custom_print = [](JITUserContext *, const char *) {
+    };
+    f.realize(&context, {3});
+    EXPECT_EQ(prints, 3);
+    JITSharedRuntime::set_default_handlers(before);
+
+    const int threads = JITSharedRuntime::get_num_threads();
+    EXPECT_EQ(JITSharedRuntime::set_num_threads(2), threads);
+    EXPECT_EQ(JITSharedRuntime::get_num_threads(), 2);
+    JITSharedRuntime::set_num_threads(threads);
+    JITSharedRuntime::release_all();
+    EXPECT_EQ(Buffer<int>(lambda(x, x + 1).realize({2}))(1), 2);
+}
+
+}  // namespace

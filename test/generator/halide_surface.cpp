@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Public names of Halide beyond those of the other programs here: machines that no code is made
+// for, variables of the environment, autoschedulers, generators that are compiled in process.
+#include <gtest/gtest.h>
+
+#include "Halide.h"
+
+#include "harness/expect_error.h"
+
+using namespace Halide;
+
+namespace {
+
+TEST(HalideSurface, MachinesWithoutACodeGenerator) {
+    const Target t("arm-64-ios-metal-hvx_128");
+    EXPECT_TRUE(t.has_feature(Target::Metal));
+    EXPECT_TRUE(t.has_feature(Target::HVX));
+    EXPECT_EQ(t.to_string(), "arm-64-ios-metal-hvx");
+    EXPECT_FALSE(t.supported());
+    EXPECT_TRUE(t.has_gpu_feature());
+    EXPECT_EQ(t.get_required_device_api(), DeviceAPI::Metal);
+    EXPECT_EQ(Target("hexagon-32-qurt-hvx_v66").arch, Target::Hexagon);
+    EXPECT_EQ(
+        Target("x86-64-windows-d3d12compute-hlsl_sm62").get_d3d12compute_capability_lower_bound(),
+        62);
+    EXPECT_EQ(Target("arm-64-linux-sme2-sme_svl512").sme_streaming_vector_bits(), 512);
+    EXPECT_EQ(Target::sme_svl_feature_from_bits(2048), Target::SME_SVL2048);
+    EXPECT_EQ(Target::sme_svl_feature_from_bits(100), Target::FeatureEnd);
+    std::ostringstream out;
+    out << MemoryType::VTCM << " " << DeviceAPI::WebGPU << " " << TailStrategy::GuardWithIf << " "
+        << t;
+    EXPECT_EQ(out.str(), "vtcm webgpu guard_with_if arm-64-ios-metal-hvx");
+}
+
+TEST(HalideSurface, CompilingForThemIsAnError) {
+    Var x("x"), xi("xi");
+    Func f("f");
+    f(x) = x;
+    f.gpu_tile(x, xi, 8);
+    const Target metal = get_host_target().with_feature(Target::Metal);
+    EXPECT_COMPILE_ERROR(f.compile_to_module({}, "f", metal),
+                         "target " + metal.to_string() +
+                             " has metal, which this build makes no code for");
+    Func g("g");
+    g(x) = x;
+    g.hexagon(x);
+    EXPECT_COMPILE_ERROR(g.compile_to_module({}, "g", get_host_target()),
+                         "func g is scheduled on hexagon, which this build makes no code for: cuda "
+                         "and opencl are the devices it has");
+    Func h("h"), store("store");
+    store(x) = x;
+    h(x) = store(x) + 1;
+    store.compute_root().store_in(MemoryType::VTCM);
+    EXPECT_COMPILE_ERROR(h.compile_to_module({}, "h", get_host_target()),
+                         "func store is stored in vtcm, which this build makes no code for");
+}
+
+TEST(HalideSurface, VariablesOfTheEnvironment) {
+    setenv("HL_TARGET", "x86-64-linux-avx", 1);
+    EXPECT_EQ(get_target_from_environment(), Target("x86-64-linux-avx"));
+    setenv("CT_TARGET", "x86-64-linux-sse41", 1);
+    EXPECT_EQ(get_target_from_environment(), Target("x86-64-linux-sse41"));
+    unsetenv("CT_TARGET");
+    unsetenv("HL_TARGET");
+    setenv("HL_JIT_TARGET", "host-profile", 1);
+    EXPECT_TRUE(get_jit_target_from_environment().has_feature(Target::Profile));
+    unsetenv("HL_JIT_TARGET");
+}
+
+TEST(HalideSurface, AutoschedulersOfPrograms) {
+    int calls = 0;
+    Pipeline::add_autoscheduler("everything_at_root", [&](const Pipeline &p, const Target &t,
+                                                          const AutoschedulerParams &params,
+                                                          AutoSchedulerResults *results) {
+        calls++;
+        results->schedule_source = "// " + params.extra.at("note");
+    });
+    Func f("f");
+    Var x;
+    f(x) = x;
+    const AutoSchedulerResults results =
+        Pipeline(f).apply_autoscheduler(Target("host"), {"everything_at_root", {{"note", "seen"}}});
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(results.schedule_source, "// seen");
+    EXPECT_COMPILE_ERROR(Pipeline(f).apply_autoscheduler(Target("host"), {"everything_at_rot"}),
+                         "autoscheduler 'everything_at_rot' is not known, did you mean "
+                         "'everything_at_root'?");
+    EXPECT_COMPILE_ERROR(
+        Pipeline::add_autoscheduler("everything_at_root",
+                                    [](const Pipeline &, const Target &,
+                                       const AutoschedulerParams &, AutoSchedulerResults *) {}),
+        "autoscheduler 'everything_at_root' is there already");
+}
+
+class Scale : public Generator<Scale> {
+public:
+    GeneratorParam<int> factor{"factor", 2};
+    Input<Buffer<int32_t, 1>> in{"in"};
+    Input<int> offset{"offset"};
+    Output<Buffer<int32_t, 1>> out{"out"};
+    void generate() {
+        Var x("x");
+        out(x) = in(x)*factor + offset;
+    }
+};
+
+TEST(HalideSurface, GeneratorsAsCallables) {
+    auto scale = Scale::create(GeneratorContext(get_jit_target_from_environment()));
+    scale->factor.set(5);
+    Callable c = scale->compile_to_callable();
+    Buffer<int32_t> in(4), out(4);
+    in.fill(3);
+    EXPECT_EQ(c(in, 7, out), 0);
+    EXPECT_EQ(out(2), 22);
+}
+
+TEST(HalideSurface, ShortForms) {
+    Var x("x"), y("y");
+    Func a("a"), b("b"), c("c");
+    a(x) = x;
+    b(x) = a(x) + 1;
+    c(x) = a(x) + b(x);
+    c.eager_inline(b, a);
+    EXPECT_EQ(Buffer<int>(c.realize({3}))(2), 5);
+
+    Func p("p"), q("q");
+    p(x, y) = x + y;
+    q(x, y) = p(x, y) * 2;
+    p.compute_at(q, q.split_vars()[1]);
+    EXPECT_EQ(Buffer<int>(q.realize({4, 4}))(3, 2), 10);
+
+    Buffer<int> first(3), second(3);
+    Realization both({first, second});
+    EXPECT_EQ(both.size(), 2u);
+
+    Func t("t");
+    t(x) = Tuple(x, x * x);
+    t.realize(Realization({first, second}));
+    EXPECT_EQ(second(2), 4);
+
+    // A buffer may stand in a list of arguments.
+    Func s("s");
+    s(x) = first(x) + 1;
+    const std::vector<Argument> args = {first};
+    EXPECT_EQ(args[0].kind, Argument::InputBuffer);
+    EXPECT_EQ(args[0].dimensions, 1);
+}
+
+int stored = 0;
+int32_t count_stored(JITUserContext *, const halide_trace_event_t *e) {
+    stored += e->event == halide_trace_store ? e->lanes : 0;
+    return 1;
+}
+
+TEST(HalideSurface, TraceEventsSayTheirLanes) {
+    Func f;
+    Var x;
+    f(x) = x;
+    f.vectorize(x, 4).trace_stores();
+    f.jit_handlers().custom_trace = count_stored;
+    f.realize({8});
+    EXPECT_EQ(stored, 8);
+}
+
+}  // namespace
