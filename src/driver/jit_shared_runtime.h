@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "driver/jit_handlers.h"
 #include "runtime/abi/kernel_cache.h"
@@ -19,6 +20,9 @@ struct JITSharedRuntime {
     /// there are processors.
     static int get_num_threads();
     static int set_num_threads(int threads);
+    /// The address of a function of the runtime by its name, that of Halide's included; null if
+    /// there is none.
+    static void *find_symbol(const Target &target, const std::string &name);
     /// Frees what the runtime keeps: memoized results, devices' contexts and memory, threads. The
     /// next run makes anew what it needs.
     static void release_all();

@@ -87,6 +87,13 @@ public:
     const std::vector<Type> &output_types() const {
         return contents_->output_types;
     }
+    /// What Func(type, dims, name) declared: no types, -1 dimensions where nothing is.
+    const std::vector<Type> &required_types() const {
+        return contents_->required_types;
+    }
+    int required_dimensions() const {
+        return contents_->required_dims;
+    }
     bool has_pure_definition() const {
         return contents_->init.defined();
     }

@@ -155,6 +155,8 @@ TEST(HalideInternal, ErrorsAndMessages) {
     EXPECT_TRUE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "f", 12));
     EXPECT_FALSE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "f", 21));
     EXPECT_FALSE(debug_spec_accepts("1;3,file.cpp:10-20@f", 3, "src/file.cpp", "g", 12));
+    EXPECT_TRUE(debug_spec_accepts("2@visit", 2, "any.cpp", "Printer::visit", 1));
+    EXPECT_FALSE(debug_spec_accepts("no number", 0, "any.cpp", "f", 1));
     std::ostringstream out;
     out << PrintSpan(std::vector<int>{1, 2});
     EXPECT_EQ(out.str(), "{ 1, 2 }");
@@ -187,6 +189,11 @@ TEST(HalideInternal, SharedRuntime) {
     EXPECT_EQ(JITSharedRuntime::set_num_threads(2), threads);
     EXPECT_EQ(JITSharedRuntime::get_num_threads(), 2);
     JITSharedRuntime::set_num_threads(threads);
+    const Target host = get_host_target();
+    EXPECT_EQ(JITSharedRuntime::find_symbol(host, "halide_malloc"),
+              JITSharedRuntime::find_symbol(host, "calotype_malloc"));
+    EXPECT_NE(JITSharedRuntime::find_symbol(host, "halide_malloc"), nullptr);
+    EXPECT_EQ(JITSharedRuntime::find_symbol(host, "no_such_symbol"), nullptr);
     JITSharedRuntime::release_all();
     EXPECT_EQ(Buffer<int>(lambda(x, x + 1).realize({2}))(1), 2);
 }

@@ -146,6 +146,24 @@ TEST(HalideSurface, ShortForms) {
     EXPECT_EQ(args[0].dimensions, 1);
 }
 
+TEST(HalideSurface, PointersOfAnyTypeAreHandles) {
+    Param<void *> handle("handle");
+    Func f("f");
+    f() = reinterpret<uint64_t>(handle);
+    Callable c = f.compile_to_callable({handle});
+    int place = 0;
+    Buffer<uint64_t> out = Buffer<uint64_t>::make_scalar();
+    EXPECT_EQ(c(&place, out), 0);
+    EXPECT_EQ(out(), uint64_t(uintptr_t(&place)));
+
+    Func texts("texts");
+    Var x("x");
+    texts(x) = reinterpret(type_of<const char *>(), cast<uint64_t>(x));
+    Buffer<void *> pointers(3);
+    texts.realize(pointers);
+    EXPECT_EQ(uintptr_t(pointers(2)), 2u);
+}
+
 int stored = 0;
 int32_t count_stored(JITUserContext *, const halide_trace_event_t *e) {
     stored += e->event == halide_trace_store ? e->lanes : 0;

@@ -173,6 +173,16 @@ ConstantInterval constant_integer_bounds(const Expr &e, const Scope<ConstantInte
     return internal::constant_bounds(e, ranges);
 }
 
+Expr promise_clamped(const Expr &value, const Expr &min, const Expr &max) {
+    return Call::make(value.type(), Call::promise_clamped,
+                      {value, min.defined() ? cast(value.type(), min) : value.type().min(),
+                       max.defined() ? cast(value.type(), max) : value.type().max()});
+}
+
+Expr unreachable(const Type &t) {
+    return Call::make(t, Call::unreachable, {});
+}
+
 bool expr_match(const Expr &pattern, const Expr &e, std::vector<Expr> &matched) {
     matched.clear();
     if (Matcher(&matched)(pattern, e)) {

@@ -17,6 +17,7 @@
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "calotype.h"
+#include "ir/language/match_types.h"
 #include "halide_ir.h"
 
 namespace calotype {
@@ -43,6 +44,7 @@ using internal::find_constant_bounds;
 using internal::FuncValueBounds;
 using internal::Interval;
 using internal::is_monotonic;
+using internal::lossless_cast;
 using internal::merge_boxes;
 using internal::Monotonic;
 using internal::solve_expression;
@@ -95,6 +97,11 @@ Interval bounds_of_expr_in_scope(const Expr &e, const Scope<Interval> &variables
 ConstantInterval
 constant_integer_bounds(const Expr &e,
                         const Scope<ConstantInterval> &variables = Scope<ConstantInterval>());
+
+/// A value that is known to be from min to max; the compiler may use that.
+Expr promise_clamped(const Expr &value, const Expr &min, const Expr &max);
+/// Stands where no program gets to.
+Expr unreachable(const Type &t = Int(32));
 
 /// Whether e has the pattern's form. Variables of the pattern that are named "*" stand for any
 /// expression of their type, and `matched` gets those in order; the second form has variables of

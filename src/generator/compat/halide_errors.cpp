@@ -17,7 +17,7 @@ bool rule_accepts(std::string rule, int verbosity, const std::string &file,
                   const std::string &function, int line) {
     const size_t at = rule.find('@');
     if (at != std::string::npos) {
-        if (rule.substr(at + 1) != function) {
+        if (!internal::ends_with(function, rule.substr(at + 1))) {
             return false;
         }
         rule.resize(at);
@@ -36,15 +36,18 @@ bool rule_accepts(std::string rule, int verbosity, const std::string &file,
         }
         rule.resize(comma);
     }
-    return verbosity <= std::atoi(rule.c_str());
+    // What is no number is no rule.
+    char *end = nullptr;
+    const long most = std::strtol(rule.c_str(), &end, 10);
+    return end != rule.c_str() && *end == 0 && verbosity <= most;
 }
 
 }  // namespace
 
 bool debug_spec_accepts(const std::string &spec, int verbosity, const char *file,
                         const char *function, int line) {
-    if (verbosity <= 0) {
-        return true;
+    if (spec.empty()) {
+        return verbosity <= 0;
     }
     for (const std::string &rule : internal::split(spec, ";")) {
         if (rule_accepts(std::string(internal::trim(rule)), verbosity, file, function, line)) {
