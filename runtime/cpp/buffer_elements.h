@@ -104,7 +104,8 @@ public:
     }
 
     /** @name Element access
-     * The device copy must not be newer. Coordinates left out are the lowest. With
+     * The device copy must not be newer. Coordinates left out are the lowest, those beyond the last
+     * dimension do not count. With
      * CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES defined an assertion checks the coordinates. An element
      * that may be written to makes the host copy the newer one. */
     /**@{*/
@@ -209,9 +210,12 @@ private:
     template<typename... Args>
     not_void_T *address_of_element(Args... args) const {
         assert(!this->device_dirty() && "the device copy is newer: call copy_to_host first");
-        static_assert(Dims == AnyDims || int(sizeof...(args)) <= Dims,
+        static_assert(Dims == AnyDims || int(sizeof...(args)) <= (Dims == 0 ? 1 : Dims),
                       "more coordinates than dimensions");
-        assert(int(sizeof...(args)) <= this->dimensions() && "more coordinates than dimensions");
+        if (int(sizeof...(args)) > this->dimensions()) {
+            const int pos[] = {int(args)..., 0};
+            return reinterpret_cast<not_void_T *>(this->buf.address_of(pos));
+        }
 #ifdef CALOTYPE_RUNTIME_BUFFER_CHECK_INDICES
         assert(this->contains(args...) && "no element has these coordinates");
 #endif

@@ -44,9 +44,16 @@ Target with_capability_of_device(const Target &target) {
 
 }  // namespace
 
-Target resolve_jit_target(const Target &target) {
+void JitState::set_target(const Target &target) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    target_ = target;
+}
+
+Target JitState::resolve_target(const Target &target) {
     if (target == Target() || target.has_unknowns()) {
-        return with_capability_of_device(get_jit_target_from_environment());
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return target_ == Target() ? with_capability_of_device(get_jit_target_from_environment())
+                                   : target_;
     }
     const Target host = get_host_target();
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)

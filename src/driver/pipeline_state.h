@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,22 @@ struct JitState : PipelineDriverState {
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
-    /// Nothing to forget: code is found by the value of the pipeline, so that a changed one is
-    /// never served old code.
+    /// Code is found by the value of the pipeline, so that a changed one is never served old code.
+    /// Only the target that it was compiled for is forgotten.
     void invalidate() override {
+        set_target(Target());
     }
+    /// Remembers what compile_jit was for: realize() with no target is for the same.
+    void set_target(const Target &target);
+    /// The JIT target that `target` stands for: an empty one is that of the last compile_jit, or
+    /// else that of the environment.
+    Target resolve_target(const Target &target);
     /// The state of a pipeline, made when first needed.
     static JitState &of(const Pipeline &pipeline);
+
+private:
+    std::mutex mutex_;
+    Target target_;
 };
 
 /// A pipeline compiled for this process, with what it takes its values from.
@@ -32,9 +43,6 @@ struct CompiledPipeline {
     std::shared_ptr<const JitCode> code;
     std::vector<InferredArgument> inputs;  ///< without __user_context
 };
-
-/// The JIT target that `target` stands for: an empty one is that of the environment.
-Target resolve_jit_target(const Target &target);
 
 /// Compiles with the arguments that the pipeline depends on, or finds the code of an equal
 /// pipeline.

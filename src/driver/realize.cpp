@@ -135,7 +135,8 @@ void Pipeline::realize(RealizationArg output, const Target &target) {
 void Pipeline::realize(JITUserContext *context, RealizationArg output, const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    const CompiledPipeline compiled = compile_inferred(*this, internal::resolve_jit_target(target));
+    const CompiledPipeline compiled =
+        compile_inferred(*this, JitState::of(*this).resolve_target(target));
     JitRun run(context, JitState::of(*this).handlers);
     CallArguments args(run);
     for (const InferredArgument &input : compiled.inputs) {
@@ -151,6 +152,12 @@ void Pipeline::realize(JITUserContext *context, RealizationArg output, const Tar
 
 namespace {
 
+using Shape = std::vector<calotype_dimension_t>;
+
+Shape shape_of(const calotype_buffer_t *b) {
+    return Shape(b->dim, b->dim + b->dimensions);
+}
+
 // A buffer that asks which region the pipeline needs.
 class Query {
 public:
@@ -164,31 +171,23 @@ public:
     }
     /// True if the last run changed the answer.
     bool remember() {
-        std::vector<calotype_dimension_t> now;
-        for (int i = 0; i < buffer_.dimensions(); i++) {
-            now.push_back(buffer_.raw_buffer()->dim[i]);
-        }
+        const Shape now = shape_of(buffer_.raw_buffer());
         const bool changed = now != last_;
         last_ = now;
         return changed;
     }
     /// Memory for the answer becomes the parameter's buffer.
     void finish() {
-        std::vector<int> sizes;
-        std::vector<int> mins;
-        for (const calotype_dimension_t &d : last_) {
-            sizes.push_back(d.extent);
-            mins.push_back(d.min);
-        }
-        Buffer<> b(parameter_.type(), sizes);
-        b.set_min(mins);
-        parameter_->buffer = b.image()->buffer;
+        Runtime::Buffer<> answer(parameter_.type().to_abi(), nullptr, int(last_.size()),
+                                 last_.data());
+        answer.allocate();
+        parameter_->buffer = Buffer<>(std::move(answer)).image()->buffer;
     }
 
 private:
     Parameter parameter_;
     Runtime::Buffer<> buffer_;
-    std::vector<calotype_dimension_t> last_;
+    Shape last_;
 };
 
 constexpr int max_queries = 16;
@@ -214,7 +213,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
                                   const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    const CompiledPipeline compiled = compile_inferred(*this, internal::resolve_jit_target(target));
+    const CompiledPipeline compiled =
+        compile_inferred(*this, JitState::of(*this).resolve_target(target));
     JitRun run(context, JitState::of(*this).handlers);
     CallArguments args(run);
     std::vector<std::unique_ptr<Query>> queries;
@@ -233,12 +233,21 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
     if (queries.empty()) {
         return;
     }
+    // Outputs without memory ask as well.
+    const auto output_shapes = [&] {
+        std::vector<Shape> shapes;
+        for (const calotype_buffer_t *b : outputs) {
+            shapes.push_back(shape_of(b));
+        }
+        return shapes;
+    };
     bool changed = true;
     for (int i = 0; changed; i++) {
         user_assert(i < max_queries)
             << "the bounds of the inputs do not settle after " << max_queries << " rounds";
+        const std::vector<Shape> before = output_shapes();
         run.check(args.call(*compiled.code));
-        changed = false;
+        changed = output_shapes() != before;
         for (const auto &query : queries) {
             changed = query->remember() || changed;
         }
@@ -251,7 +260,13 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
 // ---- compiling ----
 
 void Pipeline::compile_jit(const Target &target) {
-    compile_inferred(*this, internal::resolve_jit_target(target));
+    // Not the target of an earlier call.
+    const bool is_open = target == Target() || target.has_unknowns();
+    const Target wanted = is_open ? get_jit_target_from_environment() : target;
+    JitState &state = JitState::of(*this);
+    const Target resolved = state.resolve_target(wanted);
+    compile_inferred(*this, resolved);
+    state.set_target(resolved);
 }
 
 JITHandlers &Pipeline::jit_handlers() {
@@ -267,8 +282,9 @@ const std::map<std::string, JITExtern> &Pipeline::get_jit_externs() {
 }
 
 Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
-    return Callable(internal::compile_with_args(*this, args, internal::resolve_jit_target(target)),
-                    JitState::of(*this).handlers);
+    return Callable(
+        internal::compile_with_args(*this, args, JitState::of(*this).resolve_target(target)),
+        JitState::of(*this).handlers);
 }
 
 }  // namespace calotype

@@ -8,10 +8,27 @@ namespace calotype {
 
 namespace internal {
 
+/// A value may be given by its address too, unless it is an address itself.
+template<typename T>
+bool takes_address_of(const Type &t) {
+    return std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>> && !t.is_handle();
+}
+
+template<typename T>
+Type stored_type(const Type &t) {
+    if constexpr (std::is_pointer_v<T> && !std::is_void_v<std::remove_pointer_t<T>>) {
+        if (takes_address_of<T>(t)) {
+            return type_of<std::remove_pointer_t<T>>();
+        }
+    }
+    return type_of<T>();
+}
+
 template<typename First, typename... Rest>
 void check_tuple_types(const Tuple &t, size_t i, const First &, const Rest &...rest) {
-    user_assert(i < t.size() && t[i].type() == type_of<First>())
-        << "evaluate: value " << i << " is stored to a " << type_of<First>();
+    const Type stored = stored_type<First>(t[i].type());
+    user_assert(t[i].type().to_abi() == stored.to_abi())
+        << "evaluate: value " << i << " is a " << t[i].type() << " and is stored to a " << stored;
     if constexpr (sizeof...(rest) > 0) {
         check_tuple_types(t, i + 1, rest...);
     }
@@ -19,8 +36,16 @@ void check_tuple_types(const Tuple &t, size_t i, const First &, const Rest &...r
 
 template<typename First, typename... Rest>
 void take_values(const Realization &r, size_t i, First &first, Rest &...rest) {
-    Buffer<void> b = r[i];
-    first = Buffer<First>(b)();
+    const Buffer<void> b = r[i];
+    if constexpr (std::is_pointer_v<First> && !std::is_void_v<std::remove_pointer_t<First>>) {
+        if (takes_address_of<First>(b.type())) {
+            *first = Buffer<std::remove_pointer_t<First>>(b)();
+        } else {
+            first = Buffer<First>(b)();
+        }
+    } else {
+        first = Buffer<First>(b)();
+    }
     if constexpr (sizeof...(rest) > 0) {
         take_values(r, i + 1, rest...);
     }
@@ -63,8 +88,9 @@ void evaluate_with(JITUserContext *context, const Tuple &t, bool may_use_gpu, Fi
 
 }  // namespace internal
 
-/// evaluate<int>(e) gives the value; evaluate(tuple, a, b) stores the values to a and b. The
-/// expression must not depend on Vars, and the types must be those of the C++ values.
+/// evaluate<int>(e) gives the value; evaluate(tuple, a, b) and evaluate(tuple, &a, &b) store the
+/// values to a and b. The expression must not depend on Vars, and the types must be those of the
+/// C++ values.
 template<typename T>
 T evaluate(JITUserContext *context, const Expr &e) {
     return internal::evaluate_with<T>(context, e, false);
