@@ -125,7 +125,14 @@ Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
     Value *enough = b_.CreateICmpULE(bytes, b_.CreateLoad(b_.getInt64Ty(), size));
     b_.CreateCondBr(enough, ready, grow);
     b_.SetInsertPoint(grow);
-    call_runtime("calotype_free", b_.getVoidTy(), {user_context(), b_.CreateLoad(p, slot)});
+    // Not null: the program's own function may not expect that.
+    Value *old = b_.CreateLoad(p, slot);
+    llvm::BasicBlock *release = new_block("release"), *released = new_block("released");
+    b_.CreateCondBr(b_.CreateIsNull(old), released, release);
+    b_.SetInsertPoint(release);
+    call_runtime("calotype_free", b_.getVoidTy(), {user_context(), old});
+    b_.CreateBr(released);
+    b_.SetInsertPoint(released);
     Value *fresh = call_runtime("calotype_malloc", p, {user_context(), bytes});
     b_.CreateStore(fresh, slot);
     b_.CreateStore(bytes, size);

@@ -9,7 +9,7 @@
 //   buffer_crop(b, shape, source, mins, extents)
 //                          makes b the part of `source` with those mins and extents (structs of
 //                          int32). Yields b
-//   buffer_set_bounds(b, d, min, extent)                  yields b
+//   buffer_set_bounds(b, d, min, extent, stride)          yields b
 #include "codegen/llvm/intrinsics.h"
 #include "ir/constants.h"
 #include "runtime/abi/buffer.h"
@@ -143,10 +143,12 @@ Value *emit_buffer_is_bounds_query(FunctionEmitter &f, const Call *op) {
 
 Value *emit_buffer_set_bounds(FunctionEmitter &f, const Call *op) {
     Value *buffer = f.emit(op->args[0]), *d = f.emit(op->args[1]);
-    f.builder().CreateStore(f.emit(op->args[2]),
-                            f.dimension_field_address(buffer, d, DimensionField::min));
-    f.builder().CreateStore(f.emit(op->args[3]),
-                            f.dimension_field_address(buffer, d, DimensionField::extent));
+    internal_assert(op->args.size() == 5) << "buffer_set_bounds takes 5 arguments";
+    const int fields[] = {DimensionField::min, DimensionField::extent, DimensionField::stride};
+    for (size_t i = 0; i < 3; i++) {
+        f.builder().CreateStore(f.emit(op->args[2 + i]),
+                                f.dimension_field_address(buffer, d, fields[i]));
+    }
     return buffer;
 }
 
@@ -159,16 +161,22 @@ Value *emit_size_of_buffer(FunctionEmitter &f, const Call *op) {
     return b.CreateIntCast(bytes, f.type(op->type), false);
 }
 
+// A handle, or an address as a number: 0 for none.
+Value *address_of(FunctionEmitter &f, const Expr &e) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *v = f.emit(e);
+    return v->getType()->isPointerTy()
+               ? v
+               : b.CreateIntToPtr(b.CreateZExt(v, b.getInt64Ty()), b.getPtrTy());
+}
+
 Value *emit_buffer_init(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     internal_assert(op->args.size() == 10) << "buffer_init takes 10 arguments";
     Value *buffer = f.emit(op->args[0]);
     Value *shape = shape_address(f, buffer, op->args[1]);
     auto pointer = [&](const Expr &e) {
-        Value *v = f.emit(e);
-        return v->getType()->isPointerTy()
-                   ? v
-                   : b.CreateIntToPtr(b.CreateZExt(v, b.getInt64Ty()), b.getPtrTy());
+        return address_of(f, e);
     };
     store_field(f, buffer, host, pointer(op->args[2]));
     store_field(f, buffer, device, as_int(f, op->args[3], b.getInt64Ty()));
@@ -197,8 +205,8 @@ Value *emit_buffer_crop(FunctionEmitter &f, const Call *op) {
     llvm::Type *i32 = b.getInt32Ty(), *i64 = b.getInt64Ty();
     Value *buffer = f.emit(op->args[0]);
     Value *shape = shape_address(f, buffer, op->args[1]);
-    Value *source = f.emit(op->args[2]), *mins = f.emit(op->args[3]),
-          *extents = f.emit(op->args[4]);
+    Value *source = f.emit(op->args[2]), *mins = address_of(f, op->args[3]),
+          *extents = address_of(f, op->args[4]);
     Value *count = load_field(f, source, dimensions);
     b.CreateMemCpy(buffer, llvm::MaybeAlign(8), source, llvm::MaybeAlign(8),
                    uint64_t(sizeof(calotype_buffer_t)));

@@ -10,6 +10,7 @@
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
+#include "ir/queries.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 
@@ -197,16 +198,64 @@ private:
         return answers.empty() ? s : IfThenElse::make(any, Block::make(answers), s);
     }
 
+    /// The min that the answer to a query of b has in dimension d: other buffers' mins may take
+    /// part in a constraint, as far as they are required.
+    Expr answered_min(const ArgumentBuffer &b, int d) {
+        const Expr constraint = b.parameter->constraints.at(d).min;
+        if (!constraint.defined()) {
+            return b.required_min(d);
+        }
+        std::map<std::string, Expr> required;
+        for (const ArgumentBuffer &other : buffers_) {
+            for (int i = 0; other.is_argument() && i < other.dimensions; i++) {
+                required[name_of(other.min(i))] =
+                    select(is_query(other), other.required_min(i), other.min(i));
+                required[name_of(other.extent(i))] =
+                    select(is_query(other), other.required_max(i) + 1 - other.required_min(i),
+                           other.extent(i));
+            }
+        }
+        return substitute(required, constraint);
+    }
+
+    static std::string name_of(const Expr &field) {
+        return field.as<Variable>()->name;
+    }
+
+    /// What the answers to a query make of the fields of buffers, which constraints may mention.
+    std::map<std::string, Expr> fields_in_answers() {
+        std::map<std::string, Expr> fields;
+        for (const ArgumentBuffer &b : buffers_) {
+            Expr dense = 1;
+            for (int d = 0; b.is_argument() && d < b.dimensions; d++) {
+                const auto answer = [&](const Expr &field, const Expr &value) {
+                    fields[name_of(field)] = select(is_query(b), value, field);
+                };
+                const Expr stride = b.parameter->constraints.at(d).stride;
+                const Expr min = answered_min(b, d), extent = b.required_max(d) + 1 - min;
+                answer(b.min(d), min);
+                answer(b.extent(d), extent);
+                answer(b.stride(d), stride.defined() && is_const(stride) ? stride : dense);
+                dense = dense * extent;
+            }
+        }
+        return fields;
+    }
+
     /// The smallest shape that would do, made dense, constraints respected.
     Stmt answer_query(const ArgumentBuffer &b) {
         Checks steps;
         Expr stride = 1;
+        const std::map<std::string, Expr> fields = fields_in_answers();
+        const auto answered = [&](const Expr &constraint, const Expr &otherwise) {
+            return constraint.defined() ? substitute(fields, constraint) : otherwise;
+        };
         for (int d = 0; d < b.dimensions; d++) {
             BufferConstraint c = b.parameter->constraints.at(d);
             Expr required_extent = b.required_max(d) + 1 - b.required_min(d);
-            Expr min = c.min.defined() ? c.min : b.required_min(d);
-            Expr extent = c.extent.defined() ? c.extent : b.required_max(d) + 1 - min;
-            stride = c.stride.defined() ? c.stride : stride;
+            Expr min = answered_min(b, d);
+            Expr extent = answered(c.extent, b.required_max(d) + 1 - min);
+            stride = answered(c.stride, stride);
             if (c.min.defined() || c.extent.defined()) {
                 steps.push_back(
                     check(min <= b.required_min(d) && min + extent > b.required_max(d),

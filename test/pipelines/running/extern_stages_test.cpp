@@ -205,5 +205,29 @@ TEST(ExternFunctions, that_are_pipelines) {
     }
 }
 
+/// out() = in(0) + in(1) + in(2)
+int sum_of_three(calotype_buffer_t *in, calotype_buffer_t *out) {
+    if (is_query(in)) {
+        in->dim[0].min = 0;
+        in->dim[0].extent = 3;
+    } else {
+        *reinterpret_cast<int *>(out->host) = at(in, 0) + at(in, 1) + at(in, 2);
+    }
+    return 0;
+}
+
+TEST(ExternStages, without_dimensions) {
+    Func g("g"), total("total"), f("f");
+    g(x) = x * 10 + 1;
+    total.define_extern("calotype_test_sum_of_three", {g}, Int(32), 0);
+    f(x) = g(x) + total();
+    g.compute_root();
+    total.compute_root();
+    Pipeline p(f);
+    p.set_jit_externs({{"calotype_test_sum_of_three", JITExtern(sum_of_three)}});
+    Buffer<int> result = p.realize({5});
+    result.for_each_element([&](int i) { ASSERT_EQ(result(i), i * 10 + 34); });
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -349,7 +349,7 @@ TEST_F(Statements, BuffersAreReadAndChanged) {
                      Evaluate::make(
                          Call::make(Int(32), Intrinsic::buffer_set_host_dirty, {in, const_true()})),
                      Evaluate::make(Call::make(Handle(), Intrinsic::buffer_set_bounds,
-                                               {in, Expr(0), Expr(5), Expr(6)}))}));
+                                               {in, Expr(0), Expr(5), Expr(6), Expr(7)}))}));
     auto library = load(
         one_function({buffer_argument("in", Int(32), 2)}, body, LinkageType::ExternalPlusMetadata));
     int data[16] = {};
@@ -367,6 +367,7 @@ TEST_F(Statements, BuffersAreReadAndChanged) {
     EXPECT_TRUE(buffer.host_dirty());
     EXPECT_EQ(shape[0].min, 5);
     EXPECT_EQ(shape[0].extent, 6);
+    EXPECT_EQ(shape[0].stride, 7);
 }
 
 TEST_F(Statements, MetadataDescribesTheArguments) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a pipeline answers when it is asked which regions it needs.
+#include <calotype/calotype.h>
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace calotype::test {
+namespace {
+
+const Var x("x"), y("y"), c("c");
+
+std::vector<int> shape_of(const calotype_buffer_t &b) {
+    std::vector<int> shape;
+    for (int d = 0; d < b.dimensions; d++) {
+        shape.insert(shape.end(), {b.dim[d].min, b.dim[d].extent, b.dim[d].stride});
+    }
+    return shape;
+}
+
+TEST(BoundsQueries, answer_with_the_strides_of_dense_memory) {
+    ImageParam in(UInt(8), 3, "in");
+    Func f("f");
+    f(x, y, c) = in(x - 1, y, c) + in(x + 1, y + 3, c);
+    Callable run = f.compile_to_callable({in});
+    Runtime::Buffer<uint8_t> asked(nullptr, 0, 4, 4), out(256, 10, 3);
+    ASSERT_EQ(run(asked, out), 0);
+    EXPECT_EQ(shape_of(*asked.raw_buffer()),
+              (std::vector<int>{-1, 258, 1, 0, 13, 258, 0, 3, 258 * 13}));
+}
+
+TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
+    ImageParam in(UInt(8), 3, "in");
+    Func f("f");
+    f(x, y, c) = in(x, y, c) + in(x + 1, y, c);
+    in.dim(0).set_stride(3);
+    in.dim(2).set_stride(1).set_bounds(0, 3);
+    in.dim(1).set_stride(300);
+    f.infer_input_bounds({16, 4, 3});
+    Buffer<uint8_t> b = in.get();
+    EXPECT_EQ(shape_of(*b.raw_buffer()), (std::vector<int>{0, 17, 3, 0, 4, 300, 0, 3, 1}));
+    b.fill([](int i, int j, int k) { return i + 20 * j + 5 * k; });
+    Buffer<uint8_t> result = f.realize({16, 4, 3});
+    result.for_each_element([&](int i, int j, int k) {
+        ASSERT_EQ(result(i, j, k), uint8_t(2 * i + 1 + 40 * j + 10 * k));
+    });
+}
+
+TEST(BoundsQueries, know_other_answers_in_constraints) {
+    ImageParam in(Int(32), 2, "in");
+    Func f("f");
+    f(x, y) = in(x, y) + in(x + 2, y + 1);
+    in.dim(1).set_min(in.dim(0).min() - 4).set_extent(in.dim(0).extent() + 10);
+    f.infer_input_bounds({30, 20});
+    EXPECT_EQ(shape_of(*in.get().raw_buffer()), (std::vector<int>{0, 32, 1, -4, 42, 32}));
+}
+
+TEST(BoundsQueries, go_on_until_the_outputs_settle) {
+    ImageParam in(Int(32), 1, "in");
+    Func f("f");
+    f(x) = in(x) + 1;
+    f.vectorize(x, 4, TailStrategy::RoundUp);
+    const Expr extent = f.output_buffer().dim(0).extent();
+    f.output_buffer().dim(0).set_bounds(0, select(extent < 14, extent + 1, extent));
+    Buffer<int> out(nullptr, 7);
+    f.infer_input_bounds(out);
+    EXPECT_EQ(out.dim(0).extent(), 16);
+    EXPECT_EQ(in.get().dim(0).extent(), 16);
+}
+
+TEST(BoundsQueries, of_a_specialised_stride_choose_the_usual_one) {
+    ImageParam in(UInt(8), 1, "in");
+    Func f("f");
+    f(x) = in(x);
+    in.dim(0).set_stride(Expr());
+    f.specialize(in.dim(0).stride() == 1);
+    f.specialize_fail("the stride must be 1");
+    Callable run = f.compile_to_callable({in});
+    Runtime::Buffer<uint8_t> asked(nullptr, {calotype_dimension_t(0, 0, 0)}), out(32);
+    ASSERT_EQ(run(asked, out), 0);
+    EXPECT_EQ(shape_of(*asked.raw_buffer()), (std::vector<int>{0, 32, 1}));
+}
+
+}  // namespace
+}  // namespace calotype::test
