@@ -270,6 +270,8 @@ void JobText::put(const Function &f) {
     put_all(f->extern_args);
     put(int64_t(f->extern_mangling));
     put(int64_t(f->extern_device_api));
+    put(f->copy_to.has_value());
+    put(int64_t(f->copy_to.value_or(DeviceAPI::None)));
     put(f->extern_proxy_expr);
     put(f->extern_schedule.get());
 }

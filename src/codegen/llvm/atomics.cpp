@@ -9,6 +9,7 @@
 
 #include "codegen/atomic_update.h"
 #include "codegen/llvm/emitter.h"
+#include "ir/constants.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -65,7 +66,19 @@ bool FunctionEmitter::emit_atomic_store(const Store *op) {
     Value *index = emit(op->index);
     SimpleUpdate update = simple_update(op);
     Value *operand = update.operand.defined() ? emit(update.operand) : nullptr;
+    Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
+    llvm::BasicBlock *next = nullptr;  // after the lane before
     for (int i = 0; i < op->value.type().lanes(); i++) {
+        if (next) {
+            b_.CreateBr(next);
+            b_.SetInsertPoint(next);
+        }
+        if (mask) {
+            llvm::BasicBlock *here = new_block("lane");
+            next = new_block("next_lane");
+            b_.CreateCondBr(lanes_of(mask->getType()) == 1 ? mask : lane(mask, i), here, next);
+            b_.SetInsertPoint(here);
+        }
         Value *p = element_pointer(op->name, t, lane(index, i));
         if (operand) {
             b_.CreateAtomicRMW(update.operation, p, lane(operand, i), align, order);
@@ -88,6 +101,10 @@ bool FunctionEmitter::emit_atomic_store(const Store *op) {
         bits->addIncoming(b_.CreateExtractValue(swapped, 0), b_.GetInsertBlock());
         b_.CreateCondBr(b_.CreateExtractValue(swapped, 1), after, loop);
         b_.SetInsertPoint(after);
+    }
+    if (next) {
+        b_.CreateBr(next);
+        b_.SetInsertPoint(next);
     }
     return true;
 }

@@ -123,6 +123,18 @@ TEST(JobKey, EveryPartOfAPipelineCounts) {
     expect_change("bound");
 }
 
+TEST(JobKey, CopiesToADeviceCount) {
+    Func g("g"), copied("copied"), f("f");
+    g(x, y) = x + y;
+    copied(x, y) = g(x, y);
+    f(x, y) = copied(x, y);
+    g.compute_root();
+    copied.compute_root();
+    const JobKey computed = front_half_key(job_of(f));
+    copied.copy_to_host();
+    EXPECT_FALSE(front_half_key(job_of(f)) == computed);
+}
+
 TEST(JobKey, ValuesOfParametersDoNotCount) {
     Param<int> p("p");
     Func f("f");
