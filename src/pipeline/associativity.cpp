@@ -356,6 +356,10 @@ std::vector<Expr> AssociativeUpdate::apply(const std::vector<Expr> &old_values,
 }
 
 AssociativeUpdate prove_associative(const std::string &func, const Definition &update) {
+    // Which values are combined must not depend on those that have been.
+    if (update.predicate.defined() && uses_buffer(update.predicate, func)) {
+        return {};
+    }
     for (const Expr &e : update.args) {
         if (uses_buffer(e, func)) {
             return {};

@@ -30,7 +30,7 @@ struct AssociativeUpdate {
 
 /// Recognises + - * min max && || & | ^, saturating addition of unsigned values, selects that mean
 /// these, and the Tuples of argmin and argmax. Floating-point addition and multiplication are taken
-/// as associative.
+/// as associative. A predicate that reads the Func makes an update what it is not.
 AssociativeUpdate prove_associative(const std::string &func, const Definition &update);
 
 }  // namespace calotype::internal

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two iterations differ in the RVar v. They touch different elements of the Func if some argument
-// of the stored element is an injective function of v alone, and every access of the Func has that
-// very argument in that place: then equal elements would mean equal v.
+// Two iterations differ in the RVar v. They store to different elements of the Func if some
+// argument of the stored element is an injective function of v alone. What one of them reads is not
+// what another stores if it has that very argument in that place, or if in some place the two
+// arguments can never be equal: their ranges, or their residues modulo some number, have nothing in
+// common.
 #include "pipeline/pure_rvar.h"
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "arith/alignment_analysis.h"
+#include "arith/bounds.h"
+#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "pipeline/associativity.h"
 
 namespace calotype::internal {
 
@@ -50,6 +61,12 @@ bool is_fixed(const Expr &e) {
     return !varying.found;
 }
 
+bool is_injective_in(const Expr &e, const std::string &v);
+
+bool is_multiple_in(const Expr &injective, const Expr &factor, const std::string &v) {
+    return is_const(factor) && !is_const_zero(factor) && is_injective_in(injective, v);
+}
+
 bool is_injective_in(const Expr &e, const std::string &v) {
     if (const Variable *op = e.as<Variable>()) {
         return op->name == v;
@@ -63,10 +80,66 @@ bool is_injective_in(const Expr &e, const std::string &v) {
                (is_injective_in(op->b, v) && is_fixed(op->a));
     }
     if (const Mul *op = e.as<Mul>()) {
-        return is_injective_in(op->a, v) && is_const(op->b) && !is_const_zero(op->b);
+        return is_multiple_in(op->a, op->b, v) || is_multiple_in(op->b, op->a, v);
     }
     return false;
 }
+
+/// Whether two coordinates are never equal, whatever iterations they belong to.
+class NeverEqual {
+public:
+    explicit NeverEqual(const Definition &d) {
+        for (const ReductionVariable &rv : d.schedule.rvars) {
+            ranges_.push(rv.var, Interval(rv.min, simplify(rv.min + rv.extent - 1)));
+        }
+    }
+
+    bool operator()(const Expr &a, const Expr &b) const {
+        return have_other_residues(a, b) || have_other_ranges(a, b);
+    }
+
+private:
+    static bool have_other_residues(const Expr &a, const Expr &b) {
+        const Alignment x = alignment_of(a), y = alignment_of(b);
+        const int64_t common = std::gcd(x.modulus, y.modulus);
+        return common > 1 && (x.remainder - y.remainder) % common != 0;
+    }
+
+    bool have_other_ranges(const Expr &a, const Expr &b) const {
+        const Interval x = range_of(a), y = range_of(b);
+        const auto is_below = [](const Expr &max, const Expr &min) {
+            return max.defined() && min.defined() && can_prove(max < min);
+        };
+        return is_below(x.max, y.min) || is_below(y.max, x.min);
+    }
+
+    /// Variables of loops that no domain bounds may be anything.
+    Interval range_of(const Expr &e) const {
+        Scope<Interval> vars;
+        vars.set_containing_scope(&ranges_);
+        class Unbounded : public GraphVisitor {
+        public:
+            std::set<std::string> names;
+
+        private:
+            using GraphVisitor::visit;
+            void visit(const Variable *op) override {
+                if (!op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter) {
+                    names.insert(op->name);
+                }
+            }
+        } unbounded;
+        unbounded(e);
+        for (const std::string &name : unbounded.names) {
+            if (!ranges_.contains(name)) {
+                vars.push(name, Interval::everything());
+            }
+        }
+        return bounds_of_expr(e, vars);
+    }
+
+    Scope<Interval> ranges_;
+};
 
 }  // namespace
 
@@ -79,19 +152,63 @@ bool is_pure_rvar(const Definition &d, const std::string &func, const std::strin
         calls(e);
     }
     calls(d.predicate);
-    for (size_t i = 0; i < d.args.size(); i++) {
-        if (!is_injective_in(d.args[i], rvar)) {
-            continue;
+    std::vector<bool> injective;
+    for (const Expr &arg : d.args) {
+        injective.push_back(is_injective_in(arg, rvar));
+    }
+    if (std::find(injective.begin(), injective.end(), true) == injective.end()) {
+        return false;
+    }
+    const NeverEqual never_equal(d);
+    return std::all_of(calls.found.begin(), calls.found.end(), [&](const std::vector<Expr> &args) {
+        for (size_t i = 0; i < d.args.size(); i++) {
+            if ((injective[i] && equal(args[i], d.args[i])) || never_equal(args[i], d.args[i])) {
+                return true;
+            }
         }
-        bool same_everywhere = true;
-        for (const std::vector<Expr> &args : calls.found) {
-            same_everywhere &= equal(args[i], d.args[i]);
-        }
-        if (same_everywhere) {
-            return true;
+        return false;
+    });
+}
+
+bool iterations_commute(const Definition &d, const std::string &func) {
+    const AssociativeUpdate update = prove_associative(func, d);
+    if (update.associative()) {
+        return update.commutative;
+    }
+    SelfCalls calls(func);
+    std::set<std::string> kept;  // pure variables that say where to store
+    for (const Expr &arg : d.args) {
+        calls(arg);
+        const Variable *v = arg.as<Variable>();
+        if (v && !v->symbol.defined()) {
+            kept.insert(v->name);
         }
     }
-    return false;
+    calls(d.predicate);
+    class Varying : public GraphVisitor {
+    public:
+        explicit Varying(const std::set<std::string> &kept) : kept_(kept) {
+        }
+        bool found = false;
+
+    private:
+        using GraphVisitor::visit;
+        void visit(const Variable *op) override {
+            const bool is_parameter =
+                op->symbol.defined() && op->symbol->kind == SymbolKind::Parameter;
+            found = found || (!is_parameter && !kept_.count(op->name));
+        }
+        void visit(const Call *op) override {
+            found = found || !op->is_pure();
+            GraphVisitor::visit(op);
+        }
+        const std::set<std::string> &kept_;
+    } varying(kept);
+    for (const Expr &value : d.values) {
+        calls(value);
+        varying(value);
+    }
+    return calls.found.empty() && !varying.found;
 }
 
 }  // namespace calotype::internal

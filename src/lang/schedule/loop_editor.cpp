@@ -12,6 +12,7 @@
 #include "ir/queries.h"
 #include "lang/schedule/check_parameters.h"
 #include "pipeline/associativity.h"
+#include "pipeline/pure_rvar.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -365,12 +366,19 @@ void LoopEditor::reorder(const std::vector<VarOrRVar> &vars) {
     for (size_t place : places) {
         order[place] = from[next++];
     }
+    std::optional<bool> known;
+    const auto commute = [&] {
+        if (!known) {
+            known = internal::iterations_commute(*definition_, stage_.function().name());
+        }
+        return *known;
+    };
     // Of all loops, as one that is named may move past one that is not.
     for (size_t i = 0; i < order.size(); i++) {
         for (size_t j = i + 1; j < order.size(); j++) {
             const Dim &a = old[order[i]], &b = old[order[j]];
             user_assert(order[i] < order[j] || a.is_pure() || b.is_pure() ||
-                        schedule().allow_race_conditions)
+                        schedule().allow_race_conditions || commute())
                 << "reorder of " << stage_.name() << ": RVars " << a.var << " and " << b.var
                 << " cannot change places, because that may change the result";
         }
@@ -390,7 +398,8 @@ void LoopEditor::check_race(const Dim &dim, ForType type) const {
         << " may make iterations race; use atomic() if the update is associative, "
            "or allow_race_conditions() if races do no harm";
     user_assert(s.override_atomic_associativity_test ||
-                prove_associative(stage_.function().name(), *definition_).associative())
+                prove_associative(stage_.function().name(), *definition_).associative() ||
+                internal::iterations_commute(*definition_, stage_.function().name()))
         << stage_.name() << ": making RVar " << dim.var << " " << to_string(type)
         << " with atomic() needs an associative update, which this one could not be shown to be; "
            "atomic(true) skips the test";

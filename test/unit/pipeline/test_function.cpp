@@ -158,6 +158,57 @@ TEST(PureRvar, needs_one_place_an_iteration) {
     EXPECT_FALSE(pure_in_r(r + s, r + s));
     EXPECT_FALSE(pure_in_r(r / 2, r / 2));
     EXPECT_FALSE(pure_in_r(x, x));
+    EXPECT_TRUE(pure_in_r(3 * r, 3 * r));
+}
+
+TEST(PureRvar, may_read_what_no_iteration_stores) {
+    const Expr r = Variable::make(Int(32), "r");
+    // By what remains of a division.
+    EXPECT_TRUE(pure_in_r(2 * r + 1, 2 * r));
+    EXPECT_TRUE(pure_in_r(6 * r + 1, 4 * r));
+    EXPECT_FALSE(pure_in_r(3 * r + 1, 2 * r));
+    // By the domain.
+    Definition d;
+    d.schedule.rvars = {{"r", 1, 10}};
+    d.predicate = const_true();
+    const auto is_pure = [&](const Expr &store_at, const Expr &load_at) {
+        d.args = {store_at};
+        d.values = {call_by_name("f", load_at) + 1};
+        return internal::is_pure_rvar(d, "f", "r");
+    };
+    EXPECT_TRUE(is_pure(r, 0));
+    EXPECT_TRUE(is_pure(r, 11));
+    EXPECT_FALSE(is_pure(r, 10));
+    EXPECT_TRUE(is_pure(r, r + 10));
+    EXPECT_FALSE(is_pure(r, r + 9));
+    EXPECT_FALSE(is_pure(r, x + 100));
+    // What a condition reads counts as well.
+    d.predicate = call_by_name("f", 5) == 1;
+    EXPECT_FALSE(is_pure(r, r));
+    d.predicate = call_by_name("f", 0) == 1;
+    EXPECT_TRUE(is_pure(r, r));
+}
+
+TEST(Iterations, commute_where_the_order_shows_nowhere) {
+    const Expr r = Variable::make(Int(32), "r");
+    const auto commute = [&](const Expr &place, const Expr &value, const Expr &predicate) {
+        Definition d;
+        d.args = {place, x};
+        d.values = {value};
+        d.predicate = predicate;
+        d.schedule.rvars = {{"r", 0, 10}};
+        return internal::iterations_commute(d, "f");
+    };
+    const Expr always = const_true();
+    const auto old = [&](const Expr &place) {
+        return Call::make(Int(32), "f", {place, x}, CallKind::Func, 0);
+    };
+    EXPECT_TRUE(commute(r % 3, old(r % 3) + r, always));
+    EXPECT_TRUE(commute(r % 3, x * 5, always));
+    EXPECT_TRUE(commute(r % 3, x * 5, r < 4));
+    EXPECT_FALSE(commute(r % 3, r, always));
+    EXPECT_FALSE(commute(r % 3, old(r % 3) * 2 + r, always));
+    EXPECT_FALSE(commute(r % 3, old(r % 3) + r, old(r % 3) < 7));
 }
 
 }  // namespace
