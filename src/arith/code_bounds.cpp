@@ -255,11 +255,12 @@ const CodeBounds::Definition *CodeBounds::definition_of(const std::string &name)
 }
 
 /// The last of the lets that e uses, or null.
-const CodeBounds::Definition *CodeBounds::innermost_let(const Expr &e) const {
+const CodeBounds::Definition *CodeBounds::innermost_let(const Expr &e, Expansion how) const {
     const Definition *result = nullptr;
     for (const std::string &name : free_variables(e)) {
         const Definition *d = definition_of(name);
-        result = d && (!result || d > result) ? d : result;
+        const bool kept = how == Expansion::UpToLimited && limited_.count(name);
+        result = d && !kept && (!result || d > result) ? d : result;
     }
     return result;
 }
@@ -297,12 +298,12 @@ bool CodeBounds::may_cancel(const Expr &e) const {
 
 /// e with the lets around it replaced by their values, from the innermost out, as long as it stays
 /// small. What cancels on the way is gone before it grows.
-Expr CodeBounds::expand_lets(const Expr &e, bool *cancelled) const {
+Expr CodeBounds::expand_lets(const Expr &e, bool *cancelled, Expansion how) const {
     constexpr int largest = 200, most_lets = 40;
     Expr result = e;
     *cancelled = false;
     for (int i = 0; i < most_lets; i++) {
-        const Definition *d = innermost_let(result);
+        const Definition *d = innermost_let(result, how);
         if (!d) {
             break;
         }
@@ -347,12 +348,15 @@ Interval CodeBounds::close_bounds(const Expr &e) {
     if (plain.is_single_point() || !is_index(e) || !may_cancel(e) || is_of_one_limited_let(e)) {
         return plain;
     }
-    bool cancelled = false;
-    const Expr expanded = expand_lets(e, &cancelled);
-    if (!cancelled && !has_opposed_variable(expanded, scope_)) {
-        return plain;
-    }
-    return tighter(simplify(bounds_of_correlated(expanded, scope_, funcs_)), plain);
+    const auto by_expansion = [&](Expansion how, const Interval &known) {
+        bool cancelled = false;
+        const Expr expanded = expand_lets(e, &cancelled, how);
+        return cancelled || has_opposed_variable(expanded, scope_)
+                   ? tighter(simplify(bounds_of_correlated(expanded, scope_, funcs_)), known)
+                   : known;
+    };
+    const Interval result = by_expansion(Expansion::Full, plain);
+    return limited_.empty() ? result : by_expansion(Expansion::UpToLimited, result);
 }
 
 Interval CodeBounds::bounds(const Expr &e) {

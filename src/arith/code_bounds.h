@@ -104,10 +104,13 @@ private:
     void recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed);
     Expr expansion_of(const Definition &d) const;
     const Definition *definition_of(const std::string &name) const;
-    const Definition *innermost_let(const Expr &e) const;
+    /// Down to what no let defines, or to lets that conditions limit: what they say is not in the
+    /// values of these.
+    enum class Expansion { Full, UpToLimited };
+    const Definition *innermost_let(const Expr &e, Expansion how) const;
     Directions directions_of(const Expr &e) const;
     bool may_cancel(const Expr &e) const;
-    Expr expand_lets(const Expr &e, bool *cancelled) const;
+    Expr expand_lets(const Expr &e, bool *cancelled, Expansion how = Expansion::Full) const;
     Interval plain_bounds(const Expr &e);
     bool is_of_one_limited_let(const Expr &e) const;
     Interval close_bounds(const Expr &e);

@@ -105,6 +105,9 @@ void apply_option(Function &f, const std::vector<std::string> &option, LowerCont
         f->extern_name = "extern_" + f.name();
     } else if (what == "debug") {
         f->debug_file = option.at(1);
+    } else if (what == "values") {
+        ctx.func_bounds[{f.name(), 0}] =
+            internal::Interval(parse_expr(option.at(1)), parse_expr(option.at(2)));
     } else {
         internal_error << "unknown option of a func: " << what;
     }

@@ -17,6 +17,7 @@
 //     ring 2              ring_buffer
 //     lanes register      lanes alone share its storage, which is to be in registers (or: auto)
 //     debug "file"        debug_to_file
+//     values 0 9          what its first value can be
 // A For named f.s1.x is the loop over x of stage 1 of f.
 #pragma once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/bounds/bound_allocations.h"
 
+#include <algorithm>
+
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -23,8 +25,11 @@ public:
 
 protected:
     Stmt visit(const Realize *op) override {
-        Box box =
-            box_touched(uses_of(op->name, op->body), op->name, Scope<Interval>(), ctx_.func_bounds);
+        const Stmt uses = uses_of(op->name, op->body);
+        Box box = box_touched(uses, op->name, Scope<Interval>(), ctx_.func_bounds);
+        if (is_produced_at_once(op)) {
+            keep_to_explicit_bounds(ctx_.env.at(op->name), uses, &box);
+        }
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
         Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
@@ -50,6 +55,38 @@ protected:
     }
 
 private:
+    /// Whether all of it is computed in one go, right where the storage is made.
+    static bool is_produced_at_once(const Realize *op) {
+        Stmt s = op->body;
+        for (;;) {
+            const LetStmt *let = s.as<LetStmt>();
+            const Realize *other = s.as<Realize>();
+            const Block *block = s.as<Block>();
+            if (!let && !other && !block) {
+                break;
+            }
+            s = let ? let->body : other ? other->body : block->first;
+        }
+        const ProducerConsumer *production = s.as<ProducerConsumer>();
+        return production && production->is_producer && production->name == op->name;
+    }
+
+    /// Where bound() fixes an extent that is checked to be enough, what is used lies in what is
+    /// computed.
+    void keep_to_explicit_bounds(const Function &f, const Stmt &uses, Box *box) const {
+        if (f.schedule().bounds.empty()) {
+            return;
+        }
+        const Box provided = box_provided(uses, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        for (const Bound &b : f.schedule().bounds) {
+            const auto &args = f.args();
+            const size_t d = size_t(std::find(args.begin(), args.end(), b.var) - args.begin());
+            if (b.extent.defined() && d < provided.size() && provided[d].is_bounded()) {
+                (*box)[d] = provided[d];
+            }
+        }
+    }
+
     /// What bound_storage says of dimension d, undefined if nothing.
     static Expr fixed_extent(const Function &f, int d) {
         for (const StorageDim &dim : f.schedule().storage_dims) {

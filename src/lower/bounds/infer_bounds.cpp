@@ -41,6 +41,7 @@ public:
     }
     std::set<StageKey> stages;
     std::set<std::string> produced;
+    std::set<std::string> produced_here;  ///< in no loop of the code
 
 protected:
     void visit(const For *op) override {
@@ -49,11 +50,16 @@ protected:
             stages.insert({it->second.func, it->second.stage});
             stages.insert(it->second.fused.begin(), it->second.fused.end());
         }
+        depth_++;
         (*this)(op->body);
+        depth_--;
     }
     void visit(const ProducerConsumer *op) override {
         if (op->is_producer) {
             produced.insert(op->name);
+            if (depth_ == 0) {
+                produced_here.insert(op->name);
+            }
             if (ctx_.env.at(op->name).has_extern_definition()) {
                 stages.insert({op->name, 0});
             }
@@ -65,6 +71,7 @@ protected:
 
 private:
     const LowerContext &ctx_;
+    int depth_ = 0;  ///< loops around
 };
 
 /// What a stage reads, by name of Func, in terms of its own stage_min/max.
@@ -126,7 +133,7 @@ public:
     Stmt at_top(const Stmt &s) {
         Contents contents(ctx_);
         contents(s);
-        return define(mutate(s), contents, nullptr);
+        return define(mutate(s), contents, nullptr, Stmt());
     }
 
 protected:
@@ -155,8 +162,9 @@ protected:
             }
         }
         bound_.push_back(op->name);
-        Stmt body = mutate(op->body);
-        body = define(body, contents, op);
+        in_blocks_ += op->for_type == ForType::GPUBlock;
+        Stmt body = define_inside_of_guards(op->body, contents, op);
+        in_blocks_ -= op->for_type == ForType::GPUBlock;
         bound_.pop_back();
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
                          body);
@@ -245,14 +253,39 @@ private:
         std::string why_undefined;
     };
 
-    /// Wraps body in the lets that its free names need. `loop` is null at the top.
-    Stmt define(Stmt body, const Contents &contents, const For *loop) {
+    /// Whether lets and conditions, as the guards of splits, stand around all of it.
+    static bool is_guarded(const Stmt &s) {
+        const LetStmt *let = s.as<LetStmt>();
+        const IfThenElse *guard = s.as<IfThenElse>();
+        return let ? is_guarded(let->body) : guard && !guard->else_case.defined();
+    }
+
+    /// Regions are defined where the guards of the loop's splits hold: what is known there of the
+    /// variables limits them. In kernels the sizes of storage must be known outside of conditions.
+    Stmt define_inside_of_guards(const Stmt &body, const Contents &contents, const For *loop) {
+        if (in_blocks_ > 0 || !is_guarded(body)) {
+            return define(mutate(body), contents, loop, body);
+        }
+        if (const LetStmt *let = body.as<LetStmt>()) {
+            bound_.push_back(let->name);
+            const Stmt inside = define_inside_of_guards(let->body, contents, loop);
+            bound_.pop_back();
+            return LetStmt::make(let->name, let->value, inside);
+        }
+        const IfThenElse *guard = body.as<IfThenElse>();
+        return IfThenElse::make(guard->condition,
+                                define_inside_of_guards(guard->then_case, contents, loop));
+    }
+
+    /// Wraps body in the lets that its free names need. `loop` is the one around and `original`
+    /// what the body was; null and undefined at the top.
+    Stmt define(Stmt body, const Contents &contents, const For *loop, const Stmt &original) {
         std::vector<Item> items;  // outermost first
         if (loop) {
             const LoopInfo &own = ctx_.loops.at(loop->name);
-            region_in_progress(ctx_.env.at(own.func), own.stage, loop->body, &items);
+            region_in_progress(ctx_.env.at(own.func), own.stage, original, &items);
             for (const StageKey &key : own.fused) {
-                region_in_progress(ctx_.env.at(key.first), key.second, loop->body, &items);
+                region_in_progress(ctx_.env.at(key.first), key.second, original, &items);
             }
         }
         for (size_t i = ctx_.order.size(); i-- > 0;) {
@@ -260,7 +293,7 @@ private:
             if (contents.produced.count(f.name()) &&
                 !(loop && ctx_.loops.at(loop->name).func == f.name())) {
                 for (int stage = f.stages(); stage-- > 0;) {
-                    region_required(f, stage, contents.stages, &items);
+                    region_required(f, stage, contents, &items);
                 }
                 if (f.has_extern_definition()) {
                     query_regions(f, contents.produced, &items);
@@ -366,7 +399,7 @@ private:
         return box;
     }
 
-    void region_required(const Function &f, int stage, const std::set<StageKey> &active,
+    void region_required(const Function &f, int stage, const Contents &contents,
                          std::vector<Item> *items) {
         if (f.stage(stage)) {
             for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
@@ -375,7 +408,7 @@ private:
                 add_let(names::stage_max(f.name(), stage, rv.var), all.max, "", items);
             }
         }
-        Box box = required_box(f, stage, active);
+        Box box = required_box(f, stage, contents.stages);
         if (box.empty() && f.dimensions() > 0) {
             return;
         }
@@ -383,7 +416,8 @@ private:
             Expr min = box[v.dimension].min, max = box[v.dimension].max;
             std::string min_name = names::stage_min(f.name(), stage, v.name);
             std::string max_name = names::stage_max(f.name(), stage, v.name);
-            apply_explicit_bounds(f, v, &min, &max, items);
+            apply_explicit_bounds(f, v, contents.produced_here.count(f.name()) > 0, &min, &max,
+                                  items);
             std::string why =
                 f.name() + " is read at an unbounded range of coordinates in dimension " + v.name;
             add_let(min_name, min, why, items);
@@ -419,9 +453,10 @@ private:
         return covered.same_as(extent) ? max : simplify(min_var + covered - 1);
     }
 
-    /// bound() replaces the region and is checked against it; align_bounds() grows it.
-    void apply_explicit_bounds(const Function &f, const PureVar &v, Expr *min, Expr *max,
-                               std::vector<Item> *items) const {
+    /// bound() replaces the region where it is computed, and is checked against it; outside of that
+    /// what is computed in all iterations is at least as much. align_bounds() grows it.
+    void apply_explicit_bounds(const Function &f, const PureVar &v, bool is_here, Expr *min,
+                               Expr *max, std::vector<Item> *items) const {
         for (const Bound &b : f.schedule().bounds) {
             if (b.var != v.name) {
                 continue;
@@ -434,7 +469,9 @@ private:
             if (b.extent.defined()) {
                 Expr new_min = b.min.defined() ? b.min : *min;
                 Expr new_max = new_min.defined() ? simplify(new_min + b.extent - 1) : Expr();
-                if (min->defined() && max->defined() && new_max.defined()) {
+                if (!is_here && !b.min.defined() && max->defined() && new_max.defined()) {
+                    new_max = simplify(calotype::max(*max, new_max));
+                } else if (is_here && min->defined() && max->defined() && new_max.defined()) {
                     Expr covers = new_min <= *min && new_max >= *max;
                     Stmt covered = check(covers, "explicit_bounds_too_small",
                                          {f.name(), v.name, new_min, new_max, *min, *max});
@@ -472,7 +509,8 @@ private:
     std::vector<std::string>
         bound_;  ///< names of the loops and lets that are open, outermost first
     std::map<StageKey, size_t>
-        stage_begin_;  ///< where in bound_ the outermost loop of a stage stands
+        stage_begin_;    ///< where in bound_ the outermost loop of a stage stands
+    int in_blocks_ = 0;  ///< GPU block loops around
 };
 
 }  // namespace

@@ -13,10 +13,9 @@ namespace calotype {
 ///       f[x] = x                                ->      f[a + 1] = a + 1
 ///     }                                                 f[a + 2] = a + 2
 ///
-/// An extent that is not constant but has a constant bound gives that many copies, each under `if
-/// (i < extent)`. One without a bound is a CompileError.
+/// An extent that is not constant is a CompileError.
 ///
-/// Requires: extents are simplified.
+/// Requires: extents are simplified, and constant where something bounds them (bound_loop_extents).
 /// Establishes: no For of ForType::Unrolled.
 /// Order: after simplification, which makes extents constant; before loops are vectorised, so that
 ///     the copies become vectors too.

@@ -36,7 +36,7 @@ private:
         const Expr extent = simplify(op->extent);
         const std::optional<int64_t> lanes = as_const_int(extent);
         user_assert(lanes) << "loop " << op->name << " cannot be vectorized: its extent " << extent
-                           << " is not constant";
+                           << " is not constant and has no constant bound";
         user_assert(*lanes <= max_lanes)
             << "loop " << op->name << " cannot be vectorized: its extent is " << *lanes
             << ", must be at most " << max_lanes;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/build_nest.h"
 
+#include <algorithm>
+
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -92,6 +94,14 @@ Stmt realize(const Group &group, Stmt body, LowerContext &ctx) {
     return body;
 }
 
+/// Whether lets, then a condition, and so on, stand around the rest of a loop's body: the guards of
+/// the loop's splits.
+bool is_guarded(const Stmt &s) {
+    const LetStmt *let = s.as<LetStmt>();
+    const IfThenElse *guard = s.as<IfThenElse>();
+    return let ? is_guarded(let->body) : guard && !guard->else_case.defined();
+}
+
 /// Puts the production of a group at its compute level, its storage at its store level.
 class Inject : public StmtMutator {
 public:
@@ -122,17 +132,20 @@ protected:
     }
 
     Stmt visit(const For *op) override {
+        in_blocks_ += op->for_type == ForType::GPUBlock;
         Stmt body = mutate(op->body);
         if (matches(sched_.compute_level, op->name, ctx_) && is_used(body)) {
-            body = produce_and_consume(group_, body, ctx_);
+            body = inside_of_guards(
+                body, [&](const Stmt &s) { return produce_and_consume(group_, s, ctx_); });
         }
         if (matches(sched_.store_level, op->name, ctx_) && is_used(body)) {
-            body = realize(group_, body, ctx_);
+            body = inside_of_guards(body, [&](const Stmt &s) { return realize(group_, s, ctx_); });
         }
         if (matches(sched_.hoist_storage_level, op->name, ctx_) &&
             sched_.hoist_storage_level != sched_.store_level && is_used(body)) {
-            body = hoist(body);
+            body = inside_of_guards(body, [&](const Stmt &s) { return hoist(s); });
         }
+        in_blocks_ -= op->for_type == ForType::GPUBlock;
         if (body.same_as(op->body)) {
             return op;
         }
@@ -150,6 +163,30 @@ private:
         return false;
     }
 
+    bool uses_group(const Expr &e) const {
+        return std::any_of(group_.begin(), group_.end(),
+                           [&](const std::string &name) { return uses_buffer(e, name); });
+    }
+
+    /// What is computed for an iteration is computed only where its guards hold, so that a tail
+    /// needs no more than the rest. In kernels, where threads would wait for each other under the
+    /// condition, it stays outside.
+    template<typename Wrap>
+    Stmt inside_of_guards(const Stmt &body, const Wrap &wrap) const {
+        if (in_blocks_ > 0 || !is_guarded(body)) {
+            return wrap(body);
+        }
+        if (const LetStmt *let = body.as<LetStmt>()) {
+            return uses_group(let->value)
+                       ? wrap(body)
+                       : LetStmt::make(let->name, let->value, inside_of_guards(let->body, wrap));
+        }
+        const IfThenElse *guard = body.as<IfThenElse>();
+        return uses_group(guard->condition)
+                   ? wrap(body)
+                   : IfThenElse::make(guard->condition, inside_of_guards(guard->then_case, wrap));
+    }
+
     Stmt hoist(Stmt s) const {
         for (const std::string &name : group_) {
             s = HoistedStorage::make(name, s);
@@ -160,6 +197,7 @@ private:
     const Group &group_;
     const FuncSchedule &sched_;
     LowerContext &ctx_;
+    int in_blocks_ = 0;
 };
 
 }  // namespace

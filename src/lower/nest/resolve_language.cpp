@@ -2,6 +2,7 @@
 #include "lower/nest/resolve_language.h"
 
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -34,8 +35,12 @@ public:
     Resolve(const Function &f, int stage, const Definition &def, const Target &target)
         : target_(target),
           state_(make_const(UInt(32), uint64_t(text_hash(f.name()) + uint32_t(stage)))) {
-        for (const std::string &arg : f.args()) {
-            coordinates_.push_back(Variable::make(Int(32), arg));
+        for (size_t i = 0; i < f.args().size(); i++) {
+            // An update with something else in that place has no such variable.
+            const Expr v = Variable::make(Int(32), f.args()[i]);
+            if (stage == 0 || (i < def.args.size() && equal(def.args[i], v))) {
+                coordinates_.push_back(v);
+            }
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {
             coordinates_.push_back(Variable::make(Int(32), rv.var));

@@ -13,6 +13,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/provide.h"
@@ -24,32 +25,18 @@ using namespace internal;
 
 namespace {
 
-/// Renames the definition's own variables: pure ones and RVars.
-class Qualify : public GraphMutator {
+/// The reduction variables that an expression mentions.
+class FindRVars : public GraphVisitor {
 public:
-    Qualify(const Function &f, int stage) : f_(f), stage_(stage) {
-    }
-
-protected:
-    Expr visit(const Variable *op) override {
-        bool is_rvar = op->symbol && op->symbol->kind == SymbolKind::ReductionDomain;
-        if (is_rvar || is_pure_var(op->name)) {
-            return Variable::make(op->type, names::loop(f_.name(), stage_, op->name));
-        }
-        return op;
-    }
+    std::set<std::string> names;
 
 private:
-    bool is_pure_var(const std::string &name) const {
-        for (const std::string &arg : f_.args()) {
-            if (arg == name) {
-                return true;
-            }
+    using GraphVisitor::visit;
+    void visit(const Variable *op) override {
+        if (op->symbol && op->symbol->kind == SymbolKind::ReductionDomain) {
+            names.insert(op->name);
         }
-        return false;
     }
-    const Function &f_;
-    int stage_;
 };
 
 /// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y),
@@ -363,11 +350,13 @@ private:
     }
 
     /// Puts lets and guards as far out as what they use allows, but inside of all loops that are
-    /// shared.
+    /// shared. Guards are inside of all block loops, too: the blocks of a kernel are one nest.
     void arrange() {
         std::map<std::string, size_t> depth;  // of loops and lets, by name
+        size_t in_blocks = 0;
         for (size_t i = 0; i < loops(); i++) {
             depth[loop_name(dim(i).var)] = i + 1;
+            in_blocks = dim(i).for_type == ForType::GPUBlock ? i + 1 : in_blocks;
         }
         auto depth_of = [&](const Expr &e) {
             size_t d = shared_;
@@ -383,8 +372,15 @@ private:
             at_[d].push_back({let.first, let.second});
         }
         for (const Expr &guard : guards_) {
-            at_[depth_of(guard)].push_back({"", guard});
+            const size_t d = is_fixed(guard) ? std::max(depth_of(guard), in_blocks) : loops();
+            at_[d].push_back({"", guard});
         }
+    }
+
+    /// False for a condition whose value depends on when it is evaluated: a predicate may read what
+    /// the stage itself changes from one iteration to the next.
+    bool is_fixed(const Expr &guard) const {
+        return is_pure(guard) && !uses_buffer(guard, f_.name());
     }
 
     static Stmt wrap(const Enclosing &e, Stmt body) {
@@ -448,7 +444,22 @@ std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fu
 }  // namespace
 
 Expr qualify(const Expr &e, const Function &f, int stage) {
-    return Qualify(f, stage).mutate(e);
+    if (!e.defined()) {
+        return e;
+    }
+    FindRVars own;
+    own(e);
+    own.names.insert(f.args().begin(), f.args().end());
+    if (const auto &def = f.stage(stage)) {
+        for (const ReductionVariable &rv : def->schedule.rvars) {
+            own.names.insert(rv.var);
+        }
+    }
+    std::map<std::string, Expr> qualified;
+    for (const std::string &name : own.names) {
+        qualified[name] = Variable::make(Int(32), names::loop(f.name(), stage, name));
+    }
+    return substitute(qualified, e);
 }
 
 std::vector<PureVar> pure_vars(const Function &f, int stage) {

@@ -214,8 +214,14 @@ private:
         }
     }
 
-    /// True if each iteration of loop number `at` comes here equally often, and none comes after
-    /// one that does not.
+    /// True if the condition, once it does not hold, holds in no later iteration: as that of a
+    /// guarded tail.
+    static bool holds_first(const Expr &condition, const std::string &var) {
+        const Monotonic m = is_monotonic(remove_likelies(condition), var);
+        return m == Monotonic::Constant || m == Monotonic::Decreasing;
+    }
+
+    /// True if no iteration of loop number `at` comes here more often than the one before.
     bool always_produced(size_t at) const {
         const Values &values = enclosing_[at].values;
         const std::string &var = enclosing_[at].loop->name;
@@ -224,7 +230,8 @@ private:
             if (e.kind == Enclosing::Unordered) {
                 return false;
             }
-            if (e.kind == Enclosing::Condition && uses_var(substitute(values, e.condition), var)) {
+            if (e.kind == Enclosing::Condition &&
+                !holds_first(substitute(values, e.condition), var)) {
                 return false;
             }
             if (e.kind == Enclosing::Loop && (uses_var(substitute(values, e.loop->min), var) ||

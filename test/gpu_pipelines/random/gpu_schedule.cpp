@@ -199,9 +199,10 @@ private:
                 break;
             }
             const bool is_exact = !s.type.is_float() || s.type.bits() > 16;
-            const bool is_scan =
-                u.kind == UpdateKind::ScanColumns || u.kind == UpdateKind::ScanRows;
-            loops.may_be_atomic = is_exact && !s.tuple && !is_scan && dice_.chance(60);
+            const bool is_ordered = u.kind == UpdateKind::ScanColumns ||
+                                    u.kind == UpdateKind::ScanRows ||
+                                    u.kind == UpdateKind::WhileSmall;
+            loops.may_be_atomic = is_exact && !s.tuple && !is_ordered && dice_.chance(60);
         }
         return loops;
     }

@@ -1,95 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "gpu_pipelines/random/random_case.h"
 
-#include <sstream>
-
 namespace calotype::test {
 
-namespace {
-
-std::string list(const Tuple &values) {
-    std::ostringstream out;
-    for (size_t i = 0; i < values.size(); i++) {
-        out << (i == 0 ? "" : ", ") << values[i];
-    }
-    return out.str();
-}
-
-}  // namespace
-
 RandomCase::RandomCase(uint64_t seed, const std::set<int> &skipped)
-    : p(wide_random_pipeline(seed)), built(build(p)) {
+    : RandomRun(wide_random_pipeline(seed)) {
     directives.skipped = skipped;
     random_gpu_schedule(p, built, seed * 31 + 7, directives, features);
-}
-
-Pipeline RandomCase::pipeline() {
-    return Pipeline(std::vector<Func>(built.funcs.end() - p.outputs, built.funcs.end()));
-}
-
-std::string RandomCase::text() const {
-    std::ostringstream out;
-    for (size_t i = 0; i < built.funcs.size(); i++) {
-        const Func &f = built.funcs[i];
-        out << "    f" << i << "(x, y) = " << list(f.values()) << "\n";
-        for (int u = 0; u < f.num_update_definitions(); u++) {
-            out << "    f" << i << "(" << f.update_args(u)[0] << ", " << f.update_args(u)[1]
-                << ") = " << list(f.update_values(u)) << "\n";
-        }
-    }
-    out << "    of " << p.width << " x " << p.height << " at " << p.min_x << ", " << p.min_y << "\n"
-        << directives.text();
-    return out.str();
-}
-
-std::vector<Buffer<void>> RandomCase::outputs() const {
-    std::vector<Buffer<void>> outputs;
-    for (auto f = built.funcs.end() - p.outputs; f != built.funcs.end(); ++f) {
-        for (const Type &t : f->types()) {
-            outputs.emplace_back(t, p.width, p.height);
-            outputs.back().set_min(p.min_x, p.min_y);
-        }
-    }
-    return outputs;
-}
-
-void RandomCase::set_inputs(const std::vector<Buffer<void>> &outputs, const Target &target) {
-    if (built.images.empty()) {
-        return;
-    }
-    pipeline().infer_input_bounds(Realization(outputs), target);
-    for (const ImageParam &image : built.images) {
-        Buffer<void> b = image.get();
-        if (!b.defined()) {
-            continue;  // nothing reads it
-        }
-        for (int py = b.dim(1).min(); py <= b.dim(1).max(); py++) {
-            for (int px = b.dim(0).min(); px <= b.dim(0).max(); px++) {
-                set_element(b, px, py, source_value(b.type(), px, py));
-            }
-        }
-        b.set_host_dirty();
-    }
-}
-
-std::string RandomCase::difference(const std::vector<Buffer<void>> &outputs) const {
-    Evaluator evaluate(p);
-    size_t n = 0;
-    for (int i = int(p.stages.size()) - p.outputs; i < int(p.stages.size()); i++) {
-        for (int v = 0; v < (p.stages[size_t(i)].tuple ? 2 : 1); v++, n++) {
-            for (int py = p.min_y; py < p.min_y + p.height; py++) {
-                for (int px = p.min_x; px < p.min_x + p.width; px++) {
-                    const int64_t got = element(outputs[n], px, py), want = evaluate(i, v, px, py);
-                    if (got != want) {
-                        return "value " + std::to_string(v) + " of f" + std::to_string(i) + " at " +
-                               std::to_string(px) + ", " + std::to_string(py) + " is " +
-                               std::to_string(got) + ", not " + std::to_string(want);
-                    }
-                }
-            }
-        }
-    }
-    return "";
 }
 
 }  // namespace calotype::test

@@ -10,7 +10,7 @@ const Var x("x"), y("y");
 namespace {
 
 constexpr int scan_begin = 1, scan_length = 6, row = 3, gather_width = 9, long_window = 32,
-              places = 7, entries = 12, float_limit = 1000;
+              places = 7, entries = 12, float_limit = 1000, small_limit = 20;
 
 bool is_small_float(const Type &t) {
     return t.is_float() && t.bits() == 16;
@@ -65,22 +65,36 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
 }
 
 UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
-    const int drawn = dice(p.wide ? 14 : 6);
-    const UpdateKind kind = drawn < 10   ? UpdateKind(drawn)
-                            : drawn < 13 ? UpdateKind::LongWindow
-                                         : UpdateKind::Histogram;
+    const int drawn = dice(p.full ? 19 : p.wide ? 14 : 6);
+    const UpdateKind kind = drawn < 10    ? UpdateKind(drawn)
+                            : drawn < 13  ? UpdateKind::LongWindow
+                            : drawn == 13 ? UpdateKind::Histogram
+                                          : UpdateKind::WhileSmall;
     const Tap tap = random_tap(dice, p);
     const int width = 1 + dice(4);
     return {kind, tap, width, 1 + dice(3)};
+}
+
+/// Whether the definition says that the first value is in [0, modulus), and so it stays.
+bool has_small_values(const StageSpec &s) {
+    return s.type.is_int_or_uint() && s.type.bits() <= 32 && !s.input && s.updates.empty();
 }
 
 /// What the stage is of the stages before it.
 void draw_taps(Dice &dice, const RandomPipeline &p, StageSpec &s) {
     s.combine = dice.pick<Combine>(
         {Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
+    if (p.full && dice.chance(40)) {
+        s.combine = dice.chance(50) ? Combine::Lookup : Combine::Partial;
+    }
     const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
     for (int i = 0; i < taps; i++) {
         s.taps.push_back(random_tap(dice, p));
+    }
+    const Tap &first = s.taps[0];
+    if (s.combine == Combine::Lookup && (!has_small_values(p.stages[size_t(first.source)]) ||
+                                         first.value != 0 || first.boundary != Boundary::None)) {
+        s.combine = Combine::Gather;
     }
 }
 
@@ -132,6 +146,10 @@ int64_t floor_mod(const Type &t, int64_t a, int64_t b) {
 
 int64_t larger(const Type &t, int64_t a, int64_t b) {
     return t == UInt(64) ? int64_t(std::max(uint64_t(a), uint64_t(b))) : std::max(a, b);
+}
+
+bool is_small(const Type &t, int64_t v) {
+    return t == UInt(64) ? uint64_t(v) < uint64_t(small_limit) : v < small_limit;
 }
 
 /// The value as the type holds it.
@@ -229,11 +247,14 @@ private:
         return f;
     }
 
-    Expr tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
+    Expr unweighted(const Tap &t, const Expr &vx, const Expr &vy) const {
         const Func f = source(t);
         const Expr ax = access(t.x, t.transposed ? vy : vx),
                    ay = access(t.y, t.transposed ? vx : vy);
-        Expr v = p_.stages[size_t(t.source)].tuple ? Expr(f(ax, ay)[t.value]) : Expr(f(ax, ay));
+        return p_.stages[size_t(t.source)].tuple ? Expr(f(ax, ay)[t.value]) : Expr(f(ax, ay));
+    }
+    Expr tap(const Tap &t, const Type &as, const Expr &vx, const Expr &vy) const {
+        Expr v = unweighted(t, vx, vy);
         // A float beyond the range of a narrow type may become anything; an int wraps.
         v = v.type().is_float() || as.is_float() ? cast<int>(v) : v;
         v = as.is_float() ? v % modulus(as) : v;
@@ -260,6 +281,16 @@ private:
         case Combine::Gather:
             v = tap(s.taps[1], t, clamp(cast<int>(v), 0, gather_width), y);
             break;
+        case Combine::Lookup:
+            v = tap(s.taps[1], t, cast<int>(unweighted(s.taps[0], x, y)), y);
+            break;
+        case Combine::Partial: {
+            const Expr first = (x + y) % 3 == 0;
+            v = select(first, v,
+                       select(x % 2 == 0, select(!first, tap(s.taps[1], t, x, y), undef(t)),
+                              select(first, undef(t), v)));
+            break;
+        }
         }
         return t.is_float() ? min(v, cast(t, definition_limit(t))) : v % cast(t, modulus(t));
     }
@@ -337,6 +368,9 @@ private:
             r.where(r.x <= r.y);
         } else if (u.kind == UpdateKind::OddWindow) {
             r.where((x + r.x) % 2 == 0);
+        } else if (u.kind == UpdateKind::WhileSmall) {
+            const Expr first = s.tuple ? Expr(f(x, y)[0]) : Expr(f(x, y));
+            r.where(first < cast(s.type, small_limit));
         }
         const bool is_max = u.kind == UpdateKind::MaxWindow;
         assign(f, s, x, y, update_tap(u.tap, s.type, x + r.x, y + r.y),
@@ -364,10 +398,13 @@ RandomPipeline random_pipeline(uint64_t seed) {
     return p;
 }
 
-RandomPipeline wide_random_pipeline(uint64_t seed) {
+namespace {
+
+RandomPipeline draw_wide(uint64_t seed, bool full) {
     Dice dice(seed);
     RandomPipeline p;
     p.wide = true;
+    p.full = full;
     const int stages = 1 + dice(4);
     for (int i = 0; i < stages; i++) {
         p.stages.push_back(wide_random_stage(dice, p));
@@ -386,6 +423,16 @@ RandomPipeline wide_random_pipeline(uint64_t seed) {
     p.min_x = dice.chance(50) ? 0 : dice(41) - 20;
     p.min_y = dice.chance(50) ? 0 : dice(41) - 20;
     return p;
+}
+
+}  // namespace
+
+RandomPipeline wide_random_pipeline(uint64_t seed) {
+    return draw_wide(seed, false);
+}
+
+RandomPipeline full_random_pipeline(uint64_t seed) {
+    return draw_wide(seed, true);
 }
 
 BuiltPipeline build(const RandomPipeline &p) {
@@ -441,6 +488,11 @@ int64_t Evaluator::tap(const Tap &t, const Type &as, int x, int y) {
     return wrap(as, wrap(as, v) * t.weight);
 }
 
+int64_t Evaluator::unweighted(const Tap &t, int x, int y) {
+    return t.transposed ? (*this)(t.source, t.value, access(t.x, y), access(t.y, x))
+                        : (*this)(t.source, t.value, access(t.x, x), access(t.y, y));
+}
+
 int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
     const Type t = work_type(s.type);
     int64_t v = tap(s.taps[0], t, x, y);
@@ -458,6 +510,12 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
         break;
     case Combine::Gather:
         v = tap(s.taps[1], t, int(std::clamp<int64_t>(wrap(Int(32), v), 0, gather_width)), y);
+        break;
+    case Combine::Lookup:
+        v = tap(s.taps[1], t, int(unweighted(s.taps[0], x, y)), y);
+        break;
+    case Combine::Partial:
+        v = floor_mod(x + y, 3) == 0 || floor_mod(x, 2) != 0 ? v : tap(s.taps[1], t, x, y);
         break;
     }
     return t.is_float() ? std::min<int64_t>(v, definition_limit(t)) : floor_mod(t, v, modulus(t));
@@ -517,7 +575,8 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
     for (int ry = 0; ry < (is_long ? 1 : u.height); ry++) {
         for (int rx = 0; rx < (is_long ? long_window : u.width); rx++) {
             if ((u.kind != UpdateKind::HalfWindow || rx <= ry) &&
-                (u.kind != UpdateKind::OddWindow || floor_mod(x + rx, 2) == 0)) {
+                (u.kind != UpdateKind::OddWindow || floor_mod(x + rx, 2) == 0) &&
+                (u.kind != UpdateKind::WhileSmall || is_small(s.type, now[0]))) {
                 combine(update_tap(u.tap, s.type, x + rx, y + ry), u.kind != UpdateKind::MaxWindow,
                         {});
             }

@@ -53,7 +53,15 @@ struct Tap {
     int weight = 1;
 };
 
-enum class Combine { Sum, Max, Select, Gather };
+enum class Combine {
+    Sum,
+    Max,
+    Select,
+    Gather,
+    // Of full pipelines alone:
+    Lookup,   ///< the value of the first tap, of which only the definition says how large it is
+    Partial,  ///< choices of which some sides are undef, but none of those that count
+};
 
 enum class UpdateKind {
     Pure,         ///< f(x, y) += t(x, y)
@@ -67,6 +75,8 @@ enum class UpdateKind {
     MaxWindow,   ///< f(x, y) = max(f(x, y), t(x + r.x, y + r.y))
     LongWindow,  ///< f(x, y) += t(x + r, y)
     Histogram,   ///< f(t(r, y) % 7, y) += weight
+    // Of full pipelines alone:
+    WhileSmall,  ///< f(x, y) += t(x + r.x, y + r.y) where f(x, y) < 20
 };
 
 struct UpdateSpec {
@@ -89,6 +99,7 @@ struct RandomPipeline {
     std::vector<StageSpec> stages;  ///< the last are the outputs; stage 0 has no taps
     int outputs = 1;                ///< which do not use each other
     bool wide = false;              ///< has what only wide pipelines have
+    bool full = false;              ///< and what only full pipelines have
     int min_x = 0, min_y = 0, width = 1, height = 1;
 
     bool is_output(int stage) const {
@@ -100,6 +111,8 @@ RandomPipeline random_pipeline(uint64_t seed);
 /// With elements of all types, inputs, boundary conditions, several outputs, empty ones, and more
 /// kinds of updates.
 RandomPipeline wide_random_pipeline(uint64_t seed);
+/// A wide one, with conditions on what updates change, lookups of values, and choices of undef.
+RandomPipeline full_random_pipeline(uint64_t seed);
 
 /// The formula of stages without taps, as type t has it.
 int64_t source_value(const Type &t, int x, int y);
@@ -126,6 +139,7 @@ private:
 
     Values after(int stage, int updates, int x, int y);
     int64_t definition(const StageSpec &s, int x, int y);
+    int64_t unweighted(const Tap &t, int x, int y);
     Values update(int stage, int index, int x, int y);
     int64_t tap(const Tap &t, const Type &as, int x, int y);
     int64_t update_tap(const Tap &t, const Type &as, int x, int y);

@@ -251,9 +251,9 @@ public:
     void run() {
         const int last = int(p_.stages.size()) - 1;
         for (int i = last; i >= 0; i--) {
-            place(i, i == last);
+            place(i, p_.is_output(i));
             if (!inlined_[size_t(i)]) {
-                schedule_loops(i, i == last);
+                schedule_loops(i, p_.is_output(i));
             }
         }
     }
@@ -294,7 +294,10 @@ private:
         case UpdateKind::ScanColumns:
             return {{r[0], true}, {x}};
         case UpdateKind::ScanRows:
+        case UpdateKind::Histogram:
             return {{r[0], true}, {y}};
+        case UpdateKind::LongWindow:
+            return {{r[0], true}, {x}, {y}};
         default:
             break;
         }
@@ -376,6 +379,10 @@ private:
         sometimes(8, "reorder_storage(y, x)", [&] { func(i).reorder_storage(y, x); });
         sometimes(6, "align_storage(x, 8)", [&] { func(i).align_storage(x, 8); });
         sometimes(5, "align_bounds(x, 4)", [&] { func(i).align_bounds(x, 4); });
+        if (p_.stages[size_t(i)].combine == Combine::Lookup) {
+            // It looks up many more values than are needed.
+            sometimes(40, "bound_extent(x, 400)", [&] { func(i).bound_extent(x, 400); });
+        }
         if (store >= 0 && dice_.chance(12)) {
             hoist(i, all, dice_(store + 1) - 1);
             sometimes(50, "ring_buffer(2)", [&] { func(i).ring_buffer(2); });

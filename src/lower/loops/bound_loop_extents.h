@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// bound_loop_extents: unrolled and vectorized loops whose extent is not constant run to a constant
+// bound of it.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// Copies and lanes must be so many; those beyond the extent do nothing.
+///
+///     let n = min(m, 8)                          let n = min(m, 8)
+///     vectorized for x in [a, a + n) {     ->    vectorized for x in [a, a + 8) {
+///       f[x] = x                                   if (likely(x < a + n)) f[x] = x
+///     }                                          }
+///
+/// The bound may follow from lets and conditions around the loop. A loop without one stays as it
+/// is. Vectors get no more than 1024 lanes, unrolled loops no more than 65536 copies.
+///
+/// Requires:    extents are simplified.
+/// Establishes: the extent of an unrolled or vectorized loop is constant, or nothing bounds it.
+/// Order:       after simplify_early, which finds most extents; before the passes that make copies
+///              and lanes.
+Stmt bound_loop_extents(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
