@@ -137,9 +137,35 @@ typedef struct calotype_trace_event {
     uint64_t ctx_uid, begin_ns, end_ns;
     calotype_uid uid;
     calotype_status status;
+    const char *module_name; /**< valid during the call */
 } calotype_trace_event;
+/** Told of each slow step when it ends, on the thread that took it. */
 typedef void (*calotype_trace_fn)(void *self, const calotype_trace_event *event);
 extern calotype_status calotype_set_trace(calotype_trace_fn trace, void *self);
+
+/** Print a line for what the runtime does: a list of cache (slow steps of the kernel cache), memory
+ * (device copies of buffers), store (kept device code), launch, or all, with commas. Null: as the
+ * environment says (CT_LOG), which is how it begins. */
+extern void calotype_set_log(const char *topics);
+
+/** A module that is loaded. */
+typedef struct calotype_module_info {
+    uint32_t size;
+    uint32_t n_kernels;
+    const char *name; /**< valid during the call */
+    calotype_uid uid;
+    uint64_t ctx_uid, bytes, holds, hits;
+} calotype_module_info;
+typedef void (*calotype_module_fn)(void *self, const calotype_module_info *module);
+/** Call f for each module that is loaded in a context, or in any with ctx_uid 0, as it was when
+ * this was called: the newest of a context first. f may use the cache. */
+extern calotype_status calotype_enumerate_modules(uint64_t ctx_uid, calotype_module_fn f,
+                                                  void *self);
+
+/** Show slow steps and calls of pipelines with kernels as ranges of NVTX, by this library or, with
+ * null, the usual ones (libnvtx3interop.so.1, libnvToolsExt.so.1), as CT_NVTX does. For good;
+ * CALOTYPE_E_INVALID if it cannot be loaded. Without either nothing is searched for. */
+extern calotype_status calotype_use_nvtx(const char *library);
 /**@}*/
 
 #ifdef __cplusplus

@@ -160,6 +160,11 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     CUfunction found = nullptr;
     const char *call = "cuModuleGetFunction";
     CUresult code = driver().cuModuleGetFunction(&found, static_cast<CUmodule>(module), name);
+    if (code == CUDA_SUCCESS && driver().cuFuncLoad) {
+        call =
+            "cuFuncLoad";  // where the driver loads lazily, or the first launch would wait for it
+        code = driver().cuFuncLoad(found);
+    }
     if (code == CUDA_SUCCESS) {
         call = "cuFuncSetAttribute";
         code = allow_shared_memory(*context_info(scope).device, found);

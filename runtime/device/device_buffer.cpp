@@ -7,6 +7,9 @@
 #include "runtime/device/checks.h"
 #include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/host_allocation.h"
+#include "runtime/device/kernel_backend.h"
+#include "runtime/host/log.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -63,7 +66,19 @@ int calotype::runtime::allocate_on_device(void *user_context, calotype_buffer_t 
         return calotype_error_code_device_malloc_failed;
     }
     buf->device_interface = device_interface;
+    log_memory("allocated", *buf);
     return 0;
+}
+
+void calotype::runtime::log_memory(const char *what, const calotype_buffer_t &buf) {
+    if (is_logged(LogTopic::memory)) {
+        const auto *kernels =
+            static_cast<const KernelBackend *>(buf.device_interface->impl->kernels);
+        Text line;
+        line << what << ' ' << bytes_to_allocate(buf) << " bytes";
+        log_line(LogTopic::memory, line << (kernels ? " of " : "") << (kernels ? kernels->name : "")
+                                        << " at " << reinterpret_cast<const void *>(buf.device));
+    }
 }
 
 CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *buf,
@@ -87,6 +102,7 @@ CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *bu
         return 0;
     }
     ModuleUse impl(buf->device_interface);
+    log_memory("freeing", *buf);
     const int code = buf->device ? impl->device_free(user_context, buf) : 0;
     forget_device(buf);
     return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;

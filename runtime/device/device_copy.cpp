@@ -215,6 +215,7 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf) {
         return report_code(user_context, calotype_error_code_copy_to_host_failed);
     }
     clear_flag(buf, calotype_buffer_flag_device_dirty);
+    log_memory("copied to the host", *buf);
     return 0;
 }
 
@@ -265,6 +266,7 @@ int bring_to_device(void *user_context, calotype_buffer_t *buf,
             return report_code(user_context, calotype_error_code_copy_to_device_failed);
         }
         clear_flag(buf, calotype_buffer_flag_host_dirty);
+        log_memory("copied to the device", *buf);
     }
     return 0;
 }

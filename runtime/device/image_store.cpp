@@ -15,6 +15,7 @@
 #include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
 #include "runtime/host/fork_mutex.h"
+#include "runtime/host/log.h"
 #include "runtime/host/text.h"
 #include "runtime/host/weak.h"
 
@@ -51,7 +52,7 @@ struct Stored {
     void *bytes = nullptr;
     size_t size = 0;
     calotype_store store = {};
-    bool is_custom = false;
+    bool is_custom = false, has_dir = false;
     StoreDir dir;
     FileStamp stamp;
 
@@ -72,7 +73,8 @@ struct Stored {
             }
             return bytes != nullptr;
         }
-        return get_store_dir(&dir) && read_store_file(dir, key, &bytes, &size, &stamp);
+        has_dir = get_store_dir(&dir);
+        return has_dir && read_store_file(dir, key, &bytes, &size, &stamp);
     }
     void remove(const calotype_uid &key) {
         if (!is_custom) {
@@ -95,6 +97,19 @@ void tell_of_failed_write(const StoreDir &dir) {
         text << "note: device code is not kept in " << dir.path
              << " for the next process: " << strerror(error) << "\n";
         calotype_print(nullptr, text.c_str());
+    }
+}
+
+/** "found blur, key 12ab34cd"; "no image of blur, key 12ab34cd: digest". */
+void log_use(const char *what, const calotype_module_desc &desc, const calotype_uid &key,
+             const char *wrong) {
+    if (is_logged(LogTopic::store)) {
+        Text line;
+        line << what << (desc.name ? desc.name : "") << ", key ";
+        for (int i = 0; i < 4; i++) {
+            line << "0123456789abcdef"[key.b[i] >> 4] << "0123456789abcdef"[key.b[i] & 15];
+        }
+        log_line(LogTopic::store, line << (wrong ? ": " : "") << (wrong ? wrong : ""));
     }
 }
 
@@ -129,17 +144,17 @@ bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
         return false;
     }
     Stored stored;
-    if (!stored.get(key)) {
-        count(scope.context_uid, Counter::disk_misses);
-        return false;
+    const char *wrong = stored.get(key)
+                            ? read_store_frame(stored.bytes, stored.size, key, arch, image)
+                            : "not there";
+    count(scope.context_uid, wrong ? Counter::disk_misses : Counter::disk_hits);
+    if (stored.is_custom || stored.has_dir) {
+        log_use(wrong ? "no image of " : "found ", desc, key, wrong);
     }
-    const char *wrong = read_store_frame(stored.bytes, stored.size, key, arch, image);
     if (!wrong) {
-        count(scope.context_uid, Counter::disk_hits);
         return true;
     }
-    count(scope.context_uid, Counter::disk_misses);
-    if (strcmp(wrong, "memory") != 0) {
+    if (stored.bytes && strcmp(wrong, "memory") != 0) {
         count(scope.context_uid, Counter::disk_corrupt);
         stored.remove(key);
     }
@@ -156,6 +171,7 @@ void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotyp
     if (frame.bytes && write_frame(key, frame, &evicted)) {
         count(scope.context_uid, Counter::disk_writes);
         count(scope.context_uid, Counter::disk_evictions, evicted);
+        log_use("wrote ", desc, key, nullptr);
     }
     free(frame.bytes);
 }

@@ -2,6 +2,8 @@
 // The device-neutral functions on a fake device: dirty bits, double calls, and every failure.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "capture.h"
 #include "fake_device.h"
 #include "harness/processes.h"
@@ -350,6 +352,26 @@ TEST(DeviceOptions, DeviceIsWhatWasSet) {
     EXPECT_EQ(3, calotype_get_gpu_device(nullptr));
     calotype_set_gpu_device(-1);
     EXPECT_EQ(-1, calotype_get_gpu_device(nullptr));
+}
+
+TEST_F(Device, TheLogTellsOfDeviceCopies) {
+    static std::string seen;
+    seen.clear();
+    calotype_set_custom_print([](void *, const char *text) { seen += text; });
+    calotype_set_log("memory");
+    buf.set_host_dirty();
+    EXPECT_EQ(0, calotype_copy_to_device(nullptr, &buf, fake_device()));
+    buf.set_device_dirty();
+    EXPECT_EQ(0, calotype_copy_to_host(nullptr, &buf));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &buf));
+    calotype_set_log("");
+    calotype_set_custom_print(nullptr);
+    std::string expected;
+    for (const char *what :
+         {"allocated", "copied to the device", "copied to the host", "freeing"}) {
+        expected += "calotype memory: " + std::string(what) + " 48 bytes at #\n";
+    }
+    EXPECT_EQ(expected, std::regex_replace(seen, std::regex("at [^\n]*"), "at #"));
 }
 
 /// In a process whose environment says it.

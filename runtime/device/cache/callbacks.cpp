@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/device/cache/call_guarded.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
-#include "runtime/device/cache/trace.h"
 
 namespace calotype {
 namespace runtime {
@@ -206,20 +206,16 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
     frame.site = &site;
     frame.module = &module;
     frame.log = &log;
-    const uint64_t begin = now_ns();
     const bool is_setup = event == CALOTYPE_EV_SETUP;
+    const Step step(is_setup ? "set up" : "tear down", module.desc);
     const calotype_module_callback callback =
         is_setup ? linkable.desc->setup : linkable.desc->teardown;
     int rc = -1;
     *has_thrown = !call_guarded([&] { rc = callback(&frame.args); });
-    if (is_setup) {
-        count_in(&site.context, Counter::setup_ns, now_ns() - begin);
-    }
-    trace(is_setup ? CALOTYPE_ST_SETUP : CALOTYPE_ST_TEARDOWN, site.context.uid, module.desc.uid,
-          begin,
-          rc == 0    ? CALOTYPE_OK
-          : is_setup ? CALOTYPE_E_SETUP
-                     : CALOTYPE_E_TEARDOWN);
+    const calotype_status failed = is_setup ? CALOTYPE_E_SETUP : CALOTYPE_E_TEARDOWN;
+    const uint64_t ns = step.end(is_setup ? CALOTYPE_ST_SETUP : CALOTYPE_ST_TEARDOWN,
+                                 site.context.uid, rc == 0 ? CALOTYPE_OK : failed);
+    count_in(&site.context, Counter::setup_ns, is_setup ? ns : 0);
     return rc;
 }
 

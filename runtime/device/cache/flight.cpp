@@ -8,8 +8,8 @@
 #include "runtime/device/cache/eviction.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
-#include "runtime/device/cache/trace.h"
 #include "runtime/device/failure.h"
 
 namespace calotype {
@@ -104,16 +104,16 @@ void evict_idle(Flight &flight) {
 }
 
 calotype_status load_once(Flight &flight) {
-    const uint64_t begin = now_ns();
+    const Step step("load", flight.desc);
     const calotype_status status = flight.backend.load(
         flight.call.scope, flight.desc, flight.image.image, &flight.module->module, flight.log);
+    const uint64_t ns = step.end(CALOTYPE_ST_LOAD, flight.context.uid, status);
     if (status == CALOTYPE_OK) {
         count_in(&flight.context, Counter::loads);
-        count_in(&flight.context, Counter::load_ns, now_ns() - begin);
+        count_in(&flight.context, Counter::load_ns, ns);
     } else {
         flight.module->module = nullptr;
     }
-    trace(CALOTYPE_ST_LOAD, flight.context.uid, flight.desc.uid, begin, status);
     return status;
 }
 
@@ -129,10 +129,10 @@ calotype_status attach_memsys(Flight &flight) {
     if (!uses_nrt(flight.desc)) {
         return CALOTYPE_OK;
     }
-    const uint64_t begin = now_ns();
+    const Step step("attach the device runtime to", flight.desc);
     const calotype_status status =
         attach_nrt(flight.context, flight.call.scope, *flight.module, flight.log);
-    trace(CALOTYPE_ST_NRT, flight.context.uid, flight.desc.uid, begin, status);
+    step.end(CALOTYPE_ST_NRT, flight.context.uid, status);
     return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_NRT, status);
 }
 

@@ -9,8 +9,8 @@
 
 #include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
-#include "runtime/device/cache/trace.h"
 #include "runtime/device/image_store.h"
 #include "runtime/device/linkable_files.h"
 #include "runtime/host/weak.h"
@@ -247,24 +247,29 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
     if (making.image.lto_missed) {
         count_in(&making.context, Counter::lto_missed);
     }
-    trace(linked ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE, making.context.uid, making.desc.uid,
-          now_ns() - ns, status);
+    tell_step(linked ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE, making.context.uid, making.desc, ns,
+              status);
+}
+
+template<typename Body>
+calotype_status timed(const Making &making, uint64_t *ns, Body body) {
+    const Range range("build", making.desc.name);
+    const uint64_t begin = now_ns();
+    const calotype_status status = body();
+    *ns = now_ns() - begin;
+    return status;
 }
 
 /** The step itself, and how long it took. */
 calotype_status run_step(Making &making, const calotype_module_desc &desc, uint64_t *ns) {
     if (making.hook.compile) {
-        const uint64_t begin = now_ns();
-        const calotype_status status = run_hook(making, desc);
-        *ns = now_ns() - begin;
-        return status;
+        return timed(making, ns, [&] { return run_hook(making, desc); });
     }
     const CompileSlot slot;
-    const uint64_t begin = now_ns();
-    const calotype_status status =
-        making.context.backend->build(making.scope, making.arch, desc, &making.image, making.log);
-    *ns = now_ns() - begin;
-    return status;
+    return timed(making, ns, [&] {
+        return making.context.backend->build(making.scope, making.arch, desc, &making.image,
+                                             making.log);
+    });
 }
 
 calotype_status build(Making &making, const calotype_module_desc &desc) {

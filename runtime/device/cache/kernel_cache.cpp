@@ -16,6 +16,7 @@
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/eviction.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
@@ -267,6 +268,7 @@ Answer await_flight(Request &request) {
     *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
     request.context->users++;
     kernel_cache.lock.unlock();
+    const Range range("wait for", request.desc.name);
     const uint64_t begin = now_ns();
     while (!waiter.done.load(std::memory_order_acquire)) {
         wait_on(waiter.done, 0);

@@ -6,7 +6,9 @@
 
 #include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/log.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -94,6 +96,13 @@ calotype_status acquire_held(const LoadedModule &module, void *user_context, Dev
                                 : backend.acquire(user_context, scope);
 }
 
+__attribute__((noinline)) static void log_launch(const Launch &launch, const LoadedModule &module) {
+    ErrorLog text;
+    describe(launch, module.desc.kernels[launch.kernel], text);
+    log_line(LogTopic::launch, Text() << text.c_str() << module.desc.name << " in context "
+                                      << module.scope.context_uid);
+}
+
 calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     const KernelBackend &backend = *module.backend;
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
@@ -112,6 +121,8 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     }
     if (status != CALOTYPE_OK) {
         report(launch, module, &scope, status, log);
+    } else if (is_logged(LogTopic::launch)) {
+        log_launch(launch, module);
     }
     if (backend.release) {
         backend.release(scope);
@@ -192,7 +203,11 @@ CALOTYPE_WEAK calotype_status calotype_launch(void *user_context, calotype_hold 
 CALOTYPE_WEAK int calotype_begin_kernels(void *user_context, const calotype_module_desc *desc,
                                          calotype_hold *out) {
     const calotype_status status = calotype_initialize_kernels(user_context, desc, nullptr, out);
-    return status == CALOTYPE_OK ? 0 : calotype_report_status(user_context, status);
+    if (status == CALOTYPE_OK) {
+        Range::begin("run", desc->name);
+        return 0;
+    }
+    return calotype_report_status(user_context, status);
 }
 
 CALOTYPE_WEAK int calotype_run_kernel(void *user_context, const calotype_hold *hold,
@@ -209,5 +224,6 @@ CALOTYPE_WEAK void calotype_end_kernels(void *user_context, void *hold) {
     calotype_hold *given = static_cast<calotype_hold *>(hold);
     if (given && given->entry) {
         calotype_finalize_kernels(user_context, given);
+        Range::end();
     }
 }

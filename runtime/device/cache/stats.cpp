@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counters and the trace hook. Hits are counted in the cells of threads and added up when asked.
+// Counters. Hits are counted in the cells of threads and added up when asked.
 #include "runtime/device/kernel_stats.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/timed_wait.h"
-#include "runtime/device/cache/trace.h"
+#include "runtime/device/cache/module.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -26,8 +26,6 @@ constexpr size_t oldest_size = offsetof(calotype_stats, graphs);
 
 constinit std::atomic<uint64_t> totals[n_counters] = {};
 uint64_t totals_base[n_counters] = {};
-calotype_trace_fn trace_hook = nullptr;
-void *trace_self = nullptr;
 
 /** Not counts of events but of what there is. */
 bool is_level(uint32_t counter) {
@@ -74,21 +72,76 @@ void forget_live_modules() {
     }
 }
 
-void trace(calotype_stage stage, uint64_t context_uid, const calotype_uid &uid, uint64_t begin_ns,
-           calotype_status status) {
-    kernel_cache.lock.lock();
-    const calotype_trace_fn hook = trace_hook;
-    void *self = trace_self;
-    kernel_cache.lock.unlock();
-    if (hook) {
-        const calotype_trace_event event = {sizeof event, stage, context_uid, begin_ns,
-                                            now_ns(),     uid,   status};
-        call_guarded([&] { hook(self, &event); });
+namespace {
+
+/** What is told of a module, with its name behind it. */
+struct ModuleNote {
+    calotype_module_info info;
+    ModuleNote *next;
+};
+
+/** Null: out of memory. */
+ModuleNote *note_module(const calotype_entry &entry) {
+    const LoadedModule &module = *entry.module;
+    const size_t size = strlen(module.desc.name) + 1;
+    auto *note = static_cast<ModuleNote *>(malloc(sizeof(ModuleNote) + size));
+    if (note) {
+        const char *name = static_cast<const char *>(memcpy(note + 1, module.desc.name, size));
+        note->info = {sizeof note->info,
+                      module.n_functions,
+                      name,
+                      uid_of(entry),
+                      entry.context->uid,
+                      module.bytes,
+                      count_holds(entry.index),
+                      count_hits(entry.index)};
     }
+    return note;
 }
+
+/** False: out of memory. */
+bool note_modules(uint64_t context_uid, ModuleNote **list) {
+    LockGuard guard(kernel_cache.lock);
+    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
+        const bool is_asked = context_uid == 0 || c->uid == context_uid;
+        for (const calotype_entry *e = is_asked ? c->newest : nullptr; e; e = e->older) {
+            if (e->phase() != Phase::ready) {
+                continue;
+            }
+            *list = note_module(*e);
+            if (!*list) {
+                return false;
+            }
+            list = &(*list)->next;
+            *list = nullptr;
+        }
+    }
+    return true;
+}
+
+}  // namespace
 
 }  // namespace runtime
 }  // namespace calotype
+
+CALOTYPE_WEAK calotype_status calotype_enumerate_modules(uint64_t ctx_uid, calotype_module_fn f,
+                                                         void *self) {
+    if (!f) {
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no function is given");
+    }
+    ModuleNote *notes = nullptr;
+    const bool is_complete = note_modules(ctx_uid, &notes);
+    while (ModuleNote *note = notes) {
+        notes = note->next;
+        if (is_complete) {
+            call_guarded([&] { f(self, &note->info); });
+        }
+        free(note);
+    }
+    return is_complete ? CALOTYPE_OK
+                       : fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr,
+                              "no memory for the list of modules");
+}
 
 CALOTYPE_WEAK calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stats *stats) {
     if (!stats || stats->size < oldest_size) {
@@ -121,12 +174,5 @@ CALOTYPE_WEAK calotype_status calotype_reset_stats(void) {
     for (ContextState *c = kernel_cache.contexts; c; c = c->next) {
         sum_up(c, c->base);
     }
-    return CALOTYPE_OK;
-}
-
-CALOTYPE_WEAK calotype_status calotype_set_trace(calotype_trace_fn hook, void *self) {
-    LockGuard guard(kernel_cache.lock);
-    trace_hook = hook;
-    trace_self = self;
     return CALOTYPE_OK;
 }

@@ -3,8 +3,8 @@
 
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
+#include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
-#include "runtime/device/cache/trace.h"
 #include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
 
@@ -79,10 +79,10 @@ void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule
     });
     detach_nrt(context, scope, module, has_driver);
     if (module.module && has_driver) {
-        const uint64_t begin = now_ns();
+        const Step step("unload", module.desc);
         const calotype_status status = backend.unload(scope, module.module);
         count_in(&context, Counter::unloads);
-        trace(CALOTYPE_ST_UNLOAD, context.uid, module.desc.uid, begin, status);
+        step.end(CALOTYPE_ST_UNLOAD, context.uid, status);
     }
     module.module = nullptr;
 }

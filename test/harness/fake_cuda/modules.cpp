@@ -211,6 +211,12 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule hand
     return CUDA_SUCCESS;
 }
 
+CUresult cuFuncLoad(CUfunction handle) {
+    FAKE_CUDA_CALL("cuFuncLoad");
+    Guard guard(state().lock);
+    return find_function(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
     FAKE_CUDA_CALL("cuFuncGetAttribute");
     Guard guard(state().lock);

@@ -23,6 +23,14 @@ protected:
     }
 };
 
+// Also where drivers load kernels lazily, so that no launch waits for that.
+TEST_F(CudaLaunch, KernelsAreLoadedWithTheirModule) {
+    const auto load = [&] { EXPECT_EQ(0, module.call(nullptr)); };
+    EXPECT_EQ((Calls{{"cuFuncLoad", 1}, {"cuModuleLoadDataEx", 1}}),
+              FakeCuda::calls_of({"cuFuncLoad", "cuModuleLoadDataEx"}, load));
+    EXPECT_EQ(Calls{}, FakeCuda::calls_of({"cuFuncLoad", "cuModuleLoadDataEx"}, load));
+}
+
 TEST_F(CudaLaunch, AStreamNeedsNoCurrentContext) {
     void *context = make_context();
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));

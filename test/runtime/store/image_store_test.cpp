@@ -117,6 +117,25 @@ TEST_F(ImageStore, S36OtherByteOrderOrSchema) {
     EXPECT_EQ(find(key), "none");
 }
 
+TEST_F(ImageStore, SaysWhatItDoes) {
+    static std::string seen;
+    seen.clear();
+    calotype_set_custom_print([](void *, const char *text) { seen += text; });
+    calotype_set_log("store");
+    module.desc.name = "blur";
+    find(key);
+    store(key, payload);
+    find(key);
+    write_file(path_of(key), "x");
+    find(key);
+    calotype_set_log("");
+    calotype_set_custom_print(nullptr);
+    const std::string begin = "calotype store: ", end = " blur, key " + hex(key).substr(0, 8);
+    EXPECT_EQ(begin + "no image of" + end + ": not there\n" + begin + "wrote" + end + "\n" + begin +
+                  "found" + end + "\n" + begin + "no image of" + end + ": size\n",
+              seen);
+}
+
 // A store of the application.
 
 struct MapStore {
