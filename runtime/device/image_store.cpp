@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "runtime/abi/hooks.h"
-#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/image_store_frame.h"
 #include "runtime/device/kernel_stats.h"
 #include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
+#include "runtime/host/call_guarded.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/log.h"
 #include "runtime/host/text.h"

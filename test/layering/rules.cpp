@@ -44,6 +44,8 @@ const std::map<std::string, Layers> &include_table() {
         {"runtime/device", {"runtime/host", "runtime/abi"}},
         {"runtime/cuda", {"runtime/device", "runtime/host", "runtime/abi"}},
         {"runtime/opencl", {"runtime/device", "runtime/host", "runtime/abi"}},
+        {"runtime/text",
+         {"runtime/cuda", "runtime/opencl", "runtime/device", "runtime/host", "runtime/abi"}},
         {"runtime/nrt", {"runtime/abi"}},
         {"runtime/cpp", {"runtime/abi"}},
         {"runtime/tools", {"runtime/cpp", "runtime/abi"}},

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/call_guarded.h"
 
 namespace calotype {
 namespace runtime {

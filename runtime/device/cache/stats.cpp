@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/module.h"
+#include "runtime/host/call_guarded.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "runtime/abi/symbols.h"
-#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/call_guarded.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/log.h"
 #include "runtime/host/weak.h"

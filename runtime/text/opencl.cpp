@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/abi/runtime_opencl.h"
-#include "runtime/device/text_modules.h"
+#include "runtime/text/text_modules.h"
 
 using namespace calotype::runtime;
 

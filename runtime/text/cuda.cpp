@@ -2,7 +2,7 @@
 // Kernels given as PTX and launched by name.
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/device_symbols.h"
-#include "runtime/device/text_modules.h"
+#include "runtime/text/text_modules.h"
 
 using namespace calotype::runtime;
 

@@ -7,7 +7,7 @@
 // its place. That needs nothing of the unwinder's functions. What the exception itself needs, to be
 // counted as caught and freed, is looked up at that time: if something throws, the C++ library is
 // in the process.
-#include "runtime/device/cache/call_guarded.h"
+#include "runtime/host/call_guarded.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

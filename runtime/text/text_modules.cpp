@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/text_modules.h"
+#include "runtime/text/text_modules.h"
 
 #include <stdlib.h>
 #include <string.h>
