@@ -7,8 +7,8 @@
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/device_pool.h"
 #include "runtime/cuda/memory.h"
-#include "runtime/device/cache/call_guarded.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/call_guarded.h"
 
 namespace calotype {
 namespace runtime {
@@ -16,9 +16,8 @@ namespace cuda {
 
 namespace {
 
-Allocator built_in = {device_pool, nullptr};
 constinit std::atomic<Allocator *> newest{nullptr};  ///< of the application's
-constinit std::atomic<const Allocator *> current{&built_in};
+constinit std::atomic<const Allocator *> current{&device_pool};
 
 struct DeviceMemory {
     std::atomic<uint64_t> in_use, peak, allocations, frees, retries, limit;
@@ -29,7 +28,7 @@ constinit DeviceMemory devices[max_devices] = {};
 
 template<typename Visit>
 void for_each_allocator(Visit visit) {
-    visit(built_in.functions);
+    visit(device_pool.functions);
     for (const Allocator *a = newest.load(std::memory_order_acquire); a; a = a->next) {
         visit(a->functions);
     }
@@ -67,7 +66,7 @@ calotype_status call_allocate(const Allocator &from, const calotype_device_place
     const calotype_device_allocator &f = from.functions;
     calotype_status status = CALOTYPE_E_DEVICE;
     *address = 0;
-    if (&from == &built_in) {
+    if (&from == &device_pool) {
         return f.allocate(f.self, &place, bytes, address);
     }
     if (!call_guarded([&] { status = f.allocate(f.self, &place, bytes, address); })) {
@@ -86,7 +85,7 @@ calotype_status call_free(const Allocator &to, const calotype_device_place &plac
                           uint64_t bytes) {
     const calotype_device_allocator &f = to.functions;
     calotype_status status = CALOTYPE_E_DEVICE;
-    if (&to == &built_in) {
+    if (&to == &device_pool) {
         return f.free(f.self, &place, address, bytes);
     }
     if (!call_guarded([&] { status = f.free(f.self, &place, address, bytes); })) {
@@ -122,7 +121,7 @@ uint64_t kept_by_allocators(int device) {
 
 calotype_status set_allocator(const calotype_device_allocator *allocator) {
     if (!allocator) {
-        current.store(&built_in, std::memory_order_release);
+        current.store(&device_pool, std::memory_order_release);
         return CALOTYPE_OK;
     }
     void *memory = malloc(sizeof(Allocator));

@@ -102,8 +102,8 @@ uint64_t kept(void *, int32_t device) {
 
 }  // namespace
 
-const calotype_device_allocator device_pool = {sizeof device_pool, nullptr, allocate,
-                                               deallocate,         trim,    kept};
+constinit const Allocator device_pool = {
+    {sizeof(calotype_device_allocator), nullptr, allocate, deallocate, trim, kept}, nullptr};
 
 void set_pool_limit(int device, uint64_t kept_bytes) {
     DevicePool &place = pools[device];

@@ -5,14 +5,14 @@
 // waits until all work is done.
 #pragma once
 
-#include "runtime/abi/device_memory.h"
+#include "runtime/cuda/allocators.h"
 #include "runtime/cuda/driver.h"
 
 namespace calotype {
 namespace runtime {
 namespace cuda {
 
-extern const calotype_device_allocator device_pool;
+extern const Allocator device_pool;
 
 /** How many bytes the pool of a device keeps. */
 void set_pool_limit(int device, uint64_t kept_bytes);

@@ -10,10 +10,10 @@
 #include "runtime/abi/symbols.h"
 #include "runtime/cuda/context.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 namespace calotype {

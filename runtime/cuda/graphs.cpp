@@ -19,7 +19,7 @@
 #include "runtime/cuda/graphs.h"
 
 #include "runtime/cuda/captures.h"
-#include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/timed_wait.h"
 #include <new>
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
 #include "runtime/cuda/memory.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

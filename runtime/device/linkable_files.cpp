@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/device/files.h"
 #include "runtime/device/sha256.h"
+#include "runtime/host/files.h"
 
 namespace calotype {
 namespace runtime {

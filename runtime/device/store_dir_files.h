@@ -2,8 +2,8 @@
 // How the directory store opens what is in it: never through a link that somebody else made.
 #pragma once
 
-#include "runtime/device/files.h"
 #include "runtime/device/store_dir.h"
+#include "runtime/host/files.h"
 
 namespace calotype {
 namespace runtime {

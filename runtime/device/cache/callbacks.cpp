@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

@@ -9,8 +9,8 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

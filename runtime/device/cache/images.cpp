@@ -9,10 +9,10 @@
 
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/image_store.h"
 #include "runtime/device/linkable_files.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -17,8 +17,8 @@
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/eviction.h"
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

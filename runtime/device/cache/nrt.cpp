@@ -6,8 +6,8 @@
 
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/module.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

@@ -11,8 +11,8 @@
 #include "runtime/abi/threads.h"
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/start_thread.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

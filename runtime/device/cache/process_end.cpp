@@ -11,8 +11,8 @@
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/release.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

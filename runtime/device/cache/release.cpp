@@ -10,7 +10,7 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
-#include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -5,10 +5,10 @@
 
 #include "runtime/abi/symbols.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/host/call_guarded.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/log.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

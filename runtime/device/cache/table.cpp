@@ -7,7 +7,7 @@
 
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/module.h"
-#include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

@@ -4,9 +4,9 @@
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/cache/timed_wait.h"
 #include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {

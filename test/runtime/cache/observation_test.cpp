@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/on_context.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/abi/symbols.h"
 #include "runtime/cache/fake_backend_driver.h"
@@ -42,10 +43,10 @@ TEST_P(Observation, OfStepsAndLaunchesInTheLog) {
     const auto *m = module("blur", {&linkable});
     run(context, m);
     EXPECT_EQ("", seen) << "nobody has asked";
-    calotype_evict(context, m, CALOTYPE_EVICT_IMAGE_TOO);
+    calotype_evict(on(context), m, CALOTYPE_EVICT_IMAGE_TOO);
     calotype_set_log("launch,cache");
     run(context, m);
-    calotype_evict(context, m, 0);
+    calotype_evict(on(context), m, 0);
     EXPECT_EQ("calotype cache: linked blur in context #, # us\n"
               "calotype cache: loaded blur in context #, # us\n"
               "calotype cache: set up a linkable of blur in context #, # us\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/files.h"
+#include "runtime/host/files.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/cache/timed_wait.h"
+#include "runtime/host/timed_wait.h"
 
 #include <time.h>
 #include <unistd.h>
