@@ -170,3 +170,12 @@ def test_requirements_and_require():
     delta.set(-3)
     with pytest.raises(ct.RuntimeError, match="delta must be positive, is -3"):
         p.realize([2])
+
+
+def test_coordinates_are_checked_where_they_are_written():
+    f = ct.Func("f")
+    f[x, y] = x
+    with pytest.raises(ct.CompileError, match="coordinate 1 of a call to func f.* float32"):
+        f[x, y / 2.0]
+    with pytest.raises(ct.CompileError, match="'a' .str. is no coordinate"):
+        f["a", y]

@@ -107,7 +107,8 @@ def test_values_of_params(t, good, bad):
 def test_float16_params_round_as_numpy_does():
     numpy = pytest.importorskip("numpy")
     p = ct.Param(ct.Float(16))
-    for v in [0.0, -0.0, 1.0, 0.1, -2.5, 65504, 65519.9, 65520, 1e9, 6e-8, 2.9e-8, 6.1e-5, 1 / 3, 2049, 2051]:
+    values = [0.0, -0.0, 1.0, 0.1, -2.5, 65504, 65519.9, 6e-8, 2.9e-8, 6.1e-5, 1 / 3, 2049, 2051]
+    for v in values:
         p.set(v)
         assert p.get() == float(numpy.float16(v)), v
     p.set(float("nan"))

@@ -53,7 +53,13 @@ nb::object single_or_tuple(const Tuple &t) {
 
 void bind_definition(nb::class_<Func> &c) {
     c.def(
-         "__getitem__", [](const Func &f, nb::object at) { return f(to_coordinates(at)); },
+         "__getitem__",
+         [](const Func &f, nb::object at) {
+             const std::vector<Expr> coordinates = to_coordinates(at);
+             // Here, where it is written, rather than where the value is used.
+             calotype::internal::as_coordinates("func " + f.name(), coordinates);
+             return f(coordinates);
+         },
          "coordinates"_a, nb::sig("def __getitem__(self, coordinates: typing.Any) -> FuncRef"))
         .def(
             "__setitem__",
