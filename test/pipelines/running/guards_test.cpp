@@ -19,7 +19,7 @@ extern "C" int calotype_test_guarded(int v) {
 }
 
 Expr counted(const Expr &e) {
-    return Call::make(Int(32), "calotype_test_guarded", {e}, CallKind::Extern);
+    return internal::Call::make(Int(32), "calotype_test_guarded", {e}, internal::CallKind::Extern);
 }
 
 int count(Func f, const std::vector<int> &sizes) {

@@ -95,7 +95,8 @@ TEST(Predicates, see_what_other_elements_became) {
 
 TEST(Domains, may_have_bounds_with_lets_of_the_name_of_a_variable) {
     Param<int> p("p");
-    const Expr squared = Let::make("x", p + 1, Variable::make(Int(32), "x") * 2);
+    const Expr squared =
+        internal::Let::make("x", p + 1, internal::Variable::make(Int(32), "x") * 2);
     RDom r(0, squared, "r");
     Func f("f");
     f(x) = 0;
