@@ -8,7 +8,7 @@
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/copies.h"
 #include "runtime/cuda/kernels.h"
-#include "runtime/cuda/memory.h"
+#include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 #include "runtime/device/make_interface.h"

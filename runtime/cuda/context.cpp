@@ -8,8 +8,8 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/context_table.h"
-#include "runtime/cuda/device_pool.h"
-#include "runtime/cuda/memory.h"
+#include "runtime/cuda/memory/device_pool.h"
+#include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 

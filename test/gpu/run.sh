@@ -52,6 +52,9 @@ if [ $sanitize = yes ]; then
             --gtest_filter='Cuda*'
     done
 fi
+for seed in 1 2 3 4; do
+    run "soak_$seed" "$here/soak" "$seed" 30 "$((16 * seed))" 5
+done
 for bench in "$here"/bench_*; do
     run "$(basename "$bench")" "$bench" "$logs/$(basename "$bench").json"
 done

@@ -49,7 +49,9 @@ void check_storage(const Function &f) {
     const auto is_outside = [&](const LoopLevel &level) {
         return !level.is_inlined() && level != s.compute_level;
     };
-    user_assert(!s.ring_buffer.defined() || is_outside(s.store_level) ||
+    // Copies ahead live at the loop that they are filled in.
+    const bool is_filled_ahead = s.memory_type == MemoryType::GPUSharedAsync;
+    user_assert(!s.ring_buffer.defined() || is_filled_ahead || is_outside(s.store_level) ||
                 is_outside(s.hoist_storage_level))
         << "func " << f.name() << " has a ring buffer, but no loop stands between its storage and "
         << "its computation at " << s.compute_level.to_string()

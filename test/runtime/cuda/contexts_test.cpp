@@ -11,6 +11,15 @@ using calotype_test::FakeCuda;
 using calotype_test::Ints;
 using calotype_test::NothingModule;
 
+// A driver's handle in place of a context of the runtime's does not compile.
+template<typename Handle>
+constexpr bool can_release = requires(Handle handle) {
+    calotype_release_context(handle, CALOTYPE_REL_BUSY, 0);
+    calotype_trim(handle, 0, nullptr);
+};
+static_assert(can_release<calotype_device_context *>);
+static_assert(!can_release<CUctx_st *> && !can_release<void *>);
+
 class CudaContexts : public FakeCuda {
 protected:
     ~CudaContexts() override {

@@ -5,8 +5,8 @@
 // waits until all work is done.
 #pragma once
 
-#include "runtime/cuda/allocators.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/memory/allocators.h"
 
 namespace calotype {
 namespace runtime {

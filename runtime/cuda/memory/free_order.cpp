@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/free_order.h"
+#include "runtime/cuda/memory/free_order.h"
 
 #include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"

@@ -12,7 +12,7 @@
 // 4. While a capture forbids to free, pieces are deferred to the next call for memory.
 // 5. When memory runs out, idle modules of all contexts of the device and what is kept there are
 //    given back, and the allocator is asked once more.
-#include "runtime/cuda/memory.h"
+#include "runtime/cuda/memory/memory.h"
 
 #include <new>
 #include <stdlib.h>
@@ -20,11 +20,11 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_memory.h"
 #include "runtime/abi/runtime_cuda.h"
-#include "runtime/cuda/allocators.h"
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context_table.h"
-#include "runtime/cuda/free_order.h"
 #include "runtime/cuda/kernels.h"
+#include "runtime/cuda/memory/allocators.h"
+#include "runtime/cuda/memory/free_order.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/device_pool.h"
+#include "runtime/cuda/memory/device_pool.h"
 
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context.h"

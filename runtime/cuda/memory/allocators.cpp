@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/allocators.h"
+#include "runtime/cuda/memory/allocators.h"
 
 #include <new>
 #include <stdlib.h>
 
 #include "runtime/cuda/context.h"
-#include "runtime/cuda/device_pool.h"
-#include "runtime/cuda/memory.h"
+#include "runtime/cuda/memory/device_pool.h"
+#include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/call_guarded.h"
 
