@@ -219,8 +219,7 @@ void *JITSharedRuntime::find_symbol(const Target &, const std::string &name) {
     const JitSymbols &symbols = jit_runtime_symbols();
     const std::string halide = "halide_";
     const bool is_halide = name.compare(0, halide.size(), halide) == 0;
-    const auto place =
-        symbols.find(is_halide ? "calotype_" + name.substr(halide.size()) : name);
+    const auto place = symbols.find(is_halide ? "calotype_" + name.substr(halide.size()) : name);
     return place == symbols.end() ? nullptr : const_cast<void *>(place->second);
 }
 

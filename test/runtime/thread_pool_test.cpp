@@ -218,6 +218,7 @@ TEST(ThreadPoolSize, ComesFromTheEnvironment) {
     };
     EXPECT_EQ(3, threads_with("CT_NUM_THREADS", "3"));
     EXPECT_EQ(5, threads_with("CT_NUMTHREADS", "5"));
+    EXPECT_EQ(4, threads_with("HL_NUM_THREADS", "4"));
     EXPECT_EQ(256, threads_with("CT_NUM_THREADS", "9999"));
     calotype_set_num_threads(0);
     const int processors = calotype_get_num_threads();

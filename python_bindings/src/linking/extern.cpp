@@ -51,8 +51,9 @@ void define_extern(Func &f, const std::string &function, nb::sequence params, nb
 
 Expr extern_call(const std::string &function, TypeArg result, const std::vector<ExprArg> &args,
                  bool pure) {
+    using internal::Call;
     return Call::make(result, function, convert_all<Expr>(args),
-                      pure ? CallKind::PureExtern : CallKind::Extern);
+                      pure ? Call::PureExtern : Call::Extern);
 }
 
 // The address of an int, or of what ctypes has of a function.

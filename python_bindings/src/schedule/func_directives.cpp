@@ -18,15 +18,10 @@ std::vector<Var> vars_of(const nb::args &args) {
 
 // A directive that takes a place: of a Func and a loop, or as a LoopLevel.
 void bind_place(nb::class_<Func> &c, const char *name,
-                Func &(Func::*with_var)(const Func &, const Var &),
-                Func &(Func::*with_rvar)(const Func &, const RVar &),
+                Func &(Func::*with_loop)(const Func &, const VarOrRVar &),
                 Func &(Func::*with_level)(LoopLevel)) {
     c.def(
-         name,
-         [=](Func &f, const Func &g, LoopArg at) -> Func & {
-             const VarOrRVar v = at;
-             return v.is_rvar ? (f.*with_rvar)(g, v.rvar) : (f.*with_var)(g, v.var);
-         },
+         name, [=](Func &f, const Func &g, LoopArg at) -> Func & { return (f.*with_loop)(g, at); },
          "f"_a, "var"_a, same_object)
         .def(
             name, [=](Func &f, LoopLevel level) -> Func & { return (f.*with_level)(level); },
@@ -34,10 +29,9 @@ void bind_place(nb::class_<Func> &c, const char *name,
 }
 
 void bind_placement(nb::class_<Func> &c) {
-    bind_place(c, "compute_at", &Func::compute_at, &Func::compute_at, &Func::compute_at);
-    bind_place(c, "store_at", &Func::store_at, &Func::store_at, &Func::store_at);
-    bind_place(c, "hoist_storage", &Func::hoist_storage, &Func::hoist_storage,
-               &Func::hoist_storage);
+    bind_place(c, "compute_at", &Func::compute_at, &Func::compute_at);
+    bind_place(c, "store_at", &Func::store_at, &Func::store_at);
+    bind_place(c, "hoist_storage", &Func::hoist_storage, &Func::hoist_storage);
     bind_compute_with(c);
     c.def("compute_root", &Func::compute_root, same_object)
         .def("compute_inline", &Func::compute_inline, same_object)

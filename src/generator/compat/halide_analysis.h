@@ -17,8 +17,8 @@
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "calotype.h"
-#include "ir/language/match_types.h"
 #include "halide_ir.h"
+#include "ir/language/match_types.h"
 
 namespace calotype {
 namespace Internal {
