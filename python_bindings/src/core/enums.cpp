@@ -13,7 +13,13 @@ void bind_placement_enums(nb::module_ &m) {
         .value("Default_GPU", DeviceAPI::Default_GPU)
         .value("CUDA", DeviceAPI::CUDA)
         .value("OpenCL", DeviceAPI::OpenCL)
-        .value("Vulkan", DeviceAPI::Vulkan);
+        .value("Vulkan", DeviceAPI::Vulkan)
+        .value("Metal", DeviceAPI::Metal)
+        .value("Hexagon", DeviceAPI::Hexagon)
+        .value("HexagonDma", DeviceAPI::HexagonDma)
+        .value("D3D12Compute", DeviceAPI::D3D12Compute)
+        .value("WebGPU", DeviceAPI::WebGPU)
+        .value("SMEStreaming", DeviceAPI::SMEStreaming);
     nb::enum_<MemoryType>(m, "MemoryType")
         .value("Auto", MemoryType::Auto)
         .value("Heap", MemoryType::Heap)
@@ -22,7 +28,9 @@ void bind_placement_enums(nb::module_ &m) {
         .value("GPUShared", MemoryType::GPUShared)
         .value("GPUTexture", MemoryType::GPUTexture)
         .value("AMXTile", MemoryType::AMXTile)
-        .value("GPUSharedAsync", MemoryType::GPUSharedAsync);
+        .value("GPUSharedAsync", MemoryType::GPUSharedAsync)
+        .value("LockedCache", MemoryType::LockedCache)
+        .value("VTCM", MemoryType::VTCM);
 }
 
 void bind_loop_enums(nb::module_ &m) {
@@ -85,12 +93,15 @@ void bind_target_enums(nb::module_ &m) {
         .value("OSX", Target::OSX)
         .value("Android", Target::Android)
         .value("IOS", Target::IOS)
+        .value("QuRT", Target::QuRT)
         .value("NoOS", Target::NoOS)
+        .value("Fuchsia", Target::Fuchsia)
         .value("WebAssemblyRuntime", Target::WebAssemblyRuntime);
     nb::enum_<Target::Arch>(m, "TargetArch")
         .value("ArchUnknown", Target::ArchUnknown)
         .value("X86", Target::X86)
         .value("ARM", Target::ARM)
+        .value("Hexagon", Target::Hexagon)
         .value("POWERPC", Target::POWERPC)
         .value("WebAssembly", Target::WebAssembly)
         .value("RISCV", Target::RISCV);
@@ -114,6 +125,7 @@ void bind_target_enums(nb::module_ &m) {
         feature.value(name, value);
     }
     feature.value("FeatureEnd", Target::FeatureEnd);
+    m.attr("TargetFeature").attr("HVX") = m.attr("TargetFeature").attr("HVX_128");
 }
 
 }  // namespace

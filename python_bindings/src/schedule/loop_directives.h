@@ -162,6 +162,15 @@ void bind_promises(nb::class_<T> &c) {
         .def(
             "host", [](T &t) -> T & { return t.host(); }, same_object)
         .def(
+            "hexagon", [](T &t, LoopArg v) -> T & { return t.hexagon(v); }, "x"_a, same_object)
+        .def(
+            "hexagon", [](T &t) -> T & { return t.hexagon(); }, same_object)
+        .def(
+            "sme_streaming", [](T &t, LoopArg v) -> T & { return t.sme_streaming(v); }, "x"_a,
+            same_object)
+        .def(
+            "sme_streaming", [](T &t) -> T & { return t.sme_streaming(); }, same_object)
+        .def(
             "prefetch",
             [](T &t, const Func &f, LoopArg at, LoopArg from, ExprArg offset,
                PrefetchBoundStrategy strategy) -> T & {
