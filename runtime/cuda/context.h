@@ -33,12 +33,12 @@ constexpr int max_devices = 64;
 struct ContextInfo {
     std::atomic<uint64_t> uid{0};  ///< its identity; 0: it has ended
     std::atomic<CUcontext> handle{nullptr};
-    std::atomic<uint64_t> number{0};  ///< the driver's, 0 if it gives none
+    std::atomic<uint64_t> number{0};     ///< the driver's, 0 if it gives none
+    std::atomic<bool> is_ending{false};  ///< what the runtime has in it is being given back
     const DeviceInfo *device = nullptr;
     std::atomic<bool> has_streams{false};  ///< calls have named some
     std::atomic<int> pieces{0};            ///< of memory that were allocated here
-    /** Threads that call the driver for the context though their call did not name it. */
-    Word users{0};
+    Word users{0};  ///< threads that use what follows, or the context though nobody named it
     /** For frees that name no stream (memory.cpp), made when they are first needed. */
     std::atomic<CUstream> free_stream{nullptr};
     std::atomic<CUevent> free_event{nullptr};

@@ -52,9 +52,10 @@ CUresult device_of(CUcontext context, CUdevice *device) {
 /** The record of that very context, whose identity has ended; null if there is none. */
 ContextInfo *find_ended(CUcontext context, uint64_t number) {
     ContextInfo *info = bucket_of(context).load(std::memory_order_relaxed);
-    while (info && (has_identity(*info) || number == 0 ||
-                    info->handle.load(std::memory_order_relaxed) != context ||
-                    info->number.load(std::memory_order_relaxed) != number)) {
+    while (info &&
+           (has_identity(*info) || number == 0 || info->is_ending.load(std::memory_order_acquire) ||
+            info->handle.load(std::memory_order_relaxed) != context ||
+            info->number.load(std::memory_order_relaxed) != number)) {
         info = info->next.load(std::memory_order_relaxed);
     }
     return info;
@@ -66,7 +67,8 @@ ContextInfo *take_unused() {
         for (std::atomic<ContextInfo *> *link = &bucket;
              ContextInfo *info = link->load(std::memory_order_relaxed); link = &info->next) {
             if (!has_identity(*info) && info->pieces.load(std::memory_order_acquire) == 0 &&
-                info->users.load(std::memory_order_acquire) == 0) {
+                info->users.load(std::memory_order_acquire) == 0 &&
+                !info->is_ending.load(std::memory_order_acquire)) {
                 link->store(info->next.load(std::memory_order_relaxed), std::memory_order_release);
                 return info;
             }

@@ -197,32 +197,6 @@ void give_back_late(Piece *piece) {
     forget(piece);
 }
 
-/** What is freed without a stream in that context, which is current. */
-calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
-    calotype_status first = CALOTYPE_OK;
-    while (pieces) {
-        Piece *piece = pieces;
-        pieces = piece->next;
-        CUstream stream = nullptr;
-        calotype_status status = stream_to_free_on(owner, &stream);
-        if (status == CALOTYPE_E_CAPTURE) {
-            clear_failure();
-            deferred.add(piece);
-            status = CALOTYPE_OK;
-        } else if (status == CALOTYPE_OK) {
-            status = give_back(piece, stream, nullptr);
-        } else {
-            give_back_late(piece);
-        }
-        first = first ? first : status;
-    }
-    return first;
-}
-
-calotype_status give_back_deferred(ContextInfo &owner) {
-    return give_back_after_all(deferred.take_all(owner), owner);
-}
-
 /** The context lives while this does, if it is there: whoever ends it waits. */
 class ContextUse {
     ContextInfo &info;
@@ -252,17 +226,44 @@ private:
     }
 };
 
-/** A free by a call that does not name the context of the piece. */
-calotype_status free_elsewhere(Piece *piece) {
-    ContextInfo &owner = *piece->owner;
+/** What is freed without a stream in that context. */
+calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
+    calotype_status first = CALOTYPE_OK;
+    if (!pieces) {
+        return first;
+    }
     const ContextUse use(owner);
+    while (pieces) {
+        Piece *piece = pieces;
+        pieces = piece->next;
+        CUstream stream = nullptr;
+        calotype_status status =
+            use.is_entered ? stream_to_free_on(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
+        if (status == CALOTYPE_E_CAPTURE) {
+            clear_failure();
+            deferred.add(piece);
+            status = CALOTYPE_OK;
+        } else if (status == CALOTYPE_OK) {
+            status = give_back(piece, stream, nullptr);
+        } else {
+            give_back_late(piece);
+        }
+        first = first ? first : status;
+    }
     if (!use.is_entered) {
-        give_back_late(piece);
-        clear_failure();
+        clear_failure();  // it has ended, and nobody is told of that
         return CALOTYPE_OK;
     }
+    return first;
+}
+
+calotype_status give_back_one(Piece *piece) {
     piece->next = nullptr;
-    return give_back_after_all(piece, owner);
+    return give_back_after_all(piece, *piece->owner);
+}
+
+calotype_status give_back_deferred(ContextInfo &owner) {
+    return give_back_after_all(deferred.take_all(owner), owner);
 }
 
 /** So that calotype_reuse_device_allocations() finds what is kept. */
@@ -294,7 +295,6 @@ bool keep_for_reuse(const DeviceScope &scope, CUstream stream, Piece *piece) {
 
 /** A free by a call in the context of the piece. */
 calotype_status free_here(const DeviceScope &scope, Piece *piece) {
-    ContextInfo &owner = *piece->owner;
     const CUstream stream = static_cast<CUstream>(scope.stream);
     if (stream && is_capturing(scope, nullptr)) {
         if (piece->in_graph) {
@@ -306,17 +306,15 @@ calotype_status free_here(const DeviceScope &scope, Piece *piece) {
     if (keep_for_reuse(scope, stream, piece)) {
         return CALOTYPE_OK;
     }
+    if (!names_its_context(stream)) {
+        return give_back_one(piece);
+    }
     calotype_status status = enter(scope);
     if (status != CALOTYPE_OK) {
         give_back_late(piece);
         return status;
     }
-    if (names_its_context(stream)) {
-        status = give_back(piece, stream, scope.user_context);
-    } else {
-        piece->next = nullptr;
-        status = give_back_after_all(piece, owner);
-    }
+    status = give_back(piece, stream, scope.user_context);
     leave(scope);
     return status;
 }
@@ -338,7 +336,7 @@ void give_back_kept(int device) {
         if (!piece) {
             return;
         }
-        free_elsewhere(piece);
+        give_back_one(piece);
     }
 }
 
@@ -473,10 +471,10 @@ calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     note_not_in_use(piece->device(), piece->bytes);
     DeviceScope scope;
     if (!acquire_existing(user_context, &scope)) {
-        return free_elsewhere(piece);
+        return give_back_one(piece);
     }
     const bool is_here = scope.extra == piece->owner;
-    const calotype_status status = is_here ? free_here(scope, piece) : free_elsewhere(piece);
+    const calotype_status status = is_here ? free_here(scope, piece) : give_back_one(piece);
     release(scope);
     return status;
 }
@@ -545,6 +543,7 @@ void end_context(uint64_t context_uid, bool has_driver) {
     }
     DeviceScope scope = {};
     scope.context = info->handle.load(std::memory_order_relaxed);
+    info->is_ending.store(true, std::memory_order_seq_cst);
     info->uid.store(0, std::memory_order_seq_cst);
     await_users(*info);
     has_driver = has_driver && enter(scope) == CALOTYPE_OK;
@@ -564,6 +563,7 @@ void end_context(uint64_t context_uid, bool has_driver) {
     if (has_driver) {
         leave(scope);
     }
+    info->is_ending.store(false, std::memory_order_release);
     clear_failure();
 }
 

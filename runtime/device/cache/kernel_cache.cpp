@@ -168,9 +168,10 @@ calotype_status for_each_backend(void *user_context,
         }
     }
     calotype_status first = CALOTYPE_OK;
-    bool is_known = n == 0 || !user_context;  // of the default context there may be none
+    bool is_known = n == 0;
     for (int i = 0; i < n; i++) {
         if (backends[i]->has_context && !backends[i]->has_context(user_context)) {
+            is_known = true;  // its default context, which nobody has made
             continue;
         }
         Call call;

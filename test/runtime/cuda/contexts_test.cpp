@@ -132,6 +132,21 @@ TEST_F(CudaContexts, OldDriversGiveNoNumbers) {
     }
 }
 
+/// Calls have named another one alone.
+TEST_F(CudaContexts, TheDefaultOneIsNotMadeToBeReleased) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    EXPECT_EQ(0, module.call(&on));
+    const calotype_device_context standard = CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr);
+    for (const calotype_device_context *none :
+         {&standard, (const calotype_device_context *)nullptr}) {
+        release(none);
+        EXPECT_EQ(CALOTYPE_OK, calotype_trim(none, 0, nullptr));
+    }
+    EXPECT_EQ(0, fake_cuda::calls("cuDevicePrimaryCtxRetain"));
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+}
+
 /// A release that is refused changes nothing for others, not even for a moment.
 TEST_F(CudaContexts, ARefusedReleaseIsInvisible) {
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
