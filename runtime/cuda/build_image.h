@@ -31,8 +31,8 @@ struct BuildTools {
     const DriverLinker *linker;  ///< null: none
 };
 
-/** For DeviceArch::toolchain: "nvJitLink 13.0, libnvJitLink.so.13.0.39", or "driver 13000". Loads nvJitLink, once a process,
- * which takes some ms. */
+/** For DeviceArch::toolchain: "nvJitLink 13.0, libnvJitLink.so.13.0.39", or "driver 13000". Loads
+ * nvJitLink, once a process, which takes some ms. */
 void describe_build_tools(const BuildTools &tools, DeviceArch *arch);
 
 /** Whether build_image() would answer with an embedded cubin as it is. Never loads nvJitLink. */

@@ -25,7 +25,9 @@ protected:
 
 // Also where drivers load kernels lazily, so that no launch waits for that.
 TEST_F(CudaLaunch, KernelsAreLoadedWithTheirModule) {
-    const auto load = [&] { EXPECT_EQ(0, module.call(nullptr)); };
+    const auto load = [&] {
+        EXPECT_EQ(0, module.call(nullptr));
+    };
     EXPECT_EQ((Calls{{"cuFuncLoad", 1}, {"cuModuleLoadDataEx", 1}}),
               FakeCuda::calls_of({"cuFuncLoad", "cuModuleLoadDataEx"}, load));
     EXPECT_EQ(Calls{}, FakeCuda::calls_of({"cuFuncLoad", "cuModuleLoadDataEx"}, load));

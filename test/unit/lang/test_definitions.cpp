@@ -109,7 +109,7 @@ TEST(Definition, tuples) {
     EXPECT_EQ(to_string(f.update_values()[0]), "tuple_f(x)");
     EXPECT_EQ(to_string(f.update_values()[1]), "tuple_f(x).1:float32 + 1.0f");
     EXPECT_EQ(f.function().buffer_name(1), "tuple_f.1");
-    f(x) = Tuple(f(x + 1));
+    f(x) = Tuple(f(x));
     EXPECT_EQ(f.num_update_definitions(), 2);
 }
 
