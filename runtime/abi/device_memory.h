@@ -88,7 +88,8 @@ typedef struct calotype_memory_stats {
     uint64_t in_use;   /**< by buffers */
     uint64_t kept;     /**< for later, by the allocator */
     uint64_t peak;     /**< of in_use */
-    uint64_t deferred; /**< freed while a capture forbade it, and part of neither in_use nor kept */
+    uint64_t deferred; /**< freed, but goes with the next call for memory in its context; part of
+                          neither in_use nor kept */
     uint64_t allocations, frees; /**< how many there were; of failed ones none is counted */
     uint64_t retries;            /**< allocations for which idle memory was given back first */
 } calotype_memory_stats;

@@ -348,10 +348,14 @@ bool is_alive(uint64_t context_uid) {
     return find_driver(false) && find_by_uid(context_uid);
 }
 
+bool is_own(const ContextInfo &info) {
+    return primaries[info.device->device].context.load(std::memory_order_acquire) ==
+           info.handle.load(std::memory_order_relaxed);
+}
+
 bool is_own_context(uint64_t context_uid) {
     const ContextInfo *info = find_by_uid(context_uid);
-    return info && primaries[info->device->device].context.load(std::memory_order_acquire) ==
-                       info->handle.load(std::memory_order_relaxed);
+    return info && is_own(*info);
 }
 
 ContextInfo &context_info(const DeviceScope &scope) {

@@ -65,6 +65,8 @@ bool is_alive(uint64_t context_uid);
 bool is_own_context(uint64_t context_uid);
 
 ContextInfo &context_info(const DeviceScope &scope);
+/** Whether it is a primary context that the runtime has retained. */
+bool is_own(const ContextInfo &info);
 /** The default streams, 0 to 2, are those of the current context. */
 inline bool names_its_context(CUstream stream) {
     return reinterpret_cast<uintptr_t>(stream) > 2;

@@ -4,6 +4,7 @@
 #include <new>
 #include <stdlib.h>
 
+#include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 
 namespace calotype {
@@ -83,22 +84,11 @@ ContextInfo *make_record() {
     return memory ? new (memory) ContextInfo() : nullptr;
 }
 
-/** A context at an address that another one had has replaced it. */
-void end_predecessors(CUcontext context) {
-    for (ContextInfo *info = bucket_of(context).load(std::memory_order_relaxed); info;
-         info = info->next.load(std::memory_order_relaxed)) {
-        if (info->handle.load(std::memory_order_relaxed) == context) {
-            info->uid.store(0, std::memory_order_release);
-        }
-    }
-}
-
 ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     if (ContextInfo *ended = find_ended(context, number)) {
         ended->uid.store(new_context_uid(), std::memory_order_release);
         return ended;
     }
-    end_predecessors(context);
     ContextInfo *info = take_unused();
     info = info ? info : make_record();
     if (!info) {
@@ -115,6 +105,20 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     info->uid.store(new_context_uid(), std::memory_order_release);
     bucket_of(context).store(info, std::memory_order_release);
     return info;
+}
+
+/** The identity of another context that had that address, which this one has replaced; 0 if there
+ * is none. */
+uint64_t uid_of_predecessor(CUcontext context, uint64_t number) {
+    LockGuard lock(table_lock);
+    for (ContextInfo *info = bucket_of(context).load(std::memory_order_relaxed); info;
+         info = info->next.load(std::memory_order_relaxed)) {
+        if (has_identity(*info) && info->handle.load(std::memory_order_relaxed) == context &&
+            info->number.load(std::memory_order_relaxed) != number) {
+            return info->uid.load(std::memory_order_relaxed);
+        }
+    }
+    return 0;
 }
 
 }  // namespace
@@ -153,6 +157,9 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
     if (!device) {
         set_failure("the device of the context is not known");
         return CALOTYPE_E_DEVICE;
+    }
+    while (const uint64_t before = uid_of_predecessor(context, number)) {
+        end_context(before, false);
     }
     LockGuard lock(table_lock);
     *info = find(context, number);

@@ -9,7 +9,8 @@
 // 3. With calotype_reuse_device_allocations() a piece that is freed on a stream is kept for the
 //    next allocation of its size there: 100 ns in place of a microsecond, and a graph that is
 //    replayed finds its buffers where they were.
-// 4. While a capture forbids to free, pieces are deferred to the next call for memory.
+// 4. While a capture forbids to free, and where a free does not name the context of the application
+//    that a piece is in, pieces are deferred to the next call for memory there.
 // 5. When memory runs out, idle modules of all contexts of the device and what is kept there are
 //    given back, and the allocator is asked once more.
 #include "runtime/cuda/memory/memory.h"
@@ -115,15 +116,22 @@ struct FreedPieces {
         count.fetch_sub(1, std::memory_order_relaxed);
         return piece;
     }
-    /** All pieces of a context, out of the list. */
+    /** All pieces of a context, or of a device, out of the list. */
     Piece *take_all(const ContextInfo &owner) {
+        return take_all([&](const Piece &piece) { return piece.owner == &owner; });
+    }
+    Piece *take_all(int device) {
+        return take_all([=](const Piece &piece) { return piece.device() == device; });
+    }
+    template<typename Choice>
+    Piece *take_all(Choice is_chosen) {
         Piece *taken = nullptr;
         if (count.load(std::memory_order_relaxed) == 0) {
             return nullptr;
         }
         LockGuard guard(lock);
         for (Piece **link = &first; *link;) {
-            if ((*link)->owner == &owner) {
+            if (is_chosen(**link)) {
                 Piece *piece = unlink(link);
                 piece->next = taken;
                 taken = piece;
@@ -266,6 +274,26 @@ calotype_status give_back_deferred(ContextInfo &owner) {
     return give_back_after_all(deferred.take_all(owner), owner);
 }
 
+/** A free by a call that does not name the context of the piece. The driver is not given a context
+ * of the application's that nobody has named, as it may have been destroyed without a word: there
+ * the piece goes with the next call for memory that names it. */
+calotype_status free_elsewhere(Piece *piece) {
+    ContextInfo &owner = *piece->owner;
+    if (is_own(owner)) {
+        return give_back_one(piece);
+    }
+    owner.users.fetch_add(1, std::memory_order_seq_cst);  // it does not end meanwhile
+    if (owner.uid.load(std::memory_order_seq_cst) != 0) {
+        deferred.add(piece);
+        end_use(owner);
+    } else {
+        end_use(owner);
+        give_back_late(piece);
+        clear_failure();
+    }
+    return CALOTYPE_OK;
+}
+
 /** So that calotype_reuse_device_allocations() finds what is kept. */
 void register_once() {
     static constinit std::atomic<bool> is_registered{false};
@@ -303,6 +331,9 @@ calotype_status free_here(const DeviceScope &scope, Piece *piece) {
         deferred.add(piece);  // only what the graph itself allocated can be freed by it
         return CALOTYPE_OK;
     }
+    if (deferred.count.load(std::memory_order_relaxed) > 0) {
+        give_back_deferred(*piece->owner);
+    }
     if (keep_for_reuse(scope, stream, piece)) {
         return CALOTYPE_OK;
     }
@@ -321,21 +352,10 @@ calotype_status free_here(const DeviceScope &scope, Piece *piece) {
 
 // ---- room ------------------------------------------------------------------------------------
 
-/** What is kept in all contexts of the device goes back to its allocator. */
-void give_back_kept(int device) {
-    while (kept.bytes[device].load(std::memory_order_relaxed) != 0) {
-        Piece *piece = nullptr;
-        {
-            LockGuard guard(kept.lock);
-            Piece **link = &kept.first;
-            while (*link && (*link)->device() != device) {
-                link = &(*link)->next;
-            }
-            piece = *link ? kept.unlink(link) : nullptr;
-        }
-        if (!piece) {
-            return;
-        }
+/** Each piece of a list in the order of its own context. */
+void give_back_each(Piece *pieces) {
+    while (Piece *piece = pieces) {
+        pieces = piece->next;
         give_back_one(piece);
     }
 }
@@ -344,11 +364,11 @@ void give_back_kept(int device) {
 void make_room(const Call &call) {
     const int device = call.context().device->device;
     trim_device(kernel_backend, device, call.scope());
-    give_back_kept(device);
+    give_back_each(kept.take_all(device));
+    give_back_each(deferred.take_all(device));
     if (!is_any_captured(call.context()) && !is_capturing(call.scope(), nullptr)) {
         driver().cuCtxSynchronize();
     }
-    give_back_deferred(call.context());
     call_trim(device, 0);
     clear_failure();
 }
@@ -471,10 +491,10 @@ calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     note_not_in_use(piece->device(), piece->bytes);
     DeviceScope scope;
     if (!acquire_existing(user_context, &scope)) {
-        return give_back_one(piece);
+        return free_elsewhere(piece);
     }
     const bool is_here = scope.extra == piece->owner;
-    const calotype_status status = is_here ? free_here(scope, piece) : give_back_one(piece);
+    const calotype_status status = is_here ? free_here(scope, piece) : free_elsewhere(piece);
     release(scope);
     return status;
 }
@@ -516,8 +536,10 @@ calotype_status await_all_work(const Call &call) {
 }
 
 void release_all_kept() {
-    for (int device = 0; device < max_devices; device++) {
-        give_back_kept(device);
+    Piece *pieces = kept.take_all([](const Piece &) { return true; });
+    while (Piece *piece = pieces) {
+        pieces = piece->next;
+        free_elsewhere(piece);
     }
 }
 

@@ -624,5 +624,8 @@ calotype_context_uid(const calotype_device_context *on,
     Call call;
     const calotype_status status = begin_call(user_context_of(on), *backend, nullptr, &call);
     *ctx_uid = status == CALOTYPE_OK ? call.scope.context_uid : 0;
+    if (status == CALOTYPE_OK) {
+        meet_context(call);  // so that it can be told lost
+    }
     return status;
 }

@@ -145,6 +145,7 @@ TEST_F(CudaLives, MemoryOfDestroyedContextsIsGivenBack) {
         ASSERT_EQ(0, kept.device_malloc(calotype_cuda_device_interface(), &on));
         ASSERT_EQ(0, late.device_malloc(calotype_cuda_device_interface(), &on));
         ASSERT_EQ(0, kept.device_free(&on));
+        ASSERT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_BUSY, 0));
         ASSERT_EQ(0, cuda.ctx_destroy(on.context));
         calotype_device_context there = CALOTYPE_DEVICE_CONTEXT(watching, nullptr);
         ASSERT_EQ(0, late.device_free(&there));

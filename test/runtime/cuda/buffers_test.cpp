@@ -93,6 +93,8 @@ TEST_F(CudaBuffers, AContextIsDestroyedBehindOurBack) {
     Ints a(4);
     a.buf.set_host_dirty();
     ASSERT_EQ(0, calotype_copy_to_device(&on, &a.buf, cuda()));
+    uint64_t uid = 0, none = 0;
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_uid(&on, cuda(), &uid));
     EXPECT_EQ(0, cuCtxDestroy_v2(context));
     a.buf.set_host_dirty();
     EXPECT_EQ(calotype_error_code_copy_to_device_failed,
@@ -100,9 +102,9 @@ TEST_F(CudaBuffers, AContextIsDestroyedBehindOurBack) {
     EXPECT_EQ("copy to the device failed: cuCtxGetId: CUDA_ERROR_CONTEXT_IS_DESTROYED (709), "
               "context is destroyed",
               errors.take());
-    uint64_t uid = 0;
-    EXPECT_NE(CALOTYPE_OK, calotype_context_uid(&on, cuda(), &uid)) << "it is not there";
+    EXPECT_NE(CALOTYPE_OK, calotype_context_uid(&on, cuda(), &none)) << "it is not there";
     EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(CALOTYPE_OK, calotype_context_lost(uid));
 }
 
 TEST_F(CudaBuffers, ManyThreadsInTwoContexts) {

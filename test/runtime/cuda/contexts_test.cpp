@@ -91,12 +91,16 @@ TEST_F(CudaContexts, AnotherAtTheSameAddressReplacesOneThatEndedWithoutAWord) {
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
     EXPECT_EQ(0, module.call(&on));
     const uint64_t first = uid_of(&on);
+    Ints late(10);
+    EXPECT_EQ(0, calotype_device_malloc(&on, &late.buf, cuda()));
     EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+    EXPECT_EQ(0, calotype_device_free(nullptr, &late.buf));
     void *const address = on.context;
     on.context = make_context();
     ASSERT_EQ(address, on.context) << "as the fake driver does";
     EXPECT_EQ(0, module.call(&on));
     EXPECT_NE(first, uid_of(&on));
+    EXPECT_EQ(0, fake_cuda::live_allocations()) << "what the other one had is given back";
     release(&on);
     EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
 }

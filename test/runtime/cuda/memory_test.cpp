@@ -52,23 +52,44 @@ protected:
     }
 };
 
-/// Calls that name no stream, as destructors do, may free what streams still use.
+/// Calls that name no stream may free what streams still use.
 TEST_F(CudaMemory, WhatStreamsUseIsFreedAfterThem) {
     for (const bool reuse : {false, true}) {
         calotype_reuse_device_allocations(&on, reuse);
-        for (void *by : {user_context(without_stream), static_cast<void *>(nullptr)}) {
-            Ints a(64);
-            allocate(on, a);
-            fake_cuda::hold_stream(on.context, on.stream);
-            const Calls calls = calls_of({"cuCtxSynchronize", "cuStreamSynchronize", "cuMemFree"},
-                                         [&] { EXPECT_EQ(0, calotype_device_free(by, &a.buf)); });
-            EXPECT_EQ(Calls(), calls) << "nothing is waited for";
-            EXPECT_EQ(1, fake_cuda::live_allocations());
-            fake_cuda::release_stream(on.context, on.stream);
-            EXPECT_EQ(0, fake_cuda::live_allocations());
-        }
+        Ints a(64);
+        allocate(on, a);
+        fake_cuda::hold_stream(on.context, on.stream);
+        EXPECT_EQ(Calls(), calls_of({"cuCtxSynchronize", "cuStreamSynchronize", "cuMemFree"},
+                                    [&] { free(without_stream, a); }))
+            << "nothing is waited for";
+        EXPECT_EQ(1, fake_cuda::live_allocations());
+        fake_cuda::release_stream(on.context, on.stream);
+        EXPECT_EQ(0, fake_cuda::live_allocations());
     }
     EXPECT_EQ(0, fake_cuda::calls("cuDevicePrimaryCtxRetain")) << "a free makes no context";
+}
+
+/// As destructors do: the application may have destroyed that context.
+TEST_F(CudaMemory, AContextThatNobodyNamesIsLeftAlone) {
+    Ints a(64), b(64), c(64);
+    allocate(on, a);
+    allocate(on, b);
+    EXPECT_EQ(Calls(), calls_of({"cuCtxPushCurrent", "cuCtxGetId", "cuMemFreeAsync"},
+                                [&] { EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf)); }));
+    EXPECT_EQ(256u, stats().deferred);
+    free(on, b);
+    EXPECT_EQ(0u, stats().deferred) << "the next call for memory frees it";
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    allocate(on, c);
+    EXPECT_EQ(0, calotype_device_free(nullptr, &c.buf));  // goes with the release
+}
+
+/// The default context is the runtime's own.
+TEST_F(CudaMemory, OfTheDefaultContextIsFreedAtOnce) {
+    Ints a(64);
+    EXPECT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));
+    EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
 }
 
 TEST_F(CudaMemory, AFreeThatCannotBeOrderedIsAnErrorAndLosesNothing) {
