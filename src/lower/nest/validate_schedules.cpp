@@ -40,6 +40,17 @@ void check_inlined(const Function &f) {
     }
 }
 
+bool is_on_device(const Function &f) {
+    for (int i = 0; i < f.stages(); i++) {
+        for (const Dim &dim : f.stage(i)->schedule.dims) {
+            if (is_gpu(dim.for_type)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 void check_storage(const Function &f) {
     const FuncSchedule &s = f.schedule();
     user_assert(!s.compute_level.is_root() || s.hoist_storage_level.is_inlined() ||
@@ -49,6 +60,11 @@ void check_storage(const Function &f) {
     const auto is_outside = [&](const LoopLevel &level) {
         return !level.is_inlined() && level != s.compute_level;
     };
+    user_assert(!s.async || !is_on_device(f) || !is_outside(s.hoist_storage_level) ||
+                s.hoist_storage_level == s.store_level)
+        << "func " << f.name() << " is computed on a device and async, so its storage cannot be "
+        << "hoisted to " << s.hoist_storage_level.to_string()
+        << ": producer and consumer would not know of each other's copies";
     // Copies ahead live at the loop that they are filled in.
     const bool is_filled_ahead = s.memory_type == MemoryType::GPUSharedAsync;
     user_assert(!s.ring_buffer.defined() || is_filled_ahead || is_outside(s.store_level) ||

@@ -73,6 +73,17 @@ TEST_F(Contradictions, RingOfOne) {
                              "computation at root: say by hoist_storage where the ring lives");
 }
 
+TEST_F(Contradictions, HoistedStorageOfWhatRunsAheadOnADevice) {
+    chain();
+    Var block("block"), thread("thread");
+    f.compute_at(h, y).gpu_tile(x, block, thread, 8).async().hoist_storage_root();
+    EXPECT_COMPILE_ERROR(compile(h),
+                         "func " + f.name() +
+                             " is computed on a device and async, so its storage cannot be hoisted "
+                             "to root: producer and consumer would not know of each other's "
+                             "copies");
+}
+
 TEST_F(Contradictions, MemoizedOutput) {
     f(x) = x;
     f.memoize();
