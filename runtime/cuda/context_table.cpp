@@ -4,6 +4,7 @@
 #include <new>
 #include <stdlib.h>
 
+#include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 
@@ -158,6 +159,7 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
         set_failure("the device of the context is not known");
         return CALOTYPE_E_DEVICE;
     }
+    know_backend(kernel_backend);
     while (const uint64_t before = uid_of_predecessor(context, number)) {
         end_context(before, false);
     }
@@ -177,6 +179,12 @@ void for_each_context(void (*visit)(ContextInfo &, void *), void *data) {
             }
         }
     }
+}
+
+bool has_any_context() {
+    bool found = false;
+    for_each_context([](ContextInfo &, void *data) { *static_cast<bool *>(data) = true; }, &found);
+    return found;
 }
 
 void end_all_contexts() {

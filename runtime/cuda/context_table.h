@@ -25,6 +25,8 @@ CUresult driver_number(CUcontext context, uint64_t *number);
 calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info);
 /** Null if no context has that identity. */
 ContextInfo *find_by_uid(uint64_t uid);
+/** Whether any context has an identity. */
+bool has_any_context();
 /** Calls `visit` for each context that has an identity. */
 void for_each_context(void (*visit)(ContextInfo &, void *), void *data);
 /** The driver has been replaced: all have ended. */

@@ -8,6 +8,7 @@
 #include "runtime/cuda/build_image.h"
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context.h"
+#include "runtime/cuda/context_table.h"
 #include "runtime/cuda/graphs.h"
 #include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
@@ -291,6 +292,7 @@ const KernelBackend kernel_backend = {
     .name = "CUDA",
     .acquire = acquire,
     .release = release,
+    .has_any = has_any_context,
     .has_context = has_context,
     .enter = enter,
     .leave = leave,

@@ -104,6 +104,9 @@ struct KernelBackend {
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
+    /** Whether calls have named any context that has not ended, also if nothing was loaded there.
+     * Null: what the cache has met is all. */
+    bool (*has_any)() = nullptr;
     /** Whether there is a context for the user context without one being made. Null: acquire()
      * makes none. */
     bool (*has_context)(void *user_context) = nullptr;
@@ -206,6 +209,9 @@ struct KernelBackend {
     calotype_status (*tie_to_graph)(const DeviceScope &scope, void *stream, void (*ended)(void *),
                                     void *data) = nullptr;
 };
+
+/** The cache is to ask this back end about contexts, also if nothing is loaded in any. */
+void know_backend(const KernelBackend &backend);
 
 /** An identity for a context that is met: counted up, never used again. */
 uint64_t new_context_uid();

@@ -22,20 +22,15 @@ TEST(HalidePrograms, Gradient) {
     }
 }
 
-TEST(HalidePrograms, BrightenAnImage) {
-    Buffer<uint8_t> input(16, 12, 3);
-    input.fill(100);
-    Func brighter("brighter");
+TEST(HalidePrograms, CastsAndClamps) {
+    Buffer<uint8_t> picture(16, 12, 3);
+    picture.fill(100);
+    Func faded("faded");
     Var x("x"), y("y"), c("c");
-    Expr value = input(x, y, c);
-    value = Halide::cast<float>(value);
-    value = value * 1.5f;
-    value = Halide::min(value, 255.0f);
-    value = Halide::cast<uint8_t>(value);
-    brighter(x, y, c) = value;
-    Halide::Buffer<uint8_t> output =
-        brighter.realize({input.width(), input.height(), input.channels()});
-    EXPECT_EQ(output(3, 4, 2), 150);
+    const Expr level = Halide::cast<float>(picture(x, y, c)) * 0.5f + 20.0f;
+    faded(x, y, c) = Halide::cast<uint8_t>(Halide::clamp(level, 0.0f, 255.0f));
+    const Halide::Buffer<uint8_t> result = faded.realize({16, 12, 3});
+    EXPECT_EQ(result(3, 4, 2), 70);
 }
 
 TEST(HalidePrograms, SchedulesOfOneFunc) {

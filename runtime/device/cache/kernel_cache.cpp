@@ -149,27 +149,45 @@ calotype_status begin_call(void *user_context, const calotype_module_desc *desc,
     return begin_call(user_context, *backend, desc->name, call);
 }
 
+void know_backend(const KernelBackend &backend) {
+    LockGuard guard(kernel_cache.lock);
+    int i = 0;
+    while (i < most_backends && kernel_cache.backends[i] && kernel_cache.backends[i] != &backend) {
+        i++;
+    }
+    if (i < most_backends) {
+        kernel_cache.backends[i] = &backend;
+    }
+}
+
+/** Whether the cache has met one that has not ended. The lock is held. */
+static bool has_contexts(const KernelBackend &backend) {
+    const ContextState *context = kernel_cache.contexts;
+    while (context && (context->lost || context->backend != &backend)) {
+        context = context->next;
+    }
+    return context != nullptr;
+}
+
 calotype_status for_each_backend(void *user_context,
                                  calotype_status (*body)(const Call &call, void *data),
                                  void *data) {
-    constexpr int most = 8;
-    const KernelBackend *backends[most];
+    const KernelBackend *backends[most_backends];
     int n = 0;
     {
         LockGuard guard(kernel_cache.lock);
-        for (const ContextState *c = kernel_cache.contexts; c && n < most; c = c->next) {
-            bool is_new = !c->lost;
-            for (int i = 0; i < n; i++) {
-                is_new &= backends[i] != c->backend;
-            }
-            if (is_new) {
-                backends[n++] = c->backend;
+        for (const KernelBackend *backend : kernel_cache.backends) {
+            if (backend && (has_contexts(*backend) || backend->has_any)) {
+                backends[n++] = backend;
             }
         }
     }
     calotype_status first = CALOTYPE_OK;
-    bool is_known = n == 0;
+    bool is_known = false, is_of_another = false;
     for (int i = 0; i < n; i++) {
+        if (backends[i]->has_any && !backends[i]->has_any()) {
+            continue;
+        }
         if (backends[i]->has_context && !backends[i]->has_context(user_context)) {
             is_known = true;  // its default context, which nobody has made
             continue;
@@ -177,13 +195,14 @@ calotype_status for_each_backend(void *user_context,
         Call call;
         calotype_status status = begin_call(user_context, *backends[i], nullptr, &call);
         if (status == CALOTYPE_E_INVALID) {
-            continue;  // a context of another kind
+            is_of_another = true;
+            continue;
         }
         is_known = true;
         status = status == CALOTYPE_OK ? body(call, data) : status;
         first = first == CALOTYPE_OK ? status : first;
     }
-    return is_known ? first : CALOTYPE_E_INVALID;
+    return is_of_another && !is_known ? CALOTYPE_E_INVALID : first;
 }
 
 // ---- asking under the lock -------------------------------------------------------------------
@@ -369,6 +388,7 @@ ContextState *meet_context(const Call &call) {
         return context;
     }
     install_fork_handler();
+    know_backend(*call.backend);
     if (before && !call.backend->is_alive(before)) {
         lose_context(before);
     }

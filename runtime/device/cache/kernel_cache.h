@@ -38,7 +38,7 @@ calotype_status check_descriptor(const calotype_module_desc *desc);
 calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call);
 calotype_status begin_call(void *user_context, const KernelBackend &backend,
                            const char *module_name, Call *call);
-/** For each back end that has loaded something and knows the user context. The first status that is
+/** For each back end that has met a context and knows the user context. The first status that is
  * not OK. */
 calotype_status for_each_backend(void *user_context,
                                  calotype_status (*body)(const Call &call, void *data), void *data);

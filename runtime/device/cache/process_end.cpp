@@ -105,6 +105,9 @@ void forget_all_in_child() {
         }
     }
     cache.n_in_table = 0;
+    for (const KernelBackend *&backend : cache.backends) {
+        backend = nullptr;
+    }
     cache.contexts = nullptr;
     cache.n_contexts = 0;
     forget_image_flights();

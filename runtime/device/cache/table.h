@@ -173,6 +173,9 @@ struct Table {
 /** So many that were lost are remembered, with their counters. */
 constexpr uint32_t few_contexts = 64;
 
+/** Kinds of devices that a process may use. */
+constexpr int most_backends = 8;
+
 struct KernelCache {
     // What warm calls read, away from what others write while they load.
     alignas(apart) std::atomic<Table *> table{nullptr};
@@ -185,6 +188,7 @@ struct KernelCache {
     Word changed{0};
 
     // Guarded.
+    const KernelBackend *backends[most_backends] = {};  ///< that have met contexts
     ContextState *contexts = nullptr;
     uint32_t n_contexts = 0;
     calotype_entry *free_entries = nullptr;
