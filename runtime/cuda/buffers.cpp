@@ -274,10 +274,10 @@ CALOTYPE_WEAK uintptr_t calotype_cuda_get_device_ptr(void *user_context, calotyp
 }
 
 CALOTYPE_WEAK int calotype_cuda_release_unused_device_allocations(void *user_context) {
-    if (find_driver(false)) {
-        release_all_kept();
-    }
     if (!has_context(user_context)) {
+        if (find_driver(false)) {
+            release_all_kept();
+        }
         return 0;
     }
     Call call(user_context);

@@ -12,6 +12,7 @@
 #include "runtime/cuda/graphs.h"
 #include "runtime/cuda/heap.h"
 #include "runtime/cuda/launch.h"
+#include "runtime/cuda/memory/allocators.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"

@@ -172,7 +172,7 @@ uint64_t most_kept(int device) {
     return limit != CALOTYPE_KEEP_DEFAULT ? limit : info ? info->memory / 8 : 0;
 }
 
-calotype_status set_limits_of_devices(const calotype_memory_limits &limits) {
+calotype_status set_memory_limits(const calotype_memory_limits &limits) {
     if (limits.device >= max_devices || limits.device < -1) {
         return CALOTYPE_E_INVALID;
     }

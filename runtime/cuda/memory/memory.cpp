@@ -516,16 +516,6 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
     return fits;
 }
 
-int device_of_piece(CUdeviceptr handle) {
-    Stripe &stripe = stripe_of(handle);
-    LockGuard lock(stripe.lock);
-    const Piece *piece = stripe.first;
-    while (piece && piece->handle != handle) {
-        piece = piece->next;
-    }
-    return piece ? piece->device() : -1;
-}
-
 calotype_status await_all_work(const Call &call) {
     if (is_any_captured(call.context())) {
         set_failure("a stream of the context is being captured");
@@ -591,10 +581,6 @@ void end_context(uint64_t context_uid, bool has_driver) {
 
 int live_allocations() {
     return live.load(std::memory_order_relaxed);
-}
-
-calotype_status set_memory_limits(const calotype_memory_limits &limits) {
-    return set_limits_of_devices(limits);
 }
 
 void add_memory_stats(int32_t device, calotype_memory_stats *stats) {

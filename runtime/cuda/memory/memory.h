@@ -17,8 +17,6 @@ calotype_status deallocate(void *user_context, CUdeviceptr handle);
 /** KernelBackend::reuse_memory. */
 bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
                   uint64_t *handle);
-/** The number of the device that a piece is on, -1 if allocate() did not give it. */
-int device_of_piece(CUdeviceptr handle);
 /** Wait for all work of the call's context. */
 calotype_status await_all_work(const Call &call);
 /** Give back what is kept for reuse in all contexts. */
@@ -33,7 +31,6 @@ int live_allocations();
 
 /** KernelBackend's functions of these names. */
 calotype_status set_allocator(const calotype_device_allocator *allocator);
-calotype_status set_memory_limits(const calotype_memory_limits &limits);
 void add_memory_stats(int32_t device, calotype_memory_stats *stats);
 
 }  // namespace cuda
