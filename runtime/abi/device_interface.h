@@ -57,9 +57,30 @@ extern void calotype_device_release(void *user_context,
 extern int calotype_copy_to_host(void *user_context, struct calotype_buffer_t *buf);
 
 /** Bring the device copy up to date, if the host copy is newer, allocating it if there is none.
- * A null interface means the one that the buffer is on. */
+ * A null interface means the one that the buffer is on. A device copy that the device of the call
+ * cannot reach, because it is another one's, is moved there; crops and other objects that share the
+ * allocation then have none any more and must not be used on a device. */
 extern int calotype_copy_to_device(void *user_context, struct calotype_buffer_t *buf,
                                    const struct calotype_device_interface_t *device_interface);
+
+/** The same two without waiting until the elements are copied, so that copies overlap with kernels
+ * on other streams. The user context must name the stream on which they are done
+ * (device_context.h), else they wait. Host memory must not be touched before
+ * calotype_device_sync() with the same user context, or an event of the application on that stream,
+ * says that they are done; what is called with that stream in the meantime is in order. Only host
+ * memory of calotype_device_and_host_malloc(), or that the application has page-locked, is copied
+ * at once with kernels.
+ *
+ *     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, stream);
+ *     calotype_copy_to_device_async(&on, input, calotype_cuda_device_interface());
+ *     pipeline(&on, input, output);
+ *     calotype_copy_to_host_async(&on, output);
+ *     calotype_device_sync(&on, output);
+ */
+extern int calotype_copy_to_host_async(void *user_context, struct calotype_buffer_t *buf);
+extern int
+calotype_copy_to_device_async(void *user_context, struct calotype_buffer_t *buf,
+                              const struct calotype_device_interface_t *device_interface);
 
 /** Copy the elements that both buffers have, by coordinate, from wherever src is up to date.
  * To the host of dst if the interface is null, else to that device; dst must have memory there. */
@@ -85,16 +106,18 @@ extern int calotype_device_sync(void *user_context, struct calotype_buffer_t *bu
 extern int calotype_device_sync_global(void *user_context,
                                        const struct calotype_device_interface_t *device_interface);
 
-/** Allocate the buffer's device copy, without copying. Nothing to do if there is one already on the
- * same interface; an error if it is on another. */
+/** Allocate the buffer's device copy, without copying. If there is one already on the same
+ * interface, it is moved as by calotype_copy_to_device(), should it be another device's; an error
+ * if it is on another interface. */
 extern int calotype_device_malloc(void *user_context, struct calotype_buffer_t *buf,
                                   const struct calotype_device_interface_t *device_interface);
 
 /** Free the device copy, even if it is newer than the host's. Nothing to do if there is none. */
 extern int calotype_device_free(void *user_context, struct calotype_buffer_t *buf);
 
-/** Allocate host and device copies in one go, shared where the device can, for a buffer that has
- * neither. calotype_device_and_host_free ends both. */
+/** Allocate host and device copies in one go for a buffer that has neither. The host's is of a kind
+ * that the device copies fast from and to: page-locked on CUDA. calotype_device_and_host_free ends
+ * both. */
 extern int
 calotype_device_and_host_malloc(void *user_context, struct calotype_buffer_t *buf,
                                 const struct calotype_device_interface_t *device_interface);

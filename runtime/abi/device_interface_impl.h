@@ -43,6 +43,13 @@ typedef struct calotype_device_interface_impl_t {
     /** What the kernel cache needs (a calotype::runtime::KernelBackend of device/kernel_backend.h);
      * null where the device runs no kernels. */
     const void *kernels;
+    /** Without waiting until it is done, if the call names a stream. Null: there is only the other.
+     */
+    int (*copy_to_host_async)(void *user_context, struct calotype_buffer_t *buf);
+    int (*copy_to_device_async)(void *user_context, struct calotype_buffer_t *buf);
+    /** Whether kernels of a call can use the device copy where it is; false: it can be moved, by
+     * buffer_copy. Null: they can, or launches say that they cannot. */
+    int (*locate)(void *user_context, const struct calotype_buffer_t *buf, bool *is_here);
 } calotype_device_interface_impl_t;
 
 #ifdef __cplusplus

@@ -52,6 +52,20 @@ calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t acquire);
 extern calotype_cuda_release_context_t
 calotype_set_cuda_release_context(calotype_cuda_release_context_t release);
 extern calotype_cuda_get_stream_t calotype_set_cuda_get_stream(calotype_cuda_get_stream_t get);
+/** To be set: a call that names no context works in the one that is current on its thread, as
+ * cudaSetDevice() or a library with contexts of its own left it; where none is, in the default one.
+ *
+ *     calotype_set_cuda_acquire_context(calotype_cuda_acquire_current_context);
+ */
+extern int calotype_cuda_acquire_current_context(void *user_context, struct CUctx_st **context,
+                                                 bool create);
+/** To be set: a call that names no stream works on CUDA's default stream of its thread, as code
+ * compiled with CUDA_API_PER_THREAD_DEFAULT_STREAM does.
+ *
+ *     calotype_set_cuda_get_stream(calotype_cuda_get_per_thread_stream);
+ */
+extern int calotype_cuda_get_per_thread_stream(void *user_context, struct CUctx_st *context,
+                                               struct CUstream_st **stream);
 /**@}*/
 
 /** @name Device memory of the application

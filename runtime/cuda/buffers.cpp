@@ -5,8 +5,10 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_cuda.h"
+#include "runtime/cuda/buffer_work.h"
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/copies.h"
+#include "runtime/cuda/host_memory.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
@@ -49,49 +51,72 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
     return find_driver(false) ? code_of(deallocate(user_context, buf->device)) : 0;
 }
 
-int device_sync(void *user_context, calotype_buffer_t *buf) {
-    Call call(user_context);
-    if (call.status() != CALOTYPE_OK) {
-        return code_of(call.status());
+int sync_buffer(void *user_context, const calotype_buffer_t &buf) {
+    const BufferWork work(user_context, buf.device);
+    if (work.status() != CALOTYPE_OK) {
+        return code_of(work.status());
     }
-    if (is_capturing(call.scope(), nullptr)) {
+    if (is_capturing(work.get_scope(), nullptr)) {
         set_failure("the stream is being captured");
         return code_of(CALOTYPE_E_CAPTURE);
     }
+    const auto stream = static_cast<CUstream>(work.get_scope().stream);
+    return code_of(status_in(work.get_scope(), note_failure("cuStreamSynchronize",
+                                                            driver().cuStreamSynchronize(stream))));
+}
+
+int device_sync(void *user_context, calotype_buffer_t *buf) {
     if (buf) {
-        return code_of(
-            status_in(call.scope(), note_failure("cuStreamSynchronize",
-                                                 driver().cuStreamSynchronize(call.stream()))));
+        return sync_buffer(user_context, *buf);
     }
-    return code_of(await_all_work(call));
+    Call call(user_context);
+    return code_of(call.status() ? call.status() : await_all_work(call));
+}
+
+int copy(void *user_context, calotype_buffer_t *buf, Side from, Side to, bool waits) {
+    const BufferWork work(user_context, buf->device);
+    const calotype_status status = work.status();
+    return code_of(status ? status
+                          : copy_elements(work.get_scope(), *buf, from, *buf, to,
+                                          waits || !work.names_stream()));
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {
-    Call call(user_context);
-    const calotype_status status = call.status();
-    return code_of(status ? status : copy_elements(call, *buf, Side::Device, *buf, Side::Host));
+    return copy(user_context, buf, Side::Device, Side::Host, true);
 }
 
 int copy_to_device(void *user_context, calotype_buffer_t *buf) {
-    Call call(user_context);
-    const calotype_status status = call.status();
-    return code_of(status ? status : copy_elements(call, *buf, Side::Host, *buf, Side::Device));
+    return copy(user_context, buf, Side::Host, Side::Device, true);
+}
+
+int copy_to_host_async(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, Side::Device, Side::Host, false);
+}
+
+int copy_to_device_async(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, Side::Host, Side::Device, false);
+}
+
+int host_malloc(void *user_context, calotype_buffer_t *buf) {
+    const Call call(user_context);
+    return call.status() ? code_of(call.status()) : allocate_locked(call, buf);
 }
 
 int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    if (int code = allocate_host_copy(user_context, buf)) {
-        return code;
-    }
-    const int code = device_malloc(user_context, buf);
-    if (code != 0) {
-        free_host_copy(user_context, buf);
+    int code = device_malloc(user_context, buf);
+    if (code == 0 && (code = host_malloc(user_context, buf)) != 0) {
+        Text cause;
+        cause << failure_text();
+        device_free(user_context, buf);
+        clear_failure();
+        set_failure(cause.c_str());
     }
     return code;
 }
 
 int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
     const int code = buf->device ? device_free(user_context, buf) : 0;
-    free_host_copy(user_context, buf);
+    free_locked(user_context, buf);
     return code;
 }
 
@@ -102,6 +127,20 @@ bool side_of_source(const calotype_buffer_t &src, Side *side) {
     const bool is_elsewhere = src.device_dirty() && !is_here;
     *side = is_here && (src.device_dirty() || !src.host) ? Side::Device : Side::Host;
     return !is_elsewhere && (*side == Side::Device || src.host);
+}
+
+/** Between two devices, and without a stream of the application's, nobody else would order it. */
+calotype_status copy_on(void *user_context, const calotype_buffer_t &src, Side from,
+                        const calotype_buffer_t &dst, Side to) {
+    const BufferWork work(user_context, to == Side::Device ? dst.device : src.device);
+    const DeviceScope &scope = work.get_scope();
+    const bool has_host = from == Side::Host || to == Side::Host;
+    calotype_status status = work.status();
+    if (status == CALOTYPE_OK && !has_host && !work.names_stream()) {
+        status = await_owner(scope, src.device);
+    }
+    const bool is_ordered = work.names_stream() || (!scope.stream && context_records() < 2);
+    return status ? status : copy_elements(scope, src, from, dst, to, has_host || !is_ordered);
 }
 
 int buffer_copy(void *user_context, calotype_buffer_t *src,
@@ -119,9 +158,11 @@ int buffer_copy(void *user_context, calotype_buffer_t *src,
         set_failure("the destination has no host memory");
         return calotype_error_code_host_is_null;
     }
-    Call call(user_context);
-    const calotype_status status = call.status();
-    return code_of(status ? status : copy_elements(call, *src, from, *dst, to));
+    return code_of(copy_on(user_context, *src, from, *dst, to));
+}
+
+int locate_buffer(void *user_context, const calotype_buffer_t *buf, bool *is_here) {
+    return code_of(locate(user_context, buf->device, is_here));
 }
 
 int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
@@ -164,6 +205,11 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         text << reinterpret_cast<void *>(handle) << " is not an address that CUDA knows";
         set_failure(text.c_str());
         return calotype_error_code_device_wrap_native_failed;
+    }
+    CUdeviceptr same = 0;
+    if (driver().cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, handle) !=
+        CUDA_SUCCESS) {
+        expect_other_devices();
     }
     buf->device = handle;
     return 0;
@@ -250,6 +296,9 @@ static const calotype_device_interface_impl_t cuda_impl = {
     .wrap_native = wrap_native,
     .detach_native = detach_native,
     .kernels = &kernel_backend,
+    .copy_to_host_async = copy_to_host_async,
+    .copy_to_device_async = copy_to_device_async,
+    .locate = locate_buffer,
 };
 
 static constexpr calotype_device_interface_t cuda_interface =

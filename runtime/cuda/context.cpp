@@ -67,8 +67,8 @@ bool is_still_there(CUcontext context) {
     return code == CUDA_SUCCESS || code == CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/** The primary context of the device. Whoever resets a device destroys it, so it is retained anew
- * if it does not answer. Null if it was not retained yet and `create` is false, or on failure. */
+}  // namespace
+
 CUcontext primary_context(int ordinal, bool create) {
     Primary &primary = primaries[ordinal];
     CUcontext before = primary.context.load(std::memory_order_acquire);
@@ -90,6 +90,8 @@ CUcontext primary_context(int ordinal, bool create) {
     primary.context.store(context, std::memory_order_release);
     return context;
 }
+
+namespace {
 
 int default_acquire_context(void *user_context, CUctx_st **context, bool create) {
     *context = nullptr;
@@ -320,7 +322,11 @@ void leave(const DeviceScope &scope) {
 
 bool acquire_existing(void *user_context, DeviceScope *scope) {
     CUcontext context = nullptr;
-    if (!find_driver(false) || is_of_another_api(given_context(user_context)) ||
+    const Driver *driver = find_driver(false);
+    if (driver && are_hooks_standard() && acquire_again(*driver, user_context, scope)) {
+        return true;
+    }
+    if (!driver || is_of_another_api(given_context(user_context)) ||
         calotype_cuda_acquire_context(user_context, &context, false) != 0) {
         return false;
     }
@@ -409,6 +415,25 @@ Call::~Call() {
 }  // namespace calotype
 
 using namespace calotype::runtime;
+
+CALOTYPE_WEAK int calotype_cuda_acquire_current_context(void *user_context, CUctx_st **context,
+                                                        bool create) {
+    const calotype_device_context *given = calotype_get_device_context(user_context);
+    const bool is_named = given && given->context;
+    *context = nullptr;
+    if (!is_named && cuda::find_driver(create) &&
+        cuda::driver().cuCtxGetCurrent(context) == cuda::CUDA_SUCCESS && *context) {
+        return 0;
+    }
+    return cuda::default_acquire_context(user_context, context, create);
+}
+
+CALOTYPE_WEAK int calotype_cuda_get_per_thread_stream(void *user_context, CUctx_st *context,
+                                                      CUstream_st **stream) {
+    const int code = cuda::default_get_stream(user_context, context, stream);
+    *stream = *stream ? *stream : cuda::per_thread_stream();
+    return code;
+}
 
 CALOTYPE_WEAK calotype_cuda_acquire_context_t
 calotype_set_cuda_acquire_context(calotype_cuda_acquire_context_t acquire) {

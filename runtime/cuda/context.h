@@ -39,9 +39,10 @@ struct ContextInfo {
     std::atomic<bool> has_streams{false};  ///< calls have named some
     std::atomic<int> pieces{0};            ///< of memory that were allocated here
     Word users{0};  ///< threads that use what follows, or the context though nobody named it
-    /** For frees that name no stream (memory.cpp), made when they are first needed. */
-    std::atomic<CUstream> free_stream{nullptr};
-    std::atomic<CUevent> free_event{nullptr};
+    /** For frees and copies that name no stream (memory/stream_order.h), made when they are first
+     * needed. */
+    std::atomic<CUstream> ordered_stream{nullptr};
+    std::atomic<CUevent> ordering_event{nullptr};
     std::atomic<ContextInfo *> next{nullptr};
 };
 
@@ -67,6 +68,10 @@ bool is_own_context(uint64_t context_uid);
 ContextInfo &context_info(const DeviceScope &scope);
 /** Whether it is a primary context that the runtime has retained. */
 bool is_own(const ContextInfo &info);
+/** The handle of every thread's own default stream. */
+inline CUstream per_thread_stream() {
+    return reinterpret_cast<CUstream>(uintptr_t(2));
+}
 /** The default streams, 0 to 2, are those of the current context. */
 inline bool names_its_context(CUstream stream) {
     return reinterpret_cast<uintptr_t>(stream) > 2;
@@ -82,6 +87,9 @@ inline void note_stream(ContextInfo &context, CUstream stream) {
  * made and nothing retained; end it with release(). */
 bool acquire_existing(void *user_context, DeviceScope *scope);
 
+/** The primary context of the device. Whoever resets a device destroys it, so it is retained anew
+ * if it does not answer. Null if it was not retained yet and `create` is false, or on failure. */
+CUcontext primary_context(int ordinal, bool create);
 /** Give up the context if it is the device's primary one that was retained; the driver then
  * destroys it unless others use it. */
 void release_if_primary(const DeviceInfo &device, void *context);

@@ -20,7 +20,7 @@ constexpr int n_buckets = 64;
 constinit std::atomic<ContextInfo *> buckets[n_buckets];
 
 constinit Mutex table_lock;
-int n_records = 0;  // with the lock held
+std::atomic<int> n_records{0};  // written with the lock held
 
 std::atomic<ContextInfo *> &bucket_of(CUcontext context) {
     return buckets[reinterpret_cast<uintptr_t>(context) / 64 % n_buckets];
@@ -81,7 +81,7 @@ ContextInfo *take_unused() {
 
 ContextInfo *make_record() {
     void *memory = malloc(sizeof(ContextInfo));
-    n_records += memory != nullptr;
+    n_records.fetch_add(memory != nullptr, std::memory_order_relaxed);
     return memory ? new (memory) ContextInfo() : nullptr;
 }
 
@@ -100,8 +100,8 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     info->number.store(number, std::memory_order_relaxed);
     info->device = &device;
     info->has_streams.store(false, std::memory_order_relaxed);
-    info->free_stream.store(nullptr, std::memory_order_relaxed);
-    info->free_event.store(nullptr, std::memory_order_relaxed);
+    info->ordered_stream.store(nullptr, std::memory_order_relaxed);
+    info->ordering_event.store(nullptr, std::memory_order_relaxed);
     info->next.store(bucket_of(context).load(std::memory_order_relaxed), std::memory_order_relaxed);
     info->uid.store(new_context_uid(), std::memory_order_release);
     bucket_of(context).store(info, std::memory_order_release);
@@ -198,8 +198,42 @@ void end_all_contexts() {
 }
 
 int context_records() {
-    LockGuard lock(table_lock);
-    return n_records;
+    return n_records.load(std::memory_order_relaxed);
+}
+
+ContextUse::ContextUse(ContextInfo &info) : info(info), is_entered(begin()) {
+}
+
+bool ContextUse::begin() {
+    info.users.fetch_add(1, std::memory_order_seq_cst);
+    if (info.uid.load(std::memory_order_seq_cst) == 0) {
+        return false;
+    }
+    scope.context = info.handle.load(std::memory_order_relaxed);
+    scope.context_uid = info.uid.load(std::memory_order_relaxed);
+    scope.device = info.device->device;
+    scope.extra = &info;
+    return enter(scope) == CALOTYPE_OK;
+}
+
+ContextUse::~ContextUse() {
+    if (is_entered) {
+        leave(scope);
+    }
+    end_use(info);
+}
+
+void end_use(ContextInfo &info) {
+    if (info.users.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+        info.uid.load(std::memory_order_seq_cst) == 0) {
+        wake(info.users, everyone);
+    }
+}
+
+void await_users(ContextInfo &info) {
+    while (const uint32_t users = info.users.load(std::memory_order_seq_cst)) {
+        wait_on(info.users, users);
+    }
 }
 
 }  // namespace cuda

@@ -31,8 +31,34 @@ bool has_any_context();
 void for_each_context(void (*visit)(ContextInfo &, void *), void *data);
 /** The driver has been replaced: all have ended. */
 void end_all_contexts();
-/** For tests: records that there are, in use or not. */
+/** Records that there are, in use or not; with one alone, all memory is in that context. */
 int context_records();
+
+/** The context lives while this does, if it is there, and is current: whoever ends it waits. Only
+ * for one that the runtime retained or that the call names. */
+class ContextUse {
+    ContextInfo &info;
+    DeviceScope scope = {};
+
+public:
+    const bool is_entered;
+
+    explicit ContextUse(ContextInfo &info);
+    ~ContextUse();
+    ContextUse(const ContextUse &) = delete;
+
+    /** Without user context and stream. */
+    const DeviceScope &get_scope() const {
+        return scope;
+    }
+
+private:
+    bool begin();
+};
+
+/** The end of a use that ContextInfo::users counts, and the wait for all of them. */
+void end_use(ContextInfo &info);
+void await_users(ContextInfo &info);
 
 }  // namespace cuda
 }  // namespace runtime

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/copies.h"
 
+#include "runtime/cuda/buffer_work.h"
 #include "runtime/cuda/captures.h"
+#include "runtime/cuda/memory/memory.h"
 #include "runtime/device/copy_plan.h"
 #include "runtime/device/failure.h"
 
@@ -17,7 +19,12 @@ struct Ends {
     const uint8_t *host_src;
     uint8_t *host_dst;
     CUdeviceptr device_src, device_dst;
+    CUcontext src_context, dst_context;  ///< null: both ends are reached from the current one
     CUstream stream;
+
+    bool are_peers() const {
+        return src_context && dst_context;
+    }
 };
 
 CUresult copy_chunk(const Ends &ends, const CopyBox &box) {
@@ -33,6 +40,11 @@ CUresult copy_chunk(const Ends &ends, const CopyBox &box) {
         return note_failure(
             "cuMemcpyDtoHAsync",
             driver().cuMemcpyDtoHAsync(ends.host_dst + box.dst_offset, src, bytes, ends.stream));
+    }
+    if (ends.are_peers()) {
+        return note_failure("cuMemcpyPeerAsync",
+                            driver().cuMemcpyPeerAsync(dst, ends.dst_context, src, ends.src_context,
+                                                       bytes, ends.stream));
     }
     return note_failure("cuMemcpyDtoDAsync",
                         driver().cuMemcpyDtoDAsync(dst, src, bytes, ends.stream));
@@ -59,33 +71,69 @@ void describe(const Ends &ends, const CopyBox &box, Copy *copy) {
     copy->Height = size_t(box.rows);
 }
 
+template<typename Copy>
+void describe_slices(const CopyBox &box, Copy *copy) {
+    const bool has_slices = box.slices > 1;
+    copy->srcHeight = size_t(has_slices ? box.src_slice / box.src_pitch : box.rows);
+    copy->dstHeight = size_t(has_slices ? box.dst_slice / box.dst_pitch : box.rows);
+    copy->Depth = size_t(box.slices);
+}
+
+int copy_between_peers(const Ends &ends, const CopyBox &box) {
+    CUDA_MEMCPY3D_PEER copy = {};
+    describe(ends, box, &copy);
+    describe_slices(box, &copy);
+    copy.srcContext = ends.src_context;
+    copy.dstContext = ends.dst_context;
+    return note_failure("cuMemcpy3DPeerAsync", driver().cuMemcpy3DPeerAsync(&copy, ends.stream));
+}
+
 int copy_box(void *closure, const CopyBox &box) {
     const Ends &ends = *static_cast<const Ends *>(closure);
+    if (box.slices == 1 && box.rows == 1) {
+        return copy_chunk(ends, box);
+    }
+    if (ends.are_peers()) {
+        return copy_between_peers(ends, box);
+    }
     if (box.slices > 1) {
         CUDA_MEMCPY3D copy = {};
         describe(ends, box, &copy);
-        copy.srcHeight = size_t(box.src_slice / box.src_pitch);
-        copy.dstHeight = size_t(box.dst_slice / box.dst_pitch);
-        copy.Depth = size_t(box.slices);
+        describe_slices(box, &copy);
         return note_failure("cuMemcpy3DAsync", driver().cuMemcpy3DAsync(&copy, ends.stream));
     }
-    if (box.rows > 1) {
-        CUDA_MEMCPY2D copy = {};
-        describe(ends, box, &copy);
-        return note_failure("cuMemcpy2DAsync", driver().cuMemcpy2DAsync(&copy, ends.stream));
+    CUDA_MEMCPY2D copy = {};
+    describe(ends, box, &copy);
+    return note_failure("cuMemcpy2DAsync", driver().cuMemcpy2DAsync(&copy, ends.stream));
+}
+
+/** Where one end is of another device than the scope, the context of each end. False on failure. */
+bool find_peers(const DeviceScope &scope, Ends *ends) {
+    const ContextInfo *src = owner_of_part(ends->device_src);
+    const ContextInfo *dst = owner_of_part(ends->device_dst);
+    const auto is_elsewhere = [&](const ContextInfo *info) {
+        return info && info->device->device != scope.device;
+    };
+    if (!is_elsewhere(src) && !is_elsewhere(dst)) {
+        return true;
     }
-    return copy_chunk(ends, box);
+    const auto context = static_cast<CUcontext>(scope.context);
+    ends->src_context = is_elsewhere(src) ? context_on_device_of(*src) : context;
+    ends->dst_context = is_elsewhere(dst) ? context_on_device_of(*dst) : context;
+    return ends->are_peers();
 }
 
 }  // namespace
 
-calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Side from,
-                              const calotype_buffer_t &dst, Side to) {
-    const bool waits = from == Side::Host || to == Side::Host;
-    if (waits && is_capturing(call.scope(), nullptr)) {
-        set_failure(from == Side::Host
-                        ? "a copy from the host would wait, but the stream is being captured"
-                        : "a copy to the host would wait, but the stream is being captured");
+calotype_status copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, Side from,
+                              const calotype_buffer_t &dst, Side to, bool waits) {
+    const bool has_host = from == Side::Host || to == Side::Host;
+    if (waits && is_capturing(scope, nullptr)) {
+        set_failure(from == Side::Host ? "a copy from the host would wait, but the stream is being "
+                                         "captured"
+                    : to == Side::Host ? "a copy to the host would wait, but the stream is being "
+                                         "captured"
+                                       : "a copy would wait, but a stream is being captured");
         return CALOTYPE_E_CAPTURE;
     }
     CopyPlan plan;
@@ -93,7 +141,7 @@ calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Si
         set_failure("the buffer has too many dimensions");
         return CALOTYPE_E_INVALID;
     }
-    if (waits && !plan.is_empty && !(from == Side::Host ? src : dst).host) {
+    if (has_host && !plan.is_empty && !(from == Side::Host ? src : dst).host) {
         set_failure(from == Side::Host ? "the source has no host memory"
                                        : "the destination has no host memory");
         return CALOTYPE_E_INVALID;
@@ -104,15 +152,21 @@ calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Si
                  dst.host,
                  src.device,
                  dst.device,
-                 call.stream()};
-    CUresult code = CUresult(for_each_box(plan, call.context().device->max_pitch, copy_box, &ends));
+                 nullptr,
+                 nullptr,
+                 static_cast<CUstream>(scope.stream)};
+    if (!has_host && context_records() > 1 && !find_peers(scope, &ends)) {
+        return CALOTYPE_E_DEVICE;
+    }
+    const int max_pitch = context_info(scope).device->max_pitch;
+    CUresult code = CUresult(for_each_box(plan, max_pitch, copy_box, &ends));
     if (waits) {
         // Also after a failure: what is queued may still use the host's memory.
         const CUresult waited =
-            note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(call.stream()));
+            note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(ends.stream));
         code = code ? code : waited;
     }
-    return status_in(call.scope(), code);
+    return status_in(scope, code);
 }
 
 }  // namespace cuda

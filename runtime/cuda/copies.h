@@ -11,10 +11,11 @@ namespace cuda {
 
 enum class Side { Host, Device };
 
-/** Queue copies on the call's stream, from and to the sides of the buffers that are said. Where one
- * is the host's, wait until they are done; that cannot be captured. */
-calotype_status copy_elements(const Call &call, const calotype_buffer_t &src, Side from,
-                              const calotype_buffer_t &dst, Side to);
+/** Queue copies on the scope's stream, whose context is current, from and to the sides of the
+ * buffers that are said. `waits`: until they are done, which cannot be captured. Device copies that
+ * are not the scope's device's are reached peer to peer. */
+calotype_status copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, Side from,
+                              const calotype_buffer_t &dst, Side to, bool waits);
 
 }  // namespace cuda
 }  // namespace runtime

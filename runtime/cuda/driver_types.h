@@ -65,6 +65,8 @@ enum CUresult : int {
     CUDA_ERROR_MISALIGNED_ADDRESS = 716,
     CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
     CUDA_ERROR_INVALID_PC = 718,
+    CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+    CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
     CUDA_ERROR_LAUNCH_FAILED = 719,
     CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
     CUDA_ERROR_NOT_SUPPORTED = 801,
@@ -136,6 +138,7 @@ enum CUmemorytype : unsigned {
 enum CUpointer_attribute : int {
     CU_POINTER_ATTRIBUTE_CONTEXT = 1,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,  ///< fails where kernels cannot reach the memory
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
 };
 
@@ -154,6 +157,7 @@ enum CUstreamCaptureMode : int {
     CU_STREAM_CAPTURE_MODE_RELAXED = 2
 };
 enum : unsigned { CU_EVENT_DISABLE_TIMING = 2, CU_STREAM_NON_BLOCKING = 1 };
+enum : unsigned { CU_MEMHOSTREGISTER_PORTABLE = 1 };
 enum : unsigned { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1, CU_GRAPH_USER_OBJECT_MOVE = 1 };
 
 /** Memory of a device, not shared with other processes. */
@@ -206,6 +210,25 @@ struct CUDA_MEMCPY3D {
     void *dstHost;
     CUdeviceptr dstDevice;
     void *dstArray, *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+};
+
+/** The same with the context of each end in place of what is reserved. */
+struct CUDA_MEMCPY3D_PEER {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    CUmemorytype srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    void *srcArray;
+    CUcontext srcContext;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    CUmemorytype dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    void *dstArray;
+    CUcontext dstContext;
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height, Depth;
 };

@@ -89,7 +89,10 @@ CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *
     if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
         return code;
     }
-    const int code = buf->device ? 0 : allocate_on_device(user_context, buf, device_interface);
+    if (buf->device) {
+        return bring_here(user_context, buf);
+    }
+    const int code = allocate_on_device(user_context, buf, device_interface);
     return code ? report_code(user_context, code) : 0;
 }
 

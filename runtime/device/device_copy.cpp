@@ -202,8 +202,10 @@ bool is_up_to_date_on_device(const calotype_buffer_t &buf,
 
 // ---- in a turn -------------------------------------------------------------------------------
 
+enum class Waiting { Waits, Async };
+
 /** In a turn with the buffer. */
-int bring_to_host(void *user_context, calotype_buffer_t *buf) {
+int bring_to_host(void *user_context, calotype_buffer_t *buf, Waiting waiting = Waiting::Waits) {
     if (!buf->device_dirty()) {
         return 0;
     }
@@ -211,7 +213,9 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf) {
         let_go_of_buffers();
         return calotype_error_no_device_interface(user_context);
     }
-    if (buf->device_interface->impl->copy_to_host(user_context, buf) != 0) {
+    const calotype_device_interface_impl_t &impl = *buf->device_interface->impl;
+    const bool is_async = waiting == Waiting::Async && impl.copy_to_host_async;
+    if ((is_async ? impl.copy_to_host_async : impl.copy_to_host)(user_context, buf) != 0) {
         return report_code(user_context, calotype_error_code_copy_to_host_failed);
     }
     clear_flag(buf, calotype_buffer_flag_device_dirty);
@@ -252,8 +256,61 @@ int enter_device(void *user_context, calotype_buffer_t *buf,
     return code ? 0 : calotype_device_free(user_context, &fresh);
 }
 
+/** Whether the device copy, if there is one on that kind of device, is where the call works. */
+bool is_here(void *user_context, const calotype_buffer_t &buf,
+             const calotype_device_interface_t *device_interface, int *code) {
+    const auto locate = device_interface->impl->locate;
+    bool found = true;
+    *code = locate && buf.device_interface == device_interface && buf.device
+                ? locate(user_context, &buf, &found)
+                : 0;
+    return *code == 0 && found;
+}
+
+/** The device copy goes to where the call works, from another device of the same kind. */
+int move_here(void *user_context, calotype_buffer_t *buf, Turn &turn) {
+    const calotype_device_interface_t *device_interface = buf->device_interface;
+    calotype_buffer_t old = *buf, fresh = *buf;
+    fresh.device = 0;
+    int code = allocate_on_device(user_context, &fresh, device_interface);
+    turn.resume();
+    if (code == 0 && buf->device == old.device) {
+        const calotype_device_interface_impl_t &impl = *device_interface->impl;
+        code =
+            buf->host_dirty() ? 0 : impl.buffer_copy(user_context, &old, device_interface, &fresh);
+        code = code ? code : impl.device_sync(user_context, &fresh);
+    }
+    if (code == 0 && buf->device == old.device) {
+        set_device(buf, fresh.device, device_interface);
+        log_memory("moved", *buf);
+        fresh = old;
+    }
+    if (code == 0) {
+        return calotype_device_free(user_context, &fresh);  // the old one, or another was faster
+    }
+    code = report_code(user_context, calotype_error_code_copy_to_device_failed);
+    if (fresh.device) {
+        calotype_device_free(user_context, &fresh);
+    }
+    return code;
+}
+
+int move_if_elsewhere(void *user_context, calotype_buffer_t *buf,
+                      const calotype_device_interface_t *device_interface, Turn &turn) {
+    int code = 0;
+    while (!is_here(user_context, *buf, device_interface, &code)) {
+        code = code ? report_code(user_context, calotype_error_code_copy_to_device_failed)
+                    : move_here(user_context, buf, turn);
+        if (code != 0) {
+            return code;
+        }
+    }
+    return 0;
+}
+
 int bring_to_device(void *user_context, calotype_buffer_t *buf,
-                    const calotype_device_interface_t *device_interface, Turn &turn) {
+                    const calotype_device_interface_t *device_interface, Turn &turn,
+                    Waiting waiting) {
     while (!buf->device || buf->device_interface != device_interface) {
         const int code = buf->device ? leave_device(user_context, buf)
                                      : enter_device(user_context, buf, device_interface, turn);
@@ -261,8 +318,13 @@ int bring_to_device(void *user_context, calotype_buffer_t *buf,
             return code;
         }
     }
+    if (int code = move_if_elsewhere(user_context, buf, device_interface, turn)) {
+        return code;
+    }
     if (buf->host_dirty()) {
-        if (device_interface->impl->copy_to_device(user_context, buf) != 0) {
+        const calotype_device_interface_impl_t &impl = *device_interface->impl;
+        const bool is_async = waiting == Waiting::Async && impl.copy_to_device_async;
+        if ((is_async ? impl.copy_to_device_async : impl.copy_to_device)(user_context, buf) != 0) {
             return report_code(user_context, calotype_error_code_copy_to_device_failed);
         }
         clear_flag(buf, calotype_buffer_flag_host_dirty);
@@ -343,28 +405,32 @@ void calotype::runtime::let_go_of_buffers() {
     Turn::end_all_of_thread();
 }
 
-CALOTYPE_WEAK int calotype_copy_to_host(void *user_context, calotype_buffer_t *buf) {
+static int copy_to_host(void *user_context, calotype_buffer_t *buf, const char *function,
+                        Waiting waiting) {
     if (!buf) {
-        return check_buffer(user_context, buf, "calotype_copy_to_host");
+        return check_buffer(user_context, buf, function);
     }
     if (is_up_to_date_on_host(*buf)) {
         return 0;
     }
     Turn turn(buf);
-    const int code = check_buffer(user_context, buf, "calotype_copy_to_host");
-    return code ? code : bring_to_host(user_context, buf);
+    const int code = check_buffer(user_context, buf, function);
+    return code ? code : bring_to_host(user_context, buf, waiting);
 }
 
-CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t *buf,
-                                          const calotype_device_interface_t *device_interface) {
+static int copy_to_device(void *user_context, calotype_buffer_t *buf,
+                          const calotype_device_interface_t *device_interface, const char *function,
+                          Waiting waiting) {
+    int code = 0;
     if (!buf) {
-        return check_buffer(user_context, buf, "calotype_copy_to_device");
+        return check_buffer(user_context, buf, function);
     }
-    if (is_up_to_date_on_device(*buf, device_interface)) {
+    if (is_up_to_date_on_device(*buf, device_interface) &&
+        is_here(user_context, *buf, interface_of(*buf), &code)) {
         return 0;
     }
     Turn turn(buf);
-    if (int code = check_buffer(user_context, buf, "calotype_copy_to_device")) {
+    if ((code = check_buffer(user_context, buf, function)) != 0) {
         return code;
     }
     device_interface = device_interface ? device_interface : buf->device_interface;
@@ -372,7 +438,38 @@ CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t 
         let_go_of_buffers();
         return calotype_error_no_device_interface(user_context);
     }
-    return bring_to_device(user_context, buf, device_interface, turn);
+    return bring_to_device(user_context, buf, device_interface, turn, waiting);
+}
+
+int calotype::runtime::bring_here(void *user_context, calotype_buffer_t *buf) {
+    int code = 0;
+    const calotype_device_interface_t *device_interface = interface_of(*buf);
+    if (is_here(user_context, *buf, device_interface, &code)) {
+        return 0;
+    }
+    Turn turn(buf);
+    return move_if_elsewhere(user_context, buf, device_interface, turn);
+}
+
+CALOTYPE_WEAK int calotype_copy_to_host(void *user_context, calotype_buffer_t *buf) {
+    return copy_to_host(user_context, buf, "calotype_copy_to_host", Waiting::Waits);
+}
+
+CALOTYPE_WEAK int calotype_copy_to_host_async(void *user_context, calotype_buffer_t *buf) {
+    return copy_to_host(user_context, buf, "calotype_copy_to_host_async", Waiting::Async);
+}
+
+CALOTYPE_WEAK int calotype_copy_to_device(void *user_context, calotype_buffer_t *buf,
+                                          const calotype_device_interface_t *device_interface) {
+    return copy_to_device(user_context, buf, device_interface, "calotype_copy_to_device",
+                          Waiting::Waits);
+}
+
+CALOTYPE_WEAK int
+calotype_copy_to_device_async(void *user_context, calotype_buffer_t *buf,
+                              const calotype_device_interface_t *device_interface) {
+    return copy_to_device(user_context, buf, device_interface, "calotype_copy_to_device_async",
+                          Waiting::Async);
 }
 
 CALOTYPE_WEAK int calotype_buffer_copy(void *user_context, calotype_buffer_t *src,

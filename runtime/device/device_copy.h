@@ -10,6 +10,10 @@ namespace runtime {
  * this thread is bringing up to date: they need not wait for it any more. */
 void let_go_of_buffers();
 
+/** Move the device copy, if there is one, to where the call works, should it be on another device
+ * of the same kind. Reports failures. */
+int bring_here(void *user_context, calotype_buffer_t *buf);
+
 /// @name Fields that other threads may look at meanwhile
 /// @{
 inline void set_device(calotype_buffer_t *buf, uint64_t device,

@@ -8,6 +8,7 @@
 #include "runtime/abi/threads.h"
 #include "runtime/host/text.h"
 #include "runtime/host/thread_pool.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -219,5 +220,5 @@ CALOTYPE_WEAK int calotype_set_num_threads(int n) {
 }
 
 CALOTYPE_WEAK void calotype_shutdown_thread_pool(void) {
-    pool.shutdown();
+    pool.shutdown(no_deadline);
 }

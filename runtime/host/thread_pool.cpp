@@ -24,11 +24,13 @@
 #include "runtime/host/thread_pool.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/start_thread.h"
+#include "runtime/host/timed_wait.h"
 
 #include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace calotype {
@@ -42,6 +44,8 @@ static thread_local bool thread_is_worker = false;
 static constexpr int max_threads = 256;
 /** Rounds of busy waiting before a thread goes to sleep: some tens of microseconds. */
 static constexpr int spin_rounds = 1000;
+/** For how long the end of the process waits for workers. */
+static constexpr uint32_t exit_wait_ms = 200;
 
 struct ThreadPool::Worker {
     Worker *next;
@@ -52,8 +56,7 @@ JobSet *ThreadPool::current_set() {
     return thread_set;
 }
 
-// ---- number of threads
-// ---------------------------------------------------------------------------
+// ---- number of threads -----------------------------------------------------------------------
 
 static int processors() {
 #if defined(__linux__)
@@ -90,8 +93,7 @@ int ThreadPool::worker_quota() {
     return n < 1 ? 1 : n;
 }
 
-// ---- workers
-// -------------------------------------------------------------------------------------
+// ---- workers ---------------------------------------------------------------------------------
 
 void ThreadPool::before_fork() {
     mutex.lock();
@@ -172,7 +174,28 @@ void ThreadPool::worker_main() {
     mutex.unlock();
 }
 
-void ThreadPool::shutdown() {
+/** Wait until the thread has ended; false: it had not at the deadline, and is left to itself. */
+static bool join_until(pthread_t thread, uint64_t deadline_ns) {
+#if defined(__linux__)
+    const uint64_t now = now_ns();
+    if (deadline_ns != no_deadline) {
+        const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+        timespec until = {};
+        clock_gettime(CLOCK_REALTIME, &until);
+        const uint64_t ns = uint64_t(until.tv_nsec) + left;
+        until.tv_sec += time_t(ns / 1000000000u);
+        until.tv_nsec = long(ns % 1000000000u);
+        const bool has_ended = pthread_timedjoin_np(thread, nullptr, &until) == 0;
+        if (!has_ended) {
+            pthread_detach(thread);
+        }
+        return has_ended;
+    }
+#endif
+    return pthread_join(thread, nullptr) == 0;
+}
+
+void ThreadPool::shutdown(uint64_t deadline_ns) {
     mutex.lock();
     Worker *worker = first_worker;
     first_worker = nullptr;
@@ -180,15 +203,16 @@ void ThreadPool::shutdown() {
     work.fetch_add(1, std::memory_order_release);
     wake(work, everyone);
     mutex.unlock();
+    bool have_ended = true;
     while (worker) {
-        pthread_join(worker->thread, nullptr);
+        have_ended = join_until(worker->thread, deadline_ns) && have_ended;
         Worker *next = worker->next;
         free(worker);
         worker = next;
     }
     mutex.lock();
     workers = 0;
-    stopping = false;
+    stopping = !have_ended;  // for those that are left
     mutex.unlock();
 }
 
@@ -197,17 +221,17 @@ void ThreadPool::shutdown_if_unused() {
     const bool unused = sets == 0 && !thread_is_worker && !stopping;
     mutex.unlock();
     if (unused) {
-        shutdown();
+        shutdown(deadline_after_ms(exit_wait_ms));
     }
 }
 
-/** When the process ends, or the library that holds the runtime is unloaded. */
+/** When the process ends, or the library that holds the runtime is unloaded. A worker that has
+ * called the driver of a GPU may be kept by the driver as it ends. */
 __attribute__((destructor)) static void end_of_process() {
     pool.shutdown_if_unused();
 }
 
-// ---- the list of jobs
-// ----------------------------------------------------------------------------
+// ---- the list of jobs ------------------------------------------------------------------------
 
 void ThreadPool::list(Job &job) {
     job.prev = nullptr;
@@ -291,8 +315,7 @@ void ThreadPool::finish(Job &job) {
     }
 }
 
-// ---- working
-// -------------------------------------------------------------------------------------
+// ---- working ---------------------------------------------------------------------------------
 
 static int run_range(Job &job, int64_t min, int64_t extent) {
     void *user_context = job.set->user_context;

@@ -87,12 +87,13 @@ public:
     /** Threads that a loop uses. */
     int num_threads();
     int set_num_threads(int n);
-    /** End all workers. No set may be unfinished. */
-    void shutdown();
-    /** The same if that is so now. */
+    /** End all workers. No set may be unfinished. Those that have not ended by the deadline are
+     * left to themselves. */
+    void shutdown(uint64_t deadline_ns);
+    /** The same if no set is, with 200 ms. */
     void shutdown_if_unused();
 
-    /** Round a fork(): the child has none of the workers. */
+    /** Around a fork(): the child has none of the workers. */
     void before_fork();
     void after_fork_in_parent();
     void after_fork_in_child();

@@ -15,6 +15,7 @@
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/cache/callbacks.h"
+#include "runtime/device/failure.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
@@ -198,6 +199,7 @@ calotype_status add_record(const ContextFacts &described, ContextRecord **record
 
 calotype_status meet(const ContextFacts &described, ContextRecord **record) {
     bool is_new = false;
+    know_backend(kernel_backend);
     const calotype_status status = add_record(described, record, &is_new);
     if (is_new && !ask_to_be_told(**record)) {
         LockGuard lock(registry_lock);
@@ -317,6 +319,29 @@ void release_scope(const DeviceScope &scope) {
     if (scope.context) {
         calotype_release_cl_context(scope.user_context);
     }
+}
+
+bool has_any_context() {
+    LockGuard lock(registry_lock);
+    const ContextRecord *record = first_record;
+    while (record && record->id.load(std::memory_order_relaxed) == 0) {
+        record = record->next;
+    }
+    return record;
+}
+
+bool has_context(void *user_context) {
+    DeviceScope scope = {};
+    if (is_of_another_api(user_context)) {
+        return true;  // which acquire_scope() refuses
+    }
+    const bool is_there =
+        acquire_scope(user_context, false, &scope) == CALOTYPE_OK && scope.context;
+    if (is_there) {
+        release_scope(scope);
+    }
+    clear_failure();
+    return is_there;
 }
 
 bool is_context_alive(uint64_t id) {

@@ -66,11 +66,18 @@ inline cl_command_queue queue_of(const DeviceScope &scope) {
 calotype_status note_queue(ContextRecord &record, cl_command_queue queue);
 /** Wait for all queues that were noted. */
 calotype_status finish_queues(ContextRecord &record);
+/** KernelBackend::await_idle: the same until the deadline. */
+bool await_queues(const DeviceScope &scope, uint64_t deadline_ns);
 /** They are not waited for any more. */
 void forget_queues(ContextRecord &record, bool has_driver);
 void note_load(ContextRecord &record);
 void note_unload(ContextRecord &record);
 
+extern const KernelBackend kernel_backend;
+
+/** KernelBackend::has_any and has_context. */
+bool has_any_context();
+bool has_context(void *user_context);
 /** Whether the context with that identity still exists. */
 bool is_context_alive(uint64_t id);
 /** The context has ended, or is about to: its identity is never answered again. */

@@ -4,6 +4,7 @@
 // device copies it is queued.
 #include "runtime/opencl/copy.h"
 
+#include "runtime/abi/device_context.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/copy_plan.h"
@@ -133,9 +134,10 @@ int copy_box(void *closure, const CopyBox &box) {
     return 0;
 }
 
-/** Memory on the host must not be touched after the copy has returned, whether it failed or not. */
-int finish(const Ends &ends, int code) {
-    if (ends.src_mem && ends.dst_mem) {
+/** Memory on the host must not be touched after the copy has returned, whether it failed or not,
+ * unless the caller has said that it does wait. */
+int finish(const Ends &ends, int code, bool waits) {
+    if ((ends.src_mem && ends.dst_mem) || (!waits && code == 0)) {
         return code;
     }
     const cl_int error = cl().clFinish(queue_of(ends.scope));
@@ -167,10 +169,15 @@ bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_dev
 }
 
 int copy(void *user_context, const calotype_buffer_t *src, bool from_device,
-         const calotype_buffer_t *dst, bool to_device) {
+         const calotype_buffer_t *dst, bool to_device, bool waits = true) {
     Scope scope(user_context);
-    return scope.is_open() ? copy_elements(scope.get(), *src, from_device, *dst, to_device)
+    return scope.is_open() ? copy_elements(scope.get(), *src, from_device, *dst, to_device, waits)
                            : calotype_error_code_device_buffer_copy_failed;
+}
+
+bool names_queue(const void *user_context) {
+    const calotype_device_context *given = calotype_get_device_context(user_context);
+    return given && given->stream;
 }
 
 bool is_ours(const calotype_device_interface_t *interface) {
@@ -181,7 +188,7 @@ bool is_ours(const calotype_device_interface_t *interface) {
 }  // namespace
 
 int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool from_device,
-                  const calotype_buffer_t &dst, bool to_device) {
+                  const calotype_buffer_t &dst, bool to_device, bool waits) {
     if (!has_end(scope, src, from_device) || !has_end(scope, dst, to_device)) {
         return calotype_error_code_device_buffer_copy_failed;
     }
@@ -198,7 +205,7 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
         return calotype_error_code_device_buffer_copy_failed;
     }
     Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};
-    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends));
+    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends), waits);
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {
@@ -207,6 +214,14 @@ int copy_to_host(void *user_context, calotype_buffer_t *buf) {
 
 int copy_to_device(void *user_context, calotype_buffer_t *buf) {
     return copy(user_context, buf, false, buf, true);
+}
+
+int copy_to_host_async(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, true, buf, false, !names_queue(user_context));
+}
+
+int copy_to_device_async(void *user_context, calotype_buffer_t *buf) {
+    return copy(user_context, buf, false, buf, true, !names_queue(user_context));
 }
 
 int buffer_copy(void *user_context, calotype_buffer_t *src,

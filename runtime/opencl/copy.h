@@ -9,14 +9,17 @@ namespace calotype {
 namespace runtime {
 namespace opencl {
 
-/** Copy what src and dst have in common, from and to the device or the host; an error code. */
+/** Copy what src and dst have in common, from and to the device or the host; an error code. With
+ * the host at one end `waits` tells whether the copy is complete then. */
 int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool from_device,
-                  const calotype_buffer_t &dst, bool to_device);
+                  const calotype_buffer_t &dst, bool to_device, bool waits = true);
 
 /** @name Members of calotype_device_interface_impl_t, of buffers and of images */
 /**@{*/
 int copy_to_host(void *user_context, calotype_buffer_t *buf);
 int copy_to_device(void *user_context, calotype_buffer_t *buf);
+int copy_to_host_async(void *user_context, calotype_buffer_t *buf);
+int copy_to_device_async(void *user_context, calotype_buffer_t *buf);
 int buffer_copy(void *user_context, calotype_buffer_t *src,
                 const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst);
 /**@}*/

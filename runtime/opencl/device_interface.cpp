@@ -77,14 +77,19 @@ void end_context(uint64_t context_uid, bool has_driver) {
     forget_context(context_uid);
 }
 
-const KernelBackend kernels = {
+}  // namespace
+
+const KernelBackend calotype::runtime::opencl::kernel_backend = {
     .name = "OpenCL",
     .acquire = acquire,
     .release = release_scope,
+    .has_any = has_any_context,
+    .has_context = has_context,
     .enter = enter,
     .leave = leave,
     .is_alive = is_context_alive,
     .is_own = is_context_alive,  // its programs keep it
+    .await_idle = await_queues,
     .end_context = end_context,
     .describe = describe,
     .name_device = name_device,
@@ -102,6 +107,8 @@ const KernelBackend kernels = {
     .query_event = query_event,
     .destroy_event = destroy_event,
 };
+
+namespace {
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
     (void)buf;
@@ -123,7 +130,7 @@ int device_release(void *user_context) {
         return scope.has_failed() ? calotype_error_code_gpu_device_error : 0;
     }
     // Of the modules: those that are held for longer than that stay, and the context with them.
-    const calotype_status released = release_context_of(kernels, user_context, patience_ms);
+    const calotype_status released = release_context_of(kernel_backend, user_context, patience_ms);
     if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
         set_failure(calotype_last_error()->log);
         return calotype_error_code_gpu_device_error;
@@ -166,7 +173,9 @@ const calotype_device_interface_impl_t impl = {
     .device_release_crop = device_release_crop,
     .wrap_native = wrap_native,
     .detach_native = detach_native,
-    .kernels = &kernels,
+    .kernels = &kernel_backend,
+    .copy_to_host_async = copy_to_host_async,
+    .copy_to_device_async = copy_to_device_async,
 };
 
 const calotype_device_interface_impl_t image_impl = {
@@ -186,7 +195,9 @@ const calotype_device_interface_impl_t image_impl = {
     .device_release_crop = device_release_crop,
     .wrap_native = wrap_image,
     .detach_native = detach_native,
-    .kernels = &kernels,
+    .kernels = &kernel_backend,
+    .copy_to_host_async = copy_to_host_async,
+    .copy_to_device_async = copy_to_device_async,
 };
 
 constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);

@@ -7,10 +7,14 @@
 // retains any more, are waited for and given up. The driver is never waited for with the lock held.
 #include <new>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "runtime/device/failure.h"
+#include "runtime/host/timed_wait.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
+#include "runtime/opencl/launch.h"
 
 namespace calotype {
 namespace runtime {
@@ -122,6 +126,33 @@ calotype_status finish_queues(ContextRecord &record) {
             result = result == CL_SUCCESS ? error : result;
         });
     return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
+}
+
+/** Whether all that is queued has run by then. */
+static bool await_queue(const DeviceScope &scope, cl_command_queue queue, uint64_t deadline_ns) {
+    constexpr unsigned poll_us = 50;
+    void *marker = nullptr;
+    if (record_event(scope, queue, &marker) != CALOTYPE_OK) {
+        return false;
+    }
+    calotype_status status = query_event(marker);
+    while (status == CALOTYPE_E_BUSY && now_ns() < deadline_ns) {
+        usleep(poll_us);
+        status = query_event(marker);
+    }
+    destroy_event(marker);
+    return status == CALOTYPE_OK;
+}
+
+bool await_queues(const DeviceScope &scope, uint64_t deadline_ns) {
+    bool are_idle = true;
+    for_each_queue(
+        record_of(scope), [](cl_command_queue) { return true; },
+        [&](cl_command_queue queue, Slot &) {
+            are_idle = are_idle && await_queue(scope, queue, deadline_ns);
+        });
+    clear_failure();
+    return are_idle;
 }
 
 void forget_queues(ContextRecord &record, bool has_driver) {

@@ -200,6 +200,37 @@ TEST_P(ThreadPool, WorksOnInAForkedChild) {
     EXPECT_EQ(20, count_to_20());
 }
 
+/// As the driver of a GPU does to threads that have called it.
+struct KeepsItsThread {
+    ~KeepsItsThread() {
+        for (;;) {
+            pause();
+        }
+    }
+};
+
+TEST(ThreadPoolAtExit, AWorkerThatIsKeptAsItEndsDoesNotKeepTheProcess) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::thread::id main_thread = std::this_thread::get_id();
+        std::atomic<int> kept{0};
+        while (kept == 0) {
+            par_for(0, 100, [&](int) {
+                if (std::this_thread::get_id() != main_thread) {
+                    static thread_local KeepsItsThread of_the_worker;
+                    (void)of_the_worker;
+                    kept++;
+                }
+                return 0;
+            });
+        }
+        exit(7);
+    }
+    int status = 0;
+    ASSERT_EQ(child, waitpid(child, &status, 0));
+    EXPECT_EQ(7, WEXITSTATUS(status));
+}
+
 TEST(ThreadPoolSize, IsWhatWasSet) {
     calotype_set_num_threads(5);
     EXPECT_EQ(5, calotype_get_num_threads());

@@ -23,9 +23,10 @@
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context_table.h"
+#include "runtime/cuda/host_memory.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
-#include "runtime/cuda/memory/free_order.h"
+#include "runtime/cuda/memory/stream_order.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
@@ -70,6 +71,17 @@ void remember(Piece *piece) {
     piece->next = stripe.first;
     stripe.first = piece;
     live.fetch_add(1, std::memory_order_relaxed);
+}
+
+/** The owner of a piece of the stripe; null if there is none such. */
+template<typename Choice>
+ContextInfo *owner_in(Stripe &stripe, Choice is_wanted) {
+    LockGuard lock(stripe.lock);
+    Piece *piece = stripe.first;
+    while (piece && !is_wanted(*piece)) {
+        piece = piece->next;
+    }
+    return piece ? piece->owner : nullptr;
 }
 
 /** Out of the table; null if there is none of that handle. */
@@ -205,35 +217,6 @@ void give_back_late(Piece *piece) {
     forget(piece);
 }
 
-/** The context lives while this does, if it is there: whoever ends it waits. */
-class ContextUse {
-    ContextInfo &info;
-    DeviceScope scope = {};
-
-public:
-    const bool is_entered;
-
-    explicit ContextUse(ContextInfo &info) : info(info), is_entered(begin()) {
-    }
-    ~ContextUse() {
-        if (is_entered) {
-            leave(scope);
-        }
-        end_use(info);
-    }
-    ContextUse(const ContextUse &) = delete;
-
-private:
-    bool begin() {
-        info.users.fetch_add(1, std::memory_order_seq_cst);
-        if (info.uid.load(std::memory_order_seq_cst) == 0) {
-            return false;
-        }
-        scope.context = info.handle.load(std::memory_order_relaxed);
-        return enter(scope) == CALOTYPE_OK;
-    }
-};
-
 /** What is freed without a stream in that context. */
 calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
     calotype_status first = CALOTYPE_OK;
@@ -246,7 +229,7 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
         pieces = piece->next;
         CUstream stream = nullptr;
         calotype_status status =
-            use.is_entered ? stream_to_free_on(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
+            use.is_entered ? stream_after_all_work(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
         if (status == CALOTYPE_E_CAPTURE) {
             clear_failure();
             deferred.add(piece);
@@ -482,6 +465,18 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
     return CALOTYPE_OK;
 }
 
+ContextInfo *owner_of(CUdeviceptr handle) {
+    return owner_in(stripe_of(handle), [=](const Piece &p) { return p.handle == handle; });
+}
+
+ContextInfo *owner_of_part(CUdeviceptr address) {
+    ContextInfo *owner = owner_of(address);
+    for (int i = 0; i < n_stripes && !owner; i++) {
+        owner = owner_in(stripes[i], [=](const Piece &p) { return address - p.base < p.bytes; });
+    }
+    return owner;
+}
+
 calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     Piece *piece = take(handle);
     if (!piece) {
@@ -540,7 +535,7 @@ calotype_status release_unused(const Call &call) {
     if (!is_any_captured(context) && !is_capturing(call.scope(), nullptr)) {
         status = give_back_deferred(context);
         driver().cuStreamSynchronize(call.stream());
-        if (CUstream stream = context.free_stream.load(std::memory_order_acquire)) {
+        if (CUstream stream = context.ordered_stream.load(std::memory_order_acquire)) {
             driver().cuStreamSynchronize(stream);
         }
     }
@@ -571,7 +566,8 @@ void end_context(uint64_t context_uid, bool has_driver) {
             }
         }
     }
-    end_free_stream(*info, has_driver);
+    unlock_all_in(*info, has_driver);
+    end_ordered_stream(*info, has_driver);
     if (has_driver) {
         leave(scope);
     }

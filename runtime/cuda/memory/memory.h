@@ -14,6 +14,10 @@ namespace cuda {
 calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdeviceptr *handle);
 /** Free what allocate() gave, whatever context the call names, if it names one at all. */
 calotype_status deallocate(void *user_context, CUdeviceptr handle);
+/** The context in which allocate() gave the handle; null if it did not, or no more. */
+ContextInfo *owner_of(CUdeviceptr handle);
+/** The same for an address within a piece, as crops have; looks at all pieces. */
+ContextInfo *owner_of_part(CUdeviceptr address);
 /** KernelBackend::reuse_memory. */
 bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
                   uint64_t *handle);

@@ -182,6 +182,8 @@ void destroy_contents(CUctx_st *context) {
     erase_of(
         s.allocations, [](const Allocation &piece) { return piece.pool ? nullptr : piece.context; },
         context);
+    std::erase_if(s.locked_memory,
+                  [=](const auto &memory) { return memory.second.context == context; });
     context->default_stream = context->thread_stream = {};
     s.contexts.erase(context);
 }
@@ -319,6 +321,11 @@ int live_graphs() {
 int live_streams() {
     Guard guard(state().lock);
     return int(state().streams.size());
+}
+
+int live_locked_memory() {
+    Guard guard(state().lock);
+    return int(state().locked_memory.size());
 }
 
 int live_pools() {

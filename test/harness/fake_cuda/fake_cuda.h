@@ -76,6 +76,8 @@ int live_events();
 int live_graphs();
 int live_streams();
 int live_pools();
+/// Pieces of host memory that are page-locked.
+int live_locked_memory();
 /// Of the calling thread's stack of contexts.
 int current_depth();
 void *current_context();

@@ -18,7 +18,7 @@ CUresult allocate(CUctx_st *context, size_t bytes, CUdeviceptr *address, void *p
     if (bytes > s.memory || s.used_bytes() > s.memory - bytes) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes), pool};
+    Allocation piece{context, bytes, std::make_unique<uint8_t[]>(bytes), pool, context->device};
     *address = reinterpret_cast<CUdeviceptr>(piece.memory.get());
     s.allocations.insert_or_assign(*address, std::move(piece));
     return CUDA_SUCCESS;
@@ -31,9 +31,25 @@ void give_to_graph(Stream &stream, size_t bytes, CUdeviceptr address) {
     CUctx_st *context = stream.context;
     stream.capture->nodes.push_back([=] {
         Guard guard(state().lock);
-        state().allocations.insert_or_assign(reinterpret_cast<CUdeviceptr>(memory.get()),
-                                             Allocation{context, bytes, nullptr, nullptr});
+        state().allocations.insert_or_assign(
+            reinterpret_cast<CUdeviceptr>(memory.get()),
+            Allocation{context, bytes, nullptr, nullptr, context->device});
     });
+}
+
+/// Whether kernels of the device can use the memory, and plain copies in a context of it. With the
+/// lock held.
+bool is_reachable(const Allocation &piece, int device) {
+    return piece.device == device;
+}
+
+/// The device of the memory, or of what is current for memory of the host. With the lock held.
+CUresult check_device(CUdeviceptr address) {
+    const Allocation *piece = state().find(address, 1);
+    CUctx_st *context = nullptr;
+    const CUresult code = current(&context);
+    return code || !piece || is_reachable(*piece, context->device) ? code
+                                                                   : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult misused(CUresult code) {
@@ -55,10 +71,38 @@ bool is_inside(const End &end, size_t width, size_t rows, size_t slices) {
            state().find(reinterpret_cast<CUdeviceptr>(end.memory), extent);
 }
 
+/// A context of the device must be given for memory of a device.
+CUresult check_peer(const End &end, CUcontext context) {
+    const Allocation *piece = state().find(reinterpret_cast<CUdeviceptr>(end.memory), 1);
+    return state().contexts.count(context) && piece && piece->device == context->device
+               ? CUDA_SUCCESS
+               : misused(CUDA_ERROR_INVALID_CONTEXT);
+}
+
+struct Peers {
+    CUcontext from, to;  ///< null: no copy between peers
+};
+
+CUresult check_ends(const End &from, const End &to, const Peers &peers) {
+    const End *ends[] = {&from, &to};
+    const CUcontext contexts[] = {peers.from, peers.to};
+    CUresult code = CUDA_SUCCESS;
+    for (int i = 0; i < 2 && code == CUDA_SUCCESS; i++) {
+        const End &end = *ends[i];
+        code = end.type == CU_MEMORYTYPE_HOST ? CUDA_SUCCESS
+               : peers.from                   ? check_peer(end, contexts[i])
+                            : check_device(reinterpret_cast<CUdeviceptr>(end.memory));
+    }
+    return code;
+}
+
 CUresult copy(const End &from, const End &to, size_t width, size_t rows, size_t slices,
-              CUstream stream) {
+              CUstream stream, const Peers &peers = {}) {
     {
         Guard guard(state().lock);
+        if (CUresult code = check_ends(from, to, peers)) {
+            return code;
+        }
         if (!is_inside(from, width, rows, slices) || !is_inside(to, width, rows, slices)) {
             return misused(CUDA_ERROR_INVALID_VALUE);
         }
@@ -230,9 +274,21 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     if (!piece) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) {
+    CUctx_st *context = nullptr;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
         *static_cast<CUcontext *>(value) = piece->context;
-    } else {
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        if (current(&context) || !is_reachable(*piece, context->device)) {
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        *static_cast<CUdeviceptr *>(value) = address;
+        break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *static_cast<int *>(value) = piece->device;
+        break;
+    default:
         *static_cast<unsigned *>(value) = CU_MEMORYTYPE_DEVICE;
     }
     return CUDA_SUCCESS;
@@ -278,4 +334,48 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream) {
     return copy(source_of(*c, c->srcPitch * c->srcHeight),
                 destination_of(*c, c->dstPitch * c->dstHeight), c->WidthInBytes, c->Height,
                 c->Depth, stream);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, size_t bytes, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpyPeerAsync");
+    return copy({CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(from), bytes, bytes},
+                {CU_MEMORYTYPE_DEVICE, reinterpret_cast<uint8_t *>(to), bytes, bytes}, bytes, 1, 1,
+                stream, {from_context, to_context});
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
+    FAKE_CUDA_CALL("cuMemcpy3DPeerAsync");
+    return copy(source_of(*c, c->srcPitch * c->srcHeight),
+                destination_of(*c, c->dstPitch * c->dstHeight), c->WidthInBytes, c->Height,
+                c->Depth, stream, {c->srcContext, c->dstContext});
+}
+
+CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned) {
+    FAKE_CUDA_CALL("cuMemHostRegister");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    const auto start = reinterpret_cast<uintptr_t>(memory);
+    for (const auto &[other, locked] : state().locked_memory) {
+        const auto begin = reinterpret_cast<uintptr_t>(other);
+        if (start < begin + locked.bytes && begin < start + bytes) {
+            return misused(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+        }
+    }
+    state().locked_memory[memory] = {context, bytes};
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *memory) {
+    FAKE_CUDA_CALL("cuMemHostUnregister");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (CUresult code = current(&context)) {
+        return code;
+    }
+    return state().locked_memory.erase(memory) ? CUDA_SUCCESS
+                                               : misused(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
 }

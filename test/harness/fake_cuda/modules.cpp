@@ -99,6 +99,18 @@ void *global(const std::string &name) {
 
 }  // namespace fake_cuda
 
+/// An argument that is an address which kernels there cannot reach.
+static bool is_memory_of_another_device(const std::vector<uint8_t> &value,
+                                        const CUctx_st &context) {
+    CUdeviceptr address = 0;
+    if (value.size() != sizeof address) {
+        return false;
+    }
+    memcpy(&address, value.data(), sizeof address);
+    const Allocation *piece = state().find(address, 1);
+    return piece && piece->device != context.device;
+}
+
 CUresult fake_cuda::prepare_launch(CUfunction handle, CUctx_st *context,
                                    const CUDA_KERNEL_NODE_PARAMS &params, CUstream stream,
                                    Work *work) {
@@ -124,6 +136,11 @@ CUresult fake_cuda::prepare_launch(CUfunction handle, CUctx_st *context,
     for (size_t i = 0; i < function->arg_bytes.size(); i++) {
         const auto *value = static_cast<const uint8_t *>(params.kernelParams[i]);
         queued.values.emplace_back(value, value + function->arg_bytes[i]);
+        if (is_memory_of_another_device(queued.values.back(), *context)) {
+            state().misuse++;
+            context->is_broken = true;
+            return CUDA_ERROR_ILLEGAL_ADDRESS;
+        }
     }
     *work = [queued] {
         run(queued);
@@ -150,7 +167,7 @@ CUresult cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned count,
     }
     // The memory of variables is known to copies.
     for (auto &[name, bytes] : module->globals) {
-        Allocation piece{context, bytes.size(), nullptr};
+        Allocation piece{context, bytes.size(), nullptr, nullptr, context->device};
         state().allocations.emplace(reinterpret_cast<CUdeviceptr>(bytes.data()), std::move(piece));
     }
     *handle = reinterpret_cast<CUmodule>(module.get());

@@ -85,6 +85,13 @@ struct Allocation {
     size_t bytes;
     std::unique_ptr<uint8_t[]> memory;  ///< null: a variable of a module
     void *pool = nullptr;               ///< it is the device's, and outlives the context
+    int device = 0;
+};
+
+/// Host memory that is page-locked.
+struct LockedMemory {
+    CUctx_st *context;
+    size_t bytes;
 };
 
 struct Device {
@@ -121,6 +128,7 @@ struct State {
     std::map<void *, std::unique_ptr<Event>> events;
     std::map<CUdeviceptr, Allocation> allocations;
     std::set<void *> pools;
+    std::map<void *, LockedMemory> locked_memory;
     std::map<void *, std::shared_ptr<Graph>> graphs, execs;
     std::map<void *, std::shared_ptr<UserObject>> user_objects;  ///< which their makers own
 

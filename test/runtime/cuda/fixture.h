@@ -52,6 +52,7 @@ protected:
         EXPECT_EQ(0u, errors.count());
         EXPECT_EQ(0, fake_cuda::live_allocations());
         EXPECT_EQ(0, fake_cuda::live_events());
+        EXPECT_EQ(0, fake_cuda::live_locked_memory());
         EXPECT_EQ(0, fake_cuda::misuse());
         EXPECT_EQ(0, fake_cuda::current_depth());
         fake_cuda::reset();

@@ -2,6 +2,7 @@
 // Contexts of applications, with more queues than one, with memory that is kept for later, and with
 // libraries that come and go.
 #include "harness/on_context.h"
+#include "harness/processes.h"
 #include "opencl_test.h"
 
 #include <algorithm>
@@ -105,6 +106,62 @@ TEST_F(OpenClContexts, may_end_after_the_library_that_used_them_is_closed) {
     EXPECT_EQ(0, dlclose(plugin));
     own.end();
     EXPECT_EQ(fake().live("context"), 0);
+}
+
+TEST_F(OpenClContexts, a_release_ends_the_identity_where_only_memory_was_allocated) {
+    OwnContext own;
+    use_memory(own, 100);
+    const uint64_t before = own.uid();
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    EXPECT_FALSE(backend().is_alive(before));
+    EXPECT_LT(before, own.uid());
+    own.end();
+}
+
+TEST_F(OpenClContexts, asynchronous_copies_wait_for_nothing_on_a_queue_of_the_call) {
+    OwnContext own;
+    Buffer<int> buffer(100);
+    const uint64_t before = fake().calls("clFinish");
+    buffer.fill(5);
+    buffer.set_host_dirty();
+    EXPECT_EQ(calotype_copy_to_device_async(&own.as_user_context, buffer.raw_buffer(),
+                                            calotype_opencl_device_interface()),
+              0)
+        << errors();
+    buffer.set_device_dirty();
+    EXPECT_EQ(calotype_copy_to_host_async(&own.as_user_context, buffer.raw_buffer()), 0);
+    EXPECT_EQ(fake().calls("clFinish"), before);
+    EXPECT_EQ(calotype_device_sync(&own.as_user_context, buffer.raw_buffer()), 0);
+    EXPECT_EQ(fake().calls("clFinish"), before + 1);
+    EXPECT_EQ(buffer(99), 5);
+    EXPECT_EQ(buffer.device_free(&own.as_user_context), 0);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    own.end();
+}
+
+/// Work that does not end, on the queue of the default context.
+TEST_F(OpenClContexts, one_process) {
+    if (!is_process_of_test()) {
+        GTEST_SKIP() << "started by the test below in a process of its own";
+    }
+    calotype_hold hold = {};
+    ASSERT_EQ(calotype_initialize_kernels(nullptr, &kernel.desc(), nullptr, &hold), CALOTYPE_OK);
+    const uint32_t one[3] = {1, 1, 1};
+    int value = 1;
+    void *args[] = {&value};
+    EXPECT_EQ(calotype_launch(nullptr, hold, 0, one, one, 0, nullptr, args), CALOTYPE_OK);
+    EXPECT_EQ(calotype_finalize_kernels(nullptr, &hold), CALOTYPE_OK);
+    DeviceScope scope = {};
+    ASSERT_EQ(backend().acquire(nullptr, &scope), CALOTYPE_OK);
+    fake().block_queue(static_cast<cl_command_queue>(scope.stream), true);
+    backend().release(scope);
+    process_report() << "ends";
+    std::exit(0);
+}
+
+TEST_F(OpenClContexts, a_process_ends_while_work_does_not) {
+    Processes processes;
+    EXPECT_EQ(processes.run("OpenClContexts.one_process", {"CALOTYPE_PROCESS_CASE=exit"}), "ends");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/memory/free_order.h"
+#include "runtime/cuda/memory/stream_order.h"
 
 #include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
@@ -12,19 +12,19 @@ namespace {
 
 /** Make stream and event of the context unless they are there. Of two threads that do so at once
  * one gives up its own. */
-CUresult make_free_stream(ContextInfo &info) {
+CUresult make_ordered_stream(ContextInfo &info) {
     const Driver &d = driver();
     const AllowedInCaptures allowed;
     CUstream stream = nullptr, no_stream = nullptr;
     CUevent event = nullptr, no_event = nullptr;
     CUresult code = note_failure("cuEventCreate", d.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    if (code == CUDA_SUCCESS && !info.free_event.compare_exchange_strong(no_event, event)) {
+    if (code == CUDA_SUCCESS && !info.ordering_event.compare_exchange_strong(no_event, event)) {
         d.cuEventDestroy(event);
     }
     if (code == CUDA_SUCCESS) {
         code = note_failure("cuStreamCreate", d.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     }
-    if (code == CUDA_SUCCESS && !info.free_stream.compare_exchange_strong(no_stream, stream)) {
+    if (code == CUDA_SUCCESS && !info.ordered_stream.compare_exchange_strong(no_stream, stream)) {
         d.cuStreamDestroy(stream);
     }
     return code;
@@ -33,7 +33,7 @@ CUresult make_free_stream(ContextInfo &info) {
 /** The event may be recorded once more by another thread before the stream is told to wait for it:
  * that record is after more work, not less. */
 CUresult wait_for_context(ContextInfo &info, CUstream stream) {
-    CUevent event = info.free_event.load(std::memory_order_acquire);
+    CUevent event = info.ordering_event.load(std::memory_order_acquire);
     CUresult code = driver().cuCtxRecordEvent(info.handle.load(std::memory_order_relaxed), event);
     return code == CUDA_SUCCESS ? driver().cuStreamWaitEvent(stream, event, 0) : code;
 }
@@ -46,7 +46,7 @@ bool is_any_captured(const ContextInfo &info) {
     return is_capturing(scope, nullptr);
 }
 
-calotype_status stream_to_free_on(ContextInfo &info, CUstream *stream) {
+calotype_status stream_after_all_work(ContextInfo &info, CUstream *stream) {
     *stream = nullptr;
     if (!info.has_streams.load(std::memory_order_relaxed)) {
         return CALOTYPE_OK;  // all work is on the default stream
@@ -58,36 +58,23 @@ calotype_status stream_to_free_on(ContextInfo &info, CUstream *stream) {
     if (!driver().cuCtxRecordEvent) {
         return status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
     }
-    if (!info.free_stream.load(std::memory_order_acquire)) {
-        if (CUresult code = make_free_stream(info)) {
+    if (!info.ordered_stream.load(std::memory_order_acquire)) {
+        if (CUresult code = make_ordered_stream(info)) {
             return status_of(code);
         }
     }
-    *stream = info.free_stream.load(std::memory_order_acquire);
+    *stream = info.ordered_stream.load(std::memory_order_acquire);
     return status_of(note_failure("cuCtxRecordEvent", wait_for_context(info, *stream)));
 }
 
-void end_free_stream(ContextInfo &info, bool has_driver) {
-    CUstream stream = info.free_stream.exchange(nullptr);
-    CUevent event = info.free_event.exchange(nullptr);
+void end_ordered_stream(ContextInfo &info, bool has_driver) {
+    CUstream stream = info.ordered_stream.exchange(nullptr);
+    CUevent event = info.ordering_event.exchange(nullptr);
     if (has_driver && stream) {
         driver().cuStreamDestroy(stream);
     }
     if (has_driver && event) {
         driver().cuEventDestroy(event);
-    }
-}
-
-void end_use(ContextInfo &info) {
-    if (info.users.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-        info.uid.load(std::memory_order_seq_cst) == 0) {
-        wake(info.users, everyone);
-    }
-}
-
-void await_users(ContextInfo &info) {
-    while (const uint32_t users = info.users.load(std::memory_order_seq_cst)) {
-        wait_on(info.users, users);
     }
 }
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/cuda/buffer_work.h"
+
+#include "runtime/cuda/captures.h"
+#include "runtime/cuda/memory/memory.h"
+#include "runtime/cuda/memory/stream_order.h"
+#include "runtime/device/failure.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+namespace {
+
+constinit std::atomic<bool> are_others_expected{false};
+
+/** The owner, if it is one that a call may be given without naming it. */
+ContextInfo *own_owner(CUdeviceptr address) {
+    ContextInfo *owner = context_records() > 1 ? owner_of_part(address) : owner_of(address);
+    return owner && is_own(*owner) ? owner : nullptr;
+}
+
+/** Whether kernels in the current context can use the memory. */
+bool is_reachable(CUdeviceptr address) {
+    CUdeviceptr same = 0;
+    return driver().cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address) ==
+           CUDA_SUCCESS;
+}
+
+calotype_status refuse(const DeviceScope &scope, CUdeviceptr address) {
+    int device = -1;
+    driver().cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+    Text text;
+    text << "the memory of the buffer at " << reinterpret_cast<void *>(address)
+         << " is on CUDA device " << device << ", and kernels on device " << scope.device
+         << " cannot reach it; it is a part of a buffer or the application's, so it is not moved";
+    set_failure(text.c_str());
+    return CALOTYPE_E_INVALID;
+}
+
+}  // namespace
+
+BufferWork::BufferWork(void *user_context, CUdeviceptr address) {
+    clear_failure();
+    begin(user_context, address);
+    if (state == CALOTYPE_OK) {
+        choose_stream();
+    }
+}
+
+BufferWork::~BufferWork() {
+    if (is_entered) {
+        leave(scope);
+    }
+    if (is_acquired) {
+        release(scope);
+    }
+    if (used) {
+        end_use(*used);
+    }
+}
+
+void BufferWork::begin(void *user_context, CUdeviceptr address) {
+    ContextInfo *owner = own_owner(address);
+    is_acquired = owner && acquire_existing(user_context, &scope);
+    if (owner && (!is_acquired || scope.device != owner->device->device)) {
+        work_for(*owner);
+        if (state == CALOTYPE_OK) {
+            return;
+        }
+        clear_failure();
+    }
+    state = is_acquired ? CALOTYPE_OK : acquire(user_context, &scope);
+    is_acquired = state == CALOTYPE_OK;
+    if (is_acquired) {
+        is_stream_named = scope.stream != nullptr;
+        note_stream(context_info(scope), static_cast<CUstream>(scope.stream));
+        state = enter(scope);
+        is_entered = state == CALOTYPE_OK;
+    }
+}
+
+/** In the context of the buffer, which nobody ends meanwhile. */
+void BufferWork::work_for(ContextInfo &owner) {
+    owner.users.fetch_add(1, std::memory_order_seq_cst);
+    const uint64_t uid = owner.uid.load(std::memory_order_seq_cst);
+    const DeviceScope found = {scope.user_context,
+                               owner.handle.load(std::memory_order_relaxed),
+                               uid,
+                               nullptr,
+                               owner.device->device,
+                               &owner};
+    state = uid ? enter(found) : CALOTYPE_E_CONTEXT_LOST;
+    if (state != CALOTYPE_OK) {
+        end_use(owner);
+        return;
+    }
+    if (is_acquired) {
+        release(scope);
+        is_acquired = false;
+    }
+    scope = found;
+    used = &owner;
+    is_entered = true;
+}
+
+/** While a stream is captured nobody may wait for all work, so there the default stream has to do.
+ */
+void BufferWork::choose_stream() {
+    CUstream stream = nullptr;
+    if (is_stream_named) {
+        return;
+    }
+    state = stream_after_all_work(context_info(scope), &stream);
+    if (state == CALOTYPE_E_CAPTURE) {
+        clear_failure();
+        state = CALOTYPE_OK;
+    }
+    scope.stream = stream;
+}
+
+calotype_status await_owner(const DeviceScope &scope, CUdeviceptr address) {
+    ContextInfo *owner = own_owner(address);
+    if (!owner || owner == scope.extra) {
+        return CALOTYPE_OK;
+    }
+    const ContextUse use(*owner);
+    CUstream stream = nullptr;
+    if (!use.is_entered) {
+        return CALOTYPE_OK;  // it has ended, and its work with it
+    }
+    const calotype_status status = stream_after_all_work(*owner, &stream);
+    return status ? status
+                  : status_of(
+                        note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(stream)));
+}
+
+void expect_other_devices() {
+    are_others_expected.store(true, std::memory_order_relaxed);
+}
+
+calotype_status locate(void *user_context, CUdeviceptr address, bool *is_here) {
+    *is_here = true;
+    if (context_records() < 2 && !are_others_expected.load(std::memory_order_relaxed)) {
+        return CALOTYPE_OK;
+    }
+    DeviceScope scope;
+    clear_failure();
+    calotype_status status = acquire(user_context, &scope);
+    if (status != CALOTYPE_OK) {
+        return status;
+    }
+    const ContextInfo *owner = owner_of(address);
+    if (owner != scope.extra && (status = enter(scope)) == CALOTYPE_OK) {
+        const bool is_reached = is_reachable(address);
+        *is_here = is_reached || !owner;
+        status = *is_here && !is_reached ? refuse(scope, address) : CALOTYPE_OK;
+        leave(scope);
+    }
+    release(scope);
+    return status;
+}
+
+CUcontext context_on_device_of(const ContextInfo &owner) {
+    return is_own(owner) ? owner.handle.load(std::memory_order_relaxed)
+                         : primary_context(owner.device->device, true);
+}
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype

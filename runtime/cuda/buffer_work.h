@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where and in which order a call works with the device copy of a buffer that is there already.
+//
+// The call's context is used, and its stream if it names one: then the application orders. A call
+// that names no stream is done after all work of the context. Memory of another device, which the
+// call's context cannot reach, is worked with in the primary context of that device if the buffer
+// was allocated there; that is also used where the call's own would first have to be made.
+#pragma once
+
+#include "runtime/cuda/context_table.h"
+
+namespace calotype {
+namespace runtime {
+namespace cuda {
+
+/** A call works with the memory at an address while this lives, if status() is CALOTYPE_OK. Starts
+ * with a clean failure text. */
+class BufferWork {
+public:
+    BufferWork(void *user_context, CUdeviceptr address);
+    ~BufferWork();
+    BufferWork(const BufferWork &) = delete;
+    BufferWork &operator=(const BufferWork &) = delete;
+
+    calotype_status status() const {
+        return state;
+    }
+    /** Its context is current; its stream is the one to work on. */
+    const DeviceScope &get_scope() const {
+        return scope;
+    }
+    /** Whether the call has named the stream, so that the application orders its work. */
+    bool names_stream() const {
+        return is_stream_named;
+    }
+
+private:
+    void begin(void *user_context, CUdeviceptr address);
+    void work_for(ContextInfo &owner);
+    void choose_stream();
+
+    DeviceScope scope = {};
+    calotype_status state = CALOTYPE_OK;
+    ContextInfo *used = nullptr;  ///< not the call's context: its user count is ours
+    bool is_acquired = false, is_entered = false, is_stream_named = false;
+};
+
+/** Wait for the work of the context in which the memory is, if that is another one of the runtime's
+ * than that of the scope. */
+calotype_status await_owner(const DeviceScope &scope, CUdeviceptr address);
+
+/** Whether kernels of a call can use the memory. False and CALOTYPE_OK: it is another device's, and
+ * the runtime can move it. */
+calotype_status locate(void *user_context, CUdeviceptr address, bool *is_here);
+/** Memory of other devices than those of known contexts is used from now on. */
+void expect_other_devices();
+
+/** A context of the owner's device that may be given to the driver: the owner itself if the runtime
+ * retained it, else the primary one. Null on failure. */
+CUcontext context_on_device_of(const ContextInfo &owner);
+
+}  // namespace cuda
+}  // namespace runtime
+}  // namespace calotype
