@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/cuda/buffer_work.h"
 
-#include "runtime/cuda/captures.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/cuda/memory/stream_order.h"
 #include "runtime/device/failure.h"
@@ -64,13 +63,33 @@ void BufferWork::begin(void *user_context, CUdeviceptr address) {
     ContextInfo *owner = own_owner(address);
     is_acquired = owner && acquire_existing(user_context, &scope);
     if (owner && (!is_acquired || scope.device != owner->device->device)) {
-        work_for(*owner);
+        begin_in(*owner);
         if (state == CALOTYPE_OK) {
             return;
         }
         clear_failure();
     }
+    begin_named(user_context);
+}
+
+/** Whether the context has not ended since it was found; then it does not before the work has. */
+bool BufferWork::use(ContextInfo &info, uint64_t uid) {
+    info.users.fetch_add(1, std::memory_order_seq_cst);
+    if (uid == 0 || info.uid.load(std::memory_order_seq_cst) != uid) {
+        end_use(info);
+        return false;
+    }
+    used = &info;
+    return true;
+}
+
+/** A context that another thread releases has another identity when it is named once more. */
+void BufferWork::begin_named(void *user_context) {
     state = is_acquired ? CALOTYPE_OK : acquire(user_context, &scope);
+    while (state == CALOTYPE_OK && !use(context_info(scope), scope.context_uid)) {
+        release(scope);
+        state = acquire(user_context, &scope);
+    }
     is_acquired = state == CALOTYPE_OK;
     if (is_acquired) {
         is_stream_named = scope.stream != nullptr;
@@ -80,19 +99,19 @@ void BufferWork::begin(void *user_context, CUdeviceptr address) {
     }
 }
 
-/** In the context of the buffer, which nobody ends meanwhile. */
-void BufferWork::work_for(ContextInfo &owner) {
-    owner.users.fetch_add(1, std::memory_order_seq_cst);
-    const uint64_t uid = owner.uid.load(std::memory_order_seq_cst);
+void BufferWork::begin_in(ContextInfo &owner) {
     const DeviceScope found = {scope.user_context,
                                owner.handle.load(std::memory_order_relaxed),
-                               uid,
+                               owner.uid.load(std::memory_order_acquire),
                                nullptr,
                                owner.device->device,
                                &owner};
-    state = uid ? enter(found) : CALOTYPE_E_CONTEXT_LOST;
+    state = use(owner, found.context_uid) ? enter(found) : CALOTYPE_E_CONTEXT_LOST;
     if (state != CALOTYPE_OK) {
-        end_use(owner);
+        if (used) {
+            end_use(*used);
+            used = nullptr;
+        }
         return;
     }
     if (is_acquired) {
@@ -100,7 +119,6 @@ void BufferWork::work_for(ContextInfo &owner) {
         is_acquired = false;
     }
     scope = found;
-    used = &owner;
     is_entered = true;
 }
 

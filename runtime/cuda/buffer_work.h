@@ -36,12 +36,14 @@ public:
 
 private:
     void begin(void *user_context, CUdeviceptr address);
-    void work_for(ContextInfo &owner);
+    void begin_named(void *user_context);
+    void begin_in(ContextInfo &owner);
+    bool use(ContextInfo &info, uint64_t uid);
     void choose_stream();
 
     DeviceScope scope = {};
     calotype_status state = CALOTYPE_OK;
-    ContextInfo *used = nullptr;  ///< not the call's context: its user count is ours
+    ContextInfo *used = nullptr;  ///< whose end waits for this work
     bool is_acquired = false, is_entered = false, is_stream_named = false;
 };
 

@@ -96,8 +96,16 @@ CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *
     return code ? report_code(user_context, code) : 0;
 }
 
+/** Whatever the dirty bits say, as they do both after a copy that failed: nothing is lost by it. */
+static int check_to_free(void *user_context, calotype_buffer_t *buf, const char *function) {
+    if (buf && buf->host_dirty()) {
+        clear_flag(buf, calotype_buffer_flag_device_dirty);
+    }
+    return check_buffer(user_context, buf, function);
+}
+
 CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *buf) {
-    if (int code = check_buffer(user_context, buf, "calotype_device_free")) {
+    if (int code = check_to_free(user_context, buf, "calotype_device_free")) {
         return code;
     }
     if (!buf->device_interface) {
@@ -134,7 +142,7 @@ calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
 }
 
 CALOTYPE_WEAK int calotype_device_and_host_free(void *user_context, calotype_buffer_t *buf) {
-    if (int code = check_buffer(user_context, buf, "calotype_device_and_host_free")) {
+    if (int code = check_to_free(user_context, buf, "calotype_device_and_host_free")) {
         return code;
     }
     if (!buf->device_interface) {

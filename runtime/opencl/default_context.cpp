@@ -81,7 +81,8 @@ int from_device_context(const calotype_device_context &given, cl_context *contex
 int acquire_context(void *user_context, cl_context *context, cl_command_queue *queue, bool create) {
     *context = nullptr;
     *queue = nullptr;
-    if (const calotype_device_context *given = calotype_get_device_context(user_context)) {
+    const calotype_device_context *given = calotype_get_device_context(user_context);
+    if (given && (given->context || given->stream)) {
         return from_device_context(*given, context, queue);
     }
     const calotype_status status = acquire_default_context(user_context, context, queue, create);

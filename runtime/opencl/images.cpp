@@ -173,7 +173,7 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
         return calotype_error_code_device_malloc_failed;
     }
     buf->device = make_handle(
-        {mem, 0, bytes_to_allocate(*buf), scope.get().context_uid, true, true, {0, 0, 0}});
+        {mem, 0, bytes_to_allocate(*buf), context_of(scope.get()), true, true, {0, 0, 0}});
     if (!buf->device) {
         cl().clReleaseMemObject(mem);
         return calotype_error_code_device_malloc_failed;
@@ -219,7 +219,7 @@ int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         return calotype_error_code_device_wrap_native_failed;
     }
     buf->device = make_handle(
-        {mem, 0, bytes_to_allocate(*buf), scope.get().context_uid, false, true, {0, 0, 0}});
+        {mem, 0, bytes_to_allocate(*buf), context_of(scope.get()), false, true, {0, 0, 0}});
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

@@ -223,7 +223,7 @@ class Parameters {
         uint64_t handle = 0;
         memcpy(&handle, value, sizeof handle);
         const auto *memory = reinterpret_cast<const DeviceMemory *>(uintptr_t(handle));
-        if (memory && memory->context_uid != scope.context_uid) {
+        if (memory && memory->context != scope.context) {
             log << "kernel " << desc.name << ", argument " << index
                 << ": the buffer is in another OpenCL context than that of the call";
             return CALOTYPE_E_INVALID;

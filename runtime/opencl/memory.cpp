@@ -48,7 +48,7 @@ bool keep(const DeviceScope &scope, const DeviceMemory &memory) {
         pool.release_unused = release_pool;
         calotype_register_device_allocation_pool(&pool);
     }
-    *kept = {memory.mem, memory.size, memory.context_uid, scope.stream, nullptr};
+    *kept = {memory.mem, memory.size, scope.context_uid, scope.stream, nullptr};
     LockGuard lock(kept_lock);
     kept->next = first_kept;
     first_kept = kept;
@@ -166,7 +166,7 @@ void free_kept_memory(uint64_t context_uid, bool has_driver) {
 }
 
 calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory) {
-    if (memory.context_uid == scope.context_uid) {
+    if (memory.context == scope.context) {
         return CALOTYPE_OK;
     }
     set_cause(Text() << "the buffer is in another OpenCL context than that of the call");
@@ -181,7 +181,7 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
     DeviceMemory memory = {};
     memory.size = bytes_to_allocate(*buf);
     memory.offset = uint64_t(bytes_before_origin(*buf));
-    memory.context_uid = scope.get().context_uid;
+    memory.context = context_of(scope.get());
     memory.is_owned = true;
     if (int code = allocate(scope.get(), memory.size, &memory.mem)) {
         return code;
@@ -202,7 +202,7 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
     }
     if (!memory.is_image && calotype_can_reuse_device_allocations(user_context)) {
         Scope scope(user_context);
-        if (scope.is_open() && scope.get().context_uid == memory.context_uid &&
+        if (scope.is_open() && scope.get().context == memory.context &&
             keep(scope.get(), memory)) {
             return 0;
         }
@@ -288,7 +288,7 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     buf->device = make_handle({mem,
                                uint64_t(bytes_before_origin(*buf)),
                                size,
-                               scope.get().context_uid,
+                               context_of(scope.get()),
                                false,
                                false,
                                {}});

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -38,6 +40,20 @@ class FakeCalls {
     };
     std::mutex lock;
     std::map<std::string, Plan> plans;
+    /// FAKE_DRIVER_FAULTS=N: about one of N calls of whatever function fails. Those that give
+    /// something back do it all the same.
+    const int one_of = getenv("FAKE_DRIVER_FAULTS") ? atoi(getenv("FAKE_DRIVER_FAULTS")) : 0;
+    const int fault = getenv("FAKE_DRIVER_FAULT") ? atoi(getenv("FAKE_DRIVER_FAULT")) : 999;
+    std::minstd_rand random;
+
+    bool is_fault(const std::string &function) {
+        const auto has = [&](const char *part) {
+            return function.find(part) != std::string::npos;
+        };
+        return one_of > 0 && random() % unsigned(one_of) == 0 && !has("Destroy") &&
+               !has("Release") && !has("Free") && !has("Unload") && !has("Pop") &&
+               !has("Unregister");
+    }
 
 public:
     /** To be called first by the function of that name. Answers how it should fail, 0 for not. */
@@ -50,7 +66,7 @@ public:
             delay = plan.delay_ms;
             const bool is_planned = plan.count >= plan.fail_from && plan.count < plan.fail_until;
             const bool is_turn = plan.one_in != 0 && plan.count % plan.one_in == 0;
-            result = is_planned || is_turn ? plan.result : 0;
+            result = is_planned || is_turn ? plan.result : is_fault(function) ? fault : 0;
         }
         if (delay > 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(delay));

@@ -96,9 +96,10 @@ TEST(Archive, NeedsLibcThreadsAndDlAlone) {
         // their checked variants, which some distributions make the default
         "__fprintf_chk", "__memcpy_chk", "__memset_chk", "__snprintf_chk",
         // threads and dl
-        "pthread_atfork", "pthread_create", "pthread_detach", "pthread_join", "pthread_setspecific",
-        "pthread_key_delete", "pthread_key_create", "pthread_self", "pthread_setname_np",
-        "pthread_sigmask", "sigdelset", "sigfillset", "dlopen", "dlsym", "dlclose", "dladdr",
+        "pthread_atfork", "pthread_create", "pthread_detach", "pthread_join",
+        "pthread_timedjoin_np", "pthread_setspecific", "pthread_key_delete", "pthread_key_create",
+        "pthread_self", "pthread_setname_np", "pthread_sigmask", "sigdelset", "sigfillset",
+        "dlopen", "dlsym", "dlclose", "dladdr",
         // the linker
         "_GLOBAL_OFFSET_TABLE_"};
     const Symbols symbols = symbols_of_archive();

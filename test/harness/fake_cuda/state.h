@@ -108,7 +108,9 @@ struct State {
     bool pools_supported = true;
     bool unmaps_contexts = false;
     size_t memory = size_t(1) << 30;
-    std::vector<Device> devices{1};
+    /// FAKE_CUDA_DEVICES: how many, for programs that are not tests.
+    std::vector<Device> devices = std::vector<Device>(
+        getenv("FAKE_CUDA_DEVICES") ? size_t(atoi(getenv("FAKE_CUDA_DEVICES"))) : 1);
 
     calotype_test::FakeCalls calls;
     std::map<std::string, std::function<void()>> hooks;

@@ -424,4 +424,16 @@ TEST_F(CudaBuffers, CopiesNeedHostMemory) {
     EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
 }
 
+/// As after a copy to the device that failed, and a pipeline that did not look.
+TEST_F(CudaBuffers, ABufferThatIsDirtyOnBothSidesIsFreed) {
+    Ints a(4);
+    ASSERT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));
+    a.buf.set_host_dirty();
+    a.buf.set_device_dirty();
+    EXPECT_NE(0, calotype_copy_to_host(nullptr, &a.buf));
+    EXPECT_EQ("host and device are both dirty", errors.take());
+    EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+    EXPECT_EQ(0u, a.buf.device);
+}
+
 }  // namespace

@@ -118,6 +118,31 @@ TEST_F(OpenClContexts, a_release_ends_the_identity_where_only_memory_was_allocat
     own.end();
 }
 
+/// Another thread may release a context while buffers are there: it goes on, under a new identity.
+TEST_F(OpenClContexts, buffers_outlive_the_identity) {
+    OwnContext own;
+    Buffer<int> buffer(100);
+    buffer.fill(5);
+    buffer.set_host_dirty();
+    void *user_context = &own.as_user_context;
+    ASSERT_EQ(buffer.copy_to_device(calotype_opencl_device_interface(), user_context), 0);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    buffer.set_device_dirty();
+    EXPECT_EQ(buffer.copy_to_host(user_context), 0) << errors();
+    EXPECT_EQ(buffer.device_free(user_context), 0);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    own.end();
+}
+
+TEST_F(OpenClContexts, a_device_context_without_one_is_the_default) {
+    calotype_device_context none = CALOTYPE_DEVICE_CONTEXT(nullptr, nullptr);
+    uint64_t named = 0, standard = 0;
+    EXPECT_EQ(calotype_context_uid(&none, calotype_opencl_device_interface(), &named), CALOTYPE_OK);
+    EXPECT_EQ(calotype_context_uid(nullptr, calotype_opencl_device_interface(), &standard),
+              CALOTYPE_OK);
+    EXPECT_EQ(named, standard);
+}
+
 TEST_F(OpenClContexts, asynchronous_copies_wait_for_nothing_on_a_queue_of_the_call) {
     OwnContext own;
     Buffer<int> buffer(100);
