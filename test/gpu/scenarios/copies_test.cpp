@@ -65,6 +65,9 @@ protected:
         calotype_set_cuda_get_stream(nullptr);
         calotype_set_gpu_device(-1);
         calotype_set_error_handler(nullptr);
+        if (cuda.is_there) {
+            EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(5000));
+        }
     }
     static const calotype_device_interface_t *device() {
         return calotype_cuda_device_interface();
