@@ -27,9 +27,9 @@ JobKey finish(JobText &text, const CompileJob &job) {
 void put_front_half(JobText &text, const CompileJob &job) {
     const Target target = front_half_target(job.target);
     text.put(target.to_string());
-    const bool names_in_code =
-        target.has_feature(Target::Profile) || target.has_feature(Target::ProfileByTimer) ||
-        target.has_feature(Target::TracePipeline) || job.source.trace_pipeline;
+    const bool names_in_code = target.has_feature(Target::Profile) ||
+                               target.has_feature(Target::TracePipeline) ||
+                               job.source.trace_pipeline;
     text.put(names_in_code ? job.source.name : "");
     text.put_pipeline(job.source);
 }
@@ -86,7 +86,8 @@ Target front_half_target(const Target &target) {
     t.processor_tune = Target::ProcessorGeneric;
     for (const Target::Feature f :
          {Target::JIT, Target::NoRuntime, Target::CPlusPlusMangling, Target::EmbedBitcode,
-          Target::EnableLLVMLoopOpt, Target::LLVMLargeCodeModel, Target::SanitizerCoverage}) {
+          Target::EnableBacktraces, Target::EnableLLVMLoopOpt, Target::LLVMLargeCodeModel,
+          Target::SanitizerCoverage}) {
         t.set_feature(f, false);
     }
     return t;

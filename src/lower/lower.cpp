@@ -38,6 +38,14 @@ void add_established(const std::string &pass, VerifyOptions &rules) {
     rules.vector_loops_gone = rules.vector_loops_gone || pass == "vectorize_loops";
 }
 
+/// Devices that no code is made for, and modes of compiling that no pass and no back end has.
+constexpr Target::Feature features_without_code[] = {
+    Target::Metal,     Target::D3D12Compute, Target::WebGPU,         Target::Vulkan,
+    Target::SPIRV,     Target::HVX,          Target::HexagonDma,     Target::EGL,
+    Target::MSAN,      Target::SoftFloatABI, Target::ProfileByTimer, Target::Semihosting,
+    Target::Simulator,
+};
+
 /// Until here Funcs have their dimensions and their values.
 constexpr const char *first_pass_for_machines = "split_tuples";
 
@@ -151,9 +159,9 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
 
 LoweredModule lower(const PipelineSource &source, const Target &target,
                     const LowerOptions &options) {
-    for (Target::Feature f :
-         {Target::Metal, Target::D3D12Compute, Target::WebGPU, Target::HVX, Target::HexagonDma}) {
-        user_assert(!target.with_implied_features().has_feature(f))
+    const Target all = target.with_implied_features();
+    for (const Target::Feature f : features_without_code) {
+        user_assert(!all.has_feature(f))
             << "target " << target.to_string() << " has " << Target::feature_to_name(f)
             << ", which this build makes no code for";
     }

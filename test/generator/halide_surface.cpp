@@ -41,6 +41,17 @@ TEST(HalideSurface, CompilingForThemIsAnError) {
     EXPECT_COMPILE_ERROR(f.compile_to_module({}, "f", metal),
                          "target " + metal.to_string() +
                              " has metal, which this build makes no code for");
+    Func plain("plain");
+    plain(x) = x;
+    for (const Target::Feature feature :
+         {Target::MSAN, Target::ProfileByTimer, Target::SoftFloatABI, Target::Semihosting,
+          Target::Simulator, Target::Vulkan, Target::SPIRV, Target::EGL}) {
+        const Target target = get_host_target().with_feature(feature);
+        EXPECT_COMPILE_ERROR(plain.compile_to_module({}, "plain", target),
+                             "target " + target.to_string() + " has " +
+                                 Target::feature_to_name(feature) +
+                                 ", which this build makes no code for");
+    }
     Func g("g");
     g(x) = x;
     g.hexagon(x);

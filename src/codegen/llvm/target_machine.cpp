@@ -3,12 +3,14 @@
 
 #include <mutex>
 
+#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
+#include <llvm/Transforms/Instrumentation/SanitizerCoverage.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
@@ -97,6 +99,10 @@ void add_target_attributes(llvm::Function &function, const Target &target) {
         function.addFnAttr("target-features", features);
     }
     function.addFnAttr("prefer-vector-width", std::to_string(x86_vector_bits(target)));
+    if (target.has_feature(Target::EnableBacktraces)) {
+        function.addFnAttr("frame-pointer", "all");
+        function.setUWTableKind(llvm::UWTableKind::Default);
+    }
     if (target.has_feature(Target::ASAN)) {
         function.addFnAttr(llvm::Attribute::SanitizeAddress);
     }
@@ -107,7 +113,7 @@ void add_target_attributes(llvm::Function &function, const Target &target) {
 
 namespace {
 
-/// Memory accesses are instrumented when nothing will change them any more.
+/// Code is instrumented when nothing will change them any more.
 void add_sanitizers(llvm::PassBuilder &builder, const Target &target) {
     if (target.has_feature(Target::ASAN)) {
         builder.registerOptimizerLastEPCallback(
@@ -122,6 +128,19 @@ void add_sanitizers(llvm::PassBuilder &builder, const Target &target) {
             passes.addPass(llvm::ModuleThreadSanitizerPass());
             passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::ThreadSanitizerPass()));
         });
+    }
+    if (target.has_feature(Target::SanitizerCoverage)) {
+        // What libFuzzer and the other tools that guide by coverage expect.
+        builder.registerOptimizerLastEPCallback(
+            [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+                llvm::SanitizerCoverageOptions options;
+                options.CoverageType = llvm::SanitizerCoverageOptions::SCK_Edge;
+                options.IndirectCalls = true;
+                options.TraceCmp = true;
+                options.Inline8bitCounters = true;
+                options.PCTable = true;
+                passes.addPass(llvm::SanitizerCoveragePass(options));
+            });
     }
 }
 
@@ -158,6 +177,9 @@ void optimize(llvm::Module &module, const Target &target) {
 std::string emit_machine_code(const llvm::Module &module, const Target &target, bool as_text) {
     std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+    if (target.has_feature(Target::EmbedBitcode) && !as_text) {
+        llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
+    }
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

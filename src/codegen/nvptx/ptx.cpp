@@ -2,7 +2,6 @@
 #include "codegen/nvptx/ptx.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <sstream>
 
@@ -11,6 +10,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include "codegen/nvptx/ptxas_faults.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -27,62 +27,6 @@ void initialize_nvptx() {
     });
 }
 
-/// The operand of a minimum or maximum of 16 bits as one of 32: what has to be done for that in
-/// *before, and how it is then called.
-std::string widened(const std::string &operand, char sign, const char *name, std::string *before) {
-    if (operand[0] == '%') {
-        *before += std::string("cvt.") + sign + "32." + sign + "16 " + name + ", " + operand + "; ";
-        return name;
-    }
-    long value = std::strtol(operand.c_str(), nullptr, 0);
-    return std::to_string(sign == 'u' ? long(uint16_t(value)) : long(int16_t(value)));
-}
-
-/// ptxas of CUDA 13.0 makes wrong code for sm_90 of some sequences with min.s16, max.s16, min.u16
-/// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
-/// known). Done in 32 bits they are right.
-std::string without_short_minimum(const std::string &line) {
-    static const char *const instructions[] = {"min.s16", "max.s16", "min.u16", "max.u16"};
-    for (const char *instruction : instructions) {
-        size_t at = line.find(instruction);
-        if (at == std::string::npos) {
-            continue;
-        }
-        std::string operands = line.substr(at + 7);
-        for (char &c : operands) {
-            c = c == ',' || c == ';' ? ' ' : c;
-        }
-        std::istringstream words(operands);
-        std::string result, a, b, before;
-        words >> result >> a >> b;
-        internal_assert(!b.empty()) << "PTX that is not understood: " << line;
-        const char sign = instruction[4];
-        a = widened(a, sign, "wide_a", &before);
-        b = widened(b, sign, "wide_b", &before);
-        return line.substr(0, at) + "{ .reg .b32 wide_a, wide_b; " + before +
-               std::string(instruction, 5) + "32 wide_a, " + a + ", " + b + "; cvt.u16.u32 " +
-               result + ", wide_a; }";
-    }
-    return line;
-}
-
-/// The same ptxas loses a negation whose result goes to minima or maxima of three values, of 16 and
-/// of 32 bits. -x is ~x + 1 as well, which it leaves alone.
-std::string without_negation(const std::string &line) {
-    for (const char *bits : {"16", "32"}) {
-        const std::string negation = std::string("neg.s") + bits;
-        size_t at = line.find(negation), comma = line.find(','), end = line.find(';');
-        if (at == std::string::npos || comma == std::string::npos || end == std::string::npos) {
-            continue;
-        }
-        std::string to = line.substr(at + negation.size(), comma - at - negation.size());
-        to.erase(0, to.find_first_not_of(" \t"));
-        return line.substr(0, at) + "not.b" + bits + " " + to + line.substr(comma, end - comma) +
-               "; add.s" + bits + " " + to + ", " + to + ", 1;";
-    }
-    return line;
-}
-
 /// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
 std::string clean(const std::string &text) {
     std::istringstream lines(text);
@@ -91,7 +35,7 @@ std::string clean(const std::string &text) {
         std::string kept = line.substr(0, line.find("//"));
         kept.erase(kept.find_last_not_of(" \t") + 1);
         if (!kept.empty()) {
-            result += without_negation(without_short_minimum(kept)) + '\n';
+            result += kept + '\n';
         }
     }
     return result;
@@ -149,6 +93,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
 }
 
 std::string PtxWriter::text(llvm::Module &module) const {
+    avoid_ptxas_faults(module);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

@@ -25,6 +25,8 @@ const FeatureRow feature_rows[] = {
      "+avx512vbmi2,+avx512vnni,+avx512bitalg,+avx512vpopcntdq,+avx512bf16,+gfni"},
     {Target::AVX512_Zen5, "+avx512vp2intersect"},
     {Target::AVX512_SapphireRapids, "+avx512fp16"},
+    {Target::AVX10_1, "+avx10.1-512"},
+    {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf"},
 };
 
 struct TuningRow {

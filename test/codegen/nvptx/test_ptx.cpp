@@ -364,10 +364,21 @@ TEST(Ptx, MinimaOf16BitsAreDoneIn32) {
         pointwise("max(min(src[t]:int16, src[t + 1]:int16), (int16)-3)", Int(16), Int(16)));
     EXPECT_EQ(count(ptx, "min.s16") + count(ptx, "max.s16"), 0) << ptx;
     EXPECT_EQ(count(ptx, "min.s32"), 1) << ptx;
-    EXPECT_EQ(count(ptx, "max.s32 wide_a, wide_a, -3;"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "max.s32"), 1) << ptx;
     ptx = checked_ptx(pointwise("max(src[t]:uint16, (uint16)65000)", UInt(16), UInt(16)));
     EXPECT_EQ(count(ptx, "max.u16"), 0) << ptx;
-    EXPECT_EQ(count(ptx, "max.u32 wide_a, wide_a, 65000;"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "max.u32"), 1) << ptx;
+}
+
+TEST(Ptx, NegationsAreComplementsPlusOne) {
+    for (const Type &t : {Int(16), Int(32)}) {
+        const std::string type = "int" + std::to_string(t.bits());
+        const std::string value = "src[t]:" + type;
+        std::string ptx = checked_ptx(pointwise(
+            "max(min((" + type + ")0 - " + value + ", (" + type + ")7), (" + type + ")-9)", t, t));
+        EXPECT_EQ(count(ptx, "neg.s"), 0) << ptx;
+        EXPECT_EQ(count(ptx, "not.b"), 1) << ptx;
+    }
 }
 
 TEST(Ptx, IsTheSameEachTime) {

@@ -189,6 +189,28 @@ TEST(Targets, SanitizersInstrumentAccesses) {
     EXPECT_EQ(text("x86-64-linux").find("san_"), std::string::npos);
 }
 
+TEST(Targets, ModesOfCompilingShowInTheCode) {
+    LoweredModule module = module_with("twice", NameMangling::C);
+    auto text = [&](const char *target) {
+        return CompiledModule(module, Target(target)).llvm_assembly();
+    };
+    auto object = [&](const char *target) {
+        return CompiledModule(module, Target(target)).object();
+    };
+    auto has = [](const std::string &where, const char *what) {
+        return where.find(what) != std::string::npos;
+    };
+    const char *plain = "x86-64-linux";
+    EXPECT_TRUE(has(text("x86-64-linux-sanitizer_coverage"), "__sanitizer_cov_8bit_counters_init"));
+    EXPECT_FALSE(has(text(plain), "__sanitizer_cov"));
+    EXPECT_TRUE(has(text("x86-64-linux-enable_backtraces"), "\"frame-pointer\"=\"all\""));
+    EXPECT_FALSE(has(text(plain), "frame-pointer"));
+    EXPECT_TRUE(has(object("x86-64-linux-embed_bitcode"), ".llvmbc"));
+    EXPECT_FALSE(has(object(plain), ".llvmbc"));
+    EXPECT_TRUE(has(text("x86-64-linux-x86apx"), "+egpr"));
+    EXPECT_TRUE(has(text("x86-64-linux-avx10_1"), "+avx10.1-512"));
+}
+
 TEST(Targets, WhatCannotBeCompiledForIsSaid) {
     LoweredModule module = module_with("twice", NameMangling::C);
     try {

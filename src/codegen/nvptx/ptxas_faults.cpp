@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/nvptx/ptxas_faults.h"
+
+#include <vector>
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace calotype::internal {
+
+namespace {
+
+using llvm::Value;
+using llvm::Intrinsic::ID;
+
+/// A minimum or maximum, with the intrinsic that computes it.
+struct Choice {
+    ID id = llvm::Intrinsic::not_intrinsic;
+    Value *a = nullptr, *b = nullptr;
+};
+
+/// Instruction selection takes a select for a minimum too.
+Choice choice_of(llvm::Instruction &i) {
+    if (auto *call = llvm::dyn_cast<llvm::MinMaxIntrinsic>(&i)) {
+        return {call->getIntrinsicID(), call->getLHS(), call->getRHS()};
+    }
+    Choice c;
+    if (llvm::isa<llvm::SelectInst>(i)) {
+        switch (llvm::matchSelectPattern(&i, c.a, c.b).Flavor) {
+        case llvm::SPF_SMIN:
+            c.id = llvm::Intrinsic::smin;
+            break;
+        case llvm::SPF_SMAX:
+            c.id = llvm::Intrinsic::smax;
+            break;
+        case llvm::SPF_UMIN:
+            c.id = llvm::Intrinsic::umin;
+            break;
+        case llvm::SPF_UMAX:
+            c.id = llvm::Intrinsic::umax;
+            break;
+        default:
+            break;
+        }
+    }
+    return c;
+}
+
+/// Smaller integers are computed with in 16 bits.
+bool is_short(llvm::Type *t) {
+    return t->isIntOrIntVectorTy() && t->getScalarSizeInBits() > 1 &&
+           t->getScalarSizeInBits() <= 16;
+}
+
+Value *widened_choice(llvm::IRBuilder<> &b, const Choice &c) {
+    llvm::Type *narrow = c.a->getType(), *wide = narrow->getWithNewBitWidth(32);
+    const bool is_signed = c.id == llvm::Intrinsic::smin || c.id == llvm::Intrinsic::smax;
+    const auto widen = [&](Value *v) {
+        return is_signed ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide);
+    };
+    Value *chosen = b.CreateBinaryIntrinsic(c.id, widen(c.a), widen(c.b));
+    return b.CreateTrunc(chosen, narrow);
+}
+
+Value *negated_scalar(llvm::IRBuilder<> &b, Value *x) {
+    const bool is_word = x->getType()->getIntegerBitWidth() > 16;
+    llvm::Type *t = is_word ? b.getInt32Ty() : b.getInt16Ty();
+    const char *code = is_word ? "{ not.b32 $0, $1; add.s32 $0, $0, 1; }"
+                               : "{ not.b16 $0, $1; add.s16 $0, $0, 1; }";
+    auto *instruction = llvm::InlineAsm::get(llvm::FunctionType::get(t, {t}, false), code,
+                                             is_word ? "=r,r" : "=h,h", false);
+    return b.CreateTrunc(b.CreateCall(instruction, {b.CreateZExt(x, t)}), x->getType());
+}
+
+Value *negated(llvm::IRBuilder<> &b, Value *x) {
+    auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+    if (!vector) {
+        return negated_scalar(b, x);
+    }
+    Value *result = llvm::PoisonValue::get(vector);
+    for (unsigned lane = 0; lane < vector->getNumElements(); lane++) {
+        result =
+            b.CreateInsertElement(result, negated_scalar(b, b.CreateExtractElement(x, lane)), lane);
+    }
+    return result;
+}
+
+/// The operand of a negation of up to 32 bits; null for anything else.
+Value *operand_of_negation(llvm::Instruction &i) {
+    Value *x = nullptr;
+    const bool is_negation =
+        llvm::PatternMatch::match(&i, llvm::PatternMatch::m_Neg(llvm::PatternMatch::m_Value(x)));
+    const unsigned bits = i.getType()->getScalarSizeInBits();
+    return is_negation && bits > 1 && bits <= 32 ? x : nullptr;
+}
+
+}  // namespace
+
+void avoid_ptxas_faults(llvm::Module &module) {
+    for (llvm::Function &function : module) {
+        std::vector<llvm::Instruction *> replaced;
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            llvm::IRBuilder<> builder(&i);
+            Value *result = nullptr;
+            const Choice c = choice_of(i);
+            if (Value *x = operand_of_negation(i)) {
+                result = negated(builder, x);
+            } else if (c.id != llvm::Intrinsic::not_intrinsic && is_short(i.getType())) {
+                result = widened_choice(builder, c);
+            }
+            if (result) {
+                i.replaceAllUsesWith(result);
+                replaced.push_back(&i);
+            }
+        }
+        for (llvm::Instruction *i : replaced) {
+            i->eraseFromParent();
+        }
+    }
+}
+
+}  // namespace calotype::internal

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Instructions that ptxas makes wrong code of are replaced by others of the same value.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+namespace calotype::internal {
+
+/// To be called after all optimisation, right before instruction selection:
+///
+///     min, max of 16 bits   ->  the same in 32 bits, truncated
+///     -x of up to 32 bits   ->  ~x + 1, as inline assembly, which LLVM does not turn back
+///
+/// ptxas of CUDA 13.0 makes wrong code for sm_90 of some sequences with min.s16, max.s16, min.u16
+/// and max.u16 (a negated operand counts as if it were not; comparisons of the result are taken as
+/// known), and loses a negation whose result goes to minima or maxima of three values.
+void avoid_ptxas_faults(llvm::Module &module);
+
+}  // namespace calotype::internal
