@@ -89,18 +89,22 @@ FileContents cached_outputs(const std::string &function, const OutputPaths &path
     }
     const std::string &path = paths.begin()->second;
     const std::string folder = path.substr(0, path.size() - file_name_of(path).size());
-    if (const auto found = cache->load(key)) {
-        if (const auto named = unpack(*found)) {
+    FileContents made;
+    const std::string packed = cache->get(key, [&] {
+        made = build.make();
+        FileContents named;
+        for (const auto &[file, contents] : made) {
+            named[std::string(file_name_of(file))] = contents;
+        }
+        return pack(named);
+    });
+    if (made.empty()) {
+        if (const auto named = unpack(packed)) {
             return in_folder(*named, folder);
         }
+        return build.make();
     }
-    FileContents files = build.make();
-    FileContents named;
-    for (const auto &[file, contents] : files) {
-        named[std::string(file_name_of(file))] = contents;
-    }
-    cache->store(key, pack(named));
-    return files;
+    return made;
 }
 
 }  // namespace calotype::internal

@@ -190,18 +190,20 @@ std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
 std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
     // Addresses are bound when the object is loaded, they are not part of it.
     const auto cache = key.is_shareable ? DiskCache::from_environment() : std::nullopt;
-    const std::string disk_key = cache ? "jit object " + portable_key(job).value() : "";
-    if (cache) {
-        if (auto object = cache->load(disk_key)) {
-            objects_found_on_disk_++;
-            return *object;
-        }
+    bool is_made = false;
+    const auto make = [&] {
+        is_made = true;
+        const LoweredModule module = lower(job);
+        std::string object;
+        run_on_compiler_stack([&] { object = CompiledModule(module, job.target).object(); });
+        return object;
+    };
+    if (!cache) {
+        return make();
     }
-    const LoweredModule module = lower(job);
-    std::string object;
-    run_on_compiler_stack([&] { object = CompiledModule(module, job.target).object(); });
-    if (cache) {
-        cache->store(disk_key, object);
+    std::string object = cache->get("jit object " + portable_key(job).value(), make);
+    if (!is_made) {
+        objects_found_on_disk_++;
     }
     return object;
 }

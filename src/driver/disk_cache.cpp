@@ -7,16 +7,21 @@
 // The time of the last use is the file's time of modification.
 #include "driver/disk_cache.h"
 
-#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
+#include "codegen/version.h"
+#include "support/build_id.h"
 #include "support/environment.h"
 #include "support/error.h"
 #include "support/file.h"
@@ -31,17 +36,60 @@ namespace {
 
 const char *const suffix = ".calotype";
 
-// The file that holds the compiler, by size and time: another build makes other code.
-std::string this_build() {
-    Dl_info info;
-    struct stat file;
-    if (dladdr(reinterpret_cast<const void *>(&this_build), &info) == 0 ||
-        stat(info.dli_fname, &file) != 0) {
-        return "";
-    }
-    return std::to_string(file.st_size) + "." + std::to_string(file.st_mtim.tv_sec) + "." +
-           std::to_string(file.st_mtim.tv_nsec);
+/// What makes other code of one key: the compiler, and the LLVM that it uses.
+const std::string &this_build() {
+    static const std::string build = [] {
+        const std::string own = build_id_of(reinterpret_cast<const void *>(&parse_cache_size));
+        const std::string llvm = llvm_build();
+        return own.empty() || llvm.empty() ? "" : own + " " + llvm;
+    }();
+    return build;
 }
+
+/// Held by the one that makes the value of a key. The file goes with the lock; who has waited for
+/// a file that has gone meanwhile tries again.
+class KeyLock {
+public:
+    explicit KeyLock(const std::string &path) : path_(path) {
+        do {
+            release();
+            file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        } while (file_ >= 0 && lock() && !is_current());
+    }
+    ~KeyLock() {
+        if (is_locked_) {
+            unlink(path_.c_str());
+        }
+        release();
+    }
+    KeyLock(const KeyLock &) = delete;
+    KeyLock &operator=(const KeyLock &) = delete;
+
+private:
+    bool lock() {
+        int failed = 0;
+        do {
+            failed = flock(file_, LOCK_EX);
+        } while (failed != 0 && errno == EINTR);
+        return is_locked_ = failed == 0;
+    }
+    /// True if the locked file is the one that others find at the path.
+    bool is_current() const {
+        struct stat locked, found;
+        return fstat(file_, &locked) == 0 && stat(path_.c_str(), &found) == 0 &&
+               locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
+    }
+    void release() {
+        is_locked_ = false;
+        if (file_ >= 0) {
+            close(file_);
+        }
+    }
+
+    const std::string path_;
+    int file_ = -1;
+    bool is_locked_ = false;
+};
 
 int64_t parse_count(const char *variable, const std::string &text) {
     int64_t value = -1;
@@ -67,7 +115,7 @@ DiskCache::DiskCache(const std::string &folder, int64_t max_bytes, int64_t max_a
 
 std::optional<DiskCache> DiskCache::from_environment() {
     const char *folder = internal::environment("CACHE_DIR");
-    if (!folder || !*folder) {
+    if (!folder || !*folder || this_build().empty()) {
         return std::nullopt;
     }
     const char *size = internal::environment("CACHE_MAX_SIZE");
@@ -78,6 +126,21 @@ std::optional<DiskCache> DiskCache::from_environment() {
 
 std::string DiskCache::path_of(const std::string &key) const {
     return folder_ + "/" + sha256_hex(key) + suffix;
+}
+
+std::string DiskCache::get(const std::string &key, const std::function<std::string()> &make) const {
+    if (auto found = load(key)) {
+        return std::move(*found);
+    }
+    std::error_code failed;
+    fs::create_directories(folder_, failed);
+    const KeyLock lock(path_of(key) + ".lock");
+    if (auto found = load(key)) {  // by who held the lock before
+        return std::move(*found);
+    }
+    std::string value = make();
+    store(key, value);
+    return value;
 }
 
 std::optional<std::string> DiskCache::load(const std::string &key) const {
@@ -117,6 +180,20 @@ void DiskCache::store(const std::string &key, const std::string &value) const {
     }
 }
 
+namespace {
+
+/// What a process that ended early has left: part of an entry, or the file of its lock.
+bool is_abandoned(const fs::directory_entry &file) {
+    const std::string name = file.path().filename().string();
+    const size_t at = name.find(suffix);
+    std::error_code failed;
+    const auto last_use = file.last_write_time(failed);
+    return at != std::string::npos && at + std::string(suffix).size() < name.size() && !failed &&
+           fs::file_time_type::clock::now() - last_use > std::chrono::hours(24);
+}
+
+}  // namespace
+
 // Removes what is too old, then what was not used for longest until the rest fits.
 void DiskCache::trim() const {
     struct Entry {
@@ -128,7 +205,9 @@ void DiskCache::trim() const {
     int64_t total = 0;
     std::error_code failed;
     for (const fs::directory_entry &file : fs::directory_iterator(folder_, failed)) {
-        if (ends_with(file.path().string(), suffix)) {
+        if (is_abandoned(file)) {
+            fs::remove(file.path(), failed);
+        } else if (ends_with(file.path().string(), suffix)) {
             Entry e{file.last_write_time(failed), int64_t(file.file_size(failed)), file.path()};
             if (!failed) {
                 total += e.size;

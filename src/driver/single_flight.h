@@ -42,11 +42,11 @@ public:
                 used_.push_front(key);
                 it =
                     entries_.emplace(key, Entry{promise.get_future().share(), used_.begin()}).first;
+                in_flight_++;
             } else {
                 used_.splice(used_.begin(), used_, it->second.place);
             }
             future = it->second.future;
-            evict();
         }
         if (!is_maker) {
             found_++;
@@ -55,9 +55,10 @@ public:
         try {
             promise.set_value(make());
             made_++;
+            land(key, true);
         } catch (...) {
             promise.set_exception(std::current_exception());
-            forget(key);
+            land(key, false);
         }
         return future.get();
     }
@@ -74,27 +75,37 @@ private:
     struct Entry {
         std::shared_future<Result> future;
         typename std::list<JobKey>::iterator place;
+        bool has_landed = false;  ///< there is a result
     };
 
-    void evict() {
-        while (entries_.size() > capacity_) {
-            entries_.erase(used_.back());
-            used_.pop_back();
+    /// The entry of this thread's flight is kept, or goes where it brought an error. What is in
+    /// flight is never evicted: who asks for it must find it.
+    void land(const JobKey &key, bool keep) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        const auto landed = entries_.find(key);
+        landed->second.has_landed = true;
+        in_flight_--;
+        if (!keep) {
+            erase(landed);
+        }
+        for (auto oldest = used_.end(); entries_.size() > capacity_ + in_flight_;) {
+            const auto it = entries_.find(*--oldest);
+            if (it->second.has_landed) {
+                ++oldest;
+                erase(it);
+            }
         }
     }
-    void forget(const JobKey &key) {
-        std::lock_guard<std::mutex> lock(mutex_);
-        auto it = entries_.find(key);
-        if (it != entries_.end()) {
-            used_.erase(it->second.place);
-            entries_.erase(it);
-        }
+    void erase(typename std::map<JobKey, Entry>::iterator it) {
+        used_.erase(it->second.place);
+        entries_.erase(it);
     }
 
     const size_t capacity_;
     std::mutex mutex_;
     std::map<JobKey, Entry> entries_;
     std::list<JobKey> used_;  ///< the last used first
+    size_t in_flight_ = 0;
     std::atomic<int64_t> made_{0}, found_{0};
 };
 

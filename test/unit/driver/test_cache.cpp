@@ -225,6 +225,33 @@ TEST(Memory, SingleFlight) {
     EXPECT_EQ(cache.found(), 5);
 }
 
+// Else who asks for it meanwhile makes it a second time.
+TEST(Memory, WhatIsInFlightIsNotEvicted) {
+    SingleFlightCache<int> cache(1);
+    const auto get = [&](const std::string &name, const std::function<void()> &meanwhile = {}) {
+        JobKey key;
+        key.text = name;
+        cache.get(key, [&] {
+            if (meanwhile) {
+                meanwhile();
+            }
+            return std::make_shared<const int>(0);
+        });
+    };
+    std::thread asks_too;
+    get("slow", [&] {
+        get("a");
+        get("b");
+        asks_too = std::thread([&] { get("slow"); });
+        while (cache.found() == 0 && cache.made() < 3) {
+            std::this_thread::yield();
+        }
+    });
+    asks_too.join();
+    EXPECT_EQ(cache.made(), 3);
+    EXPECT_EQ(cache.found(), 1);
+}
+
 TEST(Memory, ErrorsAreNotKept) {
     SingleFlightCache<int> cache(8);
     const JobKey key{"k", 1, true};
@@ -259,6 +286,58 @@ TEST(Disk, KeepsAndForgets) {
     cache.store("key", std::string("a\0b", 3));
     EXPECT_EQ(cache.load("key"), std::string("a\0b", 3));
     EXPECT_FALSE(cache.load("other"));
+}
+
+// Each has a cache of its own, as processes have.
+TEST(Disk, OneOfAllWhoAskMakesIt) {
+    TemporaryDirectory dir;
+    std::atomic<int> made{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 6; i++) {
+        threads.emplace_back([&] {
+            const DiskCache cache(dir.path() + "/cache", 1 << 20, 0);
+            EXPECT_EQ(cache.get("key",
+                                [&] {
+                                    made++;
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                    return std::string("value");
+                                }),
+                      "value");
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(made, 1);
+    // After an error the next one makes it.
+    const DiskCache cache(dir.path() + "/cache", 1 << 20, 0);
+    EXPECT_COMPILE_ERROR(cache.get("other", []() -> std::string { user_error << "no"; }), "no");
+    EXPECT_EQ(cache.get("other", [] { return std::string("one"); }), "one");
+    size_t files = 0;
+    for (const auto &file : std::filesystem::directory_iterator(dir.path() + "/cache")) {
+        EXPECT_EQ(file.path().extension(), ".calotype");
+        files++;
+    }
+    EXPECT_EQ(files, 2u);
+}
+
+TEST(Disk, WhatProcessesHaveLeftGoes) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path(), 1 << 20, 0);
+    const auto leave = [&](const std::string &name, int hours) {
+        const std::string path = dir.path() + "/" + name;
+        write_file_atomically(path, "part");
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() -
+                                                   std::chrono::hours(hours));
+        return path;
+    };
+    const std::string part = leave("ab.calotype.x3Yz01", 30);
+    const std::string now = leave("ab.calotype.a3Yz01", 0);
+    const std::string other = leave("notes.txt", 30);
+    cache.store("key", "value");
+    EXPECT_FALSE(file_exists(part));
+    EXPECT_TRUE(file_exists(now));
+    EXPECT_TRUE(file_exists(other));
 }
 
 TEST(Disk, DamagedFilesAreAbsent) {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which build of a program or shared library is running.
+#pragma once
+
+#include <string>
+
+namespace calotype::internal {
+
+/// Of the program or shared library that holds the function or object: the build ID that the linker
+/// wrote into it, else the SHA-256 of its file. "" if it can be told by neither.
+std::string build_id_of(const void *address);
+
+}  // namespace calotype::internal
