@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/job_text.h"
 
+#include <concepts>
 #include <cstring>
 #include <type_traits>
 
 #include "ir/field_walk.h"
+#include "pipeline/fields.h"
 
 namespace calotype::internal {
 
@@ -29,7 +31,7 @@ void JobText::put(const Type &type) {
     text_ += ';';
 }
 
-// Writes each field of a node, whatever its type.
+// Writes each field of a node or of a part of a pipeline, whatever its type.
 struct JobText::FieldWriter {
     JobText &out;
 
@@ -48,6 +50,40 @@ struct JobText::FieldWriter {
         out.put(a.modulus);
         out.put(a.remainder);
     }
+    void operator()(const Type &t) {
+        out.put(t);
+    }
+    void operator()(const LoopLevel &level) {
+        out.put(level);
+    }
+    void operator()(const Parameter &p) {
+        (*this)(p.defined());
+        if (p.defined()) {
+            (*this)(*p.contents());
+        }
+    }
+    void operator()(const DefinitionPtr &d) {
+        (*this)(d.defined());
+        if (d.defined()) {
+            (*this)(*d);
+        }
+    }
+    /// Whom a name refers to: what that is stands elsewhere in the text.
+    template<typename T>
+    requires std::derived_from<T, Symbol>
+    void operator()(const IntrusivePtr<T> &symbol) {
+        (*this)(symbol.defined());
+        if (symbol.defined()) {
+            out.put(symbol->name);
+        }
+    }
+    template<typename T>
+    void operator()(const std::optional<T> &x) {
+        (*this)(x.has_value());
+        if (x) {
+            (*this)(*x);
+        }
+    }
     template<typename T>
     void operator()(const std::vector<T> &list) {
         out.put(int64_t(list.size()));
@@ -56,8 +92,25 @@ struct JobText::FieldWriter {
         }
     }
     template<typename T>
-    std::enable_if_t<std::is_integral_v<T> || std::is_enum_v<T>> operator()(const T &value) {
+    void operator()(const std::map<std::string, T> &map) {
+        out.put(int64_t(map.size()));
+        for (const auto &[key, item] : map) {
+            out.put(key);
+            (*this)(item);
+        }
+    }
+    template<typename T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+    void operator()(const T &value) {
         out.put(int64_t(value));
+    }
+    template<HasFields T>
+    void operator()(const T &x) {
+        for_each_member(x, [&](auto member) {
+            if constexpr (member.counts) {
+                (*this)(member.value);
+            }
+        });
     }
 };
 
@@ -133,168 +186,6 @@ void JobText::put(const LoopLevel &level) {
     put(level.defined() && !level.is_inlined() && !level.is_root() && level.is_rvar() ? 1 : 0);
 }
 
-void JobText::put(const std::vector<ReductionVariable> &domain) {
-    put(int64_t(domain.size()));
-    for (const ReductionVariable &v : domain) {
-        put(v.var);
-        put(v.min);
-        put(v.extent);
-    }
-}
-
-void JobText::put(const StageSchedule &s) {
-    put(s.rvars);
-    put(int64_t(s.splits.size()));
-    for (const Split &split : s.splits) {
-        put(split.old_var);
-        put(split.outer);
-        put(split.inner);
-        put(split.factor);
-        put(split.exact);
-        put(int64_t(split.tail));
-        put(int64_t(split.kind));
-    }
-    put(int64_t(s.dims.size()));
-    for (const Dim &dim : s.dims) {
-        put(dim.var);
-        put(int64_t(dim.for_type));
-        put(int64_t(dim.device_api));
-        put(int64_t(dim.dim_type));
-        put(int64_t(dim.partition));
-    }
-    put(int64_t(s.prefetches.size()));
-    for (const PrefetchDirective &p : s.prefetches) {
-        put(p.name);
-        put(p.at);
-        put(p.from);
-        put(p.offset);
-        put(int64_t(p.strategy));
-        put(p.symbol ? p.symbol->name : "");
-    }
-    put(s.fuse_level.level);
-    for (const auto &[dim, align] : s.fuse_level.align) {
-        put(dim);
-        put(int64_t(align));
-    }
-    put(int64_t(s.fused_pairs.size()));
-    for (const FusedPair &p : s.fused_pairs) {
-        put(p.func_1);
-        put(p.func_2);
-        put(int64_t(p.stage_1));
-        put(int64_t(p.stage_2));
-        put(p.var_name);
-    }
-    for (const bool flag : {s.allow_race_conditions, s.atomic, s.override_atomic_associativity_test,
-                            s.stream_stores}) {
-        put(flag);
-    }
-    put_names(s.stream_loads);
-}
-
-void JobText::put(const Bound &b) {
-    put(b.var);
-    put(b.min);
-    put(b.extent);
-    put(b.modulus);
-    put(b.remainder);
-}
-
-void JobText::put(const FuncSchedule &s) {
-    put(s.store_level);
-    put(s.compute_level);
-    put(s.hoist_storage_level);
-    put(int64_t(s.storage_dims.size()));
-    for (const StorageDim &d : s.storage_dims) {
-        put(d.var);
-        put(d.alignment);
-        put(d.bound);
-        put(d.fold_factor);
-        put(d.fold_forward);
-    }
-    put_all(s.bounds);
-    put_all(s.estimates);
-    put(int64_t(s.wrappers.size()));
-    for (const auto &[consumer, wrapper] : s.wrappers) {
-        put(consumer);
-        put(wrapper->name);
-    }
-    put(int64_t(s.memory_type));
-    put(s.memoize_eviction_key);
-    put(s.ring_buffer);
-    for (const bool flag : {s.memoized, s.async, s.trace_loads, s.trace_stores,
-                            s.trace_realizations, s.no_profiling}) {
-        put(flag);
-    }
-    put_names(s.trace_tags);
-}
-
-void JobText::put(const Definition *d) {
-    if (!d) {
-        text_ += "- ";
-        return;
-    }
-    put(d->is_init);
-    put_all(d->args);
-    put_all(d->values);
-    put(d->predicate);
-    put(d->schedule);
-    put(int64_t(d->specializations.size()));
-    for (const Specialization &s : d->specializations) {
-        put(s.condition);
-        put(s.definition.get());
-        put(s.failure_message);
-    }
-}
-
-void JobText::put(const ExternFuncArgument &a) {
-    put(int64_t(a.arg_type));
-    put(a.func ? a.func->name : "");
-    put(a.buffer ? a.buffer->name : "");
-    put(a.expr);
-    put(a.image_param.defined() ? a.image_param.name() : "");
-}
-
-void JobText::put(const Function &f) {
-    put(f->name);
-    put_names(f->args);
-    put_all(f->output_types);
-    put(f->init.get());
-    put(int64_t(f->updates.size()));
-    for (const DefinitionPtr &update : f->updates) {
-        put(update.get());
-    }
-    put(f->schedule);
-    put_all(f->output_buffers);
-    put(f->debug_file);
-    put(f->extern_name);
-    put_all(f->extern_args);
-    put(int64_t(f->extern_mangling));
-    put(int64_t(f->extern_device_api));
-    put(f->copy_to.has_value());
-    put(int64_t(f->copy_to.value_or(DeviceAPI::None)));
-    put(f->extern_proxy_expr);
-    put(f->extern_schedule.get());
-}
-
-void JobText::put(const Parameter &p) {
-    put(p->name);
-    put(p->type);
-    put(p->is_buffer);
-    put(int64_t(p->dimensions));
-    for (const Expr &e : {p->min_value, p->max_value, p->estimate, p->default_value}) {
-        put(e);
-    }
-    put(int64_t(p->host_alignment));
-    for (const BufferConstraint &c : p->constraints) {
-        for (const Expr &e : {c.min, c.extent, c.stride, c.min_estimate, c.extent_estimate}) {
-            put(e);
-        }
-    }
-    put(int64_t(p->memory_type));
-    put(p->trace_loads);
-    put_names(p->trace_tags);
-}
-
 void JobText::put(const Image &image, bool with_contents) {
     put(image->name);
     const calotype_buffer_t *b = image->buffer->raw();
@@ -356,18 +247,14 @@ void JobText::put_pipeline(const PipelineSource &source) {
         put(f.name());
     }
     put_all(source.args);
-    for (const Requirement &r : source.requirements) {
-        put(r.condition);
-        put_all(r.message_parts);
-    }
+    FieldWriter write{*this};
+    write(source.requirements);
     put(source.trace_pipeline);
     put(int64_t(env.size()));
     for (const auto &[name, f] : env) {
-        put(f);
+        write(*f.contents());
     }
-    for (const auto &[name, parameter] : used.parameters) {
-        put(parameter);
-    }
+    write(used.parameters);
     for (const auto &[name, image] : used.images) {
         bool is_argument = false;
         for (const Argument &a : source.args) {

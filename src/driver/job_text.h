@@ -47,14 +47,6 @@ private:
     void put_node(const ExprNode *node);
     void put(const Range &r);
     void put(const LoopLevel &level);
-    void put(const std::vector<ReductionVariable> &domain);
-    void put(const StageSchedule &schedule);
-    void put(const FuncSchedule &schedule);
-    void put(const Bound &bound);
-    void put(const Definition *definition);
-    void put(const Function &function);
-    void put(const ExternFuncArgument &argument);
-    void put(const Parameter &parameter);
     void put(const Image &image, bool with_contents);
     void put(const Linkable &linkable);
     void put(const LinkedFunction &signature);

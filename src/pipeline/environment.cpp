@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walking from Func to Func, and copying whole pipelines.
-#include <functional>
-
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "pipeline/fields.h"
 #include "pipeline/function.h"
 #include "support/error.h"
 
@@ -12,26 +11,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-// Calls each(e) for every Expr of the schedule data of a whole Func.
-template<typename MaybeConstSchedule, typename Fn>
-void for_each_schedule_expression(MaybeConstSchedule &s, Fn &&each) {
-    for (auto *list : {&s.bounds, &s.estimates}) {
-        for (auto &b : *list) {
-            each(b.min);
-            each(b.extent);
-            each(b.modulus);
-            each(b.remainder);
-        }
-    }
-    for (auto &d : s.storage_dims) {
-        each(d.alignment);
-        each(d.bound);
-        each(d.fold_factor);
-    }
-    each(s.ring_buffer);
-    each(s.memoize_eviction_key);
-}
 
 class CollectCalls : public GraphVisitor {
 public:
@@ -55,26 +34,12 @@ private:
 
 CollectCalls collect_calls(const Function &f) {
     CollectCalls calls;
-    auto visit = [&](const Expr &e) {
-        calls(e);
-    };
-    for (int i = 0; i < f.stages(); i++) {
-        if (f.stage(i).defined()) {
-            for_each_expression<const Definition>(*f.stage(i), visit);
-        }
-    }
-    if (f->extern_schedule.defined()) {
-        for_each_expression<const Definition>(*f->extern_schedule, visit);
-    }
-    for_each_schedule_expression<const FuncSchedule>(f.schedule(), visit);
+    for_each_part<Expr>(*f.contents(), [&](const Expr &e) { calls(e); });
     for (const ExternFuncArgument &arg : f->extern_args) {
         if (arg.is_func()) {
             calls.called.emplace_back(arg.func);
-        } else if (arg.is_expr()) {
-            calls(arg.expr);
         }
     }
-    calls(f->extern_proxy_expr);
     return calls;
 }
 
@@ -157,59 +122,18 @@ private:
     const Copies &copies_;
 };
 
-DefinitionPtr copy_definition(const DefinitionPtr &d) {
-    if (!d.defined()) {
-        return d;
-    }
-    DefinitionPtr result(new Definition(*d));
-    FuseLoopLevel &fuse = result->schedule.fuse_level;
-    fuse.level = fuse.level.lock().copy();
-    for (Specialization &s : result->specializations) {
-        s.definition = copy_definition(s.definition);
-    }
-    return result;
-}
-
+/// Gives a copy of the members its own definitions and loop levels.
 void copy_parts(FunctionContents *c) {
-    c->init = copy_definition(c->init);
-    c->extern_schedule = copy_definition(c->extern_schedule);
-    for (DefinitionPtr &d : c->updates) {
-        d = copy_definition(d);
-    }
-    FuncSchedule &s = c->schedule;
-    for (LoopLevel *level : {&s.store_level, &s.compute_level, &s.hoist_storage_level}) {
-        *level = level->lock().copy();
-    }
+    for_each_part<DefinitionPtr>(
+        *c, [](DefinitionPtr &d) { d = d.defined() ? DefinitionPtr(new Definition(*d)) : d; });
+    for_each_part<LoopLevel>(*c, [](LoopLevel &level) { level = level.lock().copy(); });
 }
 
 void redirect(FunctionContents *c, RedirectCalls &calls, const Copies &copies) {
-    auto rewrite = [&](Expr &e) {
-        e = calls(e);
-    };
-    auto rewritten = [&](const Expr &e) {
-        return calls(e);
-    };
-    if (c->init.defined()) {
-        mutate_expressions(*c->init, rewritten);
-    }
-    if (c->extern_schedule.defined()) {
-        mutate_expressions(*c->extern_schedule, rewritten);
-    }
-    for (const DefinitionPtr &d : c->updates) {
-        mutate_expressions(*d, rewritten);
-    }
-    for_each_schedule_expression(c->schedule, rewrite);
-    for (auto &wrapper : c->schedule.wrappers) {
-        wrapper.second = copies.of(wrapper.second);
-    }
-    for (ExternFuncArgument &arg : c->extern_args) {
-        if (arg.is_func()) {
-            arg.func = copies.of(arg.func);
-        } else if (arg.is_expr()) {
-            rewrite(arg.expr);
-        }
-    }
-    rewrite(c->extern_proxy_expr);
+    mutate_expressions(*c, [&](const Expr &e) { return calls.mutate(e); });
+    for_each_part<IntrusivePtr<FunctionContents>>(*c, [&](IntrusivePtr<FunctionContents> &other) {
+        other = other.defined() ? copies.of(other) : other;
+    });
 }
 
 // Calls of a Func to itself, by name, follow it to its new name.
@@ -240,11 +164,7 @@ Function Function::clone(const std::string &new_name) const {
     copy->schedule.wrappers.clear();
     Function result(copy);
     RenameSelf rename(name(), new_name);
-    for (int i = 0; i < result.stages(); i++) {
-        if (result.stage(i).defined()) {
-            mutate_expressions(*result.stage(i), [&](const Expr &e) { return rename.mutate(e); });
-        }
-    }
+    mutate_expressions(*copy, [&](const Expr &e) { return rename.mutate(e); });
     result.make_output_buffers();
     return result;
 }

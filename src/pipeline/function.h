@@ -152,14 +152,5 @@ Environment find_direct_calls(const Function &f, const Environment &env = {});
 /// come first in order.
 void deep_copy(const std::vector<Function> &outputs, std::vector<Function> *outputs_copy,
                Environment *env_copy);
-/// Calls fn(e) for every defined Expr of the definition, its schedule and its specializations.
-template<typename MaybeConstDefinition, typename Fn>
-void for_each_expression(MaybeConstDefinition &d, Fn &&fn);
-/// Every defined Expr of the definition, its schedule and its specializations replaced by fn(e), in
-/// place.
-template<typename Fn>
-void mutate_expressions(Definition &d, Fn &&fn);
 
 }  // namespace calotype
-
-#include "pipeline/function_inl.h"

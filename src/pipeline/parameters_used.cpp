@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/visitor.h"
+#include "pipeline/fields.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -112,26 +113,7 @@ private:
 };
 
 void collect_function(const Function &f, Collect &collect) {
-    auto visit = [&](const Expr &e) {
-        collect(e);
-    };
-    for (int i = 0; i < f.stages(); i++) {
-        if (f.stage(i)) {
-            for_each_expression<const Definition>(*f.stage(i), visit);
-        }
-    }
-    for (const Bound &b : f.schedule().bounds) {
-        for (const Expr *e : {&b.min, &b.extent, &b.modulus, &b.remainder}) {
-            collect(*e);
-        }
-    }
-    for (const StorageDim &d : f.schedule().storage_dims) {
-        for (const Expr *e : {&d.alignment, &d.bound, &d.fold_factor}) {
-            collect(*e);
-        }
-    }
-    collect(f.schedule().memoize_eviction_key);
-    collect(f.schedule().ring_buffer);
+    for_each_part<Expr>(*f.contents(), [&](const Expr &e) { collect(e); });
     for (const ExternFuncArgument &arg : f->extern_args) {
         collect.include(arg);
     }
@@ -148,12 +130,7 @@ UsedParameters parameters_used(const Environment &env,
             collect.include_constraints(p);
         }
     }
-    for (const Requirement &r : requirements) {
-        collect(r.condition);
-        for (const Expr &e : r.message_parts) {
-            collect(e);
-        }
-    }
+    for_each_part<Expr>(requirements, [&](const Expr &e) { collect(e); });
     collect.check_functions();
     return std::move(collect.used);
 }

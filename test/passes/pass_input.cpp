@@ -6,6 +6,9 @@
 
 #include "ir/parser.h"
 #include "ir/visitor.h"
+#include "lower/nest/prepare.h"
+#include "passes/pass_table.h"
+#include "pipeline/text/pipeline_text.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -160,24 +163,32 @@ private:
 
 }  // namespace
 
-Stmt read_pass_input(const std::string &text, LowerContext &ctx) {
+PassInput read_pass_input(const std::string &text, const std::string &pass) {
+    PassInput result;
+    result.ctx = std::make_unique<LowerContext>();
+    LowerContext &ctx = *result.ctx;
     ctx.target = Target("x86-64-linux-avx2-no_runtime");
     ctx.pipeline_name = "pipeline";
     std::istringstream in(text);
-    std::string line, statement;
+    std::string line, rest;
     while (std::getline(in, line)) {
-        if (statement.empty() && starts_with(line, "target ")) {
+        if (rest.empty() && starts_with(line, "target ")) {
             ctx.target = Target(line.substr(7));
-        } else if (statement.empty() && starts_with(line, "func ")) {
+        } else if (rest.empty() && starts_with(line, "func ")) {
             parse_func(line, ctx);
         } else {
-            statement += line + "\n";
+            rest += line + "\n";
         }
     }
-    Stmt s = parse_stmt(statement);
-    LoopFinder finder(ctx);
-    finder(s);
-    return s;
+    if (starts_with(rest, "pipeline {")) {
+        result.ctx = prepare(parse_pipeline(rest), ctx.target);
+        result.before = run_passes_before(pass, *result.ctx);
+    } else {
+        result.before = parse_stmt(rest);
+        LoopFinder finder(ctx);
+        finder(result.before);
+    }
+    return result;
 }
 
 }  // namespace calotype::test

@@ -19,15 +19,23 @@
 //     debug "file"        debug_to_file
 //     values 0 9          what its first value can be
 // A For named f.s1.x is the loop over x of stage 1 of f.
+//
+// Or a whole pipeline (pipeline/text/pipeline_text.h), which begins with `pipeline {`: the passes
+// before the one that is tested make the statement of it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "lower/context.h"
 
 namespace calotype::test {
 
-/// Fills `ctx` and returns the statement.
-Stmt read_pass_input(const std::string &text, LowerContext &ctx);
+struct PassInput {
+    std::unique_ptr<LowerContext> ctx;
+    Stmt before;
+};
+/// For the pass of that name.
+PassInput read_pass_input(const std::string &text, const std::string &pass);
 
 }  // namespace calotype::test

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lower/context.h"
 
@@ -12,5 +13,11 @@ using Pass = Stmt (*)(const Stmt &, LowerContext &);
 
 /// Null if there is none of that name.
 Pass find_pass(const std::string &name);
+
+/// All, in order.
+std::vector<std::string> all_passes();
+
+/// What comes to the pass: what those before it make of nothing.
+Stmt run_passes_before(const std::string &name, LowerContext &ctx);
 
 }  // namespace calotype::test

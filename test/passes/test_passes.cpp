@@ -21,12 +21,17 @@ TEST_P(PassTest, Golden) {
     const Pass pass = find_pass(pass_name);
     ASSERT_TRUE(pass) << "no pass " << pass_name;
     EXPECT_TRUE(check_golden_file(GetParam(), [&](const std::string &input) {
-        LowerContext ctx;
-        const Stmt before = read_pass_input(input, ctx);
-        const Stmt after = pass(before, ctx);
+        const PassInput given = read_pass_input(input, pass_name);
+        const Stmt after = pass(given.before, *given.ctx);
         verify(after, VerifyOptions(), pass_name);
         return to_string(after);
     }));
+}
+
+TEST(Passes, HaveTests) {
+    for (const std::string &pass : all_passes()) {
+        EXPECT_TRUE(std::filesystem::is_directory(CALOTYPE_TEST_DIR "/" + pass)) << pass;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PassTest, ::testing::ValuesIn(golden_files(CALOTYPE_TEST_DIR, ".ir")),

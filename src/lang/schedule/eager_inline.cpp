@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "pipeline/fields.h"
 #include "pipeline/inlined_calls.h"
 #include "support/error.h"
 

@@ -9,6 +9,7 @@
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
+#include "pipeline/fields.h"
 
 namespace calotype {
 

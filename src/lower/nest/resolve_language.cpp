@@ -7,6 +7,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/checks/error_call.h"
+#include "pipeline/fields.h"
 
 namespace calotype {
 

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In three steps: the names of all params and funcs, so that they can refer to each other; their
+// members, with names in expressions still bare; then whom those names refer to.
+#include <set>
+
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/text/expr_parser.h"
+#include "pipeline/fields.h"
+#include "pipeline/text/pipeline_text.h"
+#include "pipeline/text/words.h"
+
+namespace calotype {
+
+namespace internal {
+
+namespace {
+
+/// What is declared, by name.
+struct Declarations {
+    std::map<std::string, IntrusivePtr<FunctionContents>> funcs;
+    std::map<std::string, Parameter> params;
+    std::map<std::string, SymbolPtr> shapes;  ///< variables of the shape of a buffer
+    /// Wrappers with what they wrap: that owns them, and is called by its name alone.
+    std::set<std::pair<std::string, std::string>> wrapped;
+};
+
+/// Gives names in the expressions of a Func, or of none, the symbols that they refer to.
+class Resolve : public GraphMutator {
+public:
+    Resolve(const Declarations &declared, const std::string &func, const SymbolPtr &domain,
+            const std::vector<ReductionVariable> &rvars)
+        : declared_(declared), func_(func), domain_(domain), rvars_(rvars) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    Expr visit(const Variable *op) override {
+        for (const ReductionVariable &v : rvars_) {
+            if (v.var == op->name) {
+                return Variable::make(op->type, op->name, domain_);
+            }
+        }
+        if (const auto p = declared_.params.find(op->name);
+            p != declared_.params.end() && !p->second.is_buffer()) {
+            return Variable::make(op->type, op->name, p->second.contents());
+        }
+        const auto shape = declared_.shapes.find(op->name);
+        return shape == declared_.shapes.end() ? Expr(op)
+                                               : Variable::make(op->type, op->name, shape->second);
+    }
+    Expr visit(const Call *op) override {
+        const Expr e = GraphMutator::visit(op);
+        const Call *call = e.as<Call>();
+        SymbolPtr symbol;
+        if (call->call_kind == CallKind::Func && call->name != func_ &&
+            !declared_.wrapped.count({func_, call->name})) {
+            if (const auto f = declared_.funcs.find(call->name); f != declared_.funcs.end()) {
+                symbol = f->second;
+            }
+        } else if (call->call_kind == CallKind::Image) {
+            if (const auto p = declared_.params.find(call->name); p != declared_.params.end()) {
+                symbol = p->second.contents();
+            }
+        }
+        return symbol.defined() ? Call::make(call->type, call->name, call->args, call->call_kind,
+                                             call->value_index, symbol)
+                                : e;
+    }
+
+    const Declarations &declared_;
+    const std::string func_;
+    const SymbolPtr domain_;
+    const std::vector<ReductionVariable> &rvars_;
+};
+
+class PipelineParser : public ExprParser {
+public:
+    using ExprParser::ExprParser;
+
+    PipelineSource parse(const std::string &text) {
+        Declare(text, declared_).run();
+        while (peek().kind != Token::End) {
+            item();
+        }
+        for (const auto &[name, p] : declared_.params) {
+            resolve(*p.contents(), "");
+            declare_shape(p);
+        }
+        for (const auto &[name, f] : declared_.funcs) {
+            for (const auto &[consumer, wrapper] : f->schedule.wrappers) {
+                declared_.wrapped.emplace(wrapper->name, name);
+            }
+        }
+        for (const auto &[name, f] : declared_.funcs) {
+            complete(*f);
+        }
+        resolve(source_.requirements, "");
+        for (const std::string &name : outputs_) {
+            source_.outputs.emplace_back(find(declared_.funcs, name));
+        }
+        for (const std::string &name : inputs_) {
+            const Parameter p = find(declared_.params, name);
+            source_.args.emplace_back(name,
+                                      p.is_buffer() ? Argument::InputBuffer : Argument::InputScalar,
+                                      p.type(), p.dimensions(), p.get_argument_estimates());
+        }
+        return std::move(source_);
+    }
+
+private:
+    /// The first step: looks at nothing but `func {name: "f"` and `param {name: "p"`.
+    class Declare : public ExprParser {
+    public:
+        Declare(const std::string &text, Declarations &declared)
+            : ExprParser(text), declared_(declared) {
+        }
+        void run() {
+            while (peek().kind != Token::End) {
+                const Token item = take();
+                if ((item.is("func") || item.is("param")) && accept("{") && accept("name") &&
+                    accept(":") && peek().kind == Token::String) {
+                    const std::string name = take().text;
+                    if (item.is("func")) {
+                        declared_.funcs.emplace(name, new FunctionContents(name));
+                    } else {
+                        declared_.params.emplace(
+                            name,
+                            Parameter(SymbolPtr(new ParameterContents(name, Int(32), false, 0))));
+                    }
+                }
+            }
+        }
+
+    private:
+        Declarations &declared_;
+    };
+
+    template<typename T>
+    T find(const std::map<std::string, T> &declared, const std::string &name) {
+        const auto it = declared.find(name);
+        user_assert(it != declared.end())
+            << "the text of a pipeline names " << name << ", which it does not declare";
+        return it->second;
+    }
+
+    void item() {
+        const Token word = take();
+        if (word.is("pipeline")) {
+            struct_of([&](const std::string &member) {
+                if (member == "name") {
+                    read(source_.name);
+                } else if (member == "outputs") {
+                    read(outputs_);
+                } else if (member == "inputs") {
+                    read(inputs_);
+                } else if (member == "trace_pipeline") {
+                    read(source_.trace_pipeline);
+                } else {
+                    return false;
+                }
+                return true;
+            });
+        } else if (word.is("require")) {
+            source_.requirements.emplace_back();
+            read(source_.requirements.back());
+        } else if (word.is("param")) {
+            read(*find(declared_.params, name_ahead()).contents());
+        } else if (word.is("func")) {
+            read(*find(declared_.funcs, name_ahead()));
+        } else {
+            syntax_error(word, "expected pipeline, require, param or func, found " + word.shown());
+        }
+    }
+
+    /// `{name: "f"`, which is not taken.
+    std::string name_ahead() {
+        if (!peek().is("{") || !peek(1).is("name") || !peek(2).is(":") ||
+            peek(3).kind != Token::String) {
+            fail("{name: \"...\"");
+        }
+        return peek(3).text;
+    }
+
+    /// {member: ..., member: ...}; `read_member` is false for a name that it does not know.
+    template<typename ReadMember>
+    void struct_of(ReadMember read_member) {
+        expect("{");
+        while (!accept("}")) {
+            const Token member = take();
+            expect(":");
+            if (!read_member(member.text)) {
+                syntax_error(member, "there is no member " + member.shown() + " here");
+            }
+            if (!accept(",") && !peek().is("}")) {
+                fail("',' or '}'");
+            }
+        }
+    }
+
+    void read(bool &x) {
+        x = accept("true");
+        if (!x) {
+            expect("false");
+        }
+    }
+    void read(std::string &x) {
+        if (peek().kind != Token::String) {
+            fail("a string");
+        }
+        x = take().text;
+    }
+    void read(Expr &x) {
+        x = expr();
+    }
+    void read(Type &x) {
+        x = type();
+    }
+    void read(LoopLevel &x) {
+        if (accept("inlined") || accept("undefined")) {
+            x = LoopLevel::inlined();
+        } else if (accept("root")) {
+            x = LoopLevel::root();
+        } else {
+            std::string func, var;
+            expect("loop");
+            expect("(");
+            read(func);
+            expect(",");
+            read(var);
+            expect(",");
+            int stage = 0;
+            read(stage);
+            const bool is_rvar = accept(",");
+            if (is_rvar) {
+                expect("rvar");
+            }
+            expect(")");
+            x = LoopLevel(func, var, is_rvar, stage);
+        }
+    }
+    template<typename T>
+    requires std::is_integral_v<T>
+    void read(T &x) {
+        const bool is_negative = accept("-");
+        const int value = small_integer();
+        x = T(is_negative ? -value : value);
+    }
+    template<typename T>
+    requires std::is_enum_v<T>
+    void read(T &x) {
+        const Token word = take();
+        for (int i = 0; i < Words<T>::count; i++) {
+            if (word.text == Words<T>::word(T(i))) {
+                x = T(i);
+                return;
+            }
+        }
+        syntax_error(word, word.shown() + " is not one of the words that are possible here");
+    }
+    void read(IntrusivePtr<FunctionContents> &x) {
+        std::string name;
+        read(name);
+        x = find(declared_.funcs, name);
+    }
+    void read(SymbolPtr &x) {
+        std::string name;
+        read(name);
+        x = find(declared_.params, name).contents();
+    }
+    void read(Image &) {
+        fail("no image: images have no text");
+    }
+    /// A param by its name, or one of its own.
+    void read(Parameter &x) {
+        if (peek().kind == Token::String) {
+            x = find(declared_.params, take().text);
+        } else {
+            x = Parameter(SymbolPtr(new ParameterContents("", Int(32), false, 0)));
+            read(*x.contents());
+        }
+    }
+    void read(DefinitionPtr &x) {
+        x = DefinitionPtr(new Definition);
+        read(*x);
+    }
+    template<typename T>
+    void read(std::optional<T> &x) {
+        read(x.emplace());
+    }
+    template<typename T>
+    void read(std::vector<T> &x) {
+        x.clear();
+        expect("[");
+        while (!accept("]")) {
+            T item{};
+            read(item);
+            x.push_back(std::move(item));
+            if (!accept(",") && !peek().is("]")) {
+                fail("',' or ']'");
+            }
+        }
+    }
+    template<typename T>
+    void read(std::map<std::string, T> &x) {
+        expect("{");
+        while (!accept("}")) {
+            std::string key;
+            read(key);
+            expect(":");
+            read(x[key]);
+            if (!accept(",") && !peek().is("}")) {
+                fail("',' or '}'");
+            }
+        }
+    }
+    template<HasFields T>
+    void read(T &x) {
+        struct_of([&](const std::string &name) {
+            bool is_read = false;
+            for_each_member(x, [&](auto member) {
+                if constexpr (member.counts) {
+                    if (!is_read && name == member.name) {
+                        read(member.value);
+                        is_read = true;
+                    }
+                }
+            });
+            return is_read;
+        });
+    }
+
+    // The third step.
+
+    void declare_shape(const Parameter &p) {
+        if (!p.is_buffer()) {
+            return;
+        }
+        p->constraints.resize(size_t(p.dimensions()));
+        for (int d = 0; d < p.dimensions(); d++) {
+            for (const std::string &name :
+                 {names::buffer_min(p.name(), d), names::buffer_extent(p.name(), d),
+                  names::buffer_stride(p.name(), d)}) {
+                declared_.shapes[name] = p.contents();
+            }
+        }
+    }
+
+    template<typename T>
+    void resolve(T &x, const std::string &func, const SymbolPtr &domain = nullptr,
+                 const std::vector<ReductionVariable> &rvars = {}) {
+        Resolve names(declared_, func, domain, rvars);
+        mutate_expressions(x, [&](const Expr &e) { return names.mutate(e); });
+    }
+
+    static Dim dim_of(const std::string &var, DimType type = DimType::PureVar) {
+        Dim dim;
+        dim.var = var;
+        dim.dim_type = type;
+        return dim;
+    }
+
+    /// Fills in what follows from the rest.
+    void complete(FunctionContents &f) {
+        if (f.init.defined() && f.init->args.empty()) {
+            for (const std::string &arg : f.args) {
+                f.init->args.push_back(Variable::make(Int(32), arg));
+            }
+        }
+        if (f.schedule.storage_dims.empty()) {
+            for (const std::string &arg : f.args) {
+                f.schedule.storage_dims.emplace_back().var = arg;
+            }
+        }
+        std::vector<DefinitionPtr> definitions = {f.init, f.extern_schedule};
+        definitions.insert(definitions.end(), f.updates.begin(), f.updates.end());
+        for (const DefinitionPtr &d : definitions) {
+            if (d.defined()) {
+                complete(f, *d);
+            }
+        }
+        for (Parameter &output : f.output_buffers) {
+            resolve(*output.contents(), "");
+        }
+        resolve(f.schedule, f.name);
+        resolve(f.extern_args, f.name);
+        mutate_expressions(f.extern_proxy_expr, [&](const Expr &e) {
+            return Resolve(declared_, f.name, nullptr, {}).mutate(e);
+        });
+        if (f.output_types.empty() && f.init.defined()) {
+            for (const Expr &value : f.init->values) {
+                f.output_types.push_back(value.type());
+            }
+        }
+        if (f.output_buffers.empty()) {
+            Function(IntrusivePtr<FunctionContents>(&f)).make_output_buffers();
+        }
+    }
+
+    void complete(const FunctionContents &f, Definition &d) {
+        StageSchedule &s = d.schedule;
+        if (!d.predicate.defined()) {
+            d.predicate = const_true();
+        }
+        if (s.dims.empty()) {
+            for (const ReductionVariable &v : s.rvars) {
+                s.dims.push_back(dim_of(v.var, DimType::ImpureRVar));
+            }
+            for (size_t i = 0; i < f.args.size() && i < d.args.size(); i++) {
+                const Variable *v = d.args[i].as<Variable>();
+                if (v && v->name == f.args[i]) {
+                    s.dims.push_back(dim_of(v->name));
+                }
+            }
+            s.dims.push_back(dim_of(outermost_name));
+        }
+        SymbolPtr domain;
+        const std::vector<ReductionVariable> rvars = s.rvars;
+        if (!rvars.empty()) {
+            const std::string &var = rvars[0].var;
+            ReductionDomain made(var.substr(0, var.rfind('$')), rvars);
+            made.where(d.predicate);
+            domain = made.symbol();
+        }
+        resolve(d, f.name, domain, rvars);
+        for (const Specialization &special : d.specializations) {
+            if (special.definition.defined()) {
+                complete(f, *special.definition);
+            }
+        }
+    }
+
+    Declarations declared_;
+    std::vector<std::string> outputs_, inputs_;
+    PipelineSource source_;
+};
+
+}  // namespace
+
+}  // namespace internal
+
+PipelineSource parse_pipeline(const std::string &text) {
+    return internal::PipelineParser(text).parse(text);
+}
+
+}  // namespace calotype
