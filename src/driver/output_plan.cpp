@@ -178,10 +178,16 @@ void write_files_together(const FileContents &files) {
     std::vector<std::string> written;
     try {
         for (const auto &[path, contents] : files) {
-            write_file_atomically(path + suffix, contents);
-            written.push_back(path + suffix);
+            if (!is_stream(path)) {
+                write_file_atomically(path + suffix, contents);
+                written.push_back(path + suffix);
+            }
         }
         for (const auto &[path, contents] : files) {
+            if (is_stream(path)) {
+                write_file_atomically(path, contents);
+                continue;
+            }
             user_assert(std::rename((path + suffix).c_str(), path.c_str()) == 0)
                 << "cannot write " << path;
         }

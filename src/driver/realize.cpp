@@ -54,20 +54,15 @@ std::vector<Function> outputs_of(const Pipeline &pipeline) {
     return pipeline.contents()->outputs;
 }
 
-// One buffer a value of each output; without memory if `with_memory` is false.
-Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &sizes,
-                         bool with_memory) {
+// One buffer without memory for each value of each output.
+Realization make_outputs(const Pipeline &pipeline, const std::vector<int32_t> &sizes) {
     std::vector<Buffer<>> buffers;
     for (const Function &f : outputs_of(pipeline)) {
         user_assert(size_t(f.dimensions()) == sizes.size())
             << "output func " << f.name() << " has " << f.dimensions() << " dimensions, but "
             << sizes.size() << " sizes are given";
         for (const Type &t : f.output_types()) {
-            if (with_memory) {
-                buffers.emplace_back(t, sizes);
-            } else {
-                buffers.emplace_back(Runtime::Buffer<>(t.to_abi(), nullptr, sizes));
-            }
+            buffers.emplace_back(Runtime::Buffer<>(t.to_abi(), nullptr, sizes));
         }
     }
     return Realization(std::move(buffers));
@@ -87,6 +82,33 @@ std::vector<calotype_buffer_t *> raw_buffers(const Pipeline::RealizationArg &arg
         }
     }
     return result;
+}
+
+/// Whether all of the buffers hold [0, size) in each dimension.
+bool covers(const Realization &r, const std::vector<int32_t> &sizes) {
+    for (size_t i = 0; i < r.size(); i++) {
+        for (size_t d = 0; d < sizes.size(); d++) {
+            const calotype_dimension_t &dim = r[i].raw_buffer()->dim[d];
+            if (dim.min > 0 || int64_t(dim.min) + dim.extent < sizes[d]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// One call with the values that inputs have now.
+void run(const CompiledPipeline &compiled, const JITHandlers &handlers, JITUserContext *context,
+         const std::vector<calotype_buffer_t *> &outputs) {
+    JitRun run(context, handlers);
+    CallArguments args(run);
+    for (const InferredArgument &input : compiled.inputs) {
+        args.add(address_of_input(input));
+    }
+    for (calotype_buffer_t *b : outputs) {
+        args.add(b);
+    }
+    run.check(args.call(*compiled.code));
 }
 
 void check_outputs(const Pipeline &pipeline, const std::vector<calotype_buffer_t *> &buffers) {
@@ -119,11 +141,32 @@ Realization Pipeline::realize(std::vector<int32_t> sizes, const Target &target) 
 
 Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> sizes,
                               const Target &target) {
-    Realization r = make_outputs(*this, sizes, true);
-    realize(context, RealizationArg(r), target);
+    Realization r = make_outputs(*this, sizes);
+    std::vector<calotype_buffer_t *> outputs = raw_buffers(r);
+    const Target resolved = JitState::of(*this).resolve_target(target);
+    const CompiledPipeline compiled = compile_inferred(*this, resolved);
+    const JITHandlers &handlers = JitState::of(*this).handlers;
+    // Schedules may compute more than is asked for, which the buffers then need room for. If it is
+    // less, the run says so.
+    if (!resolved.has_feature(Target::NoBoundsQuery)) {
+        run(compiled, handlers, context, outputs);
+        if (!covers(r, sizes)) {
+            r = make_outputs(*this, sizes);
+            outputs = raw_buffers(r);
+        }
+    }
+    for (size_t i = 0; i < r.size(); i++) {
+        r[i].allocate();
+    }
+    run(compiled, handlers, context, outputs);
     // Buffers that the caller gives stay where they were written; these are for the host to read.
     for (size_t i = 0; i < r.size(); i++) {
         r[i].copy_to_host(context ? static_cast<void *>(context) : nullptr);
+        for (size_t d = 0; d < sizes.size(); d++) {
+            if (r[i].dim(int(d)).min() != 0 || r[i].dim(int(d)).extent() != sizes[d]) {
+                r[i].crop(int(d), 0, sizes[d]);
+            }
+        }
     }
     return r;
 }
@@ -135,17 +178,8 @@ void Pipeline::realize(RealizationArg output, const Target &target) {
 void Pipeline::realize(JITUserContext *context, RealizationArg output, const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    const CompiledPipeline compiled =
-        compile_inferred(*this, JitState::of(*this).resolve_target(target));
-    JitRun run(context, JitState::of(*this).handlers);
-    CallArguments args(run);
-    for (const InferredArgument &input : compiled.inputs) {
-        args.add(address_of_input(input));
-    }
-    for (calotype_buffer_t *b : outputs) {
-        args.add(b);
-    }
-    run.check(args.call(*compiled.code));
+    run(compile_inferred(*this, JitState::of(*this).resolve_target(target)),
+        JitState::of(*this).handlers, context, outputs);
 }
 
 // ---- infer_input_bounds ----
@@ -204,7 +238,7 @@ void Pipeline::infer_input_bounds(RealizationArg output, const Target &target) {
 
 void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                                   const Target &target) {
-    Realization r = make_outputs(*this, sizes, false);
+    Realization r = make_outputs(*this, sizes);
     infer_input_bounds(context, RealizationArg(r), target);
 }
 

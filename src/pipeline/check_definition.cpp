@@ -69,10 +69,12 @@ public:
     CallsOfSelf(const std::string &what, const std::string &func,
                 const std::vector<std::string> &pure_args, const std::vector<Expr> &args)
         : what_(what), func_(func) {
-        for (const Expr &arg : args) {
-            const Variable *v = arg.as<Variable>();
-            const bool is_pure = v && !v->symbol.defined() &&
-                                 std::count(pure_args.begin(), pure_args.end(), v->name);
+        // A Var in the place of another dimension, as the second one in f(x, x), is pure in its
+        // own.
+        for (size_t i = 0; i < args.size(); i++) {
+            const Variable *v = args[i].as<Variable>();
+            const bool is_pure =
+                v && !v->symbol.defined() && i < pure_args.size() && v->name == pure_args[i];
             pure_in_place_.push_back(is_pure ? v->name : "");
         }
     }
@@ -121,6 +123,15 @@ Conditions undef_conditions(const Expr &e) {
     return finder.conditions;
 }
 
+/// Whether e is value i of the Func at those coordinates.
+bool is_value_at(const Expr &e, const std::string &func, const std::vector<Expr> &args, int i) {
+    const Call *call = e.as<Call>();
+    return call && call->call_kind == CallKind::Func && call->name == func &&
+           call->value_index == i &&
+           std::equal(call->args.begin(), call->args.end(), args.begin(), args.end(),
+                      [](const Expr &x, const Expr &y) { return equal(x, y); });
+}
+
 bool agree(const Conditions &a, const Conditions &b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const Expr &x, const Expr &y) { return equal(x, y); });
@@ -140,8 +151,8 @@ void check_calls_of_self(const std::string &what, const std::string &func,
     }
 }
 
-void check_undefs_agree(const std::string &what, const std::vector<Expr> &args,
-                        const std::vector<Expr> &values) {
+void check_undefs_agree(const std::string &what, const std::string &func,
+                        const std::vector<Expr> &args, const std::vector<Expr> &values) {
     if (values.size() < 2) {
         return;
     }
@@ -158,7 +169,11 @@ void check_undefs_agree(const std::string &what, const std::vector<Expr> &args,
     if (first) {
         return;  // that decides for all values
     }
-    for (const Expr &e : values) {
+    for (size_t i = 0; i < values.size(); i++) {
+        const Expr &e = values[i];
+        if (is_value_at(e, func, args, int(i))) {
+            continue;  // left as it is
+        }
         const Conditions conditions = undef_conditions(e);
         if (conditions.empty() && contains_intrinsic(e, Intrinsic::undef)) {
             continue;  // never stored

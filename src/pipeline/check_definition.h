@@ -59,7 +59,7 @@ void check_calls_of_self(const std::string &what, const std::string &func,
 /// A CompileError that begins with `what` if the values of a tuple, or the coordinates that they
 /// are stored at, are undef under different conditions: a store is left out as a whole or not.
 /// Values that are undef always stand apart.
-void check_undefs_agree(const std::string &what, const std::vector<Expr> &args,
-                        const std::vector<Expr> &values);
+void check_undefs_agree(const std::string &what, const std::string &func,
+                        const std::vector<Expr> &args, const std::vector<Expr> &values);
 
 }  // namespace calotype::internal

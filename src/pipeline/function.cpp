@@ -164,7 +164,7 @@ void Function::define(const std::vector<std::string> &args, std::vector<Expr> va
         check(e);
     }
     user_assert(!check.calls_self()) << what << " refers to itself";
-    internal::check_undefs_agree(what, {}, values);
+    internal::check_undefs_agree(what, name(), {}, values);
     user_assert(!check.domain().defined())
         << what << " uses RVar " << check.first_rvar()
         << ", only update definitions may: perhaps an inline reduction was meant";
@@ -237,8 +237,8 @@ void Function::define_update(const std::vector<Expr> &args, std::vector<Expr> va
     for (const Expr &e : values) {
         check(e);
     }
-    internal::check_calls_of_self(what, name(), pure, args, values);
-    internal::check_undefs_agree(what, args, values);
+    internal::check_calls_of_self(what, name(), this->args(), args, values);
+    internal::check_undefs_agree(what, name(), args, values);
     ReductionDomain domain = check.domain();
     if (domain.defined()) {
         domain.freeze();

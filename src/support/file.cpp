@@ -65,7 +65,32 @@ std::string read_file(const std::string &path) {
     return content.str();
 }
 
+bool is_stream(const std::string &path) {
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0 || S_ISDIR(info.st_mode)) {
+        return false;
+    }
+    // /dev/stdout may lead to an ordinary file, which somebody has open.
+    return !S_ISREG(info.st_mode) || path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0;
+}
+
+namespace {
+
+void append_to_stream(const std::string &path, std::string_view data) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    int error = fd < 0 ? errno : write_all(fd, data);
+    if (fd >= 0 && ::close(fd) != 0 && error == 0) {
+        error = errno;
+    }
+    user_assert(error == 0) << "cannot write " << path << ": " << reason(error);
+}
+
+}  // namespace
+
 void write_file_atomically(const std::string &path, std::string_view data) {
+    if (is_stream(path)) {
+        return append_to_stream(path, data);
+    }
     std::string temporary = path + ".XXXXXX";
     const int fd = ::mkstemp(temporary.data());
     user_assert(fd >= 0) << "cannot write " << path << ": " << reason(errno);

@@ -11,8 +11,12 @@ namespace calotype::internal {
 std::string read_file(const std::string &path);
 
 /// Puts `data` at `path` by way of a temporary file beside it and a rename: whoever reads sees the
-/// old content or the new, and a failure leaves nothing behind.
+/// old content or the new, and a failure leaves nothing behind. A stream gets it directly.
 void write_file_atomically(const std::string &path, std::string_view data);
+
+/// Whether the path leads to a terminal, a pipe or another device, or to what this process has open
+/// (/dev/stdout): nothing that could be replaced, so content is added to it.
+bool is_stream(const std::string &path);
 
 bool file_exists(const std::string &path);
 

@@ -61,9 +61,6 @@ void LoopEditor::check_new_name(const char *directive, const VarOrRVar &var,
         user_assert(d.var != var.name())
             << directive << " of " << stage_.name() << ": there is already a loop " << var.name();
     }
-    user_assert(!is_name_taken(var.name()))
-        << directive << " of " << stage_.name() << ": the name " << var.name()
-        << " was already used by an earlier directive";
 }
 
 bool LoopEditor::is_name_taken(const std::string &name) const {
@@ -266,12 +263,13 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
     check_tail(old, s.factor, s.exact, s.tail);
 
     std::vector<Dim> &dims = schedule().dims;
-    user_assert(dims[i].for_type != ForType::Extern)
-        << "split of " << stage_.name() << ": loop " << old.name()
-        << " is inside of an extern stage";
     dims.insert(dims.begin() + long(i), dims[i]);
     dims[i].var = inner.name();
     dims[i + 1].var = outer.name();
+    // The extern function is called for each tile.
+    if (dims[i].for_type == ForType::Extern) {
+        dims[i + 1].for_type = ForType::Serial;
+    }
     schedule().splits.push_back(s);
 }
 
@@ -309,6 +307,9 @@ void LoopEditor::check_fuse(size_t inner, size_t outer) const {
     }
     for (const size_t i : {inner, outer}) {
         check_race_of_fused(dims[i], dims[i == inner ? outer : inner]);
+    }
+    if (internal::iterations_commute(*definition_, stage_.function().name())) {
+        return;
     }
     // The outer loop passes those between the two.
     for (size_t i = std::min(inner, outer) + 1; i < std::max(inner, outer); i++) {

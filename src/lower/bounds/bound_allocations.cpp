@@ -27,8 +27,8 @@ protected:
     Stmt visit(const Realize *op) override {
         const Stmt uses = uses_of(op->name, op->body);
         Box box = box_touched(uses, op->name, Scope<Interval>(), ctx_.func_bounds);
-        if (is_produced_at_once(op)) {
-            keep_to_explicit_bounds(ctx_.env.at(op->name), uses, &box);
+        if (const ProducerConsumer *production = first_production(op)) {
+            keep_to_production(ctx_.env.at(op->name), production->body, &box);
         }
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
@@ -55,8 +55,9 @@ protected:
     }
 
 private:
-    /// Whether all of it is computed in one go, right where the storage is made.
-    static bool is_produced_at_once(const Realize *op) {
+    /// What computes all of it in one go, right where the storage is made; null if that is done
+    /// piece by piece.
+    static const ProducerConsumer *first_production(const Realize *op) {
         Stmt s = op->body;
         for (;;) {
             const LetStmt *let = s.as<LetStmt>();
@@ -68,16 +69,27 @@ private:
             s = let ? let->body : other ? other->body : block->first;
         }
         const ProducerConsumer *production = s.as<ProducerConsumer>();
-        return production && production->is_producer && production->name == op->name;
+        const bool own = production && production->is_producer && production->name == op->name;
+        return own ? production : nullptr;
     }
 
-    /// Where bound() fixes an extent that is checked to be enough, what is used lies in what is
-    /// computed.
-    void keep_to_explicit_bounds(const Function &f, const Stmt &uses, Box *box) const {
-        if (f.schedule().bounds.empty()) {
+    /// What is used lies in what is computed: where bound() fixes an extent that is checked to be
+    /// enough, and where only the extern stage that uses it knows how much that is.
+    void keep_to_production(const Function &f, const Stmt &production, Box *box) const {
+        bool bounded = true;
+        for (const Interval &range : *box) {
+            bounded = bounded && range.is_bounded();
+        }
+        if (f.schedule().bounds.empty() && bounded) {
             return;
         }
-        const Box provided = box_provided(uses, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Box provided =
+            box_provided(production, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        for (size_t d = 0; d < box->size() && d < provided.size(); d++) {
+            if (!(*box)[d].is_bounded() && provided[d].is_bounded()) {
+                (*box)[d] = provided[d];
+            }
+        }
         for (const Bound &b : f.schedule().bounds) {
             const auto &args = f.args();
             const size_t d = size_t(std::find(args.begin(), args.end(), b.var) - args.begin());

@@ -22,6 +22,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/copy_stage.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/provide.h"
@@ -133,7 +134,7 @@ public:
     Stmt at_top(const Stmt &s) {
         Contents contents(ctx_);
         contents(s);
-        return define(mutate(s), contents, nullptr, Stmt());
+        return define(with_extern_images(mutate(s), contents), contents, nullptr, Stmt());
     }
 
 protected:
@@ -245,6 +246,17 @@ private:
         return reads;
     }
 
+    /// States what extern stages need of images, as far as is known outside of all loops.
+    Stmt with_extern_images(Stmt s, const Contents &contents) const {
+        for (const std::string &name : contents.produced) {
+            const Function &f = ctx_.env.at(name);
+            if (f.has_extern_definition() && !extern_images(f).empty()) {
+                s = Block::make(touch_images(f), s);
+            }
+        }
+        return s;
+    }
+
     /// One definition to put around the body: a let, or (no name) a check.
     struct Item {
         std::string name;
@@ -287,6 +299,9 @@ private:
             for (const StageKey &key : own.fused) {
                 region_in_progress(ctx_.env.at(key.first), key.second, original, &items);
             }
+            if (ctx_.env.at(own.func).has_extern_definition() && own.stage == 0) {
+                query_regions(ctx_.env.at(own.func), contents, false, &items);
+            }
         }
         for (size_t i = ctx_.order.size(); i-- > 0;) {
             const Function &f = ctx_.env.at(ctx_.order[i]);
@@ -296,7 +311,7 @@ private:
                     region_required(f, stage, contents, &items);
                 }
                 if (f.has_extern_definition()) {
-                    query_regions(f, contents.produced, &items);
+                    query_regions(f, contents, !loop, &items);
                 }
             }
         }
@@ -428,17 +443,28 @@ private:
         }
     }
 
-    /// An extern stage is asked what it needs of the Funcs that are computed here.
-    void query_regions(const Function &f, const std::set<std::string> &produced,
+    /// An extern stage is asked what it needs of the Funcs that are computed here, of images, which
+    /// is checked at the top, and whether it computes more than is asked for.
+    void query_regions(const Function &f, const Contents &contents, bool at_top,
                        std::vector<Item> *items) const {
-        bool needed = false;
-        for (const auto &input : extern_inputs(f)) {
-            needed = needed || produced.count(input.first.name());
-        }
-        if (needed) {
-            for (const QueryStep &step : query_extern_stage(f)) {
+        const auto add = [&](const std::vector<QueryStep> &steps) {
+            for (const QueryStep &step : steps) {
                 items->push_back({step.name, step.value, step.check, ""});
             }
+        };
+        const FuncSchedule &schedule = f.schedule();
+        const bool grows = contents.produced_here.count(f.name()) && !is_copy_stage(f) &&
+                           schedule.store_level == schedule.compute_level &&
+                           schedule.bounds.empty();
+        bool needed = grows || (at_top && !extern_images(f).empty());
+        for (const auto &input : extern_inputs(f)) {
+            needed = needed || contents.produced.count(input.first.name());
+        }
+        if (needed) {
+            add(query_extern_stage(f));
+        }
+        if (grows) {
+            add(grow_as_answered(f));
         }
     }
 

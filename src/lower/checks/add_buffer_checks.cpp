@@ -6,6 +6,8 @@
 // compiler can use it (a stride of 1 makes loads dense).
 #include "lower/checks/add_buffer_checks.h"
 
+#include <algorithm>
+
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -87,14 +89,36 @@ uint32_t type_word(Type t) {
     return uint32_t(t.code()) | uint32_t(t.bits()) << 8 | uint32_t(t.lanes()) << 16;
 }
 
+/// Lets and checks outside of everything else. Where extern stages are asked there what they need,
+/// the regions of buffers are known inside of that alone.
+struct Peeled {
+    std::vector<Stmt> outside;  ///< LetStmts and AssertStmts, outermost first
+    Stmt body;
+};
+
+Peeled peel(const Stmt &s, bool asks) {
+    Peeled result;
+    for (result.body = s; asks;) {
+        const LetStmt *let = result.body.as<LetStmt>();
+        const Block *block = result.body.as<Block>();
+        if (!let && !(block && block->first.as<AssertStmt>())) {
+            break;
+        }
+        result.outside.push_back(let ? result.body : block->first);
+        result.body = let ? let->body : block->rest;
+    }
+    return result;
+}
+
 class BufferChecks {
 public:
-    BufferChecks(const Stmt &s, LowerContext &ctx)
-        : ctx_(ctx), buffers_(argument_buffers(s, ctx)),
+    BufferChecks(const Peeled &code, LowerContext &ctx)
+        : ctx_(ctx), code_(code), buffers_(argument_buffers(code.body, ctx)),
           asserts_(!ctx.target.has_feature(Target::NoAsserts)) {
     }
 
-    Stmt wrap(Stmt s) {
+    Stmt wrap() {
+        Stmt s = code_.body;
         for (const ArgumentBuffer &b : buffers_) {
             s = constrain(b, s);
             if (b.is_output && !ctx_.target.has_gpu_feature()) {
@@ -109,6 +133,10 @@ public:
         }
         for (size_t i = buffers_.size(); i-- > 0;) {
             s = define_required(buffers_[i], s);
+        }
+        for (size_t i = code_.outside.size(); i-- > 0;) {
+            const LetStmt *let = code_.outside[i].as<LetStmt>();
+            s = let ? LetStmt::make(let->name, let->value, s) : Block::make(code_.outside[i], s);
         }
         s = checked(&BufferChecks::type_checks, s);
         for (const ArgumentBuffer &b : buffers_) {
@@ -361,6 +389,7 @@ private:
     }
 
     LowerContext &ctx_;
+    const Peeled &code_;
     std::vector<ArgumentBuffer> buffers_;
     bool asserts_;
 };
@@ -368,7 +397,11 @@ private:
 }  // namespace
 
 Stmt add_buffer_checks(const Stmt &s, LowerContext &ctx) {
-    return BufferChecks(s, ctx).wrap(s);
+    const bool asks = std::any_of(ctx.env.begin(), ctx.env.end(), [](const auto &entry) {
+        return entry.second.has_extern_definition();
+    });
+    const Peeled peeled = peel(s, asks);
+    return BufferChecks(peeled, ctx).wrap();
 }
 
 }  // namespace calotype

@@ -7,6 +7,7 @@
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "lower/names.h"
+#include "lower/nest/copy_stage.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/stage_loops.h"
@@ -54,9 +55,9 @@ Stmt make_producers(const Group &group, LowerContext &ctx) {
     } else {
         std::vector<Stmt> stages;
         for (int i = 0; i < first.stages(); i++) {
-            bool is_extern = i == 0 && first.has_extern_definition();
-            stages.push_back(is_extern ? make_extern_stage(first, ctx)
-                                       : make_stage_loops(first, i, ctx));
+            const bool is_copy = i == 0 && is_copy_stage(first);
+            stages.push_back(is_copy ? extern_stage_call(first, region_of_stage(first))
+                                     : make_stage_loops(first, i, ctx));
         }
         s = Block::make(stages);
     }

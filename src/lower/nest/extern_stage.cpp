@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/extern_stage.h"
 
+#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "lower/buffer_header.h"
@@ -21,8 +22,11 @@ Expr header(const std::string &name) {
 Expr stage_min(const Function &f, int d) {
     return names::var(names::stage_min(f.name(), 0, f.args()[d]));
 }
+Expr stage_max(const Function &f, int d) {
+    return names::var(names::stage_max(f.name(), 0, f.args()[d]));
+}
 Expr stage_extent(const Function &f, int d) {
-    return names::var(names::stage_max(f.name(), 0, f.args()[d])) + 1 - stage_min(f, d);
+    return stage_max(f, d) + 1 - stage_min(f, d);
 }
 
 /// Calls the C function; `name_of` maps a buffer of f or of a Func to the header to pass.
@@ -36,9 +40,9 @@ Expr call_function(const Function &f, NameOf name_of) {
                 args.push_back(header(name_of(g.buffer_name(i))));
             }
         } else if (arg.is_buffer()) {
-            args.push_back(header(names::buffer(arg.buffer->name)));
+            args.push_back(header(name_of(arg.buffer->name)));
         } else if (arg.is_image_param()) {
-            args.push_back(header(names::buffer(arg.image_param.name())));
+            args.push_back(header(name_of(arg.image_param.name())));
         } else if (arg.is_expr()) {
             args.push_back(arg.expr);
         }
@@ -51,8 +55,20 @@ Expr call_function(const Function &f, NameOf name_of) {
                       cpp ? CallKind::ExternCPlusPlus : CallKind::Extern);
 }
 
+/// The coordinates of both corners of a box.
+using Corners = std::pair<std::vector<Expr>, std::vector<Expr>>;
+
+Corners corners_of(const Box &box) {
+    Corners corners;
+    for (const Interval &range : box) {
+        corners.first.push_back(range.min);
+        corners.second.push_back(range.max);
+    }
+    return corners;
+}
+
 /// What bounds analysis must know of the call: both corners of what it reads and writes.
-Expr touched_boxes(const Function &f) {
+Expr touched_boxes(const Function &f, const Box &region) {
     std::vector<Expr> corners;
     auto add = [&](const Function &g, int value, std::vector<Expr> coordinates) {
         corners.push_back(Call::make(g.output_types()[value], g.name(), std::move(coordinates),
@@ -67,11 +83,7 @@ Expr touched_boxes(const Function &f) {
         add(input.first, 0, min);
         add(input.first, 0, max);
     }
-    std::vector<Expr> min, max;
-    for (int d = 0; d < f.dimensions(); d++) {
-        min.push_back(stage_min(f, d));
-        max.push_back(stage_min(f, d) + stage_extent(f, d) - 1);
-    }
+    const auto [min, max] = corners_of(region);
     add(f, 0, min);
     add(f, 0, max);
     if (const Call *source = is_copy_stage(f) ? f->extern_proxy_expr.as<Call>() : nullptr) {
@@ -89,6 +101,26 @@ std::string query_header(const Function &f, const std::string &buffer) {
     return f.name() + ".query." + buffer;
 }
 
+Expr header_field(Intrinsic field, const Function &f, const std::string &buffer, int d) {
+    return Call::make(Int(32), field, {header(query_header(f, buffer)), d});
+}
+
+Expr answered_min(const Function &f, const std::string &buffer, int d) {
+    return header_field(Intrinsic::buffer_get_min, f, buffer, d);
+}
+
+Expr answered_max(const Function &f, const std::string &buffer, int d) {
+    return answered_min(f, buffer, d) + header_field(Intrinsic::buffer_get_extent, f, buffer, d) -
+           1;
+}
+
+/// An empty header, to be filled in with what is needed of an input.
+QueryStep ask_input(const Function &f, const std::string &buffer, const Type &type,
+                    int dimensions) {
+    const std::vector<HeaderDimension> shape(size_t(dimensions), {0, 0, 0});
+    return {query_header(f, buffer), make_buffer_header(Expr(), type, shape), Stmt()};
+}
+
 }  // namespace
 
 std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f) {
@@ -104,6 +136,44 @@ std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f) {
     return inputs;
 }
 
+std::vector<ExternImage> extern_images(const Function &f) {
+    std::vector<ExternImage> images;
+    if (is_copy_stage(f)) {
+        return images;  // touched_boxes() names its source
+    }
+    for (const ExternFuncArgument &arg : f->extern_args) {
+        if (arg.is_buffer()) {
+            const calotype_buffer_t *raw = arg.buffer->buffer->raw();
+            images.push_back({arg.buffer->name, Type(raw->type), raw->dimensions, arg.buffer});
+        } else if (arg.is_image_param()) {
+            const Parameter &p = arg.image_param;
+            images.push_back({p.name(), p.type(), p.dimensions(), p.contents()});
+        }
+    }
+    return images;
+}
+
+Stmt touch_images(const Function &f) {
+    std::vector<Stmt> all;
+    for (const ExternImage &image : extern_images(f)) {
+        std::vector<Expr> min, max;
+        Expr any = const_true();
+        for (int d = 0; d < image.dimensions; d++) {
+            min.push_back(names::var(query_min(f, image.name, d)));
+            max.push_back(names::var(query_max(f, image.name, d)));
+            any = any && min.back() <= max.back();
+        }
+        std::vector<Expr> corners;
+        for (const std::vector<Expr> &corner : {min, max}) {
+            corners.push_back(
+                Call::make(image.type, image.name, corner, CallKind::Image, 0, image.symbol));
+        }
+        all.push_back(IfThenElse::make(
+            any, Evaluate::make(Call::make(Int(32), Intrinsic::declare_box_touched, corners))));
+    }
+    return Block::make(all);
+}
+
 std::string query_min(const Function &f, const std::string &input, int d) {
     return query_header(f, input) + ".min." + std::to_string(d);
 }
@@ -112,7 +182,15 @@ std::string query_max(const Function &f, const std::string &input, int d) {
     return query_header(f, input) + ".max." + std::to_string(d);
 }
 
-Stmt make_extern_stage(const Function &f, LowerContext &) {
+Box region_of_stage(const Function &f) {
+    std::vector<Interval> region;
+    for (int d = 0; d < f.dimensions(); d++) {
+        region.emplace_back(stage_min(f, d), stage_max(f, d));
+    }
+    return Box(region);
+}
+
+Stmt extern_stage_call(const Function &f, const Box &region) {
     auto crop = [&](const std::string &buffer) {
         bool own = false;
         for (int i = 0; i < f.outputs(); i++) {
@@ -126,14 +204,14 @@ Stmt make_extern_stage(const Function &f, LowerContext &) {
     s = LetStmt::make(result_name, call_function(f, crop), s);
     for (int i = f.outputs(); i-- > 0;) {
         std::vector<Expr> mins, extents;
-        for (int d = 0; d < f.dimensions(); d++) {
-            mins.push_back(stage_min(f, d));
-            extents.push_back(stage_extent(f, d));
+        for (const Interval &range : region) {
+            mins.push_back(range.min);
+            extents.push_back(simplify(range.max + 1 - range.min));
         }
         Expr whole = header(names::buffer(f.buffer_name(i)));
         s = LetStmt::make(crop(f.buffer_name(i)), crop_buffer_header(whole, mins, extents), s);
     }
-    return Block::make(Evaluate::make(touched_boxes(f)), s);
+    return Block::make(Evaluate::make(touched_boxes(f, region)), s);
 }
 
 namespace {
@@ -144,8 +222,7 @@ std::vector<QueryStep> query_copy_stage(const Function &f) {
     for (const auto &input : extern_inputs(f)) {
         for (int d = 0; d < f.dimensions(); d++) {
             steps.push_back({query_min(f, input.second, d), stage_min(f, d), Stmt()});
-            steps.push_back(
-                {query_max(f, input.second, d), stage_min(f, d) + stage_extent(f, d) - 1, Stmt()});
+            steps.push_back({query_max(f, input.second, d), stage_max(f, d), Stmt()});
         }
     }
     return steps;
@@ -164,9 +241,10 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
         while (g.buffer_name(value) != input.second) {
             value++;
         }
-        std::vector<HeaderDimension> shape(size_t(g.dimensions()), {0, 0, 0});
-        steps.push_back({query_header(f, input.second),
-                         make_buffer_header(Expr(), g.output_types()[value], shape), Stmt()});
+        steps.push_back(ask_input(f, input.second, g.output_types()[value], g.dimensions()));
+    }
+    for (const ExternImage &image : extern_images(f)) {
+        steps.push_back(ask_input(f, image.name, image.type, image.dimensions));
     }
     for (int i = 0; i < f.outputs(); i++) {
         std::vector<HeaderDimension> shape;
@@ -185,14 +263,27 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
     Expr result = names::var(result_name);
     steps.push_back(
         {"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
-    for (const auto &input : extern_inputs(f)) {
-        for (int d = 0; d < input.first.dimensions(); d++) {
-            Expr h = header(query_header(f, input.second));
-            Expr min = Call::make(Int(32), Intrinsic::buffer_get_min, {h, d});
-            Expr extent = Call::make(Int(32), Intrinsic::buffer_get_extent, {h, d});
-            steps.push_back({query_min(f, input.second, d), min, Stmt()});
-            steps.push_back({query_max(f, input.second, d), min + extent - 1, Stmt()});
+    const auto take_answer = [&](const std::string &buffer, int dimensions) {
+        for (int d = 0; d < dimensions; d++) {
+            steps.push_back({query_min(f, buffer, d), answered_min(f, buffer, d), Stmt()});
+            steps.push_back({query_max(f, buffer, d), answered_max(f, buffer, d), Stmt()});
         }
+    };
+    for (const auto &input : extern_inputs(f)) {
+        take_answer(input.second, input.first.dimensions());
+    }
+    for (const ExternImage &image : extern_images(f)) {
+        take_answer(image.name, image.dimensions);
+    }
+    return steps;
+}
+
+std::vector<QueryStep> grow_as_answered(const Function &f) {
+    std::vector<QueryStep> steps;
+    for (int d = 0; d < f.dimensions(); d++) {
+        const std::string &buffer = f.buffer_name(0), &var = f.args()[d];
+        steps.push_back({names::stage_min(f.name(), 0, var), answered_min(f, buffer, d), Stmt()});
+        steps.push_back({names::stage_max(f.name(), 0, var), answered_max(f, buffer, d), Stmt()});
     }
     return steps;
 }

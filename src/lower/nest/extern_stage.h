@@ -2,19 +2,24 @@
 // Stages computed by a C function (define_extern).
 #pragma once
 
+#include "arith/box.h"
 #include "lower/context.h"
 
 namespace calotype {
 
 /// The call of f's C function over the region required of f: inputs and outputs as buffers, an
-/// error code back.
+/// error code back. Loops of the schedule that are not left to the C function stand around the
+/// call.
 ///
 ///     f.define_extern("work", {g, 3}, Int(32), {x})   ->
 ///         let f.crop = buffer_crop(..., f.buffer, f.s0.x.min, ...)
 ///         let f.extern_result = work(g.buffer, 3, f.crop)
 ///         assert(f.extern_result == 0, calotype_error_extern_stage_failed("work",
 ///         f.extern_result))
-Stmt make_extern_stage(const Function &f, LowerContext &ctx);
+Stmt extern_stage_call(const Function &f, const internal::Box &region);
+
+/// From names::stage_min to names::stage_max in all dimensions.
+internal::Box region_of_stage(const Function &f);
 
 /// A step of the bounds query, in order: a let, or (no name) a check.
 struct QueryStep {
@@ -29,6 +34,21 @@ struct QueryStep {
 std::vector<QueryStep> query_extern_stage(const Function &f);
 std::string query_min(const Function &f, const std::string &input, int d);
 std::string query_max(const Function &f, const std::string &input, int d);
+
+/// After the query: the region that the C function wants to compute, which holds the one asked for,
+/// is that of the stage.
+std::vector<QueryStep> grow_as_answered(const Function &f);
+
+/// A buffer that the C function gets and that no Func computes.
+struct ExternImage {
+    std::string name;
+    Type type;
+    int dimensions;
+    SymbolPtr symbol;
+};
+std::vector<ExternImage> extern_images(const Function &f);
+/// States what the stage needs of them, by the query: maybe nothing.
+Stmt touch_images(const Function &f);
 
 /// The buffers of Funcs that the C function reads: (Func, buffer's name).
 std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f);

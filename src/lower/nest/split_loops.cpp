@@ -154,6 +154,9 @@ Expr covered_extent(const std::vector<Split> &splits, int stage, const std::stri
                     Expr extent) {
     for (size_t i = 0; i < splits.size(); i++) {
         const Split &s = splits[i];
+        if (s.is_fuse() && (s.inner == var || s.outer == var)) {
+            return extent;  // the name may be given to another loop from here on
+        }
         if (s.is_fuse() || s.old_var != var) {
             continue;
         }

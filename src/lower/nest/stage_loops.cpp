@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -16,6 +17,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/nest/provide.h"
 #include "lower/nest/split_loops.h"
 
@@ -160,6 +162,9 @@ private:
 
     /// What stands inside of the first `depth` loops.
     Stmt inside(size_t depth) {
+        if (is_left_to_extern(depth)) {
+            return make_extern_call(depth);
+        }
         Stmt s = depth == loops() ? make_provide() : make_loop(depth, inside(depth + 1));
         for (size_t i = at_[depth].size(); i-- > 0;) {
             s = wrap(at_[depth][i], std::move(s));
@@ -173,6 +178,38 @@ private:
             }
         }
         return s;
+    }
+
+    /// Whether the loops from here on are those of the stage's C function.
+    bool is_left_to_extern(size_t depth) const {
+        return !calls_extern_ && stage_ == 0 && f_.has_extern_definition() &&
+               (depth == loops() || dim(depth).for_type == ForType::Extern);
+    }
+
+    /// The region that these loops cover is what the C function is asked for.
+    Stmt make_extern_call(size_t depth) {
+        for (size_t i = depth; i < loops(); i++) {
+            user_assert(dim(i).for_type == ForType::Extern)
+                << "func " << f_.name() << ": loop " << plain_name(i) << " is inside of loop "
+                << plain_name(depth) << ", which its extern stage has; reorder them, or make "
+                << plain_name(depth) << " serial";
+        }
+        calls_extern_ = true;
+        const Stmt covered = inside(depth);
+        calls_extern_ = false;
+        Box region = box_provided(covered, f_.name());
+        for (int d = 0; d < f_.dimensions(); d++) {
+            const std::string loop = loop_name(f_.args()[d]);
+            const Expr first = names::var(names::loop_min(loop)),
+                       last = names::var(names::loop_max(loop));
+            // No tail leaves the region of the stage.
+            Interval &range = region[size_t(d)];
+            for (Expr *end : {&range.min, &range.max}) {
+                const bool inside = can_prove(*end >= first && *end <= last);
+                *end = inside ? *end : clamp(*end, first, last);
+            }
+        }
+        return extern_stage_call(f_, region);
     }
 
     /// The rest of this nest inside of the first `depth` loops of its parent.
@@ -345,6 +382,9 @@ private:
             }
             values.push_back(value);
         }
+        if (calls_extern_) {
+            values.push_back(0);  // only where it is written matters
+        }
         return schedule_.atomic ? provide_atomically(f_.name(), values, args)
                                 : provide_all(f_.name(), values, args);
     }
@@ -400,6 +440,7 @@ private:
     std::vector<Expr> guards_;
     std::vector<Stmt> factor_checks_;
     Expr blend_;
+    bool calls_extern_ = false;               ///< while the loops of an extern stage are built
     std::vector<std::vector<Enclosing>> at_;  ///< inside of the first n loops
     std::vector<Child> children_;
     size_t shared_ = 0;  ///< outer loops that this nest shares with children or parent
@@ -478,7 +519,8 @@ std::vector<PureVar> pure_vars(const Function &f, int stage) {
 }
 
 Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx) {
-    return make_definition(f, stage, *f.stage(stage), ctx);
+    const bool is_extern = stage == 0 && f.has_extern_definition();
+    return make_definition(f, stage, is_extern ? *f->extern_schedule : *f.stage(stage), ctx);
 }
 
 std::optional<StageKey> fused_with(const Definition &def) {

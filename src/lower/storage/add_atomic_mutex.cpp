@@ -4,11 +4,11 @@
 #include <set>
 
 #include "ir/constants.h"
-#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/storage/independent_values.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -16,28 +16,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-/// True if e reads Func `name` at coordinates other than `args`.
-class ReadsElsewhere : public GraphVisitor {
-public:
-    ReadsElsewhere(const std::string &name, const std::vector<Expr> &args)
-        : name_(name), args_(args) {
-    }
-    bool found = false;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Call *op) override {
-        if (op->call_kind == CallKind::Func && op->name == name_) {
-            for (size_t i = 0; i < args_.size(); i++) {
-                found = found || !equal(op->args[i], args_[i]);
-            }
-        }
-        GraphVisitor::visit(op);
-    }
-    const std::string &name_;
-    const std::vector<Expr> &args_;
-};
 
 /// Whether some update inside of an Atomic needs a lock.
 class NeedsMutex : public Visitor {
@@ -47,14 +25,7 @@ public:
 private:
     using Visitor::visit;
     void visit(const Provide *op) override {
-        ReadsElsewhere elsewhere(op->name, op->args);
-        for (const Expr &e : op->values) {
-            elsewhere(e);
-        }
-        for (const Expr &e : op->args) {
-            elsewhere(e);
-        }
-        found = found || elsewhere.found || op->values.size() > 1;
+        found = found || !has_independent_values(op);
     }
 };
 
@@ -86,10 +57,10 @@ private:
         if (parallel_ == 0 || !needs.found) {
             return op;
         }
-        user_assert(in_kernel_ == 0)
-            << "an atomic update of " << op->producer_name
-            << " sets several values or reads it elsewhere, which takes a mutex: kernels on a GPU "
-            << "have none";
+        user_assert(in_kernel_ == 0) << "an atomic update of " << op->producer_name
+                                     << " sets several values that depend on each other, or reads "
+                                        "it elsewhere, which takes a mutex: kernels on a GPU "
+                                     << "have none";
         wanted_.insert(op->producer_name);
         return Atomic::make(op->producer_name, mutex_of(op->producer_name), op->body);
     }

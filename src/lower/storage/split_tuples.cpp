@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/split_tuples.h"
 
+#include <utility>
+
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "lower/storage/independent_values.h"
 
 namespace calotype {
 
@@ -98,6 +101,15 @@ private:
         return body;
     }
 
+    /// Without a lock each store is an update of its own.
+    Stmt visit(const Atomic *op) override {
+        const Atomic *around = std::exchange(unlocked_, op->mutex_name.empty() ? op : nullptr);
+        const Stmt body = mutate(op->body);
+        const bool done = op->mutex_name.empty() && !unlocked_;
+        unlocked_ = around;
+        return done ? body : Atomic::make(op->producer_name, op->mutex_name, body);
+    }
+
     Stmt visit(const Provide *op) override {
         const Function *f = tuple_func(op->name);
         if (!f) {
@@ -118,14 +130,26 @@ private:
             args.push_back(evaluate_early(e, op->name + ".arg"));
         }
         const Expr predicate = evaluate_early(op->predicate, op->name + ".predicate");
+        const bool independent = has_independent_values(op);
         for (size_t i = 0; i < op->values.size(); i++) {
             values.push_back(
-                i == 0 ? mutate(op->values[i])
-                       : evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
+                i == 0 || independent
+                    ? mutate(op->values[i])
+                    : evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
         }
         std::vector<Stmt> stores;
         for (size_t i = 0; i < values.size(); i++) {
-            stores.push_back(Provide::make(f->buffer_name(int(i)), {values[i]}, args, predicate));
+            const bool is_last = i + 1 == values.size();
+            if (!keeps_element(op, i) || (is_last && stores.empty())) {
+                stores.push_back(
+                    Provide::make(f->buffer_name(int(i)), {values[i]}, args, predicate));
+            }
+        }
+        if (unlocked_ && independent) {
+            for (Stmt &store : stores) {
+                store = Atomic::make(store.as<Provide>()->name, "", store);
+            }
+            unlocked_ = nullptr;
         }
         Stmt result = Block::make(stores);
         for (size_t i = lets.size(); i-- > 0;) {
@@ -135,6 +159,7 @@ private:
     }
 
     LowerContext &ctx_;
+    const Atomic *unlocked_ = nullptr;  ///< the one around, until its stores have their own
 };
 
 }  // namespace

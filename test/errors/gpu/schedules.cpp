@@ -312,11 +312,12 @@ TEST(GpuSchedules, atomic_updates_that_take_a_mutex) {
     RDom r(0, 100);
     RVar ro("ro"), ri("ri");
     pairs(x) = Tuple(0, 0);
-    pairs(r % 7) = Tuple(pairs(r % 7)[0] + 1, pairs(r % 7)[1] + r);
+    pairs(r % 7) = Tuple(pairs(r % 7)[1] + 1, pairs(r % 7)[0] + r);
     pairs.update().atomic(true).gpu_tile(r, ro, ri, 32);
-    EXPECT_COMPILE_ERROR(lower_for_cuda(pairs),
-                         "an atomic update of pairs sets several values or reads it elsewhere, "
-                         "which takes a mutex: kernels on a GPU have none");
+    EXPECT_COMPILE_ERROR(
+        lower_for_cuda(pairs),
+        "an atomic update of pairs sets several values that depend on each "
+        "other, or reads it elsewhere, which takes a mutex: kernels on a GPU have none");
 }
 
 }  // namespace
