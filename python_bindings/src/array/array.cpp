@@ -5,6 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "cuda.h"
+#include "exchange.h"
+
 namespace calotype::python {
 
 namespace {
@@ -137,21 +140,47 @@ int64_t int_at(PyObject *tuple, Py_ssize_t i) {
     return value;
 }
 
+// What DLPack and the CUDA array interface call a stream: the default one is 1, as 0 says nothing.
+uint64_t number_of_stream(const void *stream) {
+    return stream ? reinterpret_cast<uint64_t>(stream) : 1;
+}
+
 // With the highest version that we know, or as before there were versions.
-PyObject *call_dlpack(PyObject *object, bool on_device) {
+PyObject *call_dlpack(PyObject *object, PyObject *stream) {
     Ref method(PyObject_GetAttrString(object, "__dlpack__"));
     Ref nothing(PyTuple_New(0));
-    Ref options(on_device ? Py_BuildValue("{s(ii)si}", "max_version", 1, 1, "stream", -1)
-                          : Py_BuildValue("{s(ii)}", "max_version", 1, 1));
+    Ref options(stream ? Py_BuildValue("{s(ii)sO}", "max_version", 1, 1, "stream", stream)
+                       : Py_BuildValue("{s(ii)}", "max_version", 1, 1));
     PyObject *capsule = PyObject_Call(method.get(), nothing.get(), options.get());
     if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
-        capsule = PyObject_CallObject(method.get(), nullptr);
+        Ref older(stream ? Py_BuildValue("{sO}", "stream", stream) : PyDict_New());
+        capsule = PyObject_Call(method.get(), nothing.get(), older.get());
     }
     if (!capsule) {
         throw ArrayError("the array gives no view of its memory: " + take_python_error());
     }
     return capsule;
+}
+
+// Versions of torch that have no functions for callers in C: its current stream of the device.
+bool current_stream_of_torch(PyObject *object, int device, void **stream) {
+    Ref module(PyObject_GetAttrString(reinterpret_cast<PyObject *>(Py_TYPE(object)), "__module__"));
+    const char *name = module && PyUnicode_Check(module.get())
+                           ? PyUnicode_AsUTF8AndSize(module.get(), nullptr)
+                           : nullptr;
+    PyErr_Clear();
+    if (!name || (strcmp(name, "torch") != 0 && strncmp(name, "torch.", 6) != 0)) {
+        return false;
+    }
+    Ref torch(PyImport_ImportModule("torch._C"));
+    Ref number(torch ? PyObject_CallMethod(torch.get(), "_cuda_getCurrentRawStream", "i", device)
+                     : nullptr);
+    const unsigned long long value = number ? PyLong_AsUnsignedLongLong(number.get()) : 0;
+    const bool is_known = number && !PyErr_Occurred();
+    PyErr_Clear();
+    *stream = cuda::plain_stream(value);
+    return is_known;
 }
 
 }  // namespace
@@ -182,18 +211,33 @@ bool is_array_like(PyObject *object) {
     if (PyType_Check(object) || PyUnicode_Check(object)) {
         return false;
     }
-    return PyObject_CheckBuffer(object) || has_attribute(object, "__dlpack__") ||
+    return PyObject_CheckBuffer(object) || exchange_api_of(object) ||
+           has_attribute(object, "__dlpack__") ||
            PyObject_HasAttrString(object, "__array_interface__") ||
            PyObject_HasAttrString(object, "__cuda_array_interface__");
 }
 
-bool Array::import(PyObject *object) {
+// First what is cheap. The CUDA array interface is asked before DLPack where it names its stream:
+// then nothing is made to wait if that is the one of the call.
+Imported Array::import(PyObject *object, ViewFor use, void *const *consumer) {
     release();
     if (PyObject_CheckBuffer(object) && import_buffer(object)) {
-        return true;
+        return Imported::done;
     }
-    return import_dlpack(object) || import_interface(object, "__cuda_array_interface__", true) ||
-           import_interface(object, "__array_interface__", false);
+    if (const dlpack::ExchangeApi *api = exchange_api_of(object)) {
+        import_exchange(object, *api, use);
+        return Imported::done;
+    }
+    if (import_cuda_interface(object)) {
+        return Imported::done;
+    }
+    if (has_attribute(object, "__dlpack__")) {
+        const Imported done = import_dlpack(object, consumer);
+        if (done != Imported::nothing) {
+            return done;
+        }
+    }
+    return import_interface(object) ? Imported::done : Imported::nothing;
 }
 
 void Array::release() {
@@ -210,6 +254,16 @@ void Array::release() {
     managed_ = nullptr;
     versioned_ = nullptr;
     view_ = {};
+    stream = nullptr;
+    has_stream = false;
+}
+
+std::string Array::place() const {
+    if (device.type == dlpack::CPU || device.type == dlpack::CUDAHost) {
+        return "the host";
+    }
+    return is_on_cuda() ? "CUDA device " + std::to_string(device.id)
+                        : "a device of DLPack's type " + std::to_string(device.type);
 }
 
 void Array::copy_shape(calotype_dimension_t *to, bool reverse) const {
@@ -249,35 +303,77 @@ bool Array::import_buffer(PyObject *object) {
     return true;
 }
 
-bool Array::import_dlpack(PyObject *object) {
-    if (!has_attribute(object, "__dlpack__")) {
-        return false;
+void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use) {
+    int status = 0;
+    if (use == ViewFor::call && api.look) {
+        dlpack::Tensor tensor;
+        status = api.look(object, &tensor);
+        if (status == 0) {
+            read_only = false;
+            take_tensor(tensor);
+        }
+    } else {
+        status = api.share(object, &versioned_);
+        if (status == 0) {
+            read_only = (versioned_->flags & dlpack::read_only_flag) != 0;
+            take_tensor(versioned_->tensor);
+        }
     }
+    if (status == 0 && is_on_cuda()) {
+        status = api.current_stream(device.type, device.id, &stream);
+        stream = cuda::plain_stream(reinterpret_cast<uint64_t>(stream));
+        has_stream = true;
+    }
+    if (status != 0) {
+        throw ArrayError("the array gives no view of its memory: " + take_python_error());
+    }
+}
+
+Imported Array::import_dlpack(PyObject *object, void *const *consumer) {
     Ref where(PyObject_CallMethod(object, "__dlpack_device__", nullptr));
-    if (!where || !PyTuple_Check(where.get())) {
+    if (!where || !PyTuple_Check(where.get()) || PyTuple_Size(where.get()) != 2) {
         PyErr_Clear();
-        return false;
+        return Imported::nothing;
     }
-    Ref capsule(call_dlpack(object, int_at(where.get(), 0) == dlpack::CUDA));
-    if (PyCapsule_IsValid(capsule.get(), "dltensor_versioned")) {
+    const int64_t type = int_at(where.get(), 0);
+    if (type != dlpack::CUDA && type != dlpack::CUDAManaged) {
+        Ref capsule(call_dlpack(object, nullptr));
+        take_capsule(capsule.get());
+        return Imported::done;
+    }
+    void *current = nullptr;
+    const bool is_known = current_stream_of_torch(object, int(int_at(where.get(), 1)), &current);
+    if (!is_known && !consumer) {
+        return Imported::needs_stream;
+    }
+    Ref number(is_known ? PyLong_FromLong(-1)
+                        : PyLong_FromUnsignedLongLong(number_of_stream(*consumer)));
+    Ref capsule(call_dlpack(object, number.get()));
+    take_capsule(capsule.get());
+    stream = current;
+    has_stream = is_known;
+    return Imported::done;
+}
+
+void Array::take_capsule(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         versioned_ = static_cast<dlpack::ManagedVersioned *>(
-            PyCapsule_GetPointer(capsule.get(), "dltensor_versioned"));
-        PyCapsule_SetName(capsule.get(), "used_dltensor_versioned");
+            PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+        PyCapsule_SetName(capsule, "used_dltensor_versioned");
         if (versioned_->version.major != 1) {
             throw ArrayError("the array speaks DLPack " +
                              std::to_string(versioned_->version.major) + ", must be 1");
         }
         read_only = (versioned_->flags & dlpack::read_only_flag) != 0;
         take_tensor(versioned_->tensor);
-    } else if (PyCapsule_IsValid(capsule.get(), "dltensor")) {
-        managed_ = static_cast<dlpack::Managed *>(PyCapsule_GetPointer(capsule.get(), "dltensor"));
-        PyCapsule_SetName(capsule.get(), "used_dltensor");
+    } else if (PyCapsule_IsValid(capsule, "dltensor")) {
+        managed_ = static_cast<dlpack::Managed *>(PyCapsule_GetPointer(capsule, "dltensor"));
+        PyCapsule_SetName(capsule, "used_dltensor");
         read_only = false;
         take_tensor(managed_->tensor);
     } else {
         throw ArrayError("the array's __dlpack__ gives no DLPack capsule");
     }
-    return true;
 }
 
 void Array::take_tensor(const dlpack::Tensor &tensor) {
@@ -303,16 +399,58 @@ void Array::set_dense_strides() {
     }
 }
 
-bool Array::import_interface(PyObject *object, const char *attribute, bool on_device) {
-    Ref interface(attribute_of(object, attribute));
+bool Array::import_interface(PyObject *object) {
+    Ref interface(attribute_of(object, "__array_interface__"));
     if (!interface || !PyDict_Check(interface.get())) {
         return false;
     }
     take_interface(interface.get());
-    device = {on_device ? dlpack::CUDA : dlpack::CPU, 0};
+    device = {dlpack::CPU, 0};
     Py_INCREF(object);
     owner_ = object;
     return true;
+}
+
+// Before version 3 it does not say in the order of which stream the array is used; then DLPack is
+// better, if there is that.
+bool Array::import_cuda_interface(PyObject *object) {
+    Ref interface(attribute_of(object, "__cuda_array_interface__"));
+    if (!interface || !PyDict_Check(interface.get())) {
+        return false;
+    }
+    PyObject *version = PyDict_GetItemString(interface.get(), "version");
+    const bool names_stream = version && PyLong_Check(version) && PyLong_AsLong(version) >= 3;
+    if (!names_stream && has_attribute(object, "__dlpack__")) {
+        return false;
+    }
+    take_interface(interface.get());
+    device = {dlpack::CUDA, 0};
+    if (data) {
+        device.id = cuda::place_of(reinterpret_cast<uint64_t>(data)).device;
+    }
+    take_cuda_stream(interface.get());
+    Py_INCREF(object);
+    owner_ = object;
+    return true;
+}
+
+void Array::take_cuda_stream(PyObject *interface) {
+    PyObject *number = PyDict_GetItemString(interface, "stream");
+    if (!number || number == Py_None) {
+        // Nothing to wait for; what follows waits for the default stream.
+        has_stream = true;
+        return;
+    }
+    const unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred()) {
+        throw ArrayError("the array's stream is wrong: " + take_python_error());
+    }
+    if (value == 0) {
+        throw ArrayError(
+            "the array's stream is 0, must be None, 1 for the default one or a handle");
+    }
+    stream = cuda::plain_stream(value);
+    has_stream = true;
 }
 
 void Array::take_interface(PyObject *interface) {
@@ -321,8 +459,8 @@ void Array::take_interface(PyObject *interface) {
     PyObject *strides = PyDict_GetItemString(interface, "strides");
     PyObject *text = PyDict_GetItemString(interface, "typestr");
     const char *format = text ? PyUnicode_AsUTF8AndSize(text, nullptr) : nullptr;
-    if (!shape || !PyTuple_Check(shape) || !where || !PyTuple_Check(where) || !format ||
-        strlen(format) < 3) {
+    if (!shape || !PyTuple_Check(shape) || !where || !PyTuple_Check(where) ||
+        PyTuple_Size(where) != 2 || !format || strlen(format) < 3) {
         PyErr_Clear();
         throw ArrayError("the array's interface has no shape, data or typestr");
     }
@@ -330,10 +468,16 @@ void Array::take_interface(PyObject *interface) {
     if (format[0] == '>' && size > 1) {
         throw ArrayError("the array has big-endian elements");
     }
+    PyObject *mask = PyDict_GetItemString(interface, "mask");
+    if (mask && mask != Py_None) {
+        throw ArrayError("the array has a mask");
+    }
+    // The letters differ from those of the buffer protocol.
     const char kind = format[1] == 'b'   ? '?'
                       : format[1] == 'i' ? 'i'
                       : format[1] == 'u' ? 'I'
-                                         : format[1];
+                      : format[1] == 'f' ? 'f'
+                                         : 'V';
     type = type_of_letter(kind, size, format);
     check_dimensions(PyTuple_Size(shape));
     dimensions = int(PyTuple_Size(shape));

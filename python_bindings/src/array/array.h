@@ -22,6 +22,15 @@ public:
 
 constexpr int max_array_dimensions = 16;
 
+enum class Imported {
+    nothing,  ///< the object is no array
+    done,
+    needs_stream  ///< it must be told which stream will use it
+};
+
+/// How long an array is looked at: for a call that the object outlives, or as long as the view.
+enum class ViewFor { call, long_use };
+
 /// A view of an array, and a share in its memory. Made and ended with the GIL.
 class Array {
 public:
@@ -32,6 +41,10 @@ public:
     int64_t extent[max_array_dimensions], stride[max_array_dimensions];
     bool read_only = false;
     dlpack::Device device = {dlpack::CPU, 0};
+    /// On a CUDA device: the stream in whose order its library uses it. If there is none, it was
+    /// made to wait for what was given to import(), and does not know of what follows.
+    void *stream = nullptr;
+    bool has_stream = false;
 
     Array() = default;
     ~Array() {
@@ -40,20 +53,30 @@ public:
     Array(const Array &) = delete;
     Array &operator=(const Array &) = delete;
 
-    /// False if the object is no array. An ArrayError if it is one that cannot be viewed.
-    bool import(PyObject *object);
+    /// An ArrayError if it is an array that cannot be viewed. `consumer` is the stream of CUDA that
+    /// will use the array; null: not known yet.
+    Imported import(PyObject *object, ViewFor use, void *const *consumer);
     void release();
     bool is_on_host() const {
         return device.type == dlpack::CPU || device.type == dlpack::CUDAHost ||
                device.type == dlpack::CUDAManaged;
     }
+    bool is_on_cuda() const {
+        return device.type == dlpack::CUDA || device.type == dlpack::CUDAManaged;
+    }
+    /// "the host", "CUDA device 1", "memory of device type 7"
+    std::string place() const;
     /// The shape as a buffer has it: with `reverse`, the last dimension of the array first.
     void copy_shape(calotype_dimension_t *to, bool reverse) const;
 
 private:
     bool import_buffer(PyObject *object);
-    bool import_dlpack(PyObject *object);
-    bool import_interface(PyObject *object, const char *attribute, bool on_device);
+    void import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use);
+    Imported import_dlpack(PyObject *object, void *const *consumer);
+    void take_capsule(PyObject *capsule);
+    bool import_interface(PyObject *object);
+    bool import_cuda_interface(PyObject *object);
+    void take_cuda_stream(PyObject *interface);
     void take_tensor(const dlpack::Tensor &tensor);
     void take_interface(PyObject *interface);
     void set_dense_strides();

@@ -7,11 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include <calotype/runtime/abi/device_interface.h>
-
 namespace calotype::python {
-
-namespace {
 
 std::string utf8(PyObject *text) {
     const char *chars = text ? PyUnicode_AsUTF8AndSize(text, nullptr) : nullptr;
@@ -37,6 +33,8 @@ std::string described(PyObject *object) {
 std::string quoted(const ParameterInfo &p) {
     return "argument '" + p.name + "'";
 }
+
+namespace {
 
 template<typename T>
 uint64_t bits_of(T value) {
@@ -200,7 +198,8 @@ Signature::~Signature() {
     }
 }
 
-void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound) const {
+void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound,
+                     PyObject **stream) const {
     const size_t given = size_t(PyTuple_Size(args));
     const size_t count = parameters_.size();
     if (given > count) {
@@ -211,7 +210,7 @@ void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound) const
         bound[i] = i < given ? PyTuple_GetItem(args, Py_ssize_t(i)) : nullptr;
     }
     if (keywords && PyDict_Size(keywords) > 0) {
-        bind_keywords(keywords, bound);
+        bind_keywords(keywords, bound, stream);
     }
     for (size_t i = 0; i < count; i++) {
         if (!bound[i] && !parameters_[i].has_default) {
@@ -220,7 +219,7 @@ void Signature::bind(PyObject *args, PyObject *keywords, PyObject **bound) const
     }
 }
 
-void Signature::bind_keywords(PyObject *keywords, PyObject **bound) const {
+void Signature::bind_keywords(PyObject *keywords, PyObject **bound, PyObject **stream) const {
     PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &key, &value);) {
         size_t i = 0;
@@ -229,6 +228,10 @@ void Signature::bind_keywords(PyObject *keywords, PyObject **bound) const {
         }
         for (size_t j = 0; i == parameters_.size() && j < parameters_.size(); j++) {
             i = PyUnicode_Compare(key, parameters_[j].interned_name) == 0 ? j : i;
+        }
+        if (i == parameters_.size() && PyUnicode_CompareWithASCIIString(key, "stream") == 0) {
+            *stream = value;
+            continue;
         }
         if (i == parameters_.size()) {
             throw ArrayError("there is no argument '" + utf8(key) + "'; the function takes " +
@@ -250,109 +253,6 @@ std::string Signature::text() const {
         }
     }
     return result + ")";
-}
-
-// ---- CallArguments ----
-
-CallArguments::~CallArguments() {
-    for (size_t i = 0; i < used_; i++) {
-        end_device_copy(i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place]);
-    }
-}
-
-CallArguments::Slot &CallArguments::new_slot() {
-    const size_t i = used_++;
-    if (i < slots_in_place) {
-        return in_place_[i];
-    }
-    more_.push_back(std::make_unique<Slot>());
-    return *more_.back();
-}
-
-void CallArguments::convert(PyObject *args, PyObject *keywords, RawBuffer raw_buffer,
-                            const void **argv) {
-    const std::vector<ParameterInfo> &parameters = signature_.parameters();
-    PyObject *bound[max_arguments];
-    signature_.bind(args, keywords, bound);
-    for (size_t i = 0; i < parameters.size(); i++) {
-        const ParameterInfo &p = parameters[i];
-        if (p.is_buffer) {
-            argv[i] = convert_buffer(p, bound[i], raw_buffer);
-            continue;
-        }
-        scalars_[i] =
-            bound[i] ? number_bits(bound[i], p.type, {"argument '", p.name, "'"}) : p.default_bits;
-        argv[i] = &scalars_[i];
-    }
-}
-
-static void check_buffer(const ParameterInfo &p, calotype_type_t type, int dimensions) {
-    if (type != p.type) {
-        throw ArrayError(quoted(p) + " has elements of type " + type_text(type) + ", must have " +
-                         type_text(p.type));
-    }
-    if (dimensions != p.dimensions) {
-        throw ArrayError(quoted(p) + " has " + std::to_string(dimensions) +
-                         " dimensions, must have " + std::to_string(p.dimensions));
-    }
-}
-
-const void *CallArguments::convert_buffer(const ParameterInfo &p, PyObject *value,
-                                          RawBuffer raw_buffer) {
-    if (calotype_buffer_t *raw = raw_buffer ? raw_buffer(value) : nullptr) {
-        check_buffer(p, raw->type, raw->dimensions);
-        return raw;
-    }
-    Slot &slot = new_slot();
-    bool is_array = false;
-    try {
-        is_array = slot.array.import(value);
-    } catch (const ArrayError &e) {
-        throw ArrayError(quoted(p) + ": " + e.what());
-    }
-    if (!is_array) {
-        throw ArrayError(quoted(p) + " is " + described(value) + ", must be an array of " +
-                         type_text(p.type) + " with " + std::to_string(p.dimensions) +
-                         " dimensions");
-    }
-    check_buffer(p, slot.array.type, slot.array.dimensions);
-    if (!slot.array.is_on_host()) {
-        throw ArrayError(quoted(p) + " is in memory of device type " +
-                         std::to_string(slot.array.device.type) + ", must be on the host");
-    }
-    if (p.is_output && slot.array.read_only) {
-        throw ArrayError(quoted(p) + " is read-only, and written by the pipeline");
-    }
-    slot.is_output = p.is_output;
-    auto *shape = reinterpret_cast<calotype_dimension_t *>(slot.shape);
-    slot.array.copy_shape(shape, true);
-    slot.buffer.host = static_cast<uint8_t *>(slot.array.data);
-    slot.buffer.type = slot.array.type;
-    slot.buffer.dimensions = slot.array.dimensions;
-    slot.buffer.dim = shape;
-    slot.buffer.set_host_dirty(true);
-    return &slot.buffer;
-}
-
-std::string CallArguments::copy_results() {
-    for (size_t i = 0; i < used_; i++) {
-        Slot &slot = i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place];
-        if (slot.is_output && slot.buffer.device_dirty()) {
-            const int status = slot.buffer.device_interface->copy_to_host(nullptr, &slot.buffer);
-            if (status != 0) {
-                return "a result could not be copied from its device, error " +
-                       std::to_string(status);
-            }
-        }
-    }
-    return "";
-}
-
-// The array's memory is not ours, what the pipeline allocated for it on a device is.
-void CallArguments::end_device_copy(Slot &slot) {
-    if (slot.buffer.device && slot.buffer.device_interface) {
-        slot.buffer.device_interface->device_free(nullptr, &slot.buffer);
-    }
 }
 
 }  // namespace calotype::python

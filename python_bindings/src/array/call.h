@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <calotype/runtime/abi/device_context.h>
+
 #include "array.h"
 
 namespace calotype::python {
@@ -41,36 +43,72 @@ public:
         return parameters_;
     }
     /// The arguments in order, from a tuple and perhaps a dict; borrowed, null where a default is
-    /// to be taken. An ArrayError names what is missing, unknown or given twice.
-    void bind(PyObject *args, PyObject *keywords, PyObject **bound) const;
+    /// to be taken. An ArrayError names what is missing, unknown or given twice. The keyword
+    /// `stream` is not of the pipeline, if it has no such argument.
+    void bind(PyObject *args, PyObject *keywords, PyObject **bound, PyObject **stream) const;
     /// "(input: uint8[2], gain: float32 = 1.0, output: uint8[2])"
     std::string text() const;
 
 private:
-    void bind_keywords(PyObject *keywords, PyObject **bound) const;
+    void bind_keywords(PyObject *keywords, PyObject **bound, PyObject **stream) const;
     std::vector<ParameterInfo> parameters_;
 };
+
+/// What a call has to know of the code that is called.
+struct Callee {
+    std::string target;
+    /// Null if it has no kernels for CUDA.
+    const calotype_device_interface_t *cuda = nullptr;
+    /// Whether it works in the context and on the stream that its caller says, else on the default
+    /// stream of the context that the runtime chooses.
+    bool takes_context = true;
+    /// Of the runtime: gives that context.
+    int (*acquire_context)(void *user_context, void **context, bool create) = nullptr;
+    int (*release_context)(void *user_context) = nullptr;
+
+    /// Null on failure.
+    void *own_context() const;
+};
+
+/// Whether a target, as text, has that feature.
+bool has_feature(const std::string &target, const char *feature);
 
 /// "uint8", "float32", "bool".
 std::string type_text(calotype_type_t type);
 
+/// A Buffer of the language as an argument: with the device of the array that it is of, or -1.
+struct RawBuffer {
+    calotype_buffer_t *buffer = nullptr;
+    int cuda_device = -1;
+};
+
 /// The arguments of one call, in the form that the argv functions take.
+///
+/// With arrays on a CUDA device a call works in the order of one stream: that which is asked for,
+/// else that of the first such array. Other streams in whose order arrays are used it waits for,
+/// and they wait for it. Buffers of the language are used in the order of the default stream.
 class CallArguments {
 public:
     /// Gives the buffer behind an object that holds one already, or null.
-    using RawBuffer = calotype_buffer_t *(*)(PyObject *);
+    using FindBuffer = RawBuffer (*)(PyObject *);
 
-    explicit CallArguments(const Signature &signature) : signature_(signature) {
+    CallArguments(const Signature &signature, const Callee &callee)
+        : signature_(signature), callee_(callee) {
     }
     ~CallArguments();
     CallArguments(const CallArguments &) = delete;
     CallArguments &operator=(const CallArguments &) = delete;
 
     /// Converts; argv has place for the arguments.
-    void convert(PyObject *args, PyObject *keywords, RawBuffer raw_buffer, const void **argv);
-    /// After the call: brings what was computed on a device into the arrays. Gives what went wrong,
-    /// or nothing.
-    std::string copy_results();
+    void convert(PyObject *args, PyObject *keywords, FindBuffer find_buffer, const void **argv);
+    /// Where the call has to work; null: wherever it likes.
+    const calotype_device_context *device_context() const {
+        return is_on_device_ ? &context_ : nullptr;
+    }
+    /// Before and after the call, without the GIL: lets streams wait, brings what was computed on a
+    /// device into the host's arrays. An ArrayError, or what went wrong, or nothing.
+    void begin();
+    std::string finish(void *user_context);
 
     static constexpr size_t max_arguments = 64;
 
@@ -81,20 +119,47 @@ private:
         calotype_buffer_t buffer = {};
         alignas(calotype_dimension_t) unsigned char shape[max_array_dimensions *
                                                           sizeof(calotype_dimension_t)];
-        bool is_output = false;
+        const ParameterInfo *parameter = nullptr;
+        bool is_on_device = false;
     };
-    const void *convert_buffer(const ParameterInfo &p, PyObject *value, RawBuffer raw_buffer);
+    const void *convert_buffer(const ParameterInfo &p, PyObject *value, FindBuffer find_buffer);
+    void import(Slot &slot, PyObject *value, void *const *consumer);
+    void take(Slot &slot);
+    void take_on_device(Slot &slot);
+    void meet_device(const ParameterInfo &p, int device, void *context);
+    void choose_stream(PyObject *asked_for);
+    void add_stream(void *stream);
     Slot &new_slot();
-    static void end_device_copy(Slot &slot);
+    Slot &slot(size_t i) {
+        return i < slots_in_place ? in_place_[i] : *more_[i - slots_in_place];
+    }
 
     const Signature &signature_;
+    const Callee &callee_;
     uint64_t scalars_[max_arguments];
     // The first few need no allocation.
     static constexpr size_t slots_in_place = 4;
     Slot in_place_[slots_in_place];
     std::vector<std::unique_ptr<Slot>> more_;
     size_t used_ = 0;
+
+    bool is_on_device_ = false;
+    calotype_device_context context_ = {};
+    int device_ = -1;
+    const ParameterInfo *first_on_device_ = nullptr;
+    bool has_default_stream_ = false;  ///< Buffers of the language with memory on a device
+    bool must_await_ = false;          ///< a result whose library knows nothing of streams
+    struct Waiting {
+        Slot *slot;
+        PyObject *value;
+    };
+    std::vector<Waiting> waiting_;  ///< arrays that must be told the stream
+    std::vector<void *> streams_;   ///< beside the call's own
 };
+
+/// The handle of a stream of CUDA: of an int, an object with __cuda_stream__, a stream of torch or
+/// CuPy.
+void *stream_of(PyObject *object);
 
 /// What a number is of, put together only where a message says it.
 struct NumberName {
@@ -105,6 +170,11 @@ struct NumberName {
         return before + name + after;
     }
 };
+
+/// For messages: "argument 'gain'", "3 (int)", and text of Python.
+std::string quoted(const ParameterInfo &p);
+std::string described(PyObject *object);
+std::string utf8(PyObject *text);
 
 /// The bits of a Python number as a value of that type. An ArrayError that names `what` if it is
 /// none or does not fit.

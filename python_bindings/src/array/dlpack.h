@@ -60,4 +60,18 @@ struct ManagedVersioned {
     Tensor tensor;
 };
 
+/// What a type of arrays may offer to callers in C, in a capsule named "dlpack_exchange_api" that
+/// is its attribute __dlpack_c_exchange_api__. Lives as long as the process. The functions need the
+/// GIL and answer 0, or -1 with an exception of Python set.
+struct ExchangeApi {
+    Version version;
+    const ExchangeApi *previous;  ///< of another major version
+    int (*allocate)(Tensor *prototype, ManagedVersioned **out, void *error_context,
+                    void (*set_error)(void *error_context, const char *kind, const char *message));
+    int (*share)(void *array, ManagedVersioned **out);
+    int (*to_python)(ManagedVersioned *tensor, void **out);
+    int (*look)(void *array, Tensor *out);  ///< may be null. Good while the array is untouched
+    int (*current_stream)(DeviceType type, int32_t id, void **out);
+};
+
 }  // namespace calotype::python::dlpack

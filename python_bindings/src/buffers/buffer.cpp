@@ -177,6 +177,7 @@ void bind_buffer(nb::module_ &m) {
     bind_buffer_shape(c);
     bind_buffer_elements(c);
     bind_buffer_arrays(c);
+    bind_buffer_dlpack(c);
 }
 
 }  // namespace calotype::python

@@ -8,6 +8,16 @@ namespace calotype::python {
 
 /// A Buffer that shares the memory of an array and keeps it alive.
 Buffer<> buffer_of_array(nb::handle array, const std::string &name, bool reverse_axes);
+/// The device of the array on CUDA that it is of, else -1.
+int cuda_device_of_array(const Buffer<> &b);
+/// Beside the default stream, in whose order Buffers are used: whichever the array's library uses.
+/// `before` a use that one waits for the other, after it the other for the one.
+void order_with_array(const Buffer<> &b, bool before);
+/// Null if this build has none.
+const calotype_device_interface_t *cuda_interface();
+bool is_read_only(const Buffer<> &b);
+/// Brings the host's copy up to date. Empty if it can be shown, else why not.
+std::string why_not_shown(const Buffer<> &b);
 /// A CompileError if the memory is that of a read-only array. `what` begins the message.
 void check_writable(const Buffer<> &b, const std::string &what);
 /// The same with the dimensions in the opposite order.
@@ -19,6 +29,7 @@ void check_dimension(const Buffer<> &b, int d);
 void bind_buffer_shape(nb::class_<Buffer<>> &c);
 void bind_buffer_elements(nb::class_<Buffer<>> &c);
 void bind_buffer_arrays(nb::class_<Buffer<>> &c);
+void bind_buffer_dlpack(nb::class_<Buffer<>> &c);
 /// The slots of the buffer protocol.
 PyType_Slot *buffer_slots();
 

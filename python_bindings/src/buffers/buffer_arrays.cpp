@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Buffer and the arrays of other libraries, in both directions, without copies: the buffer protocol
-// and DLPack.
-#include <cstring>
+// Arrays of other libraries as Buffers, and Buffers by the buffer protocol, without copies.
+#include <calotype/lang/device_interface.h>
 
 #include "array.h"
 #include "bindings.h"
 #include "buffer.h"
+#include "cuda.h"
 
 namespace calotype::python {
 
@@ -35,8 +35,15 @@ struct HeldArray {
 class ForeignBuffer : public Runtime::Buffer<> {
 public:
     ForeignBuffer(HeldArray *held, const std::vector<calotype_dimension_t> &shape)
-        : Runtime::Buffer<>(held->array.type, held->array.data, shape) {
+        : Runtime::Buffer<>(held->array.type, held->array.is_on_host() ? held->array.data : nullptr,
+                            shape) {
         host_allocation = &held->header;
+        if (!held->array.is_on_host()) {
+            set_device_ownership(Runtime::BufferDeviceOwnership::Unmanaged);
+            buf.device = reinterpret_cast<uint64_t>(held->array.data);
+            buf.device_interface = cuda_interface();
+            buf.set_device_dirty(true);
+        }
     }
     static const HostAllocation *allocation_of(const Runtime::Buffer<> &b) {
         return static_cast<const ForeignBuffer &>(b).host_allocation;
@@ -77,7 +84,8 @@ struct Export {
     }
 };
 
-// Empty if the memory can be shown.
+}  // namespace
+
 std::string why_not_shown(const Buffer<> &b) {
     if (!b.defined()) {
         return "an undefined Buffer has no memory";
@@ -94,6 +102,8 @@ std::string why_not_shown(const Buffer<> &b) {
     return "";
 }
 
+namespace {
+
 int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     view->obj = nullptr;
     try {
@@ -103,7 +113,7 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         if (problem.empty() && !format) {
             problem = "the buffer protocol has no letter for " + to_string(b.type());
         }
-        const bool read_only = problem.empty() && held_by(b) && held_by(b)->array.read_only;
+        const bool read_only = problem.empty() && is_read_only(b);
         if (problem.empty() && read_only && (flags & PyBUF_WRITABLE)) {
             problem = "buffer " + b.name() + " is read-only";
         }
@@ -135,83 +145,6 @@ void release_buffer(PyObject *, Py_buffer *view) {
     delete static_cast<Export *>(view->internal);
 }
 
-dlpack::DataType dlpack_type(const Type &t) {
-    const uint8_t code = t.is_bool()     ? uint8_t(dlpack::Bool)
-                         : t.is_bfloat() ? uint8_t(dlpack::BFloat)
-                         : t.is_float()  ? uint8_t(dlpack::Float)
-                         : t.is_int()    ? uint8_t(dlpack::Int)
-                                         : uint8_t(dlpack::UInt);
-    return {code, uint8_t(t.is_bool() ? 8 : t.bits()), 1};
-}
-
-// A capsule's tensor, and what it shares.
-template<typename Managed>
-struct Exported {
-    Managed managed = {};
-    Runtime::Buffer<> buffer;
-    std::vector<int64_t> shape, strides;
-
-    explicit Exported(const Buffer<> &b) : buffer(b.shared_storage()) {
-        for (int d = b.dimensions() - 1; d >= 0; d--) {
-            shape.push_back(b.dim(d).extent());
-            strides.push_back(b.dim(d).stride());
-        }
-        dlpack::Tensor &t = managed.tensor;
-        t.data = b.raw_buffer()->host;
-        t.device = {dlpack::CPU, 0};
-        t.ndim = b.dimensions();
-        t.dtype = dlpack_type(b.type());
-        t.shape = shape.data();
-        t.strides = strides.data();
-        managed.manager = this;
-        managed.deleter = [](Managed *m) {
-            delete static_cast<Exported *>(m->manager);
-        };
-    }
-};
-
-template<typename Managed>
-void end_unused(PyObject *capsule, const char *name) {
-    if (PyCapsule_IsValid(capsule, name)) {
-        auto *m = static_cast<Managed *>(PyCapsule_GetPointer(capsule, name));
-        m->deleter(m);
-    }
-}
-
-nb::object capsule_of(const Buffer<> &b, bool versioned, bool read_only) {
-    if (versioned) {
-        auto *e = new Exported<dlpack::ManagedVersioned>(b);
-        e->managed.version = {1, 1};
-        e->managed.flags = read_only ? dlpack::read_only_flag : 0;
-        return nb::steal(PyCapsule_New(&e->managed, "dltensor_versioned", [](PyObject *p) {
-            end_unused<dlpack::ManagedVersioned>(p, "dltensor_versioned");
-        }));
-    }
-    auto *e = new Exported<dlpack::Managed>(b);
-    return nb::steal(PyCapsule_New(
-        &e->managed, "dltensor", [](PyObject *p) { end_unused<dlpack::Managed>(p, "dltensor"); }));
-}
-
-nb::object to_dlpack(const Buffer<> &b, nb::object stream, nb::object max_version,
-                     nb::object device, nb::object copy) {
-    std::string problem = why_not_shown(b);
-    const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[0]) >= 1;
-    const bool read_only = problem.empty() && held_by(b) && held_by(b)->array.read_only;
-    if (problem.empty() && b.type().is_handle()) {
-        problem = "DLPack has no type for " + to_string(b.type());
-    } else if (problem.empty() && read_only && !versioned) {
-        problem = "buffer " + b.name() + " is read-only, which DLPack before version 1 cannot say";
-    } else if (problem.empty() && !device.is_none() &&
-               nb::cast<int>(device[0]) != int(dlpack::CPU)) {
-        problem = "buffer " + b.name() + " is in memory of the host";
-    }
-    if (!problem.empty()) {
-        throw nb::buffer_error(problem.c_str());
-    }
-    const bool must_copy = !copy.is_none() && nb::cast<bool>(copy);
-    return capsule_of(must_copy ? b.copy() : b, versioned, read_only && !must_copy);
-}
-
 nb::object numpy_view(nb::handle self, bool reverse_axes) {
     const Buffer<> &b = nb::cast<const Buffer<> &>(self);
     nb::module_ numpy = nb::module_::import_("numpy");
@@ -231,23 +164,55 @@ nb::object numpy_view(nb::handle self, bool reverse_axes) {
 
 Buffer<> buffer_of_array(nb::handle array, const std::string &name, bool reverse_axes) {
     auto held = std::make_unique<HeldArray>();
-    if (!held->array.import(array.ptr())) {
+    void *const default_stream = nullptr;
+    if (held->array.import(array.ptr(), ViewFor::long_use, &default_stream) != Imported::done) {
         throw nb::type_error((describe(array) + " is no array").c_str());
     }
-    if (!held->array.is_on_host()) {
-        throw ArrayError("the array is in memory of device type " +
-                         std::to_string(held->array.device.type) + ", must be on the host");
+    if (!held->array.is_on_host() && !(held->array.is_on_cuda() && cuda_interface())) {
+        throw ArrayError("the array is on " + held->array.place() +
+                         ", must be on the host or on a CUDA device");
     }
     std::vector<calotype_dimension_t> shape(size_t(held->array.dimensions));
     held->array.copy_shape(shape.data(), reverse_axes);
     const ForeignBuffer buffer(held.release(), shape);
-    return Buffer<>(static_cast<const Runtime::Buffer<> &>(buffer), name);
+    const Buffer<> result(static_cast<const Runtime::Buffer<> &>(buffer), name);
+    order_with_array(result, true);
+    return result;
+}
+
+const calotype_device_interface_t *cuda_interface() {
+    static const calotype_device_interface_t *interface =
+        get_device_interface_for_device_api(DeviceAPI::CUDA, Target("x86-64-linux-cuda"));
+    return interface;
+}
+
+int cuda_device_of_array(const Buffer<> &b) {
+    const HeldArray *held = held_by(b);
+    return held && !held->array.is_on_host() ? held->array.device.id : -1;
+}
+
+void order_with_array(const Buffer<> &b, bool before) {
+    const HeldArray *held = held_by(b);
+    if (!held || held->array.is_on_host() || !held->array.data) {
+        return;
+    }
+    void *context = cuda::primary_context(held->array.device.id);
+    if (held->array.has_stream) {
+        cuda::let_wait(context, before ? nullptr : held->array.stream,
+                       before ? held->array.stream : nullptr);
+    } else if (!before) {
+        cuda::await_stream(context, nullptr);
+    }
+}
+
+bool is_read_only(const Buffer<> &b) {
+    const HeldArray *held = held_by(b);
+    return held && held->array.read_only;
 }
 
 void check_writable(const Buffer<> &b, const std::string &what) {
-    const HeldArray *held = held_by(b);
-    user_assert(!held || !held->array.read_only) << what << " writes to buffer " << b.name()
-                                                 << ", whose memory is that of a read-only array";
+    user_assert(!is_read_only(b)) << what << " writes to buffer " << b.name()
+                                  << ", whose memory is that of a read-only array";
 }
 
 PyType_Slot *buffer_slots() {
@@ -262,11 +227,7 @@ PyType_Slot *buffer_slots() {
 void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
     c.def("numpy_view", &numpy_view, "reverse_axes"_a = true,
           "A numpy array that shares the memory, its axes in the opposite order (x last).",
-          nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"))
-        .def("__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(),
-             "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-        .def("__dlpack_device__",
-             [](const Buffer<> &) { return nb::make_tuple(int(dlpack::CPU), 0); });
+          nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"));
 }
 
 }  // namespace calotype::python

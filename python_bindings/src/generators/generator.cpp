@@ -58,12 +58,12 @@ int main_of(const std::vector<std::string> &args) {
 nb::object callable_of(const Target &target, const std::string &name,
                        const GeneratorParamsMap &params) {
     Callable c;
+    const Target t = target == Target() ? get_jit_target_from_environment() : target;
     {
         nb::gil_scoped_release without_gil;
-        const Target t = target == Target() ? get_jit_target_from_environment() : target;
         c = create_callable_from_generator(t, name, params);
     }
-    return to_python_callable(c);
+    return to_python_callable(c, t);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 struct PythonCallable {
     Callable callable;
     std::shared_ptr<const Signature> signature;
+    Callee callee;
 };
 
 ParameterInfo info_of(const Argument &a) {
@@ -25,25 +26,25 @@ ParameterInfo info_of(const Argument &a) {
     return p;
 }
 
-PythonCallable make(const Callable &c) {
+PythonCallable make(const Callable &c, const Target &target) {
     std::vector<ParameterInfo> infos;
     for (const Argument &a : c.arguments()) {
         infos.push_back(info_of(a));
     }
     make_keywords(infos);
-    return {c, std::make_shared<Signature>(std::move(infos))};
+    return {c, std::make_shared<Signature>(std::move(infos)), callee_of(target)};
 }
 
-calotype_buffer_t *raw_buffer_of(PyObject *object) {
+RawBuffer find_buffer(PyObject *object) {
     nb::handle h(object);
     if (!nb::isinstance<Buffer<>>(h)) {
-        return nullptr;
+        return {};
     }
     const Buffer<> &b = *nb::inst_ptr<Buffer<>>(h);
     if (!b.defined()) {
         throw ArrayError("an undefined Buffer is passed");
     }
-    return b.raw_buffer();
+    return {b.raw_buffer(), cuda_device_of_array(b)};
 }
 
 void check_outputs(const Signature &signature, PyObject *args) {
@@ -63,13 +64,15 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         JITUserContext *address = &context;
         const void *argv[CallArguments::max_arguments + 1];
         argv[0] = &address;
-        CallArguments arguments(*c.signature);
-        arguments.convert(args, keywords, raw_buffer_of, argv + 1);
+        CallArguments arguments(*c.signature, c.callee);
+        arguments.convert(args, keywords, find_buffer, argv + 1);
         check_outputs(*c.signature, args);
         {
             nb::gil_scoped_release without_gil;
+            arguments.begin();
+            context.work_on(arguments.device_context());
             c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);
-            const std::string problem = arguments.copy_results();
+            const std::string problem = arguments.finish(address);
             runtime_error_if(!problem.empty()) << problem;
         }
         context.check();
@@ -87,8 +90,8 @@ PyType_Slot *callable_slots() {
 
 }  // namespace
 
-nb::object to_python_callable(const Callable &c) {
-    return nb::cast(make(c));
+nb::object to_python_callable(const Callable &c, const Target &target) {
+    return nb::cast(make(c, target));
 }
 
 void bind_callable(nb::module_ &m) {

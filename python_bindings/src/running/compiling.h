@@ -162,11 +162,12 @@ void bind_running(nb::class_<T> &c) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
                 Callable result;
+                const Target for_jit = jit_target(target);
                 {
                     nb::gil_scoped_release without_gil;
-                    result = p.compile_to_callable(arguments, jit_target(target));
+                    result = p.compile_to_callable(arguments, for_jit);
                 }
-                return to_python_callable(result);
+                return to_python_callable(result, for_jit);
             },
             "arguments"_a, "target"_a = Target(),
             nb::sig("def compile_to_callable(self, arguments: "

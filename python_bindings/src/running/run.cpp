@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.h"
 
+#include <calotype/driver/jit_shared_runtime.h>
+
 #include "buffer.h"
 
 namespace calotype::python {
@@ -83,6 +85,47 @@ PythonContext::PythonContext() {
     handlers.custom_print = print;
 }
 
+// A handler that is not set is that of the runtime.
+void PythonContext::work_on(const calotype_device_context *where) {
+    if (!where) {
+        return;
+    }
+    where_ = where;
+    handlers.custom_cuda_get_stream = get_cuda_stream;
+    if (where->context) {
+        handlers.custom_cuda_acquire_context = acquire_cuda_context;
+        handlers.custom_cuda_release_context = release_cuda_context;
+    }
+}
+
+int32_t PythonContext::acquire_cuda_context(JITUserContext *context, void **result, bool) {
+    *result = static_cast<PythonContext *>(context)->where_->context;
+    return 0;
+}
+
+int32_t PythonContext::release_cuda_context(JITUserContext *) {
+    return 0;
+}
+
+int32_t PythonContext::get_cuda_stream(JITUserContext *context, void *, void **stream) {
+    *stream = static_cast<PythonContext *>(context)->where_->stream;
+    return 0;
+}
+
+Callee callee_of(const Target &target) {
+    Callee callee;
+    callee.target = target.to_string();
+    if (target.has_feature(Target::CUDA)) {
+        callee.cuda = cuda_interface();
+        using internal::JITSharedRuntime;
+        callee.acquire_context = reinterpret_cast<int (*)(void *, void **, bool)>(
+            JITSharedRuntime::find_symbol(target, "calotype_cuda_acquire_context"));
+        callee.release_context = reinterpret_cast<int (*)(void *)>(
+            JITSharedRuntime::find_symbol(target, "calotype_cuda_release_context"));
+    }
+    return callee;
+}
+
 void PythonContext::check() const {
     if (raised_) {
         std::rethrow_exception(raised_);
@@ -114,9 +157,15 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     Outputs outputs(where);
     {
         nb::gil_scoped_release without_gil;
+        for (const Buffer<> &b : outputs.of_arrays) {
+            order_with_array(b, true);
+        }
         p.realize(&context, outputs.buffers, target);
         for (Buffer<> &b : outputs.of_arrays) {
-            check_device_status(b.copy_to_host(), "copying a result to the host");
+            if (cuda_device_of_array(b) < 0) {
+                check_device_status(b.copy_to_host(), "copying a result to the host");
+            }
+            order_with_array(b, false);
         }
     }
     context.check();

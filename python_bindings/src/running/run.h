@@ -2,7 +2,10 @@
 // Running pipelines from Python.
 #pragma once
 
+#include <calotype/runtime/abi/device_context.h>
+
 #include "args.h"
+#include "call.h"
 
 namespace calotype::python {
 
@@ -12,12 +15,18 @@ public:
     PythonContext();
     PythonContext(const PythonContext &) = delete;
     PythonContext &operator=(const PythonContext &) = delete;
+    /// The context and stream of CUDA; null: the default ones. What it points at must stay.
+    void work_on(const calotype_device_context *where);
     /// Raises what sys.stdout raised, if anything. With the GIL.
     void check() const;
 
 private:
     static void print(JITUserContext *context, const char *text);
+    static int32_t acquire_cuda_context(JITUserContext *context, void **result, bool create);
+    static int32_t release_cuda_context(JITUserContext *context);
+    static int32_t get_cuda_stream(JITUserContext *context, void *cuda_context, void **stream);
     std::exception_ptr raised_;
+    const calotype_device_context *where_ = nullptr;
 };
 
 /// realize(sizes) gives a Buffer, or a tuple of them; realize(buffers) fills them and gives None.
@@ -25,6 +34,9 @@ nb::object realize(Pipeline p, nb::handle sizes_or_buffers, const Target &target
 void infer_input_bounds(Pipeline p, nb::handle sizes_or_buffers, const Target &target);
 
 /// A Callable as Python calls it.
-nb::object to_python_callable(const Callable &c);
+nb::object to_python_callable(const Callable &c, const Target &target);
+
+/// The JIT's code for a target, as what is called.
+Callee callee_of(const Target &target);
 
 }  // namespace calotype::python

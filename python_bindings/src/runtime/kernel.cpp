@@ -45,6 +45,21 @@ void print(void *, const char *text) {
     PyGILState_Release(state);
 }
 
+// Lets other threads of Python run, also if it ends by an exception.
+class WithoutGil {
+public:
+    WithoutGil() : state_(PyEval_SaveThread()) {
+    }
+    ~WithoutGil() {
+        PyEval_RestoreThread(state_);
+    }
+    WithoutGil(const WithoutGil &) = delete;
+    WithoutGil &operator=(const WithoutGil &) = delete;
+
+private:
+    PyThreadState *state_;
+};
+
 template<typename Function>
 Function as(void *symbol) {
     return reinterpret_cast<Function>(symbol);
@@ -119,25 +134,42 @@ Kernel::Kernel(const std::string &path, const std::string &name)
     }
     make_keywords(parameters);
     signature_ = std::make_unique<Signature>(std::move(parameters));
+    callee_.target = metadata_->target;
+    callee_.takes_context = takes_user_context_;
+    find_cuda();
+}
+
+void Kernel::find_cuda() {
+    void *interface = library_->find("calotype_cuda_device_interface");
+    if (!interface || !has_feature(callee_.target, "cuda")) {
+        return;
+    }
+    callee_.cuda = as<const calotype_device_interface_t *(*)()>(interface)();
+    callee_.acquire_context =
+        as<int (*)(void *, void **, bool)>(library_->find("calotype_cuda_acquire_context"));
+    callee_.release_context = as<int (*)(void *)>(library_->find("calotype_cuda_release_context"));
 }
 
 void Kernel::call(PyObject *args, PyObject *keywords) const {
-    void *user_context = nullptr;
+    const void *user_context = nullptr;
     const void *argv[CallArguments::max_arguments + 1];
     argv[0] = &user_context;
-    CallArguments arguments(*signature_);
+    CallArguments arguments(*signature_, callee_);
     arguments.convert(args, keywords, nullptr, argv + (takes_user_context_ ? 1 : 0));
+    user_context = takes_user_context_ ? arguments.device_context() : nullptr;
     reported.clear();
     int status = 0;
     std::string problem;
-    Py_BEGIN_ALLOW_THREADS;
-    is_running = true;
-    status = argv_(argv);
-    is_running = false;
-    if (status == 0) {
-        problem = arguments.copy_results();
+    {
+        const WithoutGil without_gil;
+        arguments.begin();
+        is_running = true;
+        status = argv_(argv);
+        is_running = false;
+        if (status == 0) {
+            problem = arguments.finish(const_cast<void *>(user_context));
+        }
     }
-    Py_END_ALLOW_THREADS;
     if (status != 0) {
         const std::string text = take_report();
         throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status)

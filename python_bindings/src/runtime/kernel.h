@@ -54,8 +54,10 @@ public:
     }
 
 private:
+    void find_cuda();
     std::shared_ptr<Library> library_;
     std::string name_;
+    Callee callee_;
     const calotype_filter_metadata_t *metadata_ = nullptr;
     int (*argv_)(const void **) = nullptr;
     std::unique_ptr<Signature> signature_;

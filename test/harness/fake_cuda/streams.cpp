@@ -309,7 +309,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
     if (CUresult code = find_stream(handle, &stream)) {
         return code;
     }
-    if (found == state().events.end() || !handle) {
+    if (found == state().events.end() || (!handle && !found->second->is_done)) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
     if (!found->second->is_done) {
