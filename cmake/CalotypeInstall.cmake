@@ -19,6 +19,7 @@ set(include_dir "${CMAKE_INSTALL_INCLUDEDIR}/calotype")
 install(FILES "${calotype_staged}/runtime.h" "${calotype_staged}/buffer.h"
         DESTINATION "${include_dir}" COMPONENT calotype_runtime)
 install(FILES "${calotype_staged}/tools/image_io.h" "${calotype_staged}/tools/benchmark.h"
+              "${calotype_staged}/tools/pytorch.h"
         DESTINATION "${include_dir}/tools" COMPONENT calotype_runtime)
 foreach(part abi cpp tools compat)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/${part}"

@@ -16,7 +16,7 @@ endforeach()
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/runtime" "${calotype_staged}/runtime" SYMBOLIC)
 file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/calotype.h" "${calotype_staged}/calotype.h" SYMBOLIC)
 # The short names of the headers that users of generated code need.
-foreach(name runtime buffer tools/image_io tools/benchmark)
+foreach(name runtime buffer tools/image_io tools/benchmark tools/pytorch)
     string(REGEX REPLACE "[^/]+$" "" up "${name}")
     string(REGEX REPLACE "[^/]+/" "../" up "${up}")
     file(CONFIGURE OUTPUT "${calotype_staged}/${name}.h" CONTENT

@@ -35,7 +35,8 @@ function(add_calotype_python_extension TARGET)
         endforeach()
         target_link_libraries(${TARGET} PRIVATE "${library}")
     endforeach()
-    foreach(symbol set_error_handler set_custom_print get_stats)
+    foreach(symbol set_error_handler set_custom_print get_stats cuda_device_interface
+            cuda_acquire_context cuda_release_context)
         target_link_options(${TARGET} PRIVATE "LINKER:--undefined=calotype_${symbol}")
     endforeach()
     set_target_properties(${TARGET} PROPERTIES

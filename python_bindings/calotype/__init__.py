@@ -24,7 +24,7 @@ from ._errors import (
     RuntimeError,
 )
 
-_submodules = ("halide", "imageio", "runtime")
+_submodules = ("halide", "imageio", "runtime", "torch")
 
 
 def _names() -> Any:

@@ -3,12 +3,14 @@
 
 import array
 import contextlib
+import importlib.util
 import inspect
 import io
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 
 import calotype as ct
@@ -150,6 +152,49 @@ def test_many_threads(path):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def compiled_module(folder, name, pipeline, args):
+    """By the emit type python_extension: one file, imported as any module."""
+    base = str(folder / name)
+    types = ct.OutputFileType
+    outputs = {types.python_extension: base + ".py.cpp", types.static_library: base + ".a"}
+    pipeline.compile_to(outputs, args, name, ct.Target("host"))
+    include = "-I" + sysconfig.get_paths()["include"]
+    flags = ["-std=c++17", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", include]
+    files = ["-o", base + ".so", base + ".py.cpp", base + ".a"]
+    subprocess.run([compiler, *flags, *files, "-lpthread", "-ldl"], check=True)
+    spec = importlib.util.spec_from_file_location(name, base + ".so")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_an_extension_module(tmp_path):
+    image, gain = ct.ImageParam(ct.UInt(8), 2, "image"), ct.Param(ct.Float(32), "gain")
+    f = ct.Func("result")
+    f[x, y] = ct.u8_sat(image[x, y] * gain)
+    brighter = compiled_module(tmp_path, "brighter", f, [image, gain]).brighter
+    a, out = bytes_of([[1, 2, 3], [4, 5, 6]]), bytes_of([[0] * 3] * 2)
+    brighter(a, gain=2.0, result=out)
+    assert out.tolist() == [[2, 4, 6], [8, 10, 12]]
+    assert list(inspect.signature(brighter).parameters) == ["image", "gain", "result"]
+    assert "image: uint8[2]" in brighter.__doc__
+    with pytest.raises(ct.RuntimeError, match="image covers"):
+        brighter(bytes_of([[0] * 5]), 1.0, out)
+    assert brighter.cache_stats()["loads"] == 0
+
+
+def test_sources_that_cannot_be_made(tmp_path):
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    f = ct.Func("result")
+    f[x, y] = image[x, y]
+    path = str(tmp_path / "out")
+    with pytest.raises(ct.CompileError, match="pytorch_wrapper: target .* lacks the feature user_c"):
+        f.compile_to({ct.OutputFileType.pytorch_wrapper: path}, [image], "f", ct.Target("host-cuda"))
+    mangled = ct.Target("host-c_plus_plus_name_mangling")
+    with pytest.raises(ct.CompileError, match="python_extension: function n::f has a name of C.., must"):
+        f.compile_to({ct.OutputFileType.python_extension: path}, [image], "n::f", mangled)
 
 
 def test_no_compiler_is_loaded(path):

@@ -42,6 +42,10 @@ std::string c_source_text(const LoweredModule &module, const Target &target);
 std::string registration_text(const LoweredModule &module, const Target &target);
 /// A C++ header that says at compile time what the functions take.
 std::string function_info_header_text(const LoweredModule &module);
+/// A C++ file that is a Python module with the module's functions, which calotype.runtime calls.
+std::string python_extension_text(const LoweredModule &module, const Target &target);
+/// A C++ header by which extensions of torch call the module's functions.
+std::string pytorch_wrapper_text(const LoweredModule &module, const Target &target);
 /// The lowered functions as text of the IR.
 std::string stmt_text(const LoweredModule &module);
 /// The functions as they were while Funcs had dimensions and values.

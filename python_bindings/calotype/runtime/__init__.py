@@ -37,6 +37,14 @@ class Kernel(_runtime.Kernel):
     width) has x as its dimension 0. Nothing is copied; other threads of Python run meanwhile.
     """
 
+    def __init__(self, path: str, name: str = "") -> None:
+        super().__init__(path, name)
+        self.__doc__ = (
+            f"{self._name}{self._text()}\n\nA pipeline compiled for {self.target}.\n\n"
+            "Arrays have their axes in the opposite order. With arrays on a CUDA device it works on the\n"
+            "current stream of their library, or on stream=."
+        )
+
     @property
     def __name__(self) -> str:
         return self._name

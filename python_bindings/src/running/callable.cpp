@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Callable: a compiled pipeline as a function.
+#include <algorithm>
+
 #include "bindings.h"
+#include "bounds_query.h"
 #include "buffer.h"
 #include "call.h"
 #include "run.h"
@@ -83,6 +86,29 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
     }
 }
 
+// As those of a runtime.Kernel.
+nb::list arguments_of(const PythonCallable &c) {
+    nb::list result;
+    for (const ParameterInfo &p : c.signature->parameters()) {
+        const char *kind = p.is_output ? "output" : p.is_buffer ? "input" : "scalar";
+        result.append(nb::make_tuple(p.name, kind, type_text(p.type), p.dimensions, p.has_default));
+    }
+    return result;
+}
+
+nb::object bounds_of(const PythonCallable &c, nb::tuple outputs, nb::tuple scalars) {
+    const Signature &signature = *c.signature;
+    return nb::steal(to_python(
+        query_bounds(signature, outputs.ptr(), scalars.ptr(), [&](const void **arguments) {
+            PythonContext context;
+            JITUserContext *address = &context;
+            const void *argv[CallArguments::max_arguments + 1] = {&address};
+            const size_t count = signature.parameters().size();
+            std::copy(arguments, arguments + count, argv + 1);
+            c.callable.call_argv_fast(count + 1, argv);
+        })));
+}
+
 PyType_Slot *callable_slots() {
     static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void *>(call)}, {0, nullptr}};
     return slots;
@@ -100,6 +126,9 @@ void bind_callable(nb::module_ &m) {
                                "compiled with, then of the buffers that it fills.")
         .def("defined", [](const PythonCallable &c) { return c.callable.defined(); })
         .def("arguments", [](const PythonCallable &c) { return c.callable.arguments(); })
+        .def("_arguments", &arguments_of)
+        .def("_bounds", &bounds_of)
+        .def_prop_ro("_target", [](const PythonCallable &c) { return c.callee.target; })
         .def("__repr__", [](const PythonCallable &c) {
             return "<calotype.Callable " + c.signature->text() + ">";
         });

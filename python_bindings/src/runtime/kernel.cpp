@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -150,6 +151,28 @@ void Kernel::find_cuda() {
     callee_.release_context = as<int (*)(void *)>(library_->find("calotype_cuda_release_context"));
 }
 
+void Kernel::check(int status) const {
+    if (status != 0) {
+        const std::string text = take_report();
+        throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status)
+                                       : text);
+    }
+}
+
+BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
+    return query_bounds(*signature_, outputs, scalars, [&](const void **arguments) {
+        const void *user_context = nullptr;
+        const void *argv[CallArguments::max_arguments + 1] = {&user_context};
+        std::copy(arguments, arguments + signature_->parameters().size(),
+                  argv + (takes_user_context_ ? 1 : 0));
+        reported.clear();
+        is_running = true;
+        const int status = argv_(argv);
+        is_running = false;
+        check(status);
+    });
+}
+
 void Kernel::call(PyObject *args, PyObject *keywords) const {
     const void *user_context = nullptr;
     const void *argv[CallArguments::max_arguments + 1];
@@ -170,11 +193,7 @@ void Kernel::call(PyObject *args, PyObject *keywords) const {
             problem = arguments.finish(const_cast<void *>(user_context));
         }
     }
-    if (status != 0) {
-        const std::string text = take_report();
-        throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status)
-                                       : text);
-    }
+    check(status);
     if (!problem.empty()) {
         throw KernelError(problem);
     }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "call.h"
+#include "bounds_query.h"
 
 namespace calotype::python {
 
@@ -40,6 +40,8 @@ public:
 
     /// Arguments by place or by name.
     void call(PyObject *args, PyObject *keywords) const;
+    /// As query_bounds().
+    BufferRanges bounds(PyObject *outputs, PyObject *scalars) const;
     const Signature &signature() const {
         return *signature_;
     }
@@ -55,6 +57,7 @@ public:
 
 private:
     void find_cuda();
+    void check(int status) const;
     std::shared_ptr<Library> library_;
     std::string name_;
     Callee callee_;

@@ -92,6 +92,10 @@ NB_MODULE(_runtime, m) {
         .def_prop_ro("target", &Kernel::target, "What it was compiled for.")
         .def_prop_ro("path", [](const Kernel &k) { return k.library().path(); })
         .def("_arguments", &arguments_of)
+        .def("_bounds",
+             [](const Kernel &k, nb::tuple outputs, nb::tuple scalars) {
+                 return nb::steal(to_python(k.bounds(outputs.ptr(), scalars.ptr())));
+             })
         .def("_text", [](const Kernel &k) { return k.signature().text(); })
         .def("cache_stats", &stats_of,
              "Counts of the cache of device code of the library's runtime.");

@@ -91,6 +91,10 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
         return c_source_text(module, target);
     case OutputFileType::function_info_header:
         return function_info_header_text(module);
+    case OutputFileType::python_extension:
+        return python_extension_text(module, target);
+    case OutputFileType::pytorch_wrapper:
+        return pytorch_wrapper_text(module, target);
     case OutputFileType::registration:
         return registration_text(module, target);
     case OutputFileType::stmt:
@@ -109,11 +113,21 @@ std::string emit_text(OutputFileType type, const LoweredModule &module, const Ta
 }  // namespace
 
 bool can_emit(OutputFileType type) {
-    return needs_code(type) || is_of_devices(type) || type == OutputFileType::c_header ||
-           type == OutputFileType::c_source || type == OutputFileType::function_info_header ||
-           type == OutputFileType::registration || type == OutputFileType::stmt ||
-           type == OutputFileType::stmt_html || type == OutputFileType::conceptual_stmt ||
-           type == OutputFileType::conceptual_stmt_html;
+    switch (type) {
+    case OutputFileType::c_header:
+    case OutputFileType::c_source:
+    case OutputFileType::conceptual_stmt:
+    case OutputFileType::conceptual_stmt_html:
+    case OutputFileType::function_info_header:
+    case OutputFileType::python_extension:
+    case OutputFileType::pytorch_wrapper:
+    case OutputFileType::registration:
+    case OutputFileType::stmt:
+    case OutputFileType::stmt_html:
+        return true;
+    default:
+        return needs_code(type) || is_of_devices(type);
+    }
 }
 
 std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Pipelines as operators of torch. On a machine with a GPU, there too."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import calotype as ct  # noqa: E402
+import calotype.torch  # noqa: E402
+
+x, y = ct.vars("x y")
+count = 0
+
+
+def new_name(stem):
+    global count
+    count += 1
+    return f"calotype_test::{stem}{count}"
+
+
+def scale():
+    """Of the same size as its input."""
+    image, gain = ct.ImageParam(ct.Float(32), 2, "image"), ct.Param(ct.Float(32), "gain")
+    f = ct.Func("scaled")
+    f[x, y] = image[x, y] * gain
+    return f.compile_to_callable([image, gain], ct.Target("host"))
+
+
+def blur():
+    """Smaller than its input."""
+    image = ct.ImageParam(ct.Float(32), 2, "image")
+    f = ct.Func("blurred")
+    f[x, y] = image[x, y] + image[x + 2, y] + image[x, y + 1]
+    return f.compile_to_callable([image], ct.Target("host"))
+
+
+@pytest.fixture(scope="module")
+def scaled():
+    return ct.torch.op(scale(), new_name("scale"))
+
+
+def test_an_operator_makes_its_result(scaled):
+    image = torch.rand(5, 7)
+    assert torch.equal(scaled(image, 2.0), image * 2)
+    assert torch.equal(scaled(image, gain=2.0), image * 2)
+    result = torch.empty(5, 7)
+    scaled.into(image, 3.0, result)
+    assert torch.equal(result, image * 3)
+    assert "(Tensor image, float gain) -> Tensor" in repr(scaled)
+
+
+def test_results_are_as_large_as_inputs_allow():
+    blurred = ct.torch.op(blur(), new_name("blur"))
+    image = torch.rand(6, 8)
+    expected = image[:-1, :-2] + image[:-1, 2:] + image[1:, :-2]
+    assert torch.allclose(blurred(image), expected) and blurred(image).shape == (5, 6)
+    with pytest.raises(ct.ArgumentError, match="inputs of shapes .1, 2. are not enough for any"):
+        blurred(torch.rand(1, 2))
+
+
+def test_shapes_that_the_user_says():
+    image = ct.ImageParam(ct.Float(32), 2, "image")
+    f = ct.Func("larger")
+    f[x, y] = image[x / 2, y]
+    call = f.compile_to_callable([image], ct.Target("host"))
+    larger = ct.torch.op(call, new_name("larger"), shapes=lambda s: (s[0], 2 * s[1]))
+    image = torch.rand(3, 4)
+    assert torch.equal(larger(image), image.repeat_interleave(2, 1))
+
+
+def test_several_results_and_types():
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    limit, flag = ct.Param(ct.Int(32), "limit"), ct.Param(ct.Bool(), "flag")
+    f = ct.Func("pair")
+    f[x] = (ct.i32(image[x]) + limit, ct.select(flag, ct.f64(1), ct.f64(2)))
+    both = ct.torch.op(f.compile_to_callable([image, limit, flag]), new_name("both"))
+    first, second = both(torch.arange(4, dtype=torch.uint8), 10, True)
+    assert first.tolist() == [10, 11, 12, 13] and second.tolist() == [1.0] * 4
+    assert first.dtype == torch.int32 and second.dtype == torch.float64
+
+
+def test_inputs_of_other_strides(scaled):
+    image = torch.rand(7, 5)
+    assert torch.equal(scaled(image.T, 2.0), image.T * 2)
+    assert torch.equal(scaled(image[::2], 2.0), image[::2] * 2)
+    assert torch.equal(scaled(torch.ones(1, 1).expand(4, 6), 2.0), torch.full((4, 6), 2.0))
+    with pytest.raises(ct.ArgumentError, match="has a stride of 5 in its last dimension, must be 1"):
+        scaled.into(image.T, 2.0, torch.empty(7, 5).T)
+
+
+def test_errors(scaled):
+    with pytest.raises(ct.ArgumentError, match="'image' has elements of type float64, must have"):
+        scaled(torch.rand(3, 3, dtype=torch.float64), 1.0)
+    with pytest.raises(ct.ArgumentError, match="'.*' is no name of an operator"):
+        ct.torch.op(scale(), "calotype::no name")
+    with pytest.raises(ct.ArgumentError, match="a Callable has no name: say name="):
+        ct.torch.op(scale())
+    with pytest.raises(ct.ArgumentError, match="there is an operator .* already"):
+        ct.torch.op(scale(), scaled.name)
+    f = ct.Func("constant")
+    f[x] = ct.f32(x)
+    with pytest.raises(ct.ArgumentError, match="has no input that is a buffer"):
+        ct.torch.op(f.compile_to_callable([]), new_name("constant"))
+
+
+def test_opcheck(scaled):
+    torch.library.opcheck(scaled._op, (torch.rand(4, 6), 2.0))
+    torch.library.opcheck(scaled._op, (torch.rand(6, 4).T, 2.0))
+    torch.library.opcheck(scaled.into, (torch.rand(4, 6), 2.0, torch.empty(4, 6)))
+    blurred = ct.torch.op(blur(), new_name("blur"))
+    torch.library.opcheck(blurred._op, (torch.rand(4, 6),))
+
+
+def test_compiled_whole(scaled):
+    blurred = ct.torch.op(blur(), new_name("blur"))
+
+    def program(image):
+        return blurred(scaled(image + 1, 2.0)).sum(dim=0) * 3
+
+    image = torch.rand(6, 8)
+    explained = torch._dynamo.explain(program)(image)
+    assert explained.graph_break_count == 0
+    for options in ({"backend": "eager"}, {"backend": "aot_eager"}, {"dynamic": True}):
+        torch._dynamo.reset()
+        options = {"backend": "aot_eager", **options}
+        compiled = torch.compile(program, fullgraph=True, **options)
+        for size in ((6, 8), (9, 12)):
+            image = torch.rand(*size)
+            assert torch.allclose(compiled(image), program(image))
+
+
+def test_compiled_by_inductor(scaled):
+    def program(image):
+        return scaled(image.T + 1, 2.0) * 3
+
+    compiled = torch.compile(program, fullgraph=True)
+    image = torch.rand(6, 8)
+    assert torch.allclose(compiled(image), program(image))
+
+
+def test_gradients_are_registered(scaled):
+    op = ct.torch.op(scale(), new_name("scale"))
+
+    def backward(ctx, gradient):
+        return op(gradient, ctx.gain), None
+
+    def setup(ctx, inputs, output):
+        ctx.gain = inputs[1]
+
+    torch.library.register_autograd(op.name, backward, setup_context=setup)
+    image = torch.rand(3, 4, requires_grad=True)
+    op(image, 3.0).sum().backward()
+    assert torch.equal(image.grad, torch.full((3, 4), 3.0))
+    torch.library.opcheck(op._op, (image, 2.0))
+
+
+def test_tensors_of_torch_as_arguments():
+    call = scale()
+    image, result = torch.rand(5, 7), torch.empty(5, 7)
+    call(image, 2.0, result)
+    assert torch.equal(result, image * 2)
+    call(torch.nn.Parameter(image), 3.0, result)
+    assert torch.equal(result, image * 3)
+    buffer = ct.Buffer(ct.Float(32), [7, 5])
+    call(image, 1.0, buffer)
+    assert torch.equal(torch.from_dlpack(buffer), image)
+    with pytest.raises(ct.ArgumentError, match="argument 'image' has elements of type complex|DLPack"):
+        call(image.to(torch.complex64), 1.0, result)
+    with pytest.raises(ct.ArgumentError, match="argument 'image': the array gives no view"):
+        call(image.to_sparse(), 1.0, result)
+    with pytest.raises(ct.ArgumentError, match="argument 'image'"):
+        call(torch.empty(5, 7, device="meta"), 1.0, result)
+
+
+def test_an_extension_of_torch_in_cpp(tmp_path):
+    """By the emit type pytorch_wrapper."""
+    compiler = shutil.which("c++")
+    if compiler is None or "CALOTYPE_BUILD_DIR" not in os.environ:
+        pytest.skip("there is no compiler, or no headers of Calotype")
+    cpp_extension = pytest.importorskip("torch.utils.cpp_extension")
+    image, gain = ct.ImageParam(ct.Float(32), 2, "image"), ct.Param(ct.Float(32), "gain")
+    f = ct.Func("result")
+    f[x, y] = image[x, y] * gain
+    base, types = str(tmp_path / "wrapped"), ct.OutputFileType
+    kinds = {types.pytorch_wrapper: ".pytorch.h", types.c_header: ".h", types.static_library: ".a"}
+    outputs = {kind: base + suffix for kind, suffix in kinds.items()}
+    f.compile_to(outputs, [image, gain], "wrapped", ct.Target("host"))
+    (tmp_path / "op.cpp").write_text(
+        "#include <torch/library.h>\n"
+        '#include "wrapped.pytorch.h"\n'
+        "static at::Tensor wrapped_op(const at::Tensor &image, double gain) {\n"
+        "    at::Tensor result = at::empty_like(image);\n"
+        "    wrapped_th_(image, float(gain), result);\n"
+        "    return result;\n"
+        "}\n"
+        "TORCH_LIBRARY(calotype_wrapped, m) {\n"
+        '    m.def("wrapped", wrapped_op);\n'
+        "}\n"
+    )
+    folders = [os.environ["CALOTYPE_BUILD_DIR"] + "/include", *cpp_extension.include_paths()]
+    includes = ["-I" + folder for folder in folders]
+    library = str(tmp_path / "op.so")
+    command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", *includes, "-o", library]
+    libraries = ["-L" + folder for folder in cpp_extension.library_paths()]
+    libraries += [base + ".a", "-lc10", "-ltorch_cpu", "-ltorch", "-lpthread", "-ldl"]
+    subprocess.run([*command, str(tmp_path / "op.cpp"), *libraries], check=True)
+    torch.ops.load_library(library)
+    image = torch.rand(4, 6)
+    wrapped = torch.ops.calotype_wrapped.wrapped
+    assert torch.equal(wrapped(image, 2.0), image * 2)
+    with pytest.raises(RuntimeError, match="argument 'image' of wrapped has elements of type Double"):
+        wrapped(image.double(), 2.0)
+    with pytest.raises(RuntimeError, match="argument 'image' of wrapped has 1 dimensions, must have 2"):
+        wrapped(image[0], 2.0)
+    with pytest.raises(RuntimeError, match="wrapped failed"):
+        wrapped(image.T, 2.0)
