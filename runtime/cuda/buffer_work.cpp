@@ -72,26 +72,16 @@ void BufferWork::begin(void *user_context, CUdeviceptr address) {
     begin_named(user_context);
 }
 
-/** Whether the context has not ended since it was found; then it does not before the work has. */
-bool BufferWork::use(ContextInfo &info, uint64_t uid) {
-    info.users.fetch_add(1, std::memory_order_seq_cst);
-    if (uid == 0 || info.uid.load(std::memory_order_seq_cst) != uid) {
-        end_use(info);
-        return false;
-    }
-    used = &info;
-    return true;
-}
-
-/** A context that another thread releases has another identity when it is named once more. */
 void BufferWork::begin_named(void *user_context) {
-    state = is_acquired ? CALOTYPE_OK : acquire(user_context, &scope);
-    while (state == CALOTYPE_OK && !use(context_info(scope), scope.context_uid)) {
-        release(scope);
-        state = acquire(user_context, &scope);
+    if (!is_acquired || !begin_use(context_info(scope), scope.context_uid)) {
+        if (is_acquired) {
+            release(scope);
+        }
+        state = acquire_and_use(user_context, &scope);
+        is_acquired = state == CALOTYPE_OK;
     }
-    is_acquired = state == CALOTYPE_OK;
     if (is_acquired) {
+        used = &context_info(scope);
         is_stream_named = scope.stream != nullptr;
         note_stream(context_info(scope), static_cast<CUstream>(scope.stream));
         state = enter(scope);
@@ -106,11 +96,11 @@ void BufferWork::begin_in(ContextInfo &owner) {
                                nullptr,
                                owner.device->device,
                                &owner};
-    state = use(owner, found.context_uid) ? enter(found) : CALOTYPE_E_CONTEXT_LOST;
+    const bool is_there = begin_use(owner, found.context_uid);
+    state = is_there ? enter(found) : CALOTYPE_E_CONTEXT_LOST;
     if (state != CALOTYPE_OK) {
-        if (used) {
-            end_use(*used);
-            used = nullptr;
+        if (is_there) {
+            end_use(owner);
         }
         return;
     }
@@ -119,6 +109,7 @@ void BufferWork::begin_in(ContextInfo &owner) {
         is_acquired = false;
     }
     scope = found;
+    used = &owner;
     is_entered = true;
 }
 
@@ -162,21 +153,16 @@ calotype_status locate(void *user_context, CUdeviceptr address, bool *is_here) {
     if (context_records() < 2 && !are_others_expected.load(std::memory_order_relaxed)) {
         return CALOTYPE_OK;
     }
-    DeviceScope scope;
-    clear_failure();
-    calotype_status status = acquire(user_context, &scope);
-    if (status != CALOTYPE_OK) {
-        return status;
+    const Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return call.status();
     }
     const ContextInfo *owner = owner_of(address);
-    if (owner != scope.extra && (status = enter(scope)) == CALOTYPE_OK) {
-        const bool is_reached = is_reachable(address);
-        *is_here = is_reached || !owner;
-        status = *is_here && !is_reached ? refuse(scope, address) : CALOTYPE_OK;
-        leave(scope);
+    if (owner == &call.context() || is_reachable(address)) {
+        return CALOTYPE_OK;
     }
-    release(scope);
-    return status;
+    *is_here = !owner;
+    return owner ? CALOTYPE_OK : refuse(call.scope(), address);
 }
 
 CUcontext context_on_device_of(const ContextInfo &owner) {

@@ -38,7 +38,6 @@ private:
     void begin(void *user_context, CUdeviceptr address);
     void begin_named(void *user_context);
     void begin_in(ContextInfo &owner);
-    bool use(ContextInfo &info, uint64_t uid);
     void choose_stream();
 
     DeviceScope scope = {};

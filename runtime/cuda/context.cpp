@@ -389,9 +389,18 @@ void forget_devices() {
     forget_device_infos();
 }
 
+calotype_status acquire_and_use(void *user_context, DeviceScope *scope) {
+    calotype_status status = acquire(user_context, scope);
+    while (status == CALOTYPE_OK && !begin_use(context_info(*scope), scope->context_uid)) {
+        release(*scope);
+        status = acquire(user_context, scope);
+    }
+    return status;
+}
+
 Call::Call(void *user_context) {
     clear_failure();
-    state = acquire(user_context, &current);
+    state = acquire_and_use(user_context, &current);
     if (state != CALOTYPE_OK) {
         return;
     }
@@ -399,6 +408,7 @@ Call::Call(void *user_context) {
     state = enter(current);
     acquired = state == CALOTYPE_OK;
     if (!acquired) {
+        end_use(context());
         release(current);
     }
 }
@@ -406,6 +416,7 @@ Call::Call(void *user_context) {
 Call::~Call() {
     if (acquired) {
         leave(current);
+        end_use(context());
         release(current);
     }
 }

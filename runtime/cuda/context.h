@@ -104,8 +104,12 @@ inline int chosen_device(void *user_context) {
     return wanted < 0 && largest >= 0 ? largest : device_of_number(wanted);
 }
 
-/** A call works in its context while this lives, if status() is CALOTYPE_OK. Starts with a clean
- * failure text. */
+/** acquire(), and the context does not end before end_use(). One that another thread has released
+ * meanwhile has another identity when it is named once more. */
+calotype_status acquire_and_use(void *user_context, DeviceScope *scope);
+
+/** A call works in its context, which does not end, while this lives, if status() is CALOTYPE_OK.
+ * Starts with a clean failure text. */
 class Call {
 public:
     explicit Call(void *user_context);

@@ -223,6 +223,15 @@ ContextUse::~ContextUse() {
     end_use(info);
 }
 
+bool begin_use(ContextInfo &info, uint64_t uid) {
+    info.users.fetch_add(1, std::memory_order_seq_cst);
+    const bool is_there = uid != 0 && info.uid.load(std::memory_order_seq_cst) == uid;
+    if (!is_there) {
+        end_use(info);
+    }
+    return is_there;
+}
+
 void end_use(ContextInfo &info) {
     if (info.users.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
         info.uid.load(std::memory_order_seq_cst) == 0) {

@@ -56,7 +56,9 @@ private:
     bool begin();
 };
 
-/** The end of a use that ContextInfo::users counts, and the wait for all of them. */
+/** Count a use, which the end of the context waits for; false: that identity has ended. */
+bool begin_use(ContextInfo &info, uint64_t uid);
+/** The end of one, and the wait for all of them. */
 void end_use(ContextInfo &info);
 void await_users(ContextInfo &info);
 

@@ -63,12 +63,13 @@ void lock_pages(const Call &call, LockedMemory *memory, size_t bytes) {
     }
 }
 
-/** False: the owner is ending, and does it itself. */
-bool unlock_pages(UniqueLock &lock, LockedMemory *memory) {
+/** With the lock held, but for the call of the driver. False: the owner is ending, and does it
+ * itself. */
+bool unlock_pages(LockedMemory *memory) {
     memory->is_unlocking = true;
     bool is_done = false;
     {
-        const Unlocked unlocked(lock);
+        const Unlocked unlocked(list_lock);
         const ContextUse use(*memory->owner);
         if (use.is_entered) {
             const AllowedInCaptures allowed;
@@ -84,17 +85,17 @@ bool unlock_pages(UniqueLock &lock, LockedMemory *memory) {
 /** Free what can go. A context of the application's is given to the driver only by a call that
  * names it. */
 void collect(void *user_context, const ContextInfo *named) {
-    UniqueLock lock(list_lock);
+    LockGuard guard(list_lock);
     const auto can_go = [=](const LockedMemory &memory) {
         return memory.is_freed && !memory.is_unlocking &&
                (!memory.owner || memory.owner == named || is_own(*memory.owner));
     };
     while (LockedMemory *memory = find(can_go)) {
-        if (memory->owner && !unlock_pages(lock, memory)) {
+        if (memory->owner && !unlock_pages(memory)) {
             return;
         }
         unlink(memory);
-        const Unlocked unlocked(lock);
+        const Unlocked unlocked(list_lock);
         calotype_free(user_context, memory->allocation);
         free(memory);
     }
@@ -155,12 +156,12 @@ void free_locked(void *user_context, calotype_buffer_t *buf) {
 }
 
 static void unlock_each_in(const ContextInfo &info, bool has_driver) {
-    UniqueLock lock(list_lock);
+    LockGuard guard(list_lock);
     while (LockedMemory *memory = find([&](const LockedMemory &m) { return m.owner == &info; })) {
         const bool is_ours = !memory->is_unlocking;
         memory->is_unlocking = true;
         {
-            const Unlocked unlocked(lock);
+            const Unlocked unlocked(list_lock);
             if (is_ours && has_driver) {
                 driver().cuMemHostUnregister(memory->start);
             }

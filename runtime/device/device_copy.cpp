@@ -140,19 +140,19 @@ void Turn::begin() {
     }
     install_fork_handler_once();
     Turns &with = turns_with(buf);
-    with.lock.lock();
+    LockGuard guard(with.lock);
     while (with.has(buf)) {
         const uint32_t seen = with.ended.load(std::memory_order_relaxed);
         with.waiters++;
-        with.lock.unlock();
-        wait_on(with.ended, seen);
-        with.lock.lock();
+        {
+            const Unlocked unlocked(with.lock);
+            wait_on(with.ended, seen);
+        }
         with.waiters--;
     }
     next = with.first;
     with.first = this;
     is_on = true;
-    with.lock.unlock();
 }
 
 void Turn::end() {
@@ -161,11 +161,13 @@ void Turn::end() {
     }
     is_on = false;
     Turns &with = turns_with(buf);
-    with.lock.lock();
-    with.remove(*this);
-    const bool has_waiters = with.waiters != 0;
-    with.ended.fetch_add(has_waiters, std::memory_order_relaxed);
-    with.lock.unlock();
+    bool has_waiters = false;
+    {
+        LockGuard guard(with.lock);
+        with.remove(*this);
+        has_waiters = with.waiters != 0;
+        with.ended.fetch_add(has_waiters, std::memory_order_relaxed);
+    }
     if (has_waiters) {
         wake(with.ended, everyone);
     }

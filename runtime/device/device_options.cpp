@@ -86,9 +86,11 @@ CALOTYPE_WEAK int calotype_reuse_device_allocations(void *user_context, bool reu
     int code = 0;
     if (!reuse) {
         // Pools stay registered, so that the list can be walked without the lock.
-        pools_lock.lock();
-        const calotype_device_allocation_pool *pool = first_pool;
-        pools_lock.unlock();
+        const calotype_device_allocation_pool *pool = nullptr;
+        {
+            LockGuard guard(pools_lock);
+            pool = first_pool;
+        }
         for (; pool; pool = pool->next) {
             const int result = pool->release_unused(user_context);
             code = code ? code : result;

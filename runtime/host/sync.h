@@ -61,28 +61,13 @@ public:
     LockGuard &operator=(const LockGuard &) = delete;
 };
 
-/** A lock that is held while this lives, but for as long as an Unlocked of it does. */
-class UniqueLock {
-    Mutex &mutex;
-    friend class Unlocked;
-
-public:
-    explicit UniqueLock(Mutex &mutex) : mutex(mutex) {
-        mutex.lock();
-    }
-    ~UniqueLock() {
-        mutex.unlock();
-    }
-    UniqueLock(const UniqueLock &) = delete;
-    UniqueLock &operator=(const UniqueLock &) = delete;
-};
-
-/** The lock is free while this lives: for a call that may wait, or take other locks. */
+/** A mutex that the calling thread holds is free while this lives: for a call that may wait, or
+ * take other locks. */
 class Unlocked {
     Mutex &mutex;
 
 public:
-    explicit Unlocked(UniqueLock &lock) : mutex(lock.mutex) {
+    explicit Unlocked(Mutex &mutex) : mutex(mutex) {
         mutex.unlock();
     }
     ~Unlocked() {

@@ -228,15 +228,17 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
     poll_holds(call.scope.context_uid);
     Victims victims;
     calotype_status status = CALOTYPE_OK;
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(call.scope.context_uid);
-    calotype_entry *entry = find_entry(KernelKey(call.scope.context_uid, desc.uid));
-    if (entry) {
-        status = evict_entry(*entry, flags, *call.me, victims);
-    } else if (flags & CALOTYPE_EVICT_IMAGE_TOO) {
-        drop_images(desc.uid);
+    ContextState *context = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        context = find_context(call.scope.context_uid);
+        calotype_entry *entry = find_entry(KernelKey(call.scope.context_uid, desc.uid));
+        if (entry) {
+            status = evict_entry(*entry, flags, *call.me, victims);
+        } else if (flags & CALOTYPE_EVICT_IMAGE_TOO) {
+            drop_images(desc.uid);
+        }
     }
-    kernel_cache.lock.unlock();
     if (status != CALOTYPE_OK) {
         return fail(status, CALOTYPE_ST_NONE, desc.name, "the module is in use");
     }
@@ -253,12 +255,14 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
     }
     poll_holds(call.scope.context_uid);
     Victims victims;
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(call.scope.context_uid);
-    if (context && !context->closing) {
-        choose_idle(*context, target_bytes, *call.me, victims);
+    ContextState *context = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        context = find_context(call.scope.context_uid);
+        if (context && !context->closing) {
+            choose_idle(*context, target_bytes, *call.me, victims);
+        }
     }
-    kernel_cache.lock.unlock();
     uint64_t bytes = 0;
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
         bytes += e->module->bytes;
@@ -293,11 +297,12 @@ void trim_idle(ContextState &context, void *user_context, ThreadBlock &me) {
         return;
     }
     Victims victims;
-    kernel_cache.lock.lock();
-    if (!context.closing && !context.lost) {
-        choose_idle(context, 0, me, victims);
+    {
+        LockGuard guard(kernel_cache.lock);
+        if (!context.closing && !context.lost) {
+            choose_idle(context, 0, me, victims);
+        }
     }
-    kernel_cache.lock.unlock();
     tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
 }
 
@@ -343,13 +348,15 @@ CALOTYPE_WEAK calotype_status calotype_trim(const calotype_device_context *on,
 
 static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
     Victims victims;
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(context_uid);
-    if (context) {
-        choose_victims(*context, me, victims);
-        announce_change();
+    ContextState *context = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        context = find_context(context_uid);
+        if (context) {
+            choose_victims(*context, me, victims);
+            announce_change();
+        }
     }
-    kernel_cache.lock.unlock();
     return context ? tear_down_chosen(*context, victims, nullptr, me) : CALOTYPE_OK;
 }
 
@@ -365,10 +372,11 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
     if (!me) {
         return fail_without_block();
     }
-    kernel_cache.lock.lock();
-    kernel_cache.limits = *limits;
-    limit_images();
-    kernel_cache.lock.unlock();
+    {
+        LockGuard guard(kernel_cache.lock);
+        kernel_cache.limits = *limits;
+        limit_images();
+    }
     calotype_status first = CALOTYPE_OK;
     for (uint64_t uid = next_older_context(UINT64_MAX); uid; uid = next_older_context(uid)) {
         const calotype_status status = keep_limits(uid, *me);

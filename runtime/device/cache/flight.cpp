@@ -96,9 +96,10 @@ calotype_status find_image(Flight &flight) {
 /** Room for one more: all that is idle in the context goes. */
 void evict_idle(Flight &flight) {
     Victims victims;
-    kernel_cache.lock.lock();
-    choose_idle(flight.context, 0, *flight.call.me, victims);
-    kernel_cache.lock.unlock();
+    {
+        LockGuard guard(kernel_cache.lock);
+        choose_idle(flight.context, 0, *flight.call.me, victims);
+    }
     tear_down(flight.context, victims, CALOTYPE_R_EVICT, flight.call.scope.user_context,
               *flight.call.me);
 }
@@ -340,19 +341,20 @@ calotype_status end_in_failure(Flight &flight, calotype_status status) {
     FlightError *error = flight.error ? flight.error : describe(flight);
     free_module(flight.module);
     flight.module = nullptr;
-    kernel_cache.lock.lock();
-    calotype_entry &entry = flight.entry;
-    count_in(&flight.context, Counter::failures);
-    entry.flight.owner = nullptr;
-    answer_waiters(entry, status, error);
-    if (is_for_good(status) && !flight.context.lost) {
-        entry.error = share_error(error);
-        set_phase(entry, Phase::failed);
-        announce_change();
-    } else {
-        remove_entry(entry);
+    {
+        LockGuard guard(kernel_cache.lock);
+        calotype_entry &entry = flight.entry;
+        count_in(&flight.context, Counter::failures);
+        entry.flight.owner = nullptr;
+        answer_waiters(entry, status, error);
+        if (is_for_good(status) && !flight.context.lost) {
+            entry.error = share_error(error);
+            set_phase(entry, Phase::failed);
+            announce_change();
+        } else {
+            remove_entry(entry);
+        }
     }
-    kernel_cache.lock.unlock();
     return set_last_error(error, status);
 }
 

@@ -136,9 +136,11 @@ void poll_graph_pins(uint64_t context_uid) {
 }
 
 void drop_graph_pins(ContextState &context) {
-    kernel_cache.lock.lock();
-    GraphPin *all = take(context, [](const GraphPin &) { return true; });
-    kernel_cache.lock.unlock();
+    GraphPin *all = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        all = take(context, [](const GraphPin &) { return true; });
+    }
     end_all(all);
 }
 

@@ -381,9 +381,11 @@ calotype_status await_image(CachedImage &record, ThreadBlock &me) {
 
 calotype_status share_image(Making &making, ImageUse *use, FlightError **error) {
     bool is_ours = false;
-    kernel_cache.lock.lock();
-    CachedImage *record = find_or_begin(making, &is_ours);
-    kernel_cache.lock.unlock();
+    CachedImage *record = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        record = find_or_begin(making, &is_ours);
+    }
     if (!record) {
         making.log << "no memory for the record of an image";
         *error = describe(making, CALOTYPE_E_OOM);
@@ -392,18 +394,20 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
     if (is_ours) {
         fly_image(making, record);
     }
-    kernel_cache.lock.lock();
-    const calotype_status awaited = await_image(*record, making.me);
-    const calotype_status status = awaited == CALOTYPE_OK ? record->status : awaited;
-    if (status == CALOTYPE_OK) {
-        use->image = record->image;
-        use->cached = record;
-    } else {
-        *error = awaited == CALOTYPE_OK ? share_error(record->error) : nullptr;
-        end_use(record);
+    calotype_status awaited = CALOTYPE_OK, status = CALOTYPE_OK;
+    {
+        LockGuard guard(kernel_cache.lock);
+        awaited = await_image(*record, making.me);
+        status = awaited == CALOTYPE_OK ? record->status : awaited;
+        if (status == CALOTYPE_OK) {
+            use->image = record->image;
+            use->cached = record;
+        } else {
+            *error = awaited == CALOTYPE_OK ? share_error(record->error) : nullptr;
+            end_use(record);
+        }
+        limit_images();
     }
-    limit_images();
-    kernel_cache.lock.unlock();
     if (awaited != CALOTYPE_OK) {
         *error = describe(making, awaited);
     }
@@ -420,9 +424,10 @@ static calotype_status describe_arch(const KernelBackend &backend, const DeviceS
     if (status != CALOTYPE_OK) {
         return status;
     }
-    kernel_cache.lock.lock();
-    *used = hook;
-    kernel_cache.lock.unlock();
+    {
+        LockGuard guard(kernel_cache.lock);
+        *used = hook;
+    }
     *is_ready = !used->compile && backend.is_ready && backend.is_ready(*arch, desc);
     if (used->compile) {
         // What makes the image stands in its key.

@@ -287,14 +287,15 @@ Answer await_flight(Request &request) {
     const uint64_t word = entry.word.load(std::memory_order_relaxed);
     *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
     request.context->users++;
-    kernel_cache.lock.unlock();
-    const Range range("wait for", request.desc.name);
-    const uint64_t begin = now_ns();
-    while (!waiter.done.load(std::memory_order_acquire)) {
-        wait_on(waiter.done, 0);
+    {
+        const Unlocked unlocked(kernel_cache.lock);
+        const Range range("wait for", request.desc.name);
+        const uint64_t begin = now_ns();
+        while (!waiter.done.load(std::memory_order_acquire)) {
+            wait_on(waiter.done, 0);
+        }
+        count_in(request.context, Counter::wait_ns, now_ns() - begin);
     }
-    count_in(request.context, Counter::wait_ns, now_ns() - begin);
-    kernel_cache.lock.lock();
     request.context->users--;
     if (is_about_caller(waiter.status)) {
         drop_error(waiter.error);
@@ -380,12 +381,13 @@ uint64_t predecessor_of(const Call &call) {
 }  // namespace
 
 ContextState *meet_context(const Call &call) {
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(call.scope.context_uid);
-    const uint64_t before = context ? 0 : predecessor_of(call);
-    kernel_cache.lock.unlock();
-    if (context) {
-        return context;
+    uint64_t before = 0;
+    {
+        LockGuard guard(kernel_cache.lock);
+        if (ContextState *context = find_context(call.scope.context_uid)) {
+            return context;
+        }
+        before = predecessor_of(call);
     }
     install_fork_handler();
     know_backend(*call.backend);
@@ -393,7 +395,7 @@ ContextState *meet_context(const Call &call) {
         lose_context(before);
     }
     LockGuard guard(kernel_cache.lock);
-    context = find_context(call.scope.context_uid);
+    ContextState *context = find_context(call.scope.context_uid);
     // An identity that has ended since the call began may have been forgotten here.
     const bool has_ended = !context && !call.backend->is_alive(call.scope.context_uid);
     return context || has_ended ? context : add_context(*call.backend, call.scope);
@@ -412,11 +414,12 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc, 
                                  "no memory for one more context");
     }
     Answer answer = Answer::again;
-    kernel_cache.lock.lock();
-    while (answer == Answer::again) {
-        answer = ask(request);
+    {
+        LockGuard guard(kernel_cache.lock);
+        while (answer == Answer::again) {
+            answer = ask(request);
+        }
     }
-    kernel_cache.lock.unlock();
     if (answer == Answer::held) {
         return CALOTYPE_OK;
     }
@@ -461,28 +464,28 @@ static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
 __attribute__((noinline)) static calotype_status look_after(calotype_entry &entry, Giver giver) {
     ThreadBlock *me = this_thread();
     Victims victims;
-    kernel_cache.lock.lock();
+    LockGuard guard(kernel_cache.lock);
     ContextState &context = *entry.context;
     context.users++;
     if (entry.phase() == Phase::orphaned) {
         count_in(&context, Counter::orphans);
         reclaim_if_idle(entry);
     }
-    const bool was_last = me && entry.phase() == Phase::ready && count_holds(entry.index) == 0;
-    kernel_cache.lock.unlock();
-    const bool may_unload = was_last && !is_capturing(*context.backend, giver);
-    kernel_cache.lock.lock();
+    bool may_unload = me && entry.phase() == Phase::ready && count_holds(entry.index) == 0;
+    if (may_unload) {
+        const Unlocked unlocked(kernel_cache.lock);
+        may_unload = !is_capturing(*context.backend, giver);
+    }
     close_if_awaited(context);
     if (may_unload) {
         choose_victims(context, *me, victims);
     }
     announce_change();
-    kernel_cache.lock.unlock();
     calotype_status status = CALOTYPE_OK;
     if (victims.first) {
+        const Unlocked unlocked(kernel_cache.lock);
         status = tear_down_chosen(context, victims, giver.user_context, *me);
     }
-    LockGuard guard(kernel_cache.lock);
     context.users--;
     return status;
 }
@@ -617,10 +620,12 @@ CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *ou
     }
     *out = calotype_hold{};
     ThreadBlock *me = this_thread();
-    kernel_cache.lock.lock();
     const char *why_not = nullptr;
-    const calotype_status status = me ? pin(hold, *me, out, &why_not) : CALOTYPE_E_OOM;
-    kernel_cache.lock.unlock();
+    calotype_status status = CALOTYPE_E_OOM;
+    if (me) {
+        LockGuard guard(kernel_cache.lock);
+        status = pin(hold, *me, out, &why_not);
+    }
     return status == CALOTYPE_OK ? status
                                  : fail(status, CALOTYPE_ST_NONE, nullptr,
                                         why_not ? why_not : "no memory for a count of holds");

@@ -115,14 +115,20 @@ void work(Prefetch &prefetch) {
     serve(me, before);
 }
 
+/** Of a thread or of whoever waits. */
+void give_up_share(Prefetch *prefetch) {
+    {
+        LockGuard guard(kernel_cache.lock);
+        prefetch = disown(prefetch, 1);
+    }
+    free_prefetch(prefetch);
+}
+
 void *thread_main(void *data) {
     Prefetch *prefetch = static_cast<Prefetch *>(data);
     name_this_thread("calotype load");
     work(*prefetch);
-    kernel_cache.lock.lock();
-    prefetch = disown(prefetch, 1);
-    kernel_cache.lock.unlock();
-    free_prefetch(prefetch);
+    give_up_share(prefetch);
     return nullptr;
 }
 
@@ -219,9 +225,11 @@ void cancel(Prefetch &prefetch) {
 }
 
 uint32_t threads_for(uint32_t n) {
-    kernel_cache.lock.lock();
-    uint32_t threads = kernel_cache.limits.compile_threads;
-    kernel_cache.lock.unlock();
+    uint32_t threads = 0;
+    {
+        LockGuard guard(kernel_cache.lock);
+        threads = kernel_cache.limits.compile_threads;
+    }
     threads = threads ? threads : uint32_t(calotype_get_num_threads());
     return threads < n ? threads : n;
 }
@@ -239,10 +247,7 @@ calotype_status await_prefetches(uint64_t deadline) {
     ThreadBlock *me = this_thread();
     while (Prefetch *prefetch = take_unattended(me)) {
         const bool is_finished = await_finish(*prefetch, me, deadline);
-        kernel_cache.lock.lock();
-        prefetch = disown(prefetch, 1);
-        kernel_cache.lock.unlock();
-        free_prefetch(prefetch);
+        give_up_share(prefetch);
         if (!is_finished) {
             return report_unfinished();
         }
@@ -282,13 +287,14 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(const calotype_device_context *o
     if (n > 0 && started == 0) {
         work(*prefetch);
     }
-    kernel_cache.lock.lock();
-    prefetch->has_ticket = ticket != nullptr;
-    if (ticket) {
-        *ticket = prefetch;
+    {
+        LockGuard guard(kernel_cache.lock);
+        prefetch->has_ticket = ticket != nullptr;
+        if (ticket) {
+            *ticket = prefetch;
+        }
+        prefetch = disown(prefetch, n_threads - started + (ticket ? 0 : 1));
     }
-    prefetch = disown(prefetch, n_threads - started + (ticket ? 0 : 1));
-    kernel_cache.lock.unlock();
     free_prefetch(prefetch);
     return CALOTYPE_OK;
 }
@@ -303,9 +309,11 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
                     "the ticket is the parent process's, whose modules are not loaded in this one");
     }
     ThreadBlock *me = this_thread();
-    kernel_cache.lock.lock();
-    const bool may_wait = begin_wait(me, prefetch->loading);
-    kernel_cache.lock.unlock();
+    bool may_wait = false;
+    {
+        LockGuard guard(kernel_cache.lock);
+        may_wait = begin_wait(me, prefetch->loading);
+    }
     if (!may_wait) {
         return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
                     "a thread that loads the modules waits for this one");
@@ -313,11 +321,14 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
     if (!await_finish(*prefetch, me, deadline_after_ms(timeout_ms))) {
         return report_unfinished();
     }
-    kernel_cache.lock.lock();
-    const calotype_status status = prefetch->status;
-    FlightError *error = share_error(prefetch->error);
-    prefetch = disown(prefetch, 1);
-    kernel_cache.lock.unlock();
+    calotype_status status = CALOTYPE_OK;
+    FlightError *error = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        status = prefetch->status;
+        error = share_error(prefetch->error);
+        prefetch = disown(prefetch, 1);
+    }
     free_prefetch(prefetch);
     if (status != CALOTYPE_OK) {
         set_last_error(error, status);

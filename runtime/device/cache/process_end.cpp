@@ -49,15 +49,14 @@ bool is_idle(const ContextState &context, uint64_t uid, uint64_t deadline) {
 
 void end_at_exit(uint64_t uid, ThreadBlock &me, uint64_t deadline) {
     Victims victims;
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(uid);
-    const bool is_over = !context || context->lost || context->closing || !is_in_use(*context);
-    if (!is_over) {
+    ContextState *context = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        context = find_context(uid);
+        if (!context || context->lost || context->closing || !is_in_use(*context)) {
+            return;
+        }
         close_at_exit(*context, me, deadline, victims);
-    }
-    kernel_cache.lock.unlock();
-    if (is_over) {
-        return;
     }
     const bool has_driver = is_idle(*context, uid, deadline);
     if (!has_driver) {
@@ -71,9 +70,10 @@ void end_at_exit(uint64_t uid, ThreadBlock &me, uint64_t deadline) {
 
 void release_at_exit() {
     ThreadBlock *me = this_thread();
-    kernel_cache.lock.lock();
-    kernel_cache.exiting.store(true);  // no thread is started from now on
-    kernel_cache.lock.unlock();
+    {
+        LockGuard guard(kernel_cache.lock);
+        kernel_cache.exiting.store(true);  // no thread is started from now on
+    }
     const uint64_t deadline = deadline_after_ms(exit_wait_ms);
     cancel_prefetches();
     await_prefetches(deadline);

@@ -113,9 +113,8 @@ uint64_t next_look(const Release &release) {
 /** Unlock, sleep until something changes, look at events, lock. */
 void wait_and_poll(Release &release) {
     wait_for_change(next_look(release));
-    kernel_cache.lock.unlock();
+    const Unlocked unlocked(kernel_cache.lock);
     poll_holds(release.uid);
-    kernel_cache.lock.lock();
 }
 
 /** Why this thread may not wait for an entry that is on its way in or out. */
@@ -228,13 +227,15 @@ calotype_status release_idle(Release &release) {
         return status;
     }
     take_ready(context, release.me, victims);
-    kernel_cache.lock.unlock();
-    status = end_modules(release, victims);
-    const bool is_over = status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN;
-    if (is_over) {
-        context.backend->end_context(release.uid, has_driver(context));
+    bool is_over = false;
+    {
+        const Unlocked unlocked(kernel_cache.lock);
+        status = end_modules(release, victims);
+        is_over = status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN;
+        if (is_over) {
+            context.backend->end_context(release.uid, has_driver(context));
+        }
     }
-    kernel_cache.lock.lock();
     context.lost |= is_over;
     if (is_over) {
         drop_failed(context);
@@ -246,19 +247,20 @@ calotype_status release_context(Release &release) {
     poll_holds(release.uid);
     ContextState &context = release.context;
     calotype_status status = CALOTYPE_E_CLOSING;
-    kernel_cache.lock.lock();
-    if (context.uid != release.uid || context.lost) {
-        status = CALOTYPE_OK;  // it has ended meanwhile
-    } else if (!context.is_release_waiting) {
-        context.is_release_waiting = true;
-        context.users++;
-        status = release_idle(release);
-        context.users--;
-        context.is_release_waiting = context.closing = false;
-        watch_for_release(context, false);
-        announce_change();
+    {
+        LockGuard guard(kernel_cache.lock);
+        if (context.uid != release.uid || context.lost) {
+            status = CALOTYPE_OK;  // it has ended meanwhile
+        } else if (!context.is_release_waiting) {
+            context.is_release_waiting = true;
+            context.users++;
+            status = release_idle(release);
+            context.users--;
+            context.is_release_waiting = context.closing = false;
+            watch_for_release(context, false);
+            announce_change();
+        }
     }
-    kernel_cache.lock.unlock();
     return status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN
                ? status
                : fail(status, CALOTYPE_ST_NONE, nullptr, explain(status));
@@ -266,12 +268,14 @@ calotype_status release_context(Release &release) {
 
 calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_policy policy,
                               uint64_t deadline, calotype_reason reason, void *user_context) {
-    kernel_cache.lock.lock();
-    ContextState *context = find_context(uid);
-    const bool is_there = context && !context->lost;
-    const KernelBackend *backend = is_there ? context->backend : nullptr;
-    kernel_cache.lock.unlock();
-    if (!is_there) {
+    ContextState *context = nullptr;
+    const KernelBackend *backend = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        context = find_context(uid);
+        backend = context && !context->lost ? context->backend : nullptr;
+    }
+    if (!backend) {
         return CALOTYPE_OK;
     }
     if (!backend->is_alive(uid)) {

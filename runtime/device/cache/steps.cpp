@@ -128,10 +128,13 @@ void tell_step(calotype_stage stage, uint64_t context_uid, const calotype_module
     if (is_logged(LogTopic::cache)) {
         log_step(event);
     }
-    kernel_cache.lock.lock();
-    const calotype_trace_fn hook = trace_hook;
-    void *self = trace_self;
-    kernel_cache.lock.unlock();
+    calotype_trace_fn hook = nullptr;
+    void *self = nullptr;
+    {
+        LockGuard guard(kernel_cache.lock);
+        hook = trace_hook;
+        self = trace_self;
+    }
     if (hook) {
         call_guarded([&] { hook(self, &event); });
     }

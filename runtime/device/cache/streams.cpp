@@ -121,16 +121,17 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         free(ending);
         return status;
     }
-    kernel_cache.lock.lock();
-    ContextState &context = *hold.entry->context;
-    status = keep_hold(hold, &ending->hold);
     bool is_kept = true;
-    if (status == CALOTYPE_OK) {
-        context.n_stream_holds++;
-        is_kept = keep(context, ending);
-        announce_change();  // who waits for holds has to look at events from now on
+    ContextState &context = *hold.entry->context;
+    {
+        LockGuard guard(kernel_cache.lock);
+        status = keep_hold(hold, &ending->hold);
+        if (status == CALOTYPE_OK) {
+            context.n_stream_holds++;
+            is_kept = keep(context, ending);
+            announce_change();  // who waits for holds has to look at events from now on
+        }
     }
-    kernel_cache.lock.unlock();
     if (status != CALOTYPE_OK) {
         call.backend->destroy_event(ending->event);
         free(ending);

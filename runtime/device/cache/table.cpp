@@ -273,9 +273,8 @@ void announce_change() {
 
 void wait_for_change(uint64_t deadline_ns) {
     const uint32_t seen = kernel_cache.changed.load(std::memory_order_acquire);
-    kernel_cache.lock.unlock();
+    const Unlocked unlocked(kernel_cache.lock);
     wait_on_until(kernel_cache.changed, seen, deadline_ns);
-    kernel_cache.lock.lock();
 }
 
 }  // namespace runtime
