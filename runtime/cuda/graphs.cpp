@@ -49,9 +49,11 @@ struct GraphKey {
 };
 
 struct ReplayGraph {
-    bool is_used;  ///< by a thread, whose everything but this is
+    // With the lock held.
+    bool is_used;  ///< by a thread
     GraphKey key;
     uint64_t last_use;
+    // Of that thread while it is used.
     CUgraph graph;
     CUgraphExec exec;  ///< null: there is none
     CUgraphNode *nodes;
@@ -107,7 +109,7 @@ bool has_kernels(const ReplayGraph &graph, const LaunchList &list) {
 
 // ---- one graph -------------------------------------------------------------------------------
 
-/** Nothing but whether it is used stays. */
+/** What belongs to its user goes. */
 void clear(ReplayGraph &graph, bool has_driver) {
     if (has_driver && graph.exec) {
         driver().cuGraphExecDestroy(graph.exec);
@@ -118,7 +120,12 @@ void clear(ReplayGraph &graph, bool has_driver) {
     free(graph.nodes);
     free(graph.launches);
     free(graph.values);
-    graph = {graph.is_used, {}, 0, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+    graph.graph = nullptr;
+    graph.exec = nullptr;
+    graph.nodes = nullptr;
+    graph.launches = nullptr;
+    graph.values = nullptr;
+    graph.n = 0;
 }
 
 CUDA_KERNEL_NODE_PARAMS params_of(const LaunchList &list, const RecordedLaunch &l, void **args) {

@@ -19,6 +19,8 @@ function(run_with_and_without_device)
     run("${CMAKE_COMMAND}" -E env CT_DISABLE_FEATURES=opencl "${WORK}/app/bin/brighten_main")
     expect_output("on the processor")
     expect_output("brighten works")
+    run("${WORK}/build/shared_main")
+    expect_output("one runtime")
 endfunction()
 
 # One mistake in linkable_errors/, and the whole of what is said of it.

@@ -70,6 +70,7 @@ std::vector<Module *> modules;
 struct Context {
     void *handle = nullptr;
     int device = 0;
+    bool is_default = false;
     std::shared_mutex users;
 };
 std::vector<Context *> contexts;
@@ -339,11 +340,11 @@ void disturb(const calotype_device_context &on, unsigned what, std::mt19937 &ran
 void step(std::mt19937 &random) {
     Context &context = *contexts[random() % contexts.size()];
     const unsigned what = random() % 1000;
-    if (what < 2 && context.handle) {
+    if (what < 2 && !context.is_default) {
         replace(context, unsigned(random()));
         return;
     }
-    if (what < 5 && context.handle && driver->capture) {
+    if (what < 5 && !context.is_default && driver->capture) {
         capture(context, unsigned(random()));
         return;
     }
@@ -434,6 +435,7 @@ void set_up(int n_contexts) {
     for (int i = 0; i < n_contexts; i++) {
         contexts.push_back(new Context);
         contexts.back()->device = i % driver->devices;
+        contexts.back()->is_default = i == 0;
         if (i > 0) {
             make(*contexts.back());
         }
