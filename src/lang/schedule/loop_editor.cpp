@@ -13,18 +13,10 @@
 #include "lang/schedule/check_parameters.h"
 #include "pipeline/associativity.h"
 #include "pipeline/pure_rvar.h"
+#include "pipeline/tails.h"
 #include "support/error.h"
 
 namespace calotype::internal {
-
-namespace {
-
-bool keeps_exact_bounds(TailStrategy tail) {
-    return tail == TailStrategy::GuardWithIf || tail == TailStrategy::Predicate ||
-           tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;
-}
-
-}  // namespace
 
 LoopEditor::LoopEditor(const Stage &stage) : stage_(stage), definition_(stage.definition()) {
     schedule().touched = true;
@@ -166,7 +158,7 @@ std::set<std::string> LoopEditor::shifted_loops(size_t count) const {
 
 void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact,
                             TailStrategy tail) const {
-    user_assert(!exact || keeps_exact_bounds(tail))
+    user_assert(!exact || is_guarded(tail))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on RVar "
         << old.name()
         << " would change the result, only guard_with_if and the predicate strategies are allowed";
@@ -190,7 +182,7 @@ void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact
     }
     const bool shifts =
         tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
-    user_assert(keeps_exact_bounds(tail) || inner == InnerSplit::NotInner ||
+    user_assert(is_guarded(tail) || inner == InnerSplit::NotInner ||
                 inner == InnerSplit::Divides || (shifts && inner == InnerSplit::Fits))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
         << old.name() << " with factor " << factor

@@ -181,10 +181,6 @@ private:
             << "func " << op->name << " is stored in " << to_string(op->memory_type)
             << ", but outside of all block loops: what is shared is shared by the threads of a "
             << "block";
-        user_assert(!is_tile_memory_type(op->memory_type) || blocks_.empty())
-            << "func " << op->name << " is stored in " << to_string(op->memory_type)
-            << ", but inside of block loop " << blocks_[0]->name
-            << ": kernels have no such registers";
         Visitor::visit(op);
     }
 

@@ -3,16 +3,9 @@
 
 #include <algorithm>
 
+#include "pipeline/tails.h"
+
 namespace calotype::internal {
-
-namespace {
-
-bool is_guarded(const Split &s) {
-    return s.is_split() &&
-           (s.tail == TailStrategy::GuardWithIf || s.tail == TailStrategy::Predicate);
-}
-
-}  // namespace
 
 std::string hint_at_guarded_tail(const Function *f, const LowerContext &ctx) {
     while (f) {
@@ -25,7 +18,8 @@ std::string hint_at_guarded_tail(const Function *f, const LowerContext &ctx) {
                 continue;
             }
             const auto &splits = f->stage(stage)->schedule.splits;
-            const auto guarded = std::find_if(splits.begin(), splits.end(), is_guarded);
+            const auto guarded = std::find_if(splits.begin(), splits.end(), [](const Split &s) {
+ return s.is_split() && is_guarded(s.tail); });
             if (guarded != splits.end()) {
                 return "; the split of " + f->name() + "." + guarded->old_var + " with " +
                        to_string(guarded->tail) + " makes the last tile smaller, with " +

@@ -19,6 +19,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/names.h"
+#include "pipeline/tails.h"
 
 namespace calotype {
 
@@ -48,9 +49,7 @@ bool stays_in_region(const StageSchedule &schedule, const std::string &var) {
         derived.insert(s.outer);
         if (s.is_split()) {
             derived.insert(s.inner);
-            const bool guarded =
-                s.tail == TailStrategy::GuardWithIf || s.tail == TailStrategy::Predicate;
-            if (!guarded && !s.exact) {
+            if (!is_guarded(s.tail) && !s.exact) {
                 return false;
             }
         }
