@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/c/expand_intrinsics.h"
+#include "legalize/expand_intrinsics.h"
 
 #include <cmath>
 #include <map>

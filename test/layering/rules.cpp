@@ -29,7 +29,8 @@ const std::map<std::string, Layers> &include_table() {
         {"pipeline", {"arith", "ir", "target", "support", "runtime/abi", "runtime/cpp"}},
         {"lang", {"pipeline", "arith", "ir", "target", "support", "runtime/abi", "runtime/cpp"}},
         {"lower", {"pipeline", "arith", "ir", "target", "support", "runtime/abi"}},
-        {"codegen", {"arith", "ir", "target", "support", "runtime/abi", "LLVM"}},
+        {"legalize", {"ir", "support"}},
+        {"codegen", {"legalize", "arith", "ir", "target", "support", "runtime/abi", "LLVM"}},
         {"driver",
          {"codegen", "lower", "lang", "pipeline", "arith", "ir", "target", "support", "runtime/abi",
           "runtime/cpp"}},
@@ -276,7 +277,7 @@ std::vector<Violation> check_links(const std::string &path, std::string_view tex
     std::string line;
     for (int number = 1; std::getline(lines, line); number++) {
         static const std::regex link(R"(\bcalotype_(support|target|ir|arith|pipeline|lang|lower)"
-                                     R"(|codegen|driver|generator|llvm)\b)");
+                                     R"(|legalize|codegen|driver|generator|llvm)\b)");
         for (std::sregex_iterator it(line.begin(), line.end(), link), end; it != end; ++it) {
             const std::string to = (*it)[1];
             const bool is_pch = line.find("REUSE_FROM") != std::string::npos;

@@ -3,10 +3,10 @@
 #include <iomanip>
 
 #include "codegen/c/c_writer.h"
-#include "codegen/llvm/types.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "ir/printer.h"
+#include "legalize/legalize.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -173,24 +173,10 @@ std::string CWriter::emit_node(const Reinterpret *op) {
     return define(op->type, "ct_bits<" + type_name(op->type) + ">(" + name + "_bits)");
 }
 
-namespace {
-
-/// The same on float32 operands, cast back.
-template<typename Op>
-Expr through_float32(const Op *op) {
-    Type wide = Float(32, op->type.lanes());
-    return Cast::make(op->type, Op::make(Cast::make(wide, op->a), Cast::make(wide, op->b)));
-}
-
-}  // namespace
-
 // Integers wrap: they are added, subtracted and multiplied as unsigned of at least 32 bits.
 template<typename Op>
 std::string CWriter::arithmetic(const Op *op, const char *symbol) {
     Type t = op->type;
-    if (is_small_float(t)) {
-        return emit(through_float32(op));
-    }
     return map(t, {op->a, op->b}, [&](const Texts &a) {
         if (t.is_float()) {
             return "(" + a[0] + " " + symbol + " " + a[1] + ")";
@@ -212,43 +198,30 @@ std::string CWriter::emit_node(const Mul *op) {
 }
 
 std::string CWriter::emit_node(const Div *op) {
-    return is_small_float(op->type) ? emit(through_float32(op))
-                                    : map(op->type, {op->a, op->b}, [](const Texts &a) {
-                                          return "ct_div(" + a[0] + ", " + a[1] + ")";
-                                      });
+    return map(op->type, {op->a, op->b},
+               [](const Texts &a) { return "ct_div(" + a[0] + ", " + a[1] + ")"; });
 }
 
 std::string CWriter::emit_node(const Mod *op) {
-    return is_small_float(op->type) ? emit(through_float32(op))
-                                    : map(op->type, {op->a, op->b}, [](const Texts &a) {
-                                          return "ct_mod(" + a[0] + ", " + a[1] + ")";
-                                      });
+    return map(op->type, {op->a, op->b},
+               [](const Texts &a) { return "ct_mod(" + a[0] + ", " + a[1] + ")"; });
 }
 
 std::string CWriter::emit_node(const Min *op) {
-    return is_small_float(op->type)
-               ? emit(through_float32(op))
-               : map(op->type, {op->a, op->b}, [](const Texts &a) {
-                     return "(" + a[0] + " < " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
-                 });
+    return map(op->type, {op->a, op->b}, [](const Texts &a) {
+        return "(" + a[0] + " < " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
+    });
 }
 
 std::string CWriter::emit_node(const Max *op) {
-    return is_small_float(op->type)
-               ? emit(through_float32(op))
-               : map(op->type, {op->a, op->b}, [](const Texts &a) {
-                     return "(" + a[0] + " > " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
-                 });
+    return map(op->type, {op->a, op->b}, [](const Texts &a) {
+        return "(" + a[0] + " > " + a[1] + " ? " + a[0] + " : " + a[1] + ")";
+    });
 }
 
 template<typename Op>
 std::string CWriter::comparison(const Op *op, const char *symbol) {
-    Expr a = op->a, b = op->b;
-    if (is_small_float(a.type())) {
-        a = Cast::make(Float(32, a.type().lanes()), a);
-        b = Cast::make(a.type(), b);
-    }
-    return map(op->type, {a, b},
+    return map(op->type, {op->a, op->b},
                [&](const Texts &t) { return "(" + t[0] + " " + symbol + " " + t[1] + ")"; });
 }
 
@@ -295,11 +268,6 @@ std::string CWriter::emit_node(const Load *op) {
 
 std::string CWriter::emit_node(const Ramp *op) {
     Type t = op->base.type();
-    if (is_small_float(t)) {
-        Type wide = Float(32, t.lanes());
-        return emit(Cast::make(op->type, Ramp::make(Cast::make(wide, op->base),
-                                                    Cast::make(wide, op->stride), op->lanes)));
-    }
     std::string base = emit(op->base), stride = emit(op->stride),
                 element = type_name(t.element_of());
     std::string lane = t.is_scalar() ? "" : "[i % " + std::to_string(t.lanes()) + "]";
@@ -341,11 +309,6 @@ std::string CWriter::emit_node(const Shuffle *op) {
 
 std::string CWriter::emit_node(const VectorReduce *op) {
     Type from = op->value.type(), element = from.element_of();
-    if (is_small_float(from)) {
-        Expr wide = VectorReduce::make(op->op, Cast::make(Float(32, from.lanes()), op->value),
-                                       op->type.lanes());
-        return emit(Cast::make(op->type, wide));
-    }
     std::string v = emit(op->value), type = type_name(element),
                 factor = std::to_string(from.lanes() / op->type.lanes());
     static const char *const combine[] = {"a + b",         "ct_saturate<T>(__int128(a) + b)",

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "codegen/c/c_writer.h"
-#include "codegen/llvm/types.h"
 #include "ir/constants.h"
+#include "legalize/legalize.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -21,30 +21,6 @@ const std::map<Intrinsic, const char *> &scalar_forms() {
 #include "codegen/c/scalar_forms.def"
     };
     return forms;
-}
-
-/// Float operands that are rewritten to float32 first.
-bool computes_floats(Intrinsic id) {
-    return id != Intrinsic::likely && id != Intrinsic::likely_if_innermost &&
-           id != Intrinsic::promise_clamped && id != Intrinsic::unsafe_promise_clamped &&
-           id != Intrinsic::memoize_expr && id != Intrinsic::strict_float &&
-           id != Intrinsic::return_second && id != Intrinsic::undef;
-}
-
-Expr through_float32(const Call *op) {
-    bool changed = false;
-    std::vector<Expr> args;
-    for (const Expr &a : op->args) {
-        bool small = is_small_float(a.type());
-        changed |= small;
-        args.push_back(small ? Cast::make(Float(32, a.type().lanes()), a) : a);
-    }
-    if (!changed) {
-        return Expr();
-    }
-    Type t = is_small_float(op->type) ? Float(32, op->type.lanes()) : op->type;
-    Expr wide = Call::make(t, op->intrinsic, args);
-    return t == op->type ? wide : Cast::make(op->type, wide);
 }
 
 /// A format and arguments for printf.
@@ -161,17 +137,6 @@ std::string emit_trace(CWriter &w, const Call *op) {
     return w.define(Int(32), "calotype_trace(" + w.user_context() + ", &" + name + ")");
 }
 
-std::string emit_lerp(CWriter &w, const Call *op) {
-    Type t = op->type, weight = op->args[2].type();
-    std::string top = weight.is_float() ? "1.0" : std::to_string(weight.umax()) + ".0";
-    return w.map(t, op->args, [&](const Texts &a) {
-        std::string value = "(double(" + a[0] + ") * (" + top + " - double(" + a[2] +
-                            ")) + double(" + a[1] + ") * double(" + a[2] + ")) / " + top;
-        return CWriter::type_name(t.element_of()) + "(" +
-               (t.is_float() ? value : "floor(" + value + " + 0.5)") + ")";
-    });
-}
-
 std::string emit_alloca(CWriter &w, const Call *op) {
     std::string bytes;
     if (const Call *size = Call::as_intrinsic(op->args[0], Intrinsic::size_of_buffer)) {
@@ -198,15 +163,6 @@ std::string emit_require(CWriter &w, const Call *op) {
     w.line("return " + w.emit(op->args[2]) + ";");
     w.close();
     return w.emit(op->args[1]);
-}
-
-std::string emit_mux(CWriter &w, const Call *op) {
-    Expr result = op->args.back();
-    for (size_t i = op->args.size() - 2; i >= 1; i--) {
-        result = Select::make(EQ::make(op->args[0], make_const(op->args[0].type(), int64_t(i - 1))),
-                              op->args[i], result);
-    }
-    return w.emit(result);
 }
 
 /// The arguments, the value of the call evaluated first and given by name.
@@ -242,21 +198,16 @@ std::string emit_stringify(CWriter &w, const Call *op) {
     return format.finish(w);
 }
 
-std::string emit_concat_bits(CWriter &w, const Call *op) {
-    return w.map(op->type, op->args, [&](const Texts &a) {
-        std::string value;
-        for (size_t i = 0; i < a.size(); i++) {
-            Type unsigned_part = op->args[i].type().element_of().with_code(Type::UInt);
-            value += (i > 0 ? " | " : "") + std::string("uint64_t(") +
-                     CWriter::type_name(unsigned_part) + "(" + a[i] + ")) << " +
-                     std::to_string(int(i) * unsigned_part.bits());
-        }
-        return CWriter::type_name(op->type.element_of()) + "(" + value + ")";
-    });
-}
-
-std::string emit_strict_cast(CWriter &w, const Call *op) {
-    return w.emit(Cast::make(op->type, op->args[0]));
+std::string emit_prefetch(CWriter &w, const Call *op) {
+    const Type element = op->type.element_of();
+    const bool is_sized = element.bits() > 0 && !element.is_handle();
+    std::string address = "(const uint8_t *)" + w.emit(op->args[0]);
+    if (op->args.size() > 1) {
+        address += " + int64_t(" + w.emit(op->args[1]) + ") * " +
+                   std::to_string(is_sized ? element.bytes() : 1);
+    }
+    w.line("__builtin_prefetch(" + address + ");");
+    return CWriter::type_name(op->type) + "()";
 }
 
 std::string emit_size_of_buffer(CWriter &w, const Call *op) {
@@ -271,16 +222,13 @@ const std::map<Intrinsic, Writer> &special_forms() {
         {Intrinsic::if_then_else, emit_if_then_else},
         {Intrinsic::make_struct, emit_make_struct},
         {Intrinsic::trace, emit_trace},
-        {Intrinsic::lerp, emit_lerp},
         {Intrinsic::alloca, emit_alloca},
         {Intrinsic::register_destructor, emit_register_destructor},
         {Intrinsic::require, emit_require},
-        {Intrinsic::mux, emit_mux},
         {Intrinsic::print, emit_print},
         {Intrinsic::print_when, emit_print_when},
         {Intrinsic::stringify, emit_stringify},
-        {Intrinsic::concat_bits, emit_concat_bits},
-        {Intrinsic::strict_cast, emit_strict_cast},
+        {Intrinsic::prefetch, emit_prefetch},
         {Intrinsic::size_of_buffer, emit_size_of_buffer},
     };
     return forms;
@@ -288,14 +236,24 @@ const std::map<Intrinsic, Writer> &special_forms() {
 
 }  // namespace
 
+// Integers alone have operators for bits.
+Capabilities CWriter::capabilities() {
+    Capabilities can;
+    can.has_small_float_operation = [](NodeKind, Type) {
+        return false;
+    };
+    can.has_intrinsic = [](const Call *op) {
+        const bool is_bitwise =
+            op->is_intrinsic(Intrinsic::bitwise_and) || op->is_intrinsic(Intrinsic::bitwise_or) ||
+            op->is_intrinsic(Intrinsic::bitwise_xor) || op->is_intrinsic(Intrinsic::bitwise_not);
+        return special_forms().count(op->intrinsic) ||
+               (scalar_forms().count(op->intrinsic) &&
+                (!is_bitwise || (op->type.is_int_or_uint() && !op->type.is_bool())));
+    };
+    return can;
+}
+
 std::string CWriter::emit_intrinsic(const Call *op) {
-    if (computes_floats(op->intrinsic) &&
-        (is_small_float(op->type) || scalar_forms().count(op->intrinsic))) {
-        Expr wide = through_float32(op);
-        if (wide.defined()) {
-            return emit(wide);
-        }
-    }
     auto special = special_forms().find(op->intrinsic);
     if (special != special_forms().end()) {
         return special->second(*this, op);

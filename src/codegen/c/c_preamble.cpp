@@ -143,13 +143,6 @@ inline R ct_mul_shift(__int128 product, int q, bool rounds) {
     product >>= q;
     return ct_saturate<R>(product);
 }
-template<typename R>
-inline R ct_rounding_shift(__int128 a, int right) {
-    if (right <= 0) {
-        return ct_saturate<R>(a * (__int128(1) << -right));
-    }
-    return ct_saturate<R>((a + (__int128(1) << (right - 1))) >> right);
-}
 
 inline float ct_half_to_float(uint16_t h) {
     uint32_t magnitude = (h & 0x7fffu) << 13, bits;

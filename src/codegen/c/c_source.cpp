@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "legalize/legalize.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -127,7 +128,7 @@ void write_function(std::ostream &out, CFile &file, const LoweredFunction &f,
                         (a.is_buffer() ? ")" : ""),
                     a.is_buffer() ? Handle() : a.type);
     }
-    writer.emit(f.body);
+    writer.emit(legalize(f.body, CWriter::capabilities()));
     out << file.functions.str();
     file.functions.str("");
     std::vector<std::string> parts = name_parts(f.name);
@@ -158,6 +159,24 @@ bool in_preamble(const std::string &name) {
     return std::string(c_preamble).find(" " + name + "(") != std::string::npos ||
            std::string(c_preamble).find("*" + name + "(") != std::string::npos;
 }
+
+/// Whether float arithmetic must be done as it is written.
+bool is_strict(const LoweredModule &module, const Target &target) {
+    bool strict = target.has_feature(Target::StrictFloat);
+    for (const LoweredFunction &f : module.functions) {
+        strict = strict || contains_strict_float(f.body);
+    }
+    return strict;
+}
+
+/// Else compilers may make one operation of a product and a sum.
+const char *const without_contraction = R"(
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+)";
 
 /// Scalars alone: vectors have no type in C.
 void check_linked_functions(const LoweredModule &module) {
@@ -191,7 +210,8 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
         write_function(functions, file, f, embedded);
     }
     out << "// Made by Calotype for " << module.target << ". Do not edit.\n"
-        << c_preamble << "\nextern \"C\" {\n";
+        << (is_strict(module, target) ? without_contraction : "") << c_preamble
+        << "\nextern \"C\" {\n";
     for (const auto &[name, prototype] : file.externs) {
         if (!in_preamble(name)) {
             out << prototype << "\n";

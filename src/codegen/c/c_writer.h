@@ -13,6 +13,7 @@
 #include "codegen/parallel_tasks.h"
 #include "ir/module.h"
 #include "ir/stmt_nodes.h"
+#include "legalize/legalize.h"
 #include "support/scope.h"
 #include "target/target.h"
 
@@ -59,6 +60,8 @@ public:
     void open(const std::string &head);
     void close();
     std::string emit_intrinsic(const Call *op);
+    /// What expressions and intrinsics can be written in C++, for legalize().
+    static Capabilities capabilities();
 
     static std::string type_name(Type t);
 

@@ -12,13 +12,6 @@ using llvm::Value;
 
 namespace {
 
-/// The same operation on float32 operands, cast back: how 16-bit floats are computed.
-template<typename Op>
-Expr through_float32(const Op *op) {
-    Type wide = Float(32, op->type.lanes());
-    return Cast::make(op->type, Op::make(Cast::make(wide, op->a), Cast::make(wide, op->b)));
-}
-
 bool no_signed_wrap(Type t) {
     return t.is_int() && t.bits() >= 32;
 }
@@ -105,10 +98,6 @@ template<typename Op>
 Value *FunctionEmitter::emit_arithmetic(const Op *op,
                                         Value *(FunctionEmitter::*f)(Value *, Value *, Type)) {
     if (is_small_float(op->type)) {
-        const bool divides = op->kind == NodeKind::Div || op->kind == NodeKind::Mod;
-        if (divides || !machine_.has_arithmetic(op->type)) {
-            return emit(through_float32(op));
-        }
         llvm::Type *native = native_float(op->type);
         Value *a = b_.CreateBitCast(emit(op->a), native);
         Value *b = b_.CreateBitCast(emit(op->b), native);
@@ -193,10 +182,6 @@ Value *FunctionEmitter::emit_node(const Max *op) {
 Value *FunctionEmitter::compare(const Expr &a, const Expr &b, NodeKind kind) {
     Type t = a.type();
     const bool is_small = is_small_float(t);
-    if (is_small && !machine_.has_arithmetic(t)) {
-        Type wide = Float(32, t.lanes());
-        return compare(Cast::make(wide, a), Cast::make(wide, b), kind);
-    }
     Value *x = emit(a);
     Value *y = emit(b);
     if (is_small) {

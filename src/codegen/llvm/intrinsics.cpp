@@ -12,57 +12,26 @@ using llvm::Value;
 
 namespace {
 
-enum class SmallFloats : uint8_t { Widen, AsBits };
-
-struct Emission {
-    Value *(*function)(FunctionEmitter &, const Call *) = nullptr;
-    SmallFloats small_floats = SmallFloats::AsBits;
-};
-
+using Emission = Value *(*)(FunctionEmitter &, const Call *);
 using EmissionTable = std::array<Emission, size_t(Intrinsic::none)>;
 
 EmissionTable make_table() {
-    EmissionTable table;
-#define EMIT(name, function, small_floats)                                                         \
-    table[size_t(Intrinsic::name)] = {function, SmallFloats::small_floats};
+    EmissionTable table{};
+#define EMIT(name, function) table[size_t(Intrinsic::name)] = function;
 #include "codegen/llvm/intrinsics.def"
     return table;
-}
-
-bool has_small_floats(const Call *op) {
-    for (const Expr &a : op->args) {
-        if (is_small_float(a.type())) {
-            return true;
-        }
-    }
-    return is_small_float(op->type);
-}
-
-/// The same call on float32 in the place of 16-bit floats.
-Expr through_float32(const Call *op) {
-    std::vector<Expr> args;
-    for (const Expr &a : op->args) {
-        Type t = a.type();
-        args.push_back(is_small_float(t) ? Cast::make(Float(32, t.lanes()), a) : a);
-    }
-    Type result = is_small_float(op->type) ? Float(32, op->type.lanes()) : op->type;
-    Expr wide = Call::make(result, op->intrinsic, args);
-    return result == op->type ? wide : Cast::make(op->type, wide);
 }
 
 }  // namespace
 
 Value *FunctionEmitter::emit_intrinsic(const Call *op) {
     static const EmissionTable table = make_table();
-    const Emission &row = table[size_t(op->intrinsic)];
-    if (row.small_floats == SmallFloats::Widen && has_small_floats(op)) {
-        return emit(through_float32(op));
-    }
+    const Emission emission = table[size_t(op->intrinsic)];
     if (Value *v = machine_.call(*this, op)) {
         return v;
     }
-    internal_assert(row.function) << "no code for intrinsic " << op->name << " on this machine";
-    return row.function(*this, op);
+    internal_assert(emission) << "no code for intrinsic " << op->name << " on this machine";
+    return emission(*this, op);
 }
 
 Value *emit_first(FunctionEmitter &f, const Call *op) {

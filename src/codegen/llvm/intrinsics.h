@@ -7,8 +7,7 @@
 namespace calotype::internal {
 
 // One declaration a row; functions that serve several rows are declared more than once.
-#define EMIT(name, function, small_floats)                                                         \
-    llvm::Value *function(FunctionEmitter &f, const Call *op);
+#define EMIT(name, function) llvm::Value *function(FunctionEmitter &f, const Call *op);
 #include "codegen/llvm/intrinsics.def"
 
 /// Room for "int32_t values[n]" at `p`: the address of element i.

@@ -69,56 +69,6 @@ Value *emit_fast_inverse(FunctionEmitter &f, const Call *op) {
     return b.CreateFDiv(llvm::ConstantFP::get(v->getType(), 1.0), v);
 }
 
-namespace {
-
-/// The weight as an integer of 0 ... 2^bits - 1, where that stands for 0 ... 1.
-Expr integer_weight(const Expr &weight, int bits) {
-    Type t = UInt(bits, weight.type().lanes());
-    if (!weight.type().is_float()) {
-        return weight;
-    }
-    Type real = Float(bits > 16 ? 64 : 32, t.lanes());
-    Expr scaled = Mul::make(Cast::make(real, weight), make_const(real, double(t.umax())));
-    return Cast::make(t, Add::make(scaled, make_const(real, 0.5)));
-}
-
-}  // namespace
-
-// lerp(zero, one, weight) = zero * (1 - weight) + one * weight, rounded to nearest for integers,
-// where an unsigned weight's largest value stands for 1.
-Value *emit_lerp(FunctionEmitter &f, const Call *op) {
-    Expr zero = op->args[0], one = op->args[1], weight = op->args[2];
-    Type t = op->type;
-    if (t.is_float()) {
-        if (!weight.type().is_float()) {
-            Type unit = weight.type();
-            Expr top = make_const(t, double(unit.umax()));
-            weight = Div::make(Cast::make(t, weight), top);
-        }
-        Expr rest = Sub::make(make_one(t), weight);
-        return f.emit(Add::make(Mul::make(zero, rest), Mul::make(one, weight)));
-    }
-    weight = integer_weight(weight, t.bits());
-    Type unsigned_type = t.with_code(Type::UInt);
-    if (t.is_int()) {
-        // Moved up by 2^(bits - 1) both ends are unsigned.
-        Expr bias = make_const(unsigned_type, uint64_t(1) << (t.bits() - 1));
-        Expr moved = Call::make(unsigned_type, Intrinsic::lerp,
-                                {Add::make(Cast::make(unsigned_type, zero), bias),
-                                 Add::make(Cast::make(unsigned_type, one), bias), weight});
-        return f.emit(Cast::make(t, Sub::make(moved, bias)));
-    }
-    Type wide = unsigned_type.with_bits(t.bits() + weight.type().bits() > 32   ? 64
-                                        : t.bits() + weight.type().bits() > 16 ? 32
-                                                                               : 16);
-    Expr top = make_const(wide, weight.type().umax());
-    Expr w = Cast::make(wide, weight);
-    Expr sum = Add::make(Mul::make(Cast::make(wide, zero), Sub::make(top, w)),
-                         Mul::make(Cast::make(wide, one), w));
-    sum = Add::make(sum, make_const(wide, weight.type().umax() / 2));
-    return f.emit(Cast::make(t, Div::make(sum, top)));
-}
-
 Value *emit_strict(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     Type t = op->type;

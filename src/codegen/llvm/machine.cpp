@@ -19,6 +19,20 @@ llvm::Type *Machine::aggregate_type(FunctionEmitter &, const std::string &functi
                << ": how C on this machine passes that is known only of LLVM bitcode";
 }
 
+// Division goes by way of float32 even where the rest does not: it would not be rounded correctly.
+Capabilities capabilities(const Machine &machine) {
+    Capabilities can;
+    can.has_small_float_operation = [&machine](NodeKind kind, Type t) {
+        const bool is_general = kind == NodeKind::Div || kind == NodeKind::Mod ||
+                                kind == NodeKind::Ramp || kind == NodeKind::VectorReduce;
+        return !is_general && machine.has_arithmetic(t);
+    };
+    can.has_intrinsic = [](const Call *op) {
+        return op->intrinsic != Intrinsic::lerp;
+    };
+    return can;
+}
+
 llvm::Value *Machine::storage(FunctionEmitter &, const Allocate *) const {
     return nullptr;
 }

@@ -8,6 +8,7 @@
 #include <llvm/IR/Value.h>
 
 #include "ir/stmt_nodes.h"
+#include "legalize/legalize.h"
 
 namespace calotype::internal {
 
@@ -59,6 +60,9 @@ public:
         return false;
     }
 };
+
+/// What code for the machine can do, for legalize(): by the emitter and by the machine itself.
+Capabilities capabilities(const Machine &machine);
 
 /// The one that generated code runs on, if it is not for a device (x86/machine.cpp).
 const Machine &host_machine();

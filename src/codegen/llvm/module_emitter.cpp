@@ -12,6 +12,7 @@
 #include "codegen/llvm/target_machine.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "legalize/legalize.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -56,7 +57,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
             }
         }
-        emitter.emit_body(f.body);
+        emitter.emit_body(legalize(f.body, capabilities(host_machine())));
         if (f.linkage == LinkageType::ExternalPlusArgv ||
             f.linkage == LinkageType::ExternalPlusMetadata) {
             emit_argv(f, function);

@@ -21,9 +21,4 @@ int lanes_of(const llvm::Type *t);
 /// The same element type with another number of lanes; 1 gives the scalar.
 llvm::Type *with_lanes(llvm::Type *t, int lanes);
 
-/// True for float16 and bfloat16, which have no arithmetic of their own.
-inline bool is_small_float(Type t) {
-    return t.is_float() && t.bits() == 16;
-}
-
 }  // namespace calotype::internal

@@ -165,11 +165,6 @@ Value *FunctionEmitter::emit_node(const Broadcast *op) {
 }
 
 Value *FunctionEmitter::emit_node(const Ramp *op) {
-    if (is_small_float(op->type)) {
-        Type wide = Float(32, op->base.type().lanes());
-        Expr ramp = Ramp::make(Cast::make(wide, op->base), Cast::make(wide, op->stride), op->lanes);
-        return emit(Cast::make(op->type, ramp));
-    }
     Value *base = emit(op->base), *stride = emit(op->stride);
     Type t = op->base.type();
     if (t.is_vector()) {
@@ -286,11 +281,6 @@ Value *FunctionEmitter::reduce_groups(Value *v, int groups, VectorReduce::Operat
 
 Value *FunctionEmitter::emit_node(const VectorReduce *op) {
     Type from = op->value.type();
-    if (is_small_float(from)) {
-        Type wide = Float(32, from.lanes());
-        Expr reduced = VectorReduce::make(op->op, Cast::make(wide, op->value), op->type.lanes());
-        return emit(Cast::make(op->type, reduced));
-    }
     if (Value *v = machine_.reduction(*this, op)) {
         return v;
     }

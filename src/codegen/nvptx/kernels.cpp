@@ -22,6 +22,7 @@
 #include "codegen/nvptx/ptx.h"
 #include "codegen/symbol_name.h"
 #include "ir/queries.h"
+#include "legalize/legalize.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -130,7 +131,7 @@ private:
             }
             f.bind(a.name, v);
         }
-        f.emit_body(kernel.body);
+        f.emit_body(legalize(kernel.body, capabilities(machine_)));
         annotate(kernel, function);
     }
 

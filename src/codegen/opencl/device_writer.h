@@ -15,6 +15,7 @@
 
 #include "codegen/opencl/dialect.h"
 #include "ir/module.h"
+#include "legalize/legalize.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -147,7 +148,8 @@ private:
     std::string linked_type(const std::string &function, Type t);
     void declare_linked(const std::string &name, const LinkedFunction &signature);
     DeviceValue emit_intrinsic(const Call *op);
-    DeviceValue through_float32(const Call *op);
+    bool has_intrinsic(const Call *op) const;
+    Capabilities capabilities() const;
     DeviceValue expand(const Call *op);
 
     // Memory

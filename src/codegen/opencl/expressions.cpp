@@ -52,13 +52,6 @@ std::string hexadecimal(uint64_t bits, const std::string &suffix) {
     return text.str();
 }
 
-/// The same on float32 operands, cast back.
-template<typename Op>
-Expr as_float32(const Op *op) {
-    Type wide = Float(32, op->type.lanes());
-    return Cast::make(op->type, Op::make(Cast::make(wide, op->a), Cast::make(wide, op->b)));
-}
-
 }  // namespace
 
 DeviceValue DeviceWriter::emit_node(const IntImm *op) {
@@ -142,12 +135,7 @@ DeviceValue DeviceWriter::emit_node(const Broadcast *op) {
 
 // base + stride * (0, 1, 2, ...)
 DeviceValue DeviceWriter::emit_node(const Ramp *op) {
-    Type t = op->base.type(), result = op->type;
-    if (is_bits(t)) {
-        Type wide = Float(32, t.lanes());
-        return emit(Cast::make(result, Ramp::make(Cast::make(wide, op->base),
-                                                  Cast::make(wide, op->stride), op->lanes)));
-    }
+    const Type t = op->base.type();
     Expr base = named(op->base), stride = named(op->stride);
     std::vector<Expr> numbers;
     for (int i = 0; i < op->lanes; i++) {
@@ -219,9 +207,6 @@ std::string uncontracted(Type t, const std::string &symbol) {
 template<typename Op>
 DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
     Type t = op->type;
-    if (is_bits(t)) {
-        return emit(as_float32(op));
-    }
     if (t.is_bool()) {
         return emit(*symbol == '*' ? And::make(op->a, op->b) : NE::make(op->a, op->b));
     }
@@ -238,8 +223,8 @@ DeviceValue DeviceWriter::arithmetic(const Op *op, const char *symbol) {
 DeviceValue DeviceWriter::emit_node(const Add *op) {
     return arithmetic(op, "+");
 }
-// Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/ptx.cpp). NVRTC
-// makes one of a product with -1, too.
+// Negations that the assembler of CUDA 13.0 would lose where minima follow (nvptx/ptxas_faults.h).
+// NVRTC makes one of a product with -1, too.
 bool DeviceWriter::is_negation(Expr constant, int64_t value) const {
     while (const Let *let = constant.as<Let>()) {
         constant = Expr(let->body);
@@ -286,22 +271,19 @@ DeviceValue DeviceWriter::emit_node(const Div *op) {
     if (op->type.is_bool()) {
         return emit(And::make(op->a, op->b));
     }
-    return is_bits(op->type) ? emit(as_float32(op)) : divide(op->a, op->b, op->type, true);
+    return divide(op->a, op->b, op->type, true);
 }
 
 DeviceValue DeviceWriter::emit_node(const Mod *op) {
     if (op->type.is_bool()) {
         return emit(const_false(op->type.lanes()));
     }
-    return is_bits(op->type) ? emit(as_float32(op)) : divide(op->a, op->b, op->type, false);
+    return divide(op->a, op->b, op->type, false);
 }
 
 template<typename Op>
 DeviceValue DeviceWriter::extremum(const Op *op, const char *name, const char *symbol) {
     Type t = op->type;
-    if (is_bits(t)) {
-        return emit(as_float32(op));
-    }
     if (t.is_bool()) {
         return emit(*symbol == '<' ? And::make(op->a, op->b) : Or::make(op->a, op->b));
     }
@@ -328,11 +310,7 @@ DeviceValue DeviceWriter::emit_node(const Max *op) {
 // Bools in vectors are all ones or all zeros: ordered as unsigned.
 template<typename Op>
 DeviceValue DeviceWriter::comparison(const Op *op, const char *symbol) {
-    Expr a = op->a, b = op->b;
-    if (is_bits(a.type())) {
-        a = Cast::make(Float(32, a.type().lanes()), a);
-        b = Cast::make(a.type(), b);
-    }
+    const Expr &a = op->a, &b = op->b;
     std::string scalar = "$0 " + std::string(symbol) + " $1";
     std::string vector = a.type().is_bool() ? "as_{U0}($0) " + std::string(symbol) + " as_{U1}($1)"
                                             : "convert_{T}(" + scalar + ")";
@@ -489,10 +467,6 @@ Expr combine(VectorReduce::Operator op, const Expr &a, const Expr &b) {
 // Halves of groups are combined as long as the order does not matter, then lane by lane.
 DeviceValue DeviceWriter::emit_node(const VectorReduce *op) {
     Type from = op->value.type(), t = op->type;
-    if (is_bits(from)) {
-        Expr wide = Cast::make(Float(32, from.lanes()), op->value);
-        return emit(Cast::make(t, VectorReduce::make(op->op, wide, t.lanes())));
-    }
     Expr v = named(op->value);
     int factor = from.lanes() / t.lanes();
     bool any_order = !from.is_float() && op->op != VectorReduce::SaturatingAdd;

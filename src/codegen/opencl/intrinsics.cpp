@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Intrinsics in kernels: those that are no expression have a function here; others have a row in
 // forms.def, and what has none is expanded to simpler operations.
-#include "codegen/c/expand_intrinsics.h"
 #include "codegen/opencl/device_images.h"
 #include "codegen/opencl/device_writer.h"
 #include "ir/constants.h"
+#include "legalize/expand_intrinsics.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -206,22 +206,36 @@ bool is_mul_shift(const Call *op) {
            op->is_intrinsic(Intrinsic::rounding_mul_shift_right);
 }
 
-bool is_strict(Intrinsic id) {
-    return starts_with(intrinsic_info(id).name, "strict_");
-}
-
 }  // namespace
 
-// Of operands with no arithmetic of their own as float32.
-DeviceValue DeviceWriter::through_float32(const Call *op) {
-    std::vector<Expr> args;
-    for (const Expr &a : op->args) {
-        args.push_back(is_bits(a.type()) ? Cast::make(Float(32, a.type().lanes()), a) : a);
+// Shifts by unsigned distances are operators.
+bool DeviceWriter::has_intrinsic(const Call *op) const {
+    for (const Row &row : special_forms) {
+        if (row.id == op->intrinsic) {
+            return true;
+        }
     }
-    Type t = is_bits(op->type) ? Float(32, op->type.lanes()) : op->type;
-    return emit(Cast::make(op->type, Call::make(t, op->intrinsic, args)));
+    if (is_mul_shift(op) && op->type.bits() == 64) {
+        return true;
+    }
+    const Type first = op->args.empty() ? op->type : op->args[0].type();
+    const bool by_unsigned = is_shift(op) && op->args[1].type().is_uint();
+    return !first.is_bool() &&
+           (by_unsigned || intrinsic_form(file_.dialect, op->intrinsic, first.is_float()));
 }
 
+Capabilities DeviceWriter::capabilities() const {
+    Capabilities can;
+    can.has_small_float_operation = [this](NodeKind, Type t) {
+        return !is_bits(t);
+    };
+    can.has_intrinsic = [this](const Call *op) {
+        return has_intrinsic(op);
+    };
+    return can;
+}
+
+// Of what the writer itself makes.
 DeviceValue DeviceWriter::expand(const Call *op) {
     std::vector<Expr> args;
     for (const Expr &a : op->args) {
@@ -234,7 +248,6 @@ DeviceValue DeviceWriter::expand(const Call *op) {
 }
 
 DeviceValue DeviceWriter::emit_intrinsic(const Call *op) {
-    file_.strict |= is_strict(op->intrinsic);
     for (const Row &row : special_forms) {
         if (row.id == op->intrinsic) {
             return row.writer(*this, op);
@@ -245,13 +258,10 @@ DeviceValue DeviceWriter::emit_intrinsic(const Call *op) {
     }
     Type first = op->args.empty() ? op->type : op->args[0].type();
     const Form *form = intrinsic_form(file_.dialect, op->intrinsic, first.is_float());
-    if (form && is_bits(first)) {
-        return through_float32(op);
-    }
-    bool by_unsigned = is_shift(op) && op->args[1].type().is_uint();
-    if (first.is_bool() || (!form && !by_unsigned)) {
+    if (!has_intrinsic(op)) {
         return expand(op);
     }
+    const bool by_unsigned = is_shift(op) && op->args[1].type().is_uint();
     std::vector<DeviceValue> operands;
     for (const Expr &a : op->args) {
         operands.push_back(emit(a));

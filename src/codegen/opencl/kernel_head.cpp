@@ -143,7 +143,8 @@ std::string DeviceWriter::write(const std::string &symbol) {
         line("extern __shared__ __align__(128) unsigned char ct_shared_bytes[];");
     }
     declare_shared(kernel_.body);
-    emit(kernel_.body);
+    file_.strict = file_.strict || contains_strict_float(kernel_.body);
+    emit(legalize(kernel_.body, capabilities()));
     return std::string(word(Word::kernel)) + " " + attributes() + " " + symbol + "(" + list +
            ") {\n" + out_.str() + "}\n";
 }
