@@ -5,6 +5,22 @@
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19 /usr/local/opt/llvm@19)
 message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
 
+# Of what LLVM's archives need themselves zstd becomes a part of what links them, if there is an archive; zlib
+# is everywhere. The solver Z3, which only tools of LLVM call, is left out.
+function(calotype_link_support_statically)
+    get_target_property(libraries LLVMSupport INTERFACE_LINK_LIBRARIES)
+    if("zstd::libzstd_shared" IN_LIST libraries)
+        find_library(CALOTYPE_ZSTD_LIBRARY NAMES libzstd.a zstd)
+        if(NOT CALOTYPE_ZSTD_LIBRARY)
+            message(FATAL_ERROR "LLVM's archives need libzstd (CALOTYPE_LLVM_SHARED is OFF): on Debian and "
+                "Ubuntu install libzstd-dev")
+        endif()
+        list(TRANSFORM libraries REPLACE "^zstd::libzstd_shared$" "${CALOTYPE_ZSTD_LIBRARY}")
+    endif()
+    list(FILTER libraries EXCLUDE REGEX "libz3")
+    set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
+endfunction()
+
 separate_arguments(calotype_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 add_library(calotype_llvm INTERFACE)
 target_include_directories(calotype_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
@@ -17,4 +33,5 @@ else()
         core support analysis passes bitreader bitwriter linker irreader orcjit
         X86 AArch64 NVPTX)
     target_link_libraries(calotype_llvm INTERFACE ${calotype_llvm_libraries})
+    calotype_link_support_statically()
 endif()

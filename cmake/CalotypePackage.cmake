@@ -86,6 +86,10 @@ target_link_libraries(Calotype
 # The compiler's copy of the runtime is its own: programs that link another do not meet it.
 if(NOT APPLE)
     target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,libcalotype_runtime.a")
+    # Nor do those that have an LLVM of their own meet its archives.
+    if(NOT CALOTYPE_LLVM_SHARED)
+        target_link_options(Calotype PRIVATE "LINKER:--exclude-libs,ALL")
+    endif()
 endif()
 
 file(GLOB main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/generator/cli/main.cpp)

@@ -27,7 +27,7 @@ struct HeldArray {
         if (!Py_IsInitialized()) {
             return;
         }
-        nb::gil_scoped_acquire gil;
+        HeldGil gil;
         delete self;
     }
 };

@@ -16,20 +16,20 @@ using BufferClass = nb::class_<Buffer<>>;
 void bind_copies(BufferClass &c) {
     c.def("copy_to_host",
           [](Buffer<> &b) {
-              nb::gil_scoped_release without_gil;
+              ReleasedGil without_gil;
               check_device_status(b.copy_to_host(), "copy_to_host");
           })
         .def(
             "copy_to_device",
             [](Buffer<> &b, const Target &t) {
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 check_device_status(b.copy_to_device(jit_target(t)), "copy_to_device");
             },
             "target"_a = Target())
         .def(
             "copy_to_device",
             [](Buffer<> &b, DeviceAPI api, const Target &t) {
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 check_device_status(b.copy_to_device(api, jit_target(t)), "copy_to_device");
             },
             "device_api"_a, "target"_a = Target())
@@ -48,7 +48,7 @@ void bind_copies(BufferClass &c) {
         .def("device_free",
              [](Buffer<> &b) { check_device_status(b.device_free(), "device_free"); })
         .def("device_sync", [](Buffer<> &b) {
-            nb::gil_scoped_release without_gil;
+            ReleasedGil without_gil;
             check_device_status(b.device_sync(), "device_sync");
         });
 }

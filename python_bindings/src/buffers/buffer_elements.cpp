@@ -103,7 +103,7 @@ void fill(const Buffer<> &b, nb::object value) {
     user_assert(b.raw_buffer()->host) << "buffer " << b.name() << " has no memory";
     const uint64_t bits = scalar_bits(value, b.type(), "fill of buffer " + b.name());
     b.raw_buffer()->set_device_dirty(false);
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     with_integers(b, [&](auto buffer) {
         buffer.fill(typename decltype(buffer)::ElemType(bits));
         return true;
@@ -114,7 +114,7 @@ void fill(const Buffer<> &b, nb::object value) {
 bool all_equal(const Buffer<> &b, nb::object value) {
     check_host(b);
     const uint64_t bits = scalar_bits(value, b.type(), "all_equal of buffer " + b.name());
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     return with_integers(b, [&](const auto &buffer) {
         using T = typename std::decay_t<decltype(buffer)>::ElemType;
         return buffer.all_equal(T(bits));
@@ -152,13 +152,13 @@ void copy_from(Buffer<> &to, BufferArg from) {
         << " to one of " << to.dimensions() << " of " << to.type();
     check_host(source);
     user_assert(to.raw_buffer()->host) << "buffer " << to.name() << " has no memory";
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     to.copy_from(source);
 }
 
 Buffer<> copy(const Buffer<> &b) {
     check_host(b);
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     return b.copy();
 }
 

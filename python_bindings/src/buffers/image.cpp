@@ -24,7 +24,7 @@ decltype(auto) with_errors(F f) {
 }
 
 Buffer<> load(const std::string &path, const std::string &format) {
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     return with_errors([&]() {
         const Runtime::Buffer<> image = format_of(path, format).load(path);
         return Buffer<>(image);
@@ -32,7 +32,7 @@ Buffer<> load(const std::string &path, const std::string &format) {
 }
 
 void save(const Buffer<> &image, const std::string &path, const std::string &format) {
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     const auto &f = with_errors([&]() -> auto & { return format_of(path, format); });
     const int bits = image.type().bits();
     const int channels = image.dimensions() > 2 ? image.channels() : 1;

@@ -13,6 +13,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "gil.h"
+
 namespace calotype::python {
 
 namespace nb = nanobind;
@@ -92,7 +94,7 @@ std::vector<To> convert_all(const std::vector<From> &list) {
 }
 
 /// Lets other Python threads run meanwhile.
-using WithoutGil = nb::call_guard<nb::gil_scoped_release>;
+using WithoutGil = nb::call_guard<ReleasedGil>;
 
 }  // namespace calotype::python
 

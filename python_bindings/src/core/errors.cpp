@@ -22,7 +22,7 @@ public:
         if (!Py_IsInitialized()) {
             return;
         }
-        nb::gil_scoped_acquire gil;
+        HeldGil gil;
         // An exception that a filter makes of it cannot pass through the compiler.
         if (PyErr_WarnEx(warning_class, message, 1) < 0) {
             PyErr_WriteUnraisable(nullptr);

@@ -27,12 +27,12 @@ std::unique_ptr<PythonGenerator> make(nb::handle declarations, const GeneratorCo
 class PythonSource : public calotype::internal::GeneratorSource {
 public:
     std::vector<std::string> names() const override {
-        nb::gil_scoped_acquire gil;
+        HeldGil gil;
         return nb::cast<std::vector<std::string>>(registry().attr("_registered_names")());
     }
     std::unique_ptr<GeneratorBase> create(const std::string &name,
                                           const GeneratorContext &context) override {
-        nb::gil_scoped_acquire gil;
+        HeldGil gil;
         nb::object found = registry().attr("_find")(name);
         if (found.is_none()) {
             return nullptr;
@@ -51,7 +51,7 @@ private:
 };
 
 int main_of(const std::vector<std::string> &args) {
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     return calotype::internal::generator_main(args, std::cout, std::cerr);
 }
 
@@ -60,7 +60,7 @@ nb::object callable_of(const Target &target, const std::string &name,
     Callable c;
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     {
-        nb::gil_scoped_release without_gil;
+        ReleasedGil without_gil;
         c = create_callable_from_generator(t, name, params);
     }
     return to_python_callable(c, t);

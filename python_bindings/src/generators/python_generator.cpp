@@ -97,7 +97,7 @@ PythonGenerator::PythonGenerator() {
 }
 
 PythonGenerator::~PythonGenerator() {
-    nb::gil_scoped_acquire gil;
+    HeldGil gil;
     owned_instance_.reset();
 }
 
@@ -202,7 +202,7 @@ void PythonGenerator::call_schedule() {
 }
 
 void PythonGenerator::call(const char *method) {
-    nb::gil_scoped_acquire gil;
+    HeldGil gil;
     instance_.attr(method)();
 }
 

@@ -71,7 +71,7 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         arguments.convert(args, keywords, find_buffer, argv + 1);
         check_outputs(*c.signature, args);
         {
-            nb::gil_scoped_release without_gil;
+            ReleasedGil without_gil;
             arguments.begin();
             context.work_on(arguments.device_context());
             c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);

@@ -35,7 +35,7 @@ void bind_write(nb::class_<T> &c, const char *name, WriteFile write, const char 
                               const std::string &fn, const Target &target) {
         Pipeline p = pipeline_of(t);
         const std::vector<Argument> arguments = arguments_of(args);
-        nb::gil_scoped_release without_gil;
+        ReleasedGil without_gil;
         (p.*write)(path, arguments, fn, aot_target(target));
     };
     c.def(
@@ -68,7 +68,7 @@ void bind_statements(nb::class_<T> &c) {
             const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             nb::gil_scoped_release without_gil;
+             ReleasedGil without_gil;
              p.compile_to_lowered_stmt(file, arguments, format, aot_target(target));
          },
          "filename"_a, "arguments"_a, "fmt"_a = Text, "target"_a = Target())
@@ -78,13 +78,13 @@ void bind_statements(nb::class_<T> &c) {
                const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 p.compile_to_conceptual_stmt(file, arguments, format, aot_target(target));
             },
             "filename"_a, "arguments"_a, "fmt"_a = Text, "target"_a = Target())
         .def("print_loop_nest", [](T &t) {
             Pipeline p = pipeline_of(t);
-            nb::gil_scoped_release without_gil;
+            ReleasedGil without_gil;
             p.print_loop_nest();
         });
 }
@@ -97,7 +97,7 @@ void bind_multitarget(nb::class_<T> &c) {
             const std::string &fn, const Target &target) {
              Pipeline p = pipeline_of(t);
              const std::vector<Argument> arguments = arguments_of(args);
-             nb::gil_scoped_release without_gil;
+             ReleasedGil without_gil;
              p.compile_to(outputs, arguments, fn, aot_target(target));
          },
          "outputs"_a, "arguments"_a, "fn_name"_a, "target"_a = Target())
@@ -107,7 +107,7 @@ void bind_multitarget(nb::class_<T> &c) {
                const std::vector<Target> &targets) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 p.compile_to_multitarget_static_library(prefix, arguments, targets);
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a)
@@ -117,7 +117,7 @@ void bind_multitarget(nb::class_<T> &c) {
                const std::vector<Target> &targets, const std::vector<std::string> &suffixes) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 p.compile_to_multitarget_object_files(prefix, arguments, targets, suffixes);
             },
             "filename_prefix"_a, "arguments"_a, "targets"_a, "suffixes"_a)
@@ -126,7 +126,7 @@ void bind_multitarget(nb::class_<T> &c) {
             [](T &t, const Arguments &args, const std::string &fn, const Target &target) {
                 Pipeline p = pipeline_of(t);
                 const std::vector<Argument> arguments = arguments_of(args);
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 return p.compile_to_module(arguments, fn, aot_target(target));
             },
             "arguments"_a, "fn_name"_a = "", "target"_a = Target());
@@ -152,7 +152,7 @@ void bind_running(nb::class_<T> &c) {
             "compile_jit",
             [](T &t, const Target &target) {
                 Pipeline p = pipeline_of(t);
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 p.compile_jit(jit_target(target));
             },
             "target"_a = Target())
@@ -164,7 +164,7 @@ void bind_running(nb::class_<T> &c) {
                 Callable result;
                 const Target for_jit = jit_target(target);
                 {
-                    nb::gil_scoped_release without_gil;
+                    ReleasedGil without_gil;
                     result = p.compile_to_callable(arguments, for_jit);
                 }
                 return to_python_callable(result, for_jit);

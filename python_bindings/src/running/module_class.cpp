@@ -11,10 +11,10 @@ using OutputMap = std::map<OutputFileType, std::string>;
 void multitarget(const std::string &fn_name, const OutputMap &outputs,
                  const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
                  nb::callable factory) {
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     compile_multitarget(fn_name, outputs, targets, suffixes,
                         [&](const std::string &name, const Target &target) {
-                            nb::gil_scoped_acquire gil;
+                            HeldGil gil;
                             return nb::cast<Module>(factory(name, target));
                         });
 }
@@ -38,7 +38,7 @@ void bind_module(nb::module_ &m) {
         .def(
             "compile",
             [](const Module &self, const OutputMap &outputs) {
-                nb::gil_scoped_release without_gil;
+                ReleasedGil without_gil;
                 self.compile(outputs);
             },
             "outputs"_a)
@@ -47,7 +47,7 @@ void bind_module(nb::module_ &m) {
             [](const Module &self) {
                 std::string bytes;
                 {
-                    nb::gil_scoped_release without_gil;
+                    ReleasedGil without_gil;
                     bytes = self.compile_to_object_bytes();
                 }
                 return nb::bytes(bytes.data(), bytes.size());

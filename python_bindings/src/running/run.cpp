@@ -134,7 +134,7 @@ void PythonContext::check() const {
 
 void PythonContext::print(JITUserContext *context, const char *text) {
     auto *self = static_cast<PythonContext *>(context);
-    nb::gil_scoped_acquire gil;
+    HeldGil gil;
     try {
         nb::module_::import_("sys").attr("stdout").attr("write")(text);
     } catch (...) {
@@ -148,7 +148,7 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
         const std::vector<int> sizes = to_sizes(where);
         std::optional<Realization> r;
         {
-            nb::gil_scoped_release without_gil;
+            ReleasedGil without_gil;
             r = p.realize(&context, sizes, target);
         }
         context.check();
@@ -156,7 +156,7 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     }
     Outputs outputs(where);
     {
-        nb::gil_scoped_release without_gil;
+        ReleasedGil without_gil;
         for (const Buffer<> &b : outputs.of_arrays) {
             order_with_array(b, true);
         }
@@ -177,12 +177,12 @@ void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where);
-        nb::gil_scoped_release without_gil;
+        ReleasedGil without_gil;
         p.infer_input_bounds(&context, sizes, t);
         return;
     }
     Outputs outputs(where);
-    nb::gil_scoped_release without_gil;
+    ReleasedGil without_gil;
     p.infer_input_bounds(&context, outputs.buffers, t);
 }
 

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "gil.h"
+
 namespace calotype::python {
 
 namespace {
@@ -36,30 +38,14 @@ std::string take_report() {
 
 // Without the GIL, as pipelines run without it.
 void print(void *, const char *text) {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const HeldGil gil;
     PyObject *out = PySys_GetObject("stdout");
     PyObject *done = out ? PyObject_CallMethod(out, "write", "s", text) : nullptr;
     if (!done) {
         PyErr_WriteUnraisable(out);
     }
     Py_XDECREF(done);
-    PyGILState_Release(state);
 }
-
-// Lets other threads of Python run, also if it ends by an exception.
-class WithoutGil {
-public:
-    WithoutGil() : state_(PyEval_SaveThread()) {
-    }
-    ~WithoutGil() {
-        PyEval_RestoreThread(state_);
-    }
-    WithoutGil(const WithoutGil &) = delete;
-    WithoutGil &operator=(const WithoutGil &) = delete;
-
-private:
-    PyThreadState *state_;
-};
 
 template<typename Function>
 Function as(void *symbol) {
@@ -184,7 +170,7 @@ void Kernel::call(PyObject *args, PyObject *keywords) const {
     int status = 0;
     std::string problem;
     {
-        const WithoutGil without_gil;
+        const ReleasedGil without_gil;
         arguments.begin();
         is_running = true;
         status = argv_(argv);

@@ -4,6 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "kernel.h"
 
 namespace calotype::python {
@@ -76,11 +82,20 @@ nb::dict stats_of(const Kernel &k) {
     return d;
 }
 
+// What each library's runtime asks of the system as it is loaded, asked before: in a process with
+// the threads of a driver it takes up to 20 ms, once, which no first call should.
+void register_for_barriers() {
+#if defined(__linux__)
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0u, 0);
+#endif
+}
+
 }  // namespace
 }  // namespace calotype::python
 
 NB_MODULE(_runtime, m) {
     using namespace calotype::python;
+    register_for_barriers();
     nb::set_leak_warnings(false);
     nb::module_ errors = nb::module_::import_("calotype._errors");
     argument_error_class = nb::object(errors.attr("ArgumentError")).ptr();

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What lives longer than it should, or not as long: at the end of the interpreter, in children, beside calls."""
+
+import array
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import calotype as ct
+import pytest
+from calotype import runtime
+
+here = pathlib.Path(__file__).parent
+compiler = shutil.which("c++") or shutil.which("cc")
+
+PIPELINE = """
+import os, sys, threading, time
+import calotype as ct
+x, y = ct.vars("x y")
+image = ct.ImageParam(ct.Float(32), 2, "image")
+def pipeline(target="host"):
+    f = ct.Func()
+    f[x, y] = image[x, y] * 2
+    if "cuda" in target:
+        f.gpu_tile(x, y, ct.Var(), ct.Var(), 16, 8)
+    else:
+        f.parallel(y)
+    return f, f.compile_to_callable([image], ct.Target(target))
+"""
+FAKE = "import fake_cuda\n" + PIPELINE
+
+
+def run(code, expected=0):
+    """In a process of its own, which must end well and say nothing on stderr."""
+    env = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-X", "faulthandler", "-c", code]
+    done = subprocess.run(
+        command, cwd=here, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (expected, ""), done
+    return done.stdout
+
+
+needs_driver = pytest.mark.skipif(
+    not (pathlib.Path(os.environ.get("CALOTYPE_BUILD_DIR", ".")) / "lib/libfake_cuda.so").exists(),
+    reason="the fake CUDA driver was not built",
+)
+
+
+def test_the_interpreter_ends_while_things_live():
+    run(
+        PIPELINE
+        + "f, call = pipeline()\n"
+        + "a, b = ct.Buffer(ct.Float(32), [16, 8]), ct.Buffer(ct.Float(32), [16, 8])\n"
+        + "call(a, b)\n"
+        + "view = memoryview(b)\n"
+        + "capsule = b.__dlpack__(max_version=(1, 1))\n"
+        + "image.set(bytearray(512)) if False else None\n"
+        + "kept = [ct.Buffer(bytearray(16)), view, capsule]\n"
+        + "kept.append(kept)\n"
+    )
+
+
+@needs_driver
+def test_the_interpreter_ends_while_memory_of_a_device_lives():
+    run(
+        FAKE
+        + "f, call = pipeline('host-cuda')\n"
+        + "out = ct.Buffer(ct.Float(32), [16, 8])\n"
+        + "source = fake_cuda.ExchangeArray((8, 16), 'f')\n"
+        + "call(source, out)\n"
+        + "held = ct.Buffer(source)\n"
+        + "capsule = out.__dlpack__(max_version=(1, 1))\n"
+        + "image.set(source)\n"
+        + "f.realize(out, ct.Target('host-cuda'))\n"
+        + "kept = [held, capsule, out, call]\n"
+        + "kept.append(kept)\n"
+    )
+
+
+def test_the_interpreter_ends_while_threads_call():
+    run(
+        PIPELINE
+        + "f, call = pipeline()\n"
+        + "def work():\n"
+        + "    a, b = ct.Buffer(ct.Float(32), [512, 512]), ct.Buffer(ct.Float(32), [512, 512])\n"
+        + "    while True:\n"
+        + "        call(a, b)\n"
+        + "for _ in range(4):\n"
+        + "    threading.Thread(target=work, daemon=True).start()\n"
+        + "time.sleep(0.2)\n"
+    )
+
+
+def test_a_child_calls_what_its_parent_has_compiled():
+    out = run(
+        PIPELINE
+        + "f, call = pipeline()\n"
+        + "a, b = ct.Buffer(ct.Float(32), [64, 64]), ct.Buffer(ct.Float(32), [64, 64])\n"
+        + "a.fill(3)\n"
+        + "call(a, b)\n"
+        + "child = os.fork()\n"
+        + "if child == 0:\n"
+        + "    b.fill(0)\n"
+        + "    call(a, b)\n"
+        + "    g, other = pipeline()\n"
+        + "    other(a, b)\n"
+        + "    os._exit(0 if b[63, 63] == 6 else 1)\n"
+        + "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    assert out.strip() == "0"
+
+
+def test_an_array_that_nobody_else_keeps_lives_as_long_as_the_call():
+    run(
+        PIPELINE
+        + "import ctypes\n"
+        + "arrays = [bytearray(64) for _ in range(2)]\n"
+        + "image = ct.ImageParam(ct.UInt(8), 1, 'image')\n"
+        + "Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)\n"
+        + "def forget(i):\n"
+        + "    arrays.clear()\n"
+        + "    return 7\n"
+        + "callback = Callback(forget)\n"
+        + "f = ct.Func()\n"
+        + "f[x] = ct.u8(image[x] + ct.extern_call('forget', ct.Int(32), [x]))\n"
+        + "p = ct.Pipeline(f)\n"
+        + "p.set_jit_externs({'forget': callback})\n"
+        + "call = p.compile_to_callable([image])\n"
+        + "call(memoryview(arrays[0]), arrays[1])\n"
+        + "assert not arrays\n"
+    )
+
+
+def test_memory_that_a_call_uses_cannot_be_resized():
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    f, x = ct.Func("f"), ct.Var("x")
+    f[x] = image[x]
+    data = bytearray(8)
+    held = ct.Buffer(data)
+    with pytest.raises(BufferError):
+        data.append(1)
+    del held
+    data.append(1)
+    f.compile_to_callable([image])(data, bytearray(9))
+    data.append(1)
+
+
+@pytest.mark.skipif(compiler is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("version, text", [(99, "has metadata of version 99, must be"), (1, "")])
+def test_a_library_of_another_version_is_refused(tmp_path, version, text):
+    header = pathlib.Path(os.environ.get("CALOTYPE_BUILD_DIR", ".")) / "include"
+    if not header.exists():
+        pytest.skip("there are no headers of Calotype")
+    (tmp_path / "other.cpp").write_text(
+        "#include <calotype/runtime/abi/metadata.h>\n"
+        f"static const calotype_filter_metadata_t m = {{{version}, 0, nullptr, \"host\", \"other\"}};\n"
+        'extern "C" int other_argv(void **) { return 0; }\n'
+        'extern "C" const calotype_filter_metadata_t *other_metadata() { return &m; }\n'
+    )
+    library = str(tmp_path / "other.so")
+    source = str(tmp_path / "other.cpp")
+    command = [compiler, "-shared", "-fPIC", f"-I{header}", "-o", library, source]
+    subprocess.run(command, check=True)
+    if text:
+        with pytest.raises(ct.ArgumentError, match=text):
+            runtime.load(library)
+    else:
+        runtime.load(library)()
+
+
+def test_what_printing_raises_is_carried_through(capsys):
+    class Closed:
+        def write(self, text):
+            raise ZeroDivisionError(text)
+
+    f, x = ct.Func("f"), ct.Var("x")
+    f[x] = ct.print(x)
+    call = f.compile_to_callable([])
+    out = array.array("i", [0] * 3)
+    before = sys.stdout
+    try:
+        sys.stdout = Closed()
+        with pytest.raises(ZeroDivisionError):
+            call(out)
+    finally:
+        sys.stdout = before
+    call(out)
+    assert capsys.readouterr().out.split() == ["0", "1", "2"]
