@@ -17,7 +17,7 @@ int report_code(void *user_context, int code) {
     }
     clear_failure();
     let_go_of_buffers();
-    calotype_error(user_context, message.c_str());
+    report_error(user_context, message.c_str());
     return code;
 }
 

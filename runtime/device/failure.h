@@ -13,5 +13,11 @@ void set_failure(const char *text);
 const char *failure_text();
 void clear_failure();
 
+/** Tell the application, unless the process is ending: nobody reads then what threads that still run
+ * are refused. */
+void report_error(void *user_context, const char *message);
+/** It is ending from now on. */
+void end_reports();
+
 }  // namespace runtime
 }  // namespace calotype

@@ -23,7 +23,6 @@
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context_table.h"
-#include "runtime/cuda/host_memory.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
 #include "runtime/cuda/memory/stream_order.h"
@@ -566,7 +565,6 @@ void end_context(uint64_t context_uid, bool has_driver) {
             }
         }
     }
-    unlock_all_in(*info, has_driver);
     end_ordered_stream(*info, has_driver);
     if (has_driver) {
         leave(scope);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/abi/errors.h"
-#include "runtime/abi/hooks.h"
+#include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -260,6 +260,6 @@ CALOTYPE_WEAK int calotype_report_status(void *user_context, calotype_status sta
     } else {
         text << calotype_status_text(status);
     }
-    calotype_error(user_context, text.empty() ? calotype_status_text(status) : text.c_str());
+    report_error(user_context, text.empty() ? calotype_status_text(status) : text.c_str());
     return error_code_of(status);
 }

@@ -74,6 +74,7 @@ void release_at_exit() {
         LockGuard guard(kernel_cache.lock);
         kernel_cache.exiting.store(true);  // no thread is started from now on
     }
+    end_reports();
     const uint64_t deadline = deadline_after_ms(exit_wait_ms);
     cancel_prefetches();
     await_prefetches(deadline);
