@@ -276,6 +276,20 @@ calotype_status free_elsewhere(Piece *piece) {
     return CALOTYPE_OK;
 }
 
+/** Also under another identity: a call may name a context while its former one is ending. */
+bool is_same_context(const ContextInfo &a, const ContextInfo &b) {
+    return &a == &b ||
+           (a.handle.load(std::memory_order_relaxed) == b.handle.load(std::memory_order_relaxed) &&
+            a.number.load(std::memory_order_relaxed) != 0 &&
+            a.number.load(std::memory_order_relaxed) == b.number.load(std::memory_order_relaxed));
+}
+
+void adopt(Piece *piece, ContextInfo &owner) {
+    owner.pieces.fetch_add(1, std::memory_order_relaxed);
+    piece->owner->pieces.fetch_sub(1, std::memory_order_release);
+    piece->owner = &owner;
+}
+
 /** So that calotype_reuse_device_allocations() finds what is kept. */
 void register_once() {
     static constinit std::atomic<bool> is_registered{false};
@@ -487,7 +501,10 @@ calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     if (!acquire_existing(user_context, &scope)) {
         return free_elsewhere(piece);
     }
-    const bool is_here = scope.extra == piece->owner;
+    const bool is_here = is_same_context(context_info(scope), *piece->owner);
+    if (is_here) {
+        adopt(piece, context_info(scope));
+    }
     const calotype_status status = is_here ? free_here(scope, piece) : free_elsewhere(piece);
     release(scope);
     return status;
@@ -553,6 +570,9 @@ void end_context(uint64_t context_uid, bool has_driver) {
     info->uid.store(0, std::memory_order_seq_cst);
     await_users(*info);
     has_driver = has_driver && enter(scope) == CALOTYPE_OK;
+    if (has_driver && info->pieces.load(std::memory_order_acquire) > 0) {
+        driver().cuCtxSynchronize();  // nobody orders frees after its work from now on
+    }
     for (FreedPieces *list : {&kept, &deferred}) {
         while (Piece *piece = list->take_all(*info)) {
             for (Piece *next; piece; piece = next) {

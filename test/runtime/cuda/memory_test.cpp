@@ -85,6 +85,29 @@ TEST_F(CudaMemory, AContextThatNobodyNamesIsLeftAlone) {
 }
 
 /// The default context is the runtime's own.
+/// Another thread releases the context in the middle of a pipeline: the memory of its intermediate
+/// Func is freed after the kernel all the same.
+TEST_F(CudaMemory, WhatIsFreedWhileTheContextIsReleasedWaitsForItsStream) {
+    void *context = make_context();
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
+    calotype_device_context unnamed = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    Ints a(10);
+    ASSERT_EQ(0, calotype_device_malloc(&on, &a.buf, cuda()));
+    ASSERT_EQ(0, calotype_device_sync(&unnamed, &a.buf)) << "after the work of all streams";
+    fake_cuda::before("cuStreamDestroy", [&] {
+        fake_cuda::before("cuStreamDestroy", nullptr);
+        fake_cuda::hold_stream(context, on.stream);
+        EXPECT_EQ(0, calotype_device_free(&on, &a.buf));
+        EXPECT_EQ(1, fake_cuda::live_allocations()) << "work is queued that may use it";
+        fake_cuda::release_stream(context, on.stream);
+        EXPECT_EQ(0, fake_cuda::live_allocations());
+    });
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&unnamed, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(0u, a.buf.device);
+    EXPECT_EQ(CALOTYPE_OK, calotype_release_context(&on, CALOTYPE_REL_BUSY, 0));
+    EXPECT_EQ(0, cuCtxDestroy_v2(context));
+}
+
 TEST_F(CudaMemory, OfTheDefaultContextIsFreedAtOnce) {
     Ints a(64);
     EXPECT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda()));
