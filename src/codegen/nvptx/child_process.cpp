@@ -1,35 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//     parent   pipe, fork, read all, wait
-//     child                fork, work, write all, end
+//     parent   program and request to files in memory, pipe, spawn, read all, wait
+//     child    read all, work, write all, end
 //
-// The C library makes its own locks free in the child. There nothing of the parent is destroyed,
-// no handler of signals runs, and no core is left.
+// A file in memory has a path below /proc. Where such files cannot be run, the program lies in a
+// temporary folder.
 #include "codegen/nvptx/child_process.h"
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include <fcntl.h>
-#include <sys/resource.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "codegen/nvptx/link_worker.h"
+#include "support/file.h"
+
+extern char **environ;
+
+// The program, as the build made it.
+__asm__(".section .rodata\n"
+        ".balign 16\n"
+        "calotype_link_worker_begin:\n"
+        ".incbin \"" CALOTYPE_LINK_WORKER "\"\n"
+        "calotype_link_worker_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+extern "C" __attribute__((visibility("hidden"))) const char calotype_link_worker_begin[];
+extern "C" __attribute__((visibility("hidden"))) const char calotype_link_worker_end[];
 
 namespace calotype::internal {
 
 namespace {
 
-/// Work that takes longer hangs.
-constexpr unsigned patience_s = 600;
+std::string_view program() {
+    return {calotype_link_worker_begin,
+            size_t(calotype_link_worker_end - calotype_link_worker_begin)};
+}
 
-bool write_all(int file, const std::string &bytes) {
-    for (size_t at = 0; at < bytes.size();) {
-        const ssize_t written = write(file, bytes.data() + at, bytes.size() - at);
+/// A file descriptor that is closed at the end.
+class File {
+public:
+    explicit File(int number = -1) : number_(number) {
+    }
+    ~File() {
+        close();
+    }
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    int number() const {
+        return number_;
+    }
+    void close() {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+        number_ = -1;
+    }
+
+private:
+    int number_;
+};
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = write(file, bytes.data(), bytes.size());
         if (written < 0 && errno != EINTR) {
             return false;
         }
-        at += written > 0 ? size_t(written) : 0;
+        bytes.remove_prefix(written > 0 ? size_t(written) : 0);
     }
     return true;
 }
@@ -42,21 +88,6 @@ std::string read_all(int file) {
         bytes.append(part, size > 0 ? size_t(size) : 0);
     }
     return bytes;
-}
-
-[[noreturn]] void be_child(const std::function<std::string()> &work, int results) {
-    for (int s : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGINT, SIGTERM, SIGALRM}) {
-        std::signal(s, SIG_DFL);
-    }
-    alarm(patience_s);
-    const rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    bool ok = false;
-    try {
-        ok = write_all(results, work());
-    } catch (...) {  // the parent tells that there is no result
-    }
-    _exit(ok ? 0 : 1);
 }
 
 /// How it ended; "" if well, or if somebody else has waited for it.
@@ -76,28 +107,59 @@ std::string wait_for(pid_t child) {
     return WEXITSTATUS(status) ? "exit status " + std::to_string(WEXITSTATUS(status)) : "";
 }
 
+/// Starts the program at the path; false if that cannot be.
+bool spawn(const std::string &path, int request, int answer, pid_t *child) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, request, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, answer, ct_worker_answer_file);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::string name = "calotype-link";
+    char *argv[] = {name.data(), nullptr};
+    const int failed = posix_spawn(child, path.c_str(), &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return failed == 0;
+}
+
+/// From memory, else from a file.
+bool start(int request, int answer, pid_t *child) {
+    const File memory(memfd_create("calotype-link", MFD_CLOEXEC));
+    const std::string in_memory = "/proc/self/fd/" + std::to_string(memory.number());
+    if (memory.number() >= 0 && write_all(memory.number(), program()) &&
+        spawn(in_memory, request, answer, child)) {
+        return true;
+    }
+    TemporaryDirectory folder;
+    const std::string path = folder.path() + "/calotype-link";
+    write_file_atomically(path, program());
+    return chmod(path.c_str(), 0700) == 0 && spawn(path, request, answer, child);
+}
+
 }  // namespace
 
-ChildResult run_in_child(const std::function<std::string()> &work,
-                         std::unique_lock<std::shared_mutex> quiet) {
+ChildResult run_link_worker(const std::string &request) {
     ChildResult result;
+    const File question(memfd_create("calotype-request", MFD_CLOEXEC));
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (question.number() < 0 || !write_all(question.number(), request) ||
+        lseek(question.number(), 0, SEEK_SET) != 0 || pipe2(ends, O_CLOEXEC) != 0) {
         return result;
     }
-    const pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        be_child(work, ends[1]);
-    }
-    close(ends[1]);  // before another child can inherit it
-    quiet.unlock();
-    if (child > 0) {
-        result.has_run = true;
-        result.bytes = read_all(ends[0]);
+    const File in(ends[0]);
+    File out(ends[1]);
+    pid_t child = 0;
+    result.has_run = start(question.number(), out.number(), &child);
+    out.close();
+    if (result.has_run) {
+        result.bytes = read_all(in.number());
         result.crash = wait_for(child);
     }
-    close(ends[0]);
     return result;
 }
 

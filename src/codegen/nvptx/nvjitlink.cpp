@@ -2,68 +2,17 @@
 #include "codegen/nvptx/nvjitlink.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
-
-#include <dlfcn.h>
 
 #include "codegen/nvptx/child_process.h"
+#include "codegen/nvptx/link_worker.h"
+#include "codegen/nvptx/nvjitlink_core.h"
 
 namespace calotype::internal {
 
 namespace {
-
-/// The library's functions, as its headers declare them: results are 0 if all went well.
-struct NvJitLink {
-    using Handle = void *;
-    int (*create)(Handle *, uint32_t option_count, const char **options);
-    int (*destroy)(Handle *);
-    int (*add_data)(Handle, int kind, const void *data, size_t size, const char *name);
-    int (*complete)(Handle);
-    int (*cubin_size)(Handle, size_t *);
-    int (*cubin)(Handle, void *);
-    int (*error_log_size)(Handle, size_t *);
-    int (*error_log)(Handle, char *);
-    int (*info_log_size)(Handle, size_t *);
-    int (*info_log)(Handle, char *);
-
-    /// True if the library is there and has them all. It stays loaded.
-    bool load(const std::string &path) {
-        void *library = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        return library && find(library, "nvJitLinkCreate", create) &&
-               find(library, "nvJitLinkDestroy", destroy) &&
-               find(library, "nvJitLinkAddData", add_data) &&
-               find(library, "nvJitLinkComplete", complete) &&
-               find(library, "nvJitLinkGetLinkedCubinSize", cubin_size) &&
-               find(library, "nvJitLinkGetLinkedCubin", cubin) &&
-               find(library, "nvJitLinkGetErrorLogSize", error_log_size) &&
-               find(library, "nvJitLinkGetErrorLog", error_log) &&
-               find(library, "nvJitLinkGetInfoLogSize", info_log_size) &&
-               find(library, "nvJitLinkGetInfoLog", info_log);
-    }
-
-private:
-    template<typename F>
-    static bool find(void *library, const char *name, F &function) {
-        function = reinterpret_cast<F>(dlsym(library, name));
-        return function != nullptr;
-    }
-};
-
-using SizeOf = int (*)(NvJitLink::Handle, size_t *);
-
-/// A log of the library, without the zeros at its end.
-std::string read_log(NvJitLink::Handle handle, SizeOf size_of,
-                     int (*get)(NvJitLink::Handle, char *)) {
-    size_t size = 0;
-    if (size_of(handle, &size) != 0 || size == 0) {
-        return "";
-    }
-    std::vector<char> text(size + 1, 0);
-    return get(handle, text.data()) == 0 ? std::string(text.data()) : "";
-}
 
 /// The library's number of a kind of input.
 int input_kind(calotype_kind kind) {
@@ -77,89 +26,79 @@ int input_kind(calotype_kind kind) {
     return 0;
 }
 
-void run(const NvJitLink &link, NvJitLink::Handle handle, const std::vector<LinkInput> &inputs,
-         LinkResult &result) {
-    for (size_t i = 0; i < inputs.size(); i++) {
-        const LinkInput &input = inputs[i];
-        // Text is read up to its NUL.
-        const size_t size = input.bytes->size() + (input.kind == CALOTYPE_PTX ? 1 : 0);
-        result.code = link.add_data(handle, input_kind(input.kind), input.bytes->c_str(), size,
-                                    input.name.c_str());
-        if (result.code != 0) {
-            result.refused_input = int(i);
-            return;
+/// What the library is asked for.
+struct Request {
+    std::string arch;
+    std::vector<const char *> options;
+    std::vector<ct_link_input> inputs;
+
+    Request(const std::vector<LinkInput> &given, Capability capability)
+        : arch("-arch=" + to_string(capability)), options{arch.c_str(), "-verbose"} {
+        for (const LinkInput &input : given) {
+            // Text is read up to its NUL.
+            const size_t size = input.bytes->size() + (input.kind == CALOTYPE_PTX ? 1 : 0);
+            inputs.push_back(
+                {input_kind(input.kind), input.name.c_str(), input.bytes->c_str(), size});
+        }
+        if (std::any_of(given.begin(), given.end(),
+                        [](const LinkInput &input) { return input.holds_lto_ir; })) {
+            options.push_back("-lto");
         }
     }
-    size_t size = 0;
-    result.code = link.complete(handle);
-    if (result.code == 0 && link.cubin_size(handle, &size) == 0 && size > 0) {
-        result.cubin.resize(size);
-        result.ok = link.cubin(handle, result.cubin.data()) == 0;
-    }
-}
+    Request(const Request &) = delete;
+    Request &operator=(const Request &) = delete;
+};
 
-LinkResult link_with(const NvJitLink &link, const std::vector<LinkInput> &inputs,
-                     Capability capability) {
-    LinkResult result;
-    const std::string arch = "-arch=" + to_string(capability);
-    std::vector<const char *> options = {arch.c_str(), "-verbose"};
-    if (std::any_of(inputs.begin(), inputs.end(),
-                    [](const LinkInput &input) { return input.holds_lto_ir; })) {
-        options.push_back("-lto");
-    }
-    NvJitLink::Handle handle = nullptr;
-    result.code = link.create(&handle, uint32_t(options.size()), options.data());
-    if (result.code != 0) {
-        result.log = "nvJitLink refuses " + arch + " with error " + std::to_string(result.code);
-        return result;
-    }
-    run(link, handle, inputs, result);
-    result.log = read_log(handle, link.error_log_size, link.error_log) +
-                 read_log(handle, link.info_log_size, link.info_log);
-    if (!result.ok && result.log.empty()) {
+/// The result, with words where the library has none.
+LinkResult described(LinkResult result, bool is_created, const Request &request) {
+    if (!is_created) {
+        result.log =
+            "nvJitLink refuses " + request.arch + " with error " + std::to_string(result.code);
+    } else if (!result.ok && result.log.empty()) {
         result.log = "nvJitLink fails with error " + std::to_string(result.code);
     }
-    link.destroy(&handle);
     return result;
 }
 
-/// Held shared in calls of the library, and alone while this process is copied.
-std::shared_mutex &quiet() {
-    static std::shared_mutex mutex;
-    return mutex;
+template<typename T>
+void append(std::string &bytes, const T &value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 
-/// A result on its way between processes: numbers in front, then the log, then the cubin.
-struct ResultHead {
-    bool ok;
-    int code, refused_input;
-    size_t log_size, cubin_size;
-};
-
-std::string pack(const LinkResult &result) {
-    const ResultHead head = {result.ok, result.code, result.refused_input, result.log.size(),
-                             result.cubin.size()};
-    return std::string(reinterpret_cast<const char *>(&head), sizeof head) + result.log +
-           result.cubin;
+/// The request as link_worker.h says.
+std::string written(const Request &request, const std::string &library) {
+    std::string bytes;
+    append(bytes,
+           ct_worker_request{uint32_t(request.options.size()), uint32_t(request.inputs.size())});
+    bytes.append(library.c_str(), library.size() + 1);
+    for (const char *option : request.options) {
+        bytes.append(option, std::strlen(option) + 1);
+    }
+    for (const ct_link_input &input : request.inputs) {
+        append(bytes, ct_worker_input{input.kind, 0, input.size});
+        bytes.append(input.name, std::strlen(input.name) + 1);
+        bytes.append(static_cast<const char *>(input.bytes), input.size);
+    }
+    return bytes;
 }
 
-/// Nothing if part of it is missing.
-std::optional<LinkResult> unpack(const std::string &bytes) {
-    ResultHead head;
+/// Nothing if part of the answer is missing.
+std::optional<LinkResult> read_answer(const std::string &bytes, const Request &request) {
+    ct_worker_answer head;
     if (bytes.size() < sizeof head) {
         return std::nullopt;
     }
     std::memcpy(&head, bytes.data(), sizeof head);
-    if (bytes.size() != sizeof head + head.log_size + head.cubin_size) {
+    if (bytes.size() - sizeof head != head.log_size + head.cubin_size) {
         return std::nullopt;
     }
     LinkResult result;
-    result.ok = head.ok;
+    result.ok = head.ok != 0;
     result.code = head.code;
     result.refused_input = head.refused_input;
     result.log = bytes.substr(sizeof head, head.log_size);
     result.cubin = bytes.substr(sizeof head + head.log_size);
-    return result;
+    return described(std::move(result), head.created != 0, request);
 }
 
 LinkResult without_library() {
@@ -171,32 +110,42 @@ LinkResult without_library() {
 }  // namespace
 
 bool can_link(const CudaToolkit &toolkit) {
-    NvJitLink link;
-    return link.load(toolkit.nvjitlink);
+    ct_nvjitlink link;
+    return ct_load_nvjitlink(&link, toolkit.nvjitlink.c_str()) != 0;
 }
 
 LinkResult link_in_process(const std::vector<LinkInput> &inputs, Capability capability,
                            const CudaToolkit &toolkit) {
-    NvJitLink link;
-    if (!link.load(toolkit.nvjitlink)) {
+    ct_nvjitlink link;
+    if (!ct_load_nvjitlink(&link, toolkit.nvjitlink.c_str())) {
         return without_library();
     }
-    const std::shared_lock lock(quiet());
-    return link_with(link, inputs, capability);
+    Request request(inputs, capability);
+    ct_link_output out;
+    const bool is_created = ct_link(&link, request.options.data(), uint32_t(request.options.size()),
+                                    request.inputs.data(), request.inputs.size(), &out) != 0;
+    LinkResult result;
+    result.ok = out.ok != 0;
+    result.code = out.code;
+    result.refused_input = out.refused_input;
+    result.log.assign(out.log ? out.log : "", out.log_size);
+    result.cubin.assign(out.cubin ? out.cubin : "", out.cubin_size);
+    std::free(out.log);
+    std::free(out.cubin);
+    return described(std::move(result), is_created, request);
 }
 
 LinkResult link_in_child(const std::vector<LinkInput> &inputs, Capability capability,
                          const CudaToolkit &toolkit) {
-    NvJitLink link;
-    if (!link.load(toolkit.nvjitlink)) {
+    if (!can_link(toolkit)) {
         return without_library();
     }
-    const ChildResult child = run_in_child(
-        [&] { return pack(link_with(link, inputs, capability)); }, std::unique_lock(quiet()));
+    const Request request(inputs, capability);
+    const ChildResult child = run_link_worker(written(request, toolkit.nvjitlink));
     if (!child.has_run) {
         return link_in_process(inputs, capability, toolkit);
     }
-    if (const auto whole = unpack(child.bytes); whole && child.crash.empty()) {
+    if (const auto whole = read_answer(child.bytes, request); whole && child.crash.empty()) {
         return *whole;
     }
     LinkResult result;

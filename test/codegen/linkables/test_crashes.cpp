@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <thread>
-
-#include <unistd.h>
 
 #include "codegen/linkables/linked.h"
 #include "codegen/nvptx/child_process.h"
@@ -20,56 +17,12 @@
 namespace calotype::internal {
 namespace {
 
-ChildResult run(const std::function<std::string()> &work) {
-    static std::shared_mutex quiet;
-    return run_in_child(work, std::unique_lock(quiet));
-}
-
-TEST(ChildProcess, GivesWhatItMade) {
-    const ChildResult nothing = run([] { return std::string(); });
-    EXPECT_TRUE(nothing.has_run);
-    EXPECT_EQ(nothing.bytes + nothing.crash, "");
-    // More than a pipe holds.
-    const std::string much(3000000, 'x');
-    EXPECT_EQ(run([&] { return much; }).bytes, much);
-    int changed = 0;
-    run([&] { return std::to_string(++changed); });
-    EXPECT_EQ(changed, 0) << "the child is a copy";
-}
-
-TEST(ChildProcess, SaysHowItEnded) {
-    const auto crash = [](const std::function<void()> &f) {
-        const ChildResult result = run([&] {
-            f();
-            return std::string("done");
-        });
-        EXPECT_TRUE(result.has_run);
-        return result.crash;
-    };
-    EXPECT_EQ(crash([] {}), "");
-    EXPECT_EQ(crash([] { raise(SIGSEGV); }), "signal 11 (Segmentation fault)");
-    EXPECT_EQ(crash([] { abort(); }), "signal 6 (Aborted)");
-    EXPECT_EQ(crash([] { _exit(3); }), "exit status 3");
-    EXPECT_EQ(crash([] { throw 1; }), "exit status 1");
-}
-
-// Others may allocate and make children of their own while one is made.
-TEST(ChildProcess, OfAProcessOfManyThreads) {
-    std::vector<std::thread> threads;
-    std::atomic<int> right{0};
-    for (int t = 0; t < 4; t++) {
-        threads.emplace_back([&right, t] {
-            for (int i = 0; i < 20; i++) {
-                const std::string text = std::to_string(t * 100 + i);
-                right += run([&] { return std::string(1000, 'x') + text; }).bytes ==
-                         std::string(1000, 'x') + text;
-            }
-        });
-    }
-    for (std::thread &t : threads) {
-        t.join();
-    }
-    EXPECT_EQ(right, 80);
+// A request that is cut off is no crash, and no result.
+TEST(LinkWorker, RefusesWhatIsNoRequest) {
+    const ChildResult result = run_link_worker("abc");
+    EXPECT_TRUE(result.has_run);
+    EXPECT_EQ(result.bytes, "");
+    EXPECT_EQ(result.crash, "exit status 2");
 }
 
 LinkResult link(const std::string &name) {
@@ -97,6 +50,24 @@ TEST(CrashingLinker, IsToldFromOneThatFails) {
     EXPECT_EQ(good.cubin, std::string("cubin\0", 6));
     EXPECT_EQ(good.log, "log");
     EXPECT_EQ(good.refused_input, -1);
+}
+
+// Others may allocate and link while a process is made.
+TEST(CrashingLinker, OfAProcessOfManyThreads) {
+    std::vector<std::thread> threads;
+    std::atomic<int> right{0};
+    for (int t = 0; t < 4; t++) {
+        threads.emplace_back([&right] {
+            for (int i = 0; i < 10; i++) {
+                right += link("rng").cubin == std::string("cubin\0", 6);
+                right += link("abort").crash == "signal 6 (Aborted)";
+            }
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
+    EXPECT_EQ(right, 80);
 }
 
 TEST(CrashingLinker, IsAnErrorThatNamesWhatWasLinked) {
