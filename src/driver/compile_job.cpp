@@ -64,6 +64,7 @@ std::string environment_text(const char *name) {
 CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
     CompileOptions options;
     options.print_pass_times = environment_text("TIME_LOWERING_PASSES") == "1";
+    options.verify = options.verify || environment_text("VERIFY") == "1";
     for (const std::string &rule : internal::split(environment_text("DEBUG_CODEGEN"), ";")) {
         const size_t at = rule.find('@');
         if (at == std::string::npos || rule.substr(at + 1) == pipeline) {

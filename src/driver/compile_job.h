@@ -17,7 +17,7 @@ namespace calotype {
 
 /// What changes how a job is compiled, but not what it means.
 struct CompileOptions {
-    /// Verify the IR after every pass. By default in builds with assertions.
+    /// Verify the IR after every pass. By default in builds with assertions, and with CT_VERIFY=1.
     bool verify =
 #ifdef NDEBUG
         false;

@@ -16,6 +16,8 @@ struct VerifyOptions {
         false;  ///< after storage flattening: no Provide, Realize, Func or Image calls
     bool vector_loops_gone = false;    ///< after vectorize: no Vectorized For
     bool unrolled_loops_gone = false;  ///< after unroll: no Unrolled For
+    bool hints_gone = false;           ///< after simplify_late: no likely, no promise_clamped
+    bool gpu_loops_gone = false;       ///< after offload_kernels
     bool closed = false;  ///< every Variable must be defined by an enclosing Let, LetStmt, For or
                           ///< `free_names`
     std::vector<std::string> free_names;

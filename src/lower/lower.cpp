@@ -4,14 +4,17 @@
 #include <chrono>
 
 #include "ir/verifier.h"
+#include "lower/checks/error_call.h"
 #include "lower/context.h"
+#include "lower/facts.h"
 #include "lower/link_code.h"
+#include "lower/names.h"
 #include "lower/nest/prepare.h"
 #include "support/error.h"
 
 namespace calotype {
 
-#define PASS(folder, name, when) Stmt name(const Stmt &, LowerContext &);
+#define PASS(folder, name, when, needs, gives, ends) Stmt name(const Stmt &, LowerContext &);
 #include "lower/passes.def"
 
 namespace {
@@ -20,22 +23,55 @@ struct Pass {
     const char *name;
     Stmt (*run)(const Stmt &, LowerContext &);
     bool (*applies)(const LowerContext &);
+    Facts needs, gives, ends;
 };
 
-const Pass passes[] = {
-#define PASS(folder, name, when)                                                                   \
-    {#name, name, [](const LowerContext &ctx) {                                                    \
+const std::vector<Pass> &passes() {
+    using namespace facts;
+    static const std::vector<Pass> table = {
+#define PASS(folder, name, when, needs, gives, ends)                                               \
+    {#name,                                                                                        \
+     name,                                                                                         \
+     [](const LowerContext &ctx) {                                                                 \
          (void)ctx;                                                                                \
          return bool(when);                                                                        \
-     }},
+     },                                                                                            \
+     needs,                                                                                        \
+     gives,                                                                                        \
+     ends},
 #include "lower/passes.def"
-};
+    };
+    return table;
+}
 
-/// What every statement after that pass keeps to.
-void add_established(const std::string &pass, VerifyOptions &rules) {
-    rules.flat_storage = rules.flat_storage || pass == "flatten_storage";
-    rules.unrolled_loops_gone = rules.unrolled_loops_gone || pass == "unroll_loops";
-    rules.vector_loops_gone = rules.vector_loops_gone || pass == "vectorize_loops";
+/// The arguments' names in the code.
+std::vector<std::string> argument_names(const LowerContext &ctx) {
+    std::vector<std::string> result = {user_context().as<internal::Variable>()->name};
+    for (const Argument &a : ctx.args) {
+        result.push_back(a.is_buffer() ? names::buffer(a.name) : a.name);
+    }
+    for (const Function &f : ctx.outputs) {
+        for (int i = 0; i < f.outputs(); i++) {
+            result.push_back(names::buffer(f.buffer_name(i)));
+        }
+    }
+    for (const auto &[name, image] : ctx.used.images) {
+        result.push_back(names::buffer(name));
+    }
+    return result;
+}
+
+/// The facts that can be checked.
+VerifyOptions rules_of(Facts holds, const LowerContext &ctx) {
+    VerifyOptions rules;
+    rules.flat_storage = holds & facts::FlatStorage;
+    rules.closed = holds & facts::Closed;
+    rules.unrolled_loops_gone = holds & facts::NoUnrolledLoops;
+    rules.vector_loops_gone = holds & facts::NoVectorizedLoops;
+    rules.hints_gone = holds & facts::NoHints;
+    rules.gpu_loops_gone = holds & facts::NoGpuLoops;
+    rules.free_names = argument_names(ctx);
+    return rules;
 }
 
 /// Devices that no code is made for, and modes of compiling that no pass and no back end has.
@@ -46,20 +82,19 @@ constexpr Target::Feature features_without_code[] = {
     Target::Simulator,
 };
 
-/// Until here Funcs have their dimensions and their values.
-constexpr const char *first_pass_for_machines = "split_tuples";
-
 /// Sets the body of the function, and what it was for people.
 void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction &f) {
     using Clock = std::chrono::steady_clock;
     Stmt s;
-    VerifyOptions rules;
-    for (const Pass &pass : passes) {
+    Facts holds = 0;
+    for (const Pass &pass : passes()) {
         if (!pass.applies(ctx)) {
             continue;
         }
-        if (std::string(pass.name) == first_pass_for_machines) {
-            f.conceptual = s;
+        internal_assert((holds & pass.needs) == pass.needs)
+            << pass.name << " needs facts that do not hold where it stands in passes.def";
+        if (pass.gives & facts::SingleValues) {
+            f.conceptual = s;  // Funcs still have all their values
         }
         Clock::time_point start = Clock::now();
         s = pass.run(s, ctx);
@@ -70,9 +105,9 @@ void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction 
         if (options.after_pass) {
             options.after_pass(pass.name, s);
         }
+        holds = (holds & ~pass.ends) | pass.gives;
         if (options.verify) {
-            add_established(pass.name, rules);
-            verify(s, rules, pass.name);
+            verify(s, rules_of(holds, ctx), pass.name);
         }
     }
     for (const CustomPass &pass : ctx.custom_passes) {
@@ -188,7 +223,7 @@ LoweredModule lower(const PipelineSource &source, const Target &target,
 
 std::vector<std::string> pass_names() {
     std::vector<std::string> names;
-    for (const Pass &pass : passes) {
+    for (const Pass &pass : passes()) {
         names.emplace_back(pass.name);
     }
     return names;

@@ -6,8 +6,8 @@
 
 namespace calotype::internal {
 
-/// True if iterations past the end of the old loop do nothing: no value outside of the old bounds is
-/// computed.
+/// True if iterations past the end of the old loop do nothing: no value outside of the old bounds
+/// is computed.
 inline bool is_guarded(TailStrategy tail) {
     return tail == TailStrategy::GuardWithIf || tail == TailStrategy::Predicate ||
            tail == TailStrategy::PredicateLoads || tail == TailStrategy::PredicateStores;

@@ -3,7 +3,7 @@
 
 namespace calotype {
 
-#define PASS(folder, name, when) Stmt name(const Stmt &, LowerContext &);
+#define PASS(folder, name, when, needs, gives, ends) Stmt name(const Stmt &, LowerContext &);
 #include "lower/passes.def"
 
 namespace test {
@@ -18,7 +18,7 @@ struct Row {
 
 const std::vector<Row> &rows() {
     static const std::vector<Row> table = {
-#define PASS(folder, name, when)                                                                   \
+#define PASS(folder, name, when, needs, gives, ends)                                               \
     {#name, name, [](const LowerContext &ctx) {                                                    \
          (void)ctx;                                                                                \
          return bool(when);                                                                        \

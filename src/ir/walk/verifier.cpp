@@ -145,6 +145,12 @@ bool obeys(const Call *op, Rule rule) {
     return false;
 }
 
+/// What is about lowering alone and has no code.
+bool is_hint(Intrinsic id) {
+    return id == Intrinsic::likely || id == Intrinsic::likely_if_innermost ||
+           id == Intrinsic::promise_clamped || id == Intrinsic::unsafe_promise_clamped;
+}
+
 /// Walks with the types of the names in scope. A shared node is looked at once for each set of
 /// names in scope.
 class Verifier : public Visitor {
@@ -175,7 +181,10 @@ protected:
                   "a variable is used as " + to_string(op->type) + " but bound as " +
                       to_string(*bound));
         } else if (options_.closed && !op->symbol.defined()) {
-            check(free_names_.count(op->name) != 0, Expr(op), "a variable is not bound");
+            // An allocation's name is also its address.
+            const bool is_address = op->type.is_handle() && storage_.contains(op->name);
+            check(is_address || free_names_.count(op->name) != 0, Expr(op),
+                  "a variable is not bound");
         }
     }
     void visit(const Let *op) override {
@@ -191,6 +200,7 @@ protected:
               "a vectorized loop is left");
         check(!options_.unrolled_loops_gone || op->for_type != ForType::Unrolled, Stmt(op),
               "an unrolled loop is left");
+        check(!options_.gpu_loops_gone || !is_gpu(op->for_type), Stmt(op), "a GPU loop is left");
         (*this)(op->min);
         (*this)(op->extent);
         bind(op->name, op->min.type(), op->body);
@@ -199,6 +209,7 @@ protected:
         if (op->is_intrinsic()) {
             check(obeys(op, rule_of(op->intrinsic)), Expr(op),
                   "the types of an intrinsic's operands do not fit");
+            check(!options_.hints_gone || !is_hint(op->intrinsic), Expr(op), "a hint is left");
         } else {
             const bool at_coordinates =
                 op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;

@@ -182,8 +182,8 @@ void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact
     }
     const bool shifts =
         tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
-    user_assert(is_guarded(tail) || inner == InnerSplit::NotInner ||
-                inner == InnerSplit::Divides || (shifts && inner == InnerSplit::Fits))
+    user_assert(is_guarded(tail) || inner == InnerSplit::NotInner || inner == InnerSplit::Divides ||
+                (shifts && inner == InnerSplit::Fits))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
         << old.name() << " with factor " << factor
         << " would leave the iterations that an earlier split gave it, use guard_with_if";

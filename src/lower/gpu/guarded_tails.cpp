@@ -19,7 +19,8 @@ std::string hint_at_guarded_tail(const Function *f, const LowerContext &ctx) {
             }
             const auto &splits = f->stage(stage)->schedule.splits;
             const auto guarded = std::find_if(splits.begin(), splits.end(), [](const Split &s) {
- return s.is_split() && is_guarded(s.tail); });
+                return s.is_split() && is_guarded(s.tail);
+            });
             if (guarded != splits.end()) {
                 return "; the split of " + f->name() + "." + guarded->old_var + " with " +
                        to_string(guarded->tail) + " makes the last tile smaller, with " +

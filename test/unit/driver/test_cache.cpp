@@ -161,6 +161,7 @@ TEST(JobKey, SharedExpressionsAreWrittenOnce) {
 }
 
 TEST(CompileOptions, FromTheEnvironment) {
+    unsetenv("CT_VERIFY");
     setenv("CT_DEBUG_CODEGEN", "1;3@f", 1);
     setenv("CT_TIME_LOWERING_PASSES", "1", 1);
     const CompileOptions of_f = CompileOptions::from_environment("f");
@@ -173,6 +174,8 @@ TEST(CompileOptions, FromTheEnvironment) {
     EXPECT_EQ(of_g.debug_level, 1);
     EXPECT_EQ(of_g.print_after, "");
     EXPECT_EQ(CompileOptions::from_environment("f"), CompileOptions());
+    setenv("CT_VERIFY", "1", 1);
+    EXPECT_TRUE(CompileOptions::from_environment("f").verify);
 }
 
 // ---- in memory ----
