@@ -2,7 +2,6 @@
 #include "arith/correlated_differences.h"
 
 #include <map>
-#include <set>
 
 #include "arith/ends.h"
 #include "arith/monotonic.h"
@@ -10,7 +9,6 @@
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/field_walk.h"
-#include "ir/mutator.h"
 #include "ir/queries.h"
 
 namespace calotype::internal {
@@ -19,32 +17,6 @@ namespace {
 
 /// Larger expressions are not looked at.
 constexpr int largest = 256;
-
-/// How often each variable occurs in e, taken as a tree.
-void count_variables(const Expr &e, std::map<std::string, int> *counts) {
-    if (!e.defined()) {
-        return;
-    }
-    if (const Variable *v = e.as<Variable>()) {
-        (*counts)[v->name]++;
-        return;
-    }
-    dispatch(e.get(), [&](const auto *node) {
-        for_each_child(*node, [&](const auto &child) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Expr>) {
-                count_variables(child, counts);
-            }
-        });
-    });
-}
-
-std::map<std::string, int> variable_counts(const Expr &e) {
-    std::map<std::string, int> counts;
-    if (ends::tree_size(e, largest) < largest) {
-        count_variables(e, &counts);
-    }
-    return counts;
-}
 
 Movement reversed(Movement d) {
     return d == Up ? Down : d == Down ? Up : Either;
@@ -269,144 +241,6 @@ Interval bounds_of_correlated(const Expr &e, const Scope<Interval> &vars,
         return bounds_of_expr(e, vars, funcs);
     }
     return CorrelatedBounds(vars, funcs).find(e, 3);
-}
-
-namespace {
-
-class Canceller : public Mutator {
-public:
-    using Mutator::mutate;
-
-protected:
-    using Mutator::visit;
-
-    Expr visit(const Add *op) override {
-        return cancel(op);
-    }
-    Expr visit(const Sub *op) override {
-        return cancel(op);
-    }
-
-    Expr visit(const Let *op) override {
-        const Expr value = mutate(op->value);
-        auto hidden = bind(op->name, value);
-        const Expr body = mutate(op->body);
-        unbind(op->name, std::move(hidden));
-        const bool same = value.same_as(op->value) && body.same_as(op->body);
-        return same ? Expr(op) : Let::make(op->name, value, body);
-    }
-
-    Stmt visit(const LetStmt *op) override {
-        const Expr value = mutate(op->value);
-        auto hidden = bind(op->name, value);
-        const Stmt body = mutate(op->body);
-        unbind(op->name, std::move(hidden));
-        const bool same = value.same_as(op->value) && body.same_as(op->body);
-        return same ? Stmt(op) : LetStmt::make(op->name, value, body);
-    }
-
-    Stmt visit(const For *op) override {
-        const Expr min = mutate(op->min), extent = mutate(op->extent);
-        auto hidden = bind(op->name, Expr());
-        const Stmt body = mutate(op->body);
-        unbind(op->name, std::move(hidden));
-        const bool same =
-            min.same_as(op->min) && extent.same_as(op->extent) && body.same_as(op->body);
-        return same ? Stmt(op)
-                    : For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
-                                body);
-    }
-
-private:
-    using Values = std::map<std::string, Expr>;
-
-    /// What to put back when a binding ends: all values, if some had to be forgotten.
-    struct Hidden {
-        bool is_all = false;
-        Values values;
-    };
-
-    /// Make `name` known (with a value, if it can be put in place of the name), and forget the
-    /// values that mean another variable of this name.
-    Hidden bind(const std::string &name, const Expr &value) {
-        Hidden hidden;
-        if (values_.count(name) || mentioned_.count(name)) {
-            hidden = {true, values_};
-            for (auto it = values_.begin(); it != values_.end();) {
-                const bool stale = it->first == name || uses_var(it->second, name);
-                it = stale ? values_.erase(it) : std::next(it);
-            }
-        }
-        if (value.defined() && is_exact_int(value.type()) && ends::tree_size(value, 32) < 32 &&
-            is_pure(value) && !uses_var(value, name) && !contains_kind(value, NodeKind::Load)) {
-            values_.emplace(name, value);
-            for (const std::string &used : free_variables(value)) {
-                mentioned_.insert(used);
-            }
-        }
-        return hidden;
-    }
-
-    void unbind(const std::string &name, Hidden hidden) {
-        values_.erase(name);
-        if (hidden.is_all) {
-            values_ = std::move(hidden.values);
-        }
-    }
-
-    template<typename T>
-    Expr cancel(const T *op) {
-        if (!is_exact_int(op->type) || values_.empty()) {
-            return Mutator::visit(op);
-        }
-        const Expr expanded = expand(op);
-        if (!expanded.same_as(op)) {
-            int before = 0, after = 0;
-            const Expr simple = simplify(expanded);
-            for (const auto &[name, count] : variable_counts(expanded)) {
-                before += count;
-            }
-            for (const auto &[name, count] : variable_counts(simple)) {
-                after += count;
-            }
-            if (after < before) {
-                return simple;
-            }
-        }
-        return Mutator::visit(op);
-    }
-
-    /// With lets replaced by their values, and those of the lets in there.
-    Expr expand(const Expr &e) const {
-        Expr result = e;
-        for (int depth = 0; depth < 8; depth++) {
-            Values found;
-            for (const std::string &name : free_variables(result)) {
-                if (auto it = values_.find(name); it != values_.end()) {
-                    found.insert(*it);
-                }
-            }
-            const Expr next = found.empty() ? result : substitute(found, result);
-            if (found.empty() || ends::tree_size(next, largest) == largest) {
-                break;
-            }
-            result = next;
-        }
-        return result;
-    }
-
-    Values values_;
-    std::set<std::string> mentioned_;  ///< free in some value so far
-};
-
-}  // namespace
-
-Expr cancel_correlated_differences(const Expr &e) {
-    return Canceller().mutate(e);
-}
-
-Stmt cancel_correlated_differences(const Stmt &s) {
-    return Canceller().mutate(s);
 }
 
 }  // namespace calotype::internal

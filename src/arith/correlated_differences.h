@@ -31,10 +31,4 @@ bool has_opposed_variable(const Expr &e, const Scope<Interval> &vars);
 /// another way, before it can see that they are the same.
 Expr cancel_like_terms(const Expr &e);
 
-/// Rewrite the sums and differences in s so that lets and common terms cancel before bounds are
-/// taken:
-///   let a = x + 5 in f(a - x)   ->   f(5)
-Expr cancel_correlated_differences(const Expr &e);
-Stmt cancel_correlated_differences(const Stmt &s);
-
 }  // namespace calotype::internal

@@ -111,11 +111,6 @@ Expr largest_lane(const Expr &e) {
     return ends ? ends->largest : VectorReduce::make(VectorReduce::Max, e, 1);
 }
 
-Expr smallest_lane(const Expr &e) {
-    const std::optional<Ends> ends = ends_of_lanes(e);
-    return ends ? ends->smallest : VectorReduce::make(VectorReduce::Min, e, 1);
-}
-
 Expr repeat_lanes(const Expr &e, int factor) {
     if (e.type().is_scalar() || factor == 1) {
         return Broadcast::make(e, factor);

@@ -12,9 +12,8 @@ Expr all_lanes(const Expr &condition);
 /// True where some lane of the Bool vector is: `ramp(x, 1, 8) < x8(n)` gives `x < n`. Without
 /// likely().
 Expr any_lane(const Expr &condition);
-/// The largest (smallest) lane of an integer vector.
+/// The largest lane of an integer vector.
 Expr largest_lane(const Expr &e);
-Expr smallest_lane(const Expr &e);
 
 /// Each lane `factor` times: (a, b) gives (a, a, b, b) for 2. A scalar is broadcast.
 Expr repeat_lanes(const Expr &e, int factor);

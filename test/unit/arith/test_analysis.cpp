@@ -182,16 +182,6 @@ TEST(Correlated, MonotonicExpressionsTakeTheEndsTogether) {
     EXPECT_EQ(text(simplify(bounds_of_correlated(x * 3 - x + y, scope))), "[n * 2, n * 2 + 23]");
 }
 
-TEST(Correlated, LetsAreCancelled) {
-    const Expr t = Variable::make(Int(32), "t");
-    EXPECT_EQ(text(cancel_correlated_differences(Let::make("t", x + 5, t - x))),
-              text(Let::make("t", x + 5, Expr(5))));
-    const Expr hidden = Let::make("t", x + 5, Let::make("x", y, t - x));
-    EXPECT_EQ(text(cancel_correlated_differences(hidden)), text(hidden)) << "another x";
-    const Expr kept = Let::make("t", y / 3, t - x);
-    EXPECT_EQ(text(cancel_correlated_differences(kept)), text(kept)) << "nothing cancels";
-}
-
 TEST(CorrelatedProperty, ValuesAreWithinTheBounds) {
     RandomExpr random(61);
     random.variables = {{"x", Int(32)}, {"y", Int(32)}, {"n", Int(32)}};
