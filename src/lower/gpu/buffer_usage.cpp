@@ -3,6 +3,7 @@
 
 #include "ir/visitor.h"
 #include "lower/names.h"
+#include "lower/runtime_calls.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -169,7 +170,7 @@ private:
             }
         }
         if (op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus) {
-            synchronized_ |= op->name == "calotype_semaphore_release";
+            synchronized_ |= device_order_of(op->name) == DeviceOrder::Releases;
             for (const Expr &e : op->args) {
                 pass_to_function(e);
             }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/record_launches.h"
 
-#include <set>
-
 #include "ir/mutator.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/device_calls.h"
 #include "lower/names.h"
+#include "lower/runtime_calls.h"
 
 namespace calotype {
 
@@ -16,14 +15,6 @@ using namespace internal;
 namespace {
 
 constexpr int recording_bytes = 24;
-
-/// Functions of the runtime that queue nothing and wait for nothing on a device.
-bool keeps_order(const std::string &function) {
-    static const std::set<std::string> functions = {
-        "calotype_device_malloc", "calotype_device_crop", "calotype_device_release_crop",
-        "calotype_malloc", "calotype_free"};
-    return functions.count(function) != 0 || function.rfind("calotype_error_", 0) == 0;
-}
 
 /// Whether a call in an expression may have to do with what a device does.
 class NeedsOrder : public GraphVisitor {
@@ -39,7 +30,7 @@ private:
     void visit(const Call *op) override {
         const bool has_effects =
             op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
-        found_ = found_ || (has_effects && !keeps_order(op->name));
+        found_ = found_ || (has_effects && device_order_of(op->name) != DeviceOrder::Keeps);
         GraphVisitor::visit(op);
     }
     bool found_ = false;

@@ -8,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/runtime_calls.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -52,8 +53,8 @@ Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
 /// The name of the semaphore that a statement releases, or "".
 std::string released_by(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
-    const bool releases =
-        call && call->call_kind == CallKind::Extern && call->name == release_function;
+    const bool releases = call && call->call_kind == CallKind::Extern &&
+                          device_order_of(call->name) == DeviceOrder::Releases;
     return releases ? call->args[0].as<Variable>()->name : "";
 }
 
