@@ -2,14 +2,14 @@
 // rfactor cuts an associative update f(args) = op(f(args), y) over RVars in two:
 //
 //     part(pure..., vs...) = identity
-//     part(args, vs...)    = op(part(args, vs...), y)          over the RVars that are not
-//     preserved f(pure...)           = op(f(pure...), part(pure..., preserved...))
+//     part(args, vs...)    = op(part(args, vs...), y)       over the RVars that are not preserved
+//     f(pure...)           = op(f(pure...), part(pure..., preserved...))
 //
 // The RVars may be loops made by splits and fuses. The new Func knows nothing of those: the leaf
 // loops become RVars of its own domain, and the original RVars expressions of them:
 //
-//     split r -> ro, ri by 8:    r = min + ro * 8 + ri,  ro < ceil(extent / 8),  ri < 8,  and where
-//     r < min + extent
+//     split r -> ro, ri by 8:    r = min + ro * 8 + ri
+//                                ro < ceil(extent / 8),  ri < 8,  and where r < min + extent
 #include <algorithm>
 #include <map>
 #include <set>

@@ -6,15 +6,17 @@
 
 namespace calotype {
 
-/// Requires:    all regions of stages are defined (infer_bounds), windows already slid.
-/// Establishes: names::realized_min/extent are defined around every Realize: the box of everything
-/// that its body touches.
-///              Where bound_storage fixes an extent it is that one, checked to be enough.
-/// Order:       after slide_windows, which changes what is computed where, and before storage is
-/// flattened.
-///
 ///     realize g([g.min_realized.0, g.extent_realized.0]) {...}   ->
-///         let g.min_realized.0 = f.s0.x: let g.extent_realized.0 = 2: realize g(...) {...}
+///         let g.min_realized.0 = f.s0.x
+///         let g.extent_realized.0 = 2
+///         realize g(...) {...}
+///
+/// Requires: all regions of stages are defined (infer_bounds), windows already slid.
+/// Establishes: names::realized_min/extent are defined around every Realize: the box of everything
+///     that its body touches. Where bound_storage fixes an extent it is that one, checked to be
+///     enough.
+/// Order: after slide_windows, which changes what is computed where, and before storage is
+///     flattened.
 Stmt bound_allocations(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -6,15 +6,16 @@
 
 namespace calotype {
 
-/// Requires:    the nest of build_nest; ctx.func_bounds.
-/// Establishes: names::stage_min/max of every stage are defined by LetStmts wherever they are used:
-/// at the top from the
-///              outputs' buffers, in each loop from what one iteration of it needs.
-/// Order:       right after the nest is complete, before anything moves or reshapes loops.
-///
 ///     f(x) = g(x) + g(x + 1);  g.compute_at(f, x)   ->
-///         for f.s0.x:  let g.s0.x.max = f.s0.x.max + 1:  let g.s0.x.min = f.s0.x.min:  realize g:
-///         ...
+///         for f.s0.x:
+///           let g.s0.x.max = f.s0.x.max + 1
+///           let g.s0.x.min = f.s0.x.min
+///           realize g: ...
+///
+/// Requires: the nest of build_nest; ctx.func_bounds.
+/// Establishes: names::stage_min/max of every stage are defined by LetStmts wherever they are used:
+///     at the top from the outputs' buffers, in each loop from what one iteration of it needs.
+/// Order: right after the nest is complete, before anything moves or reshapes loops.
 Stmt infer_bounds(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

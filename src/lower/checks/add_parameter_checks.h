@@ -6,12 +6,12 @@
 
 namespace calotype {
 
-/// Requires:    ctx.used, ctx.requirements.
-/// Establishes: scalar parameters lie in their declared range, requirements hold, wherever the
-/// statement runs. Order:       before add_buffer_checks, so that a bounds query is answered
-/// without them.
-///
 ///     s   ->   assert(p >= 1, calotype_error_param_too_small_i64("p", p, 1)); s
+///
+/// Requires: ctx.used, ctx.requirements.
+/// Establishes: scalar parameters lie in their declared range, requirements hold, wherever the
+///     statement runs.
+/// Order: before add_buffer_checks, so that a bounds query is answered without them.
 Stmt add_parameter_checks(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -22,8 +22,7 @@ namespace calotype {
 ///
 ///     let cuda.hold = alloca(16)
 ///     let cuda.begun = extern calotype_begin_kernels(__user_context,
-///     gpu_module_descriptor("cuda"),
-///         cuda.hold)
+///         gpu_module_descriptor("cuda"), cuda.hold)
 ///     assert(cuda.begun == 0, cuda.begun)
 ///     evaluate register_destructor("calotype_end_kernels", cuda.hold)
 ///     ...

@@ -11,19 +11,23 @@ namespace calotype {
 /// before calls of functions that may use the device, before copies that are really made, at the
 /// end.
 ///
-///     evaluate register_destructor(                   evaluate register_destructor(
-///         "calotype_end_kernels", cuda.hold)              "calotype_end_kernels", cuda.hold)
-///     let f.result = gpu_launch(cuda.hold, "f", ...)  let recording = alloca(24)
-///     assert(f.result == 0, f.result)                 evaluate calotype_begin_recording(cuda.hold,
-///     let g.result = gpu_launch(cuda.hold, "g", ...)      recording)
-///     assert(g.result == 0, g.result)              -> evaluate register_destructor(
-///     calotype_device_free(f.buffer)                      "calotype_end_recording", recording)
-///                                                     let f.result = gpu_record(recording, "f",
-///                                                     ...) assert(f.result == 0, f.result) let
-///                                                     g.result = gpu_record(recording, "g", ...)
-///                                                     assert(g.result == 0, g.result)
-///                                                     calotype_record_free(recording, f.buffer)
-///                                                     calotype_launch_recording(recording)
+///     evaluate register_destructor("calotype_end_kernels", cuda.hold)
+///     let f.result = gpu_launch(cuda.hold, "f", ...)
+///     assert(f.result == 0, f.result)
+///     let g.result = gpu_launch(cuda.hold, "g", ...)
+///     assert(g.result == 0, g.result)
+///     calotype_device_free(f.buffer)
+///   ->
+///     evaluate register_destructor("calotype_end_kernels", cuda.hold)
+///     let recording = alloca(24)
+///     evaluate calotype_begin_recording(cuda.hold, recording)
+///     evaluate register_destructor("calotype_end_recording", recording)
+///     let f.result = gpu_record(recording, "f", ...)
+///     assert(f.result == 0, f.result)
+///     let g.result = gpu_record(recording, "g", ...)
+///     assert(g.result == 0, g.result)
+///     calotype_record_free(recording, f.buffer)
+///     calotype_launch_recording(recording)
 ///
 /// In loops that run in parallel, and where two sides take turns, launches stay as they are.
 ///

@@ -23,7 +23,6 @@ namespace calotype {
 /// Establishes: nothing that other passes rely on.
 /// Order: before bounds inference and all that drops or repeats computations: what is traced is
 ///     what happens then.
-///              After inject_memoization: what is found in the cache is not computed.
 Stmt inject_tracing(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// simplify_late: the last word before code generation.
+// simplify_late: the last simplification, without hints.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -15,7 +15,7 @@ namespace calotype {
 ///
 /// Requires: nothing.
 /// Establishes: no likely, likely_if_innermost, promise_clamped or unsafe_promise_clamped.
-/// Order: last: passes before it leave redundancies for it to remove.
+/// Order: after the passes that leave redundancies for it to remove; those after it keep its form.
 Stmt simplify_late(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

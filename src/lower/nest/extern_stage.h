@@ -14,8 +14,8 @@ namespace calotype {
 ///     f.define_extern("work", {g, 3}, Int(32), {x})   ->
 ///         let f.crop = buffer_crop(..., f.buffer, f.s0.x.min, ...)
 ///         let f.extern_result = work(g.buffer, 3, f.crop)
-///         assert(f.extern_result == 0, calotype_error_extern_stage_failed("work",
-///         f.extern_result))
+///         assert(f.extern_result == 0,
+///             calotype_error_extern_stage_failed("work", f.extern_result))
 Stmt extern_stage_call(const Function &f, const internal::Box &region);
 
 /// From names::stage_min to names::stage_max in all dimensions.

@@ -26,9 +26,9 @@ struct SplitEffect {
 };
 
 /// `x` -> `xo`, `xi` with factor 8 and GuardWithIf:
-///     for x in [x.min, x.max]: body          for xo in [0, (extent + 7) / 8): for xi in [0, 8):
-///                                      ->      let x = xo * 8 + xi + x.min:  if (likely(x <=
-///                                      x.max)) body
+///     for x in [x.min, x.max]: body    ->    for xo in [0, (extent + 7) / 8): for xi in [0, 8):
+///                                              let x = xo * 8 + xi + x.min
+///                                              if (likely(x <= x.max)) body
 /// `extents` maps plain variable names to their extent where the schedule fixes it; the split adds
 /// its new variables. It decides whether a tail is needed at all. `fused` holds the variables that
 /// come from a fuse, however indirectly; the split adds its own. Their tails are guarded whatever

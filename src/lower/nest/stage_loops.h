@@ -12,8 +12,9 @@ namespace calotype {
 ///
 ///     f(x) = x * 2;  f.split(x, xo, xi, 8, TailStrategy::GuardWithIf)   ->
 ///         let f.s0.x.loop_min = f.s0.x.min ...
-///         for f.s0.xo: for f.s0.xi: let f.s0.x = f.s0.xo * 8 + f.s0.xi + f.s0.x.loop_min: if ...:
-///         f(f.s0.x) = f.s0.x * 2
+///         for f.s0.xo: for f.s0.xi:
+///           let f.s0.x = f.s0.xo * 8 + f.s0.xi + f.s0.x.loop_min
+///           if ...: f(f.s0.x) = f.s0.x * 2
 ///
 /// Free Variables of the result: names::stage_min/max of the pure variables, and parameters. Adds
 /// its loops to ctx.loops.
@@ -25,8 +26,10 @@ std::optional<StageKey> fused_with(const Definition &def);
 /// The loops of all stages of Funcs that are computed together. A stage that is computed with
 /// another runs inside of that one's outer loops, which then cover what both need:
 ///
-///     f.compute_with(g, y)   ->   for g.s0.y over both:  if (y is g's) for g.s0.x: g(..) = ..  if
-///     (y is f's) for f.s0.x: f(..) = ..
+///     f.compute_with(g, y)   ->
+///         for g.s0.y over both:
+///           if (y is g's) for g.s0.x: g(..) = ..
+///           if (y is f's) for f.s0.x: f(..) = ..
 Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx);
 
 /// The definition's expressions with its variables named as loops of the stage ("x" -> "f.s0.x").

@@ -14,8 +14,8 @@ namespace calotype {
 ///     for (k, 0, m) {                            allocate a[float32, 16*3] in gpu_shared_async
 ///       allocate a[float32, 16] in               if (0 < m) { async_copy(a, t, g, t, 1) }
 ///           gpu_shared_async                     commit
-///       a[t] = g[k*16 + t]                 ->    if (1 < m) { async_copy(a, t + 16, g, 16 + t, 1)
-///       } f[t] = f[t] + a[15 - t]                  commit
+///       a[t] = g[k*16 + t]                 ->    if (1 < m) { async_copy(a, t+16, g, 16+t, 1) }
+///       f[t] = f[t] + a[15 - t]                  commit
 ///     }                                          for (k, 0, m) {
 ///                                                  wait(1)
 ///                                                  barrier
@@ -30,7 +30,7 @@ namespace calotype {
 /// The barrier is for both: what was copied is there for all threads, and no thread still reads the
 /// copy that is filled next. Stores of other things than what device memory holds stay stores.
 /// Loops in the loop are done in the same way, each with its own storage.
-/// Where the filling hangs on what the loop computes, where threads run the loop differently, or
+/// If the filling depends on what the loop computes, if the loop is divergent, or
 /// where no loop is around, the storage becomes GPUShared.
 ///
 /// Requires: the form of lower/gpu/kernel_nest.h.
