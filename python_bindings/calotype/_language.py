@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The names of the language: those of the extension module, and what is easier in Python."""
 
-from . import _core, _generator
+from . import _core, _generator, _notebook
 from ._core import *  # noqa: F403
 from ._core import BoundaryConditions, Func, RVar, Var, _, _0, _1, _2, _3, _4, _5, _6, _7, _8, _9
 from ._generator import *  # noqa: F403
+from ._notebook import Report, compile_stats, kernel_cache_stats  # noqa: F401
+
+_notebook.install()
 
 
 def vars(names: str) -> tuple:
@@ -25,4 +28,4 @@ def funcs(names: str) -> tuple:
 __all__ = [name for name in dir(_core) if not name.startswith("_")]
 __all__ += ["_", "_0", "_1", "_2", "_3", "_4", "_5", "_6", "_7", "_8", "_9"]
 __all__ += ["vars", "rvars", "funcs"]
-__all__ += _generator.__all__
+__all__ += _generator.__all__ + ["Report"]

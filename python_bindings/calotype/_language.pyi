@@ -13,6 +13,9 @@ from ._core import _8 as _8
 from ._core import _9 as _9
 from ._core import Func, RVar, Var
 from ._generator import *
+from ._notebook import Report as Report
+from ._notebook import compile_stats as compile_stats
+from ._notebook import kernel_cache_stats as kernel_cache_stats
 
 def vars(names: str) -> tuple[Var, ...]: ...
 def rvars(names: str) -> tuple[RVar, ...]: ...

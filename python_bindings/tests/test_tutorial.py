@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Each lesson of the tutorial runs, and so does the code in docs/python.md."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -14,8 +15,11 @@ lessons = sorted((root / "python_bindings" / "tutorial").glob("lesson_*.py"))
 
 
 def run(tmp_path, *command):
+    # Other tests of this process may have a driver without a GPU.
+    env = {k: v for k, v in os.environ.items() if k != "CT_CUDA_DRIVER_LIBRARY"}
+    command = [sys.executable, *command]
     done = subprocess.run(
-        [sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -26,7 +30,7 @@ def test_lesson(lesson, tmp_path):
 
 
 def test_lessons_are_found():
-    assert len(lessons) >= 6
+    assert len(lessons) == 10
 
 
 def test_docs(tmp_path):
