@@ -183,7 +183,7 @@ def test_an_extension_of_torch_in_cpp(tmp_path):
         pytest.skip("there is no compiler, or no headers of Calotype")
     cpp_extension = pytest.importorskip("torch.utils.cpp_extension")
     image, gain = ct.ImageParam(ct.Float(32), 2, "image"), ct.Param(ct.Float(32), "gain")
-    f = ct.Func("result")
+    f = ct.Func("wrapped")  # the result has the name of the function
     f[x, y] = image[x, y] * gain
     base, types = str(tmp_path / "wrapped"), ct.OutputFileType
     kinds = {types.pytorch_wrapper: ".pytorch.h", types.c_header: ".h", types.static_library: ".a"}

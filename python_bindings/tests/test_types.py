@@ -40,3 +40,23 @@ def test_the_package_passes_mypy(tmp_path):
 def test_the_package_says_that_it_is_typed():
     for name in ("py.typed", "_core.pyi", "runtime/_runtime.pyi"):
         assert (package / name).exists(), name
+
+
+# How functions and classes of nanobind look to stubtest, which knows those of Python and C.
+OF_NANOBIND = re.compile(
+    r"is not a function|metaclass differs|disjoint base|stub is a staticmethod but runtime is not"
+    r"|__init__ is inconsistent, stub does not have \*args|__nb_enum__ is not present in stub"
+    r"|__all__ is not present in stub|calotype\.torch failed to import|No module named 'torch'"
+)
+
+
+def test_stubs_say_what_is_there():
+    command = [sys.executable, "-m", "mypy.stubtest", "calotype", "--concise"]
+    env = {**os.environ, "MYPYPATH": str(package.parent)}
+    options = ["--mypy-config-file", str(here / "mypy.ini")]
+    done = subprocess.run(
+        command + options, capture_output=True, text=True, env=env, cwd=here, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) > 100, done
+    assert [line for line in lines if not OF_NANOBIND.search(line)] == []

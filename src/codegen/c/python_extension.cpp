@@ -158,7 +158,7 @@ void write_torch_function(std::ostream &out, const LoweredModule &module, const 
         << "inline void " << name << "_th_(" << parameters << ") {\n"
         << "    calotype::pytorch::Call call(\"" << name << "\", "
         << (on_cuda ? "calotype_cuda_device_interface()" : "nullptr") << ");\n"
-        << tensors << "    call.check(" << name << "(" << arguments << "));\n"
+        << tensors << "    call.check(::" << name << "(" << arguments << "));\n"
         << results << "}\n";
 }
 
