@@ -57,6 +57,9 @@ void add_to_environment(const Function &f, Environment *env, std::vector<std::st
     for (const auto &wrapper : f.schedule().wrappers) {
         add_to_environment(Function(wrapper.second), env, by_name);
     }
+    if (f->wrapped) {
+        add_to_environment(Function(IntrusivePtr<FunctionContents>(f->wrapped)), env, by_name);
+    }
     by_name->insert(by_name->end(), calls.called_by_name.begin(), calls.called_by_name.end());
 }
 
@@ -124,6 +127,7 @@ private:
 
 /// Gives a copy of the members its own definitions and loop levels.
 void copy_parts(FunctionContents *c) {
+    c->wrapped = nullptr;  // copies of whole pipelines are found by name
     for_each_part<DefinitionPtr>(
         *c, [](DefinitionPtr &d) { d = d.defined() ? DefinitionPtr(new Definition(*d)) : d; });
     for_each_part<LoopLevel>(*c, [](LoopLevel &level) { level = level.lock().copy(); });

@@ -20,6 +20,14 @@ using namespace internal;
 
 using internal::DefinitionCheck;
 
+FunctionContents::~FunctionContents() {
+    for (const auto &entry : schedule.wrappers) {
+        if (entry.second->wrapped == this) {
+            entry.second->wrapped = nullptr;
+        }
+    }
+}
+
 Function::Function(const std::string &name) : contents_(new FunctionContents(name)) {
     user_assert(!name.empty()) << "the name of a func is empty";
     user_assert(name.find('.') == std::string::npos)

@@ -20,6 +20,8 @@ class FunctionContents : public Symbol {
 public:
     explicit FunctionContents(std::string name) : Symbol(SymbolKind::Function, std::move(name)) {
     }
+    FunctionContents(const FunctionContents &) = default;
+    ~FunctionContents() override;
     std::vector<std::string> args;     ///< names of the pure variables, one a dimension
     std::vector<Type> output_types;    ///< one a tuple element
     std::vector<Type> required_types;  ///< declared by Func(type, dims, name); empty if free
@@ -42,6 +44,8 @@ public:
     /// Of an extern stage: a definition without values that holds the loops around the call (dims
     /// of ForType::Extern are inside the call itself).
     DefinitionPtr extern_schedule;
+    /// Of a wrapper: the Func that it belongs to and calls by name, null once that has gone.
+    FunctionContents *wrapped = nullptr;
     /// The pure definition is a plain call of one source at the same coordinates, to be carried out
     /// by the runtime's buffer copy, onto this device.
     std::optional<DeviceAPI> copy_to;

@@ -77,6 +77,7 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
         wrappers[name] = made.contents();
     }
     made->frozen = !clone;
+    made->wrapped = clone ? nullptr : func_.contents().get();
     return Func(made);
 }
 

@@ -27,6 +27,11 @@ std::string ring_name(const std::string &func, int consumer) {
     return func + ".ring_semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
 }
 
+/// Counts free places in folded storage.
+std::string fold_name(const std::string &func, int consumer) {
+    return func + ".folding_semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
+}
+
 Expr semaphore(const std::string &name) {
     return Variable::make(type_of<calotype_semaphore_t *>(), name);
 }
@@ -37,8 +42,8 @@ Stmt call_semaphore(const char *function, const Expr &semaphore, const Expr &n) 
 
 const char *const release_function = "calotype_semaphore_release";
 
-Stmt release(const std::string &name) {
-    return call_semaphore(release_function, semaphore(name), 1);
+Stmt release(const std::string &name, const Expr &n = 1) {
+    return call_semaphore(release_function, semaphore(name), n);
 }
 
 /// The semaphore, set to n, round body.
@@ -104,7 +109,7 @@ private:
         }
         std::vector<Stmt> releases;
         for (const std::string &name : it->second) {
-            releases.push_back(release(name));
+            releases.push_back(release(name, op->value.as<Call>()->args[1]));
         }
         return Block::make(releases);
     }
@@ -191,7 +196,39 @@ private:
         if (!r || op->name == keep_ || is_read(r->body, op->name)) {
             return s;
         }
-        return mutate(without_production(r->body, op->name));
+        const Stmt rest = without_production(r->body, op->name);
+        const std::map<std::string, std::vector<std::string>> none = {{fold_name(op->name, 0), {}}};
+        return mutate(ReplaceSemaphores(none).mutate(rest));
+    }
+
+    /// What held storage that is not needed has nothing to hold.
+    Stmt visit(const HoistedStorage *op) override {
+        const Stmt s = Mutator::visit(op);
+        const HoistedStorage *hoisted = s.as<HoistedStorage>();
+        return !hoisted || op->name == keep_ || is_stored(hoisted->body, op->name) ? s
+                                                                                   : hoisted->body;
+    }
+
+    static bool is_stored(const Stmt &s, const std::string &name) {
+        class Finder : public Visitor {
+        public:
+            explicit Finder(const std::string &name) : name_(name) {
+            }
+            bool found = false;
+
+        private:
+            using Visitor::visit;
+            void visit(const Realize *op) override {
+                found = found || op->name == name_;
+                Visitor::visit(op);
+            }
+            void visit(const Provide *) override {
+            }
+            const std::string &name_;
+        };
+        Finder finder(name);
+        finder(s);
+        return finder.found;
     }
 
     static bool is_read(const Stmt &s, const std::string &name) {
@@ -245,8 +282,11 @@ private:
 /// then does nothing.
 class Side : public Mutator {
 public:
+    /// By the name of a semaphore that counts room in storage: the Func whose storage it is.
+    using Rooms = std::map<std::string, std::string>;
     /// With `ring`, the storage is reused, and the producer has to wait for a free copy.
-    Side(const std::string &func, bool ring) : func_(func), ring_(ring) {
+    Side(const std::string &func, bool ring, const Rooms &rooms)
+        : func_(func), ring_(ring), rooms_(rooms) {
     }
 
 protected:
@@ -300,6 +340,7 @@ protected:
 
     const std::string &func_;
     const bool ring_;
+    const Rooms &rooms_;
 };
 
 /// Keeps the production of the Func, and of Funcs whose storage is inside: those it may need.
@@ -333,6 +374,22 @@ private:
     Stmt visit(const Evaluate *) override {
         return Stmt();
     }
+    /// Room in the storage of another Func is given back by those who read it.
+    Stmt visit(const Block *op) override {
+        const Stmt first = mutate(op->first);
+        const Evaluate *evaluate = op->rest.as<Evaluate>();
+        const auto room = rooms_.find(evaluate ? released_by(evaluate) : "");
+        const bool reads = room != rooms_.end() && room->second != func_ && first.defined() &&
+                           uses_buffer(first, room->second);
+        return Block::make(first, reads ? op->rest : mutate(op->rest));
+    }
+    Stmt visit(const Acquire *op) override {
+        const Stmt body = mutate(op->body);
+        const auto room = rooms_.find(acquired_by(op));
+        const bool needless = room != rooms_.end() && room->second != func_ && body.defined() &&
+                              !uses_buffer(body, room->second);
+        return !body.defined() || needless ? body : Acquire::make(op->semaphore, op->count, body);
+    }
     Stmt visit(const AssertStmt *) override {
         return Stmt();
     }
@@ -359,6 +416,12 @@ private:
         }
         const Stmt consume = ring_ ? Block::make(op, release(ring_name(func_, 0))) : Stmt(op);
         return Acquire::make(semaphore(semaphore_name(func_, 0)), 1, consume);
+    }
+    Stmt visit(const Acquire *op) override {
+        const Stmt body = mutate(op->body);
+        return !body.defined() || acquired_by(op) == fold_name(func_, 0)
+                   ? body
+                   : Acquire::make(op->semaphore, op->count, body);
     }
 };
 
@@ -404,24 +467,34 @@ private:
     Stmt fork(const std::string &name, const Stmt &body, const Expr &copies) {
         ScopedBinding<> bind(forked_, name);
         const bool ring = copies.defined();
-        Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring).mutate(body));
-        Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring).mutate(body));
+        AcquiredNames acquired;
+        acquired(body);
+        for (const std::string &func : acquired_rooms(acquired.names)) {
+            rooms_[fold_name(func, 0)] = func;
+        }
+        const bool folded = acquired.names.count(fold_name(name, 0)) > 0;
+        Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring, rooms_).mutate(body));
+        Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring, rooms_).mutate(body));
         check_needs(name, body, producer);
         add_consumer(name);
         share_semaphores(producer, consumer);
         consumer = mutate(consumer);
         // By now it is known how many consumers there are.
         const int consumers = consumers_.at(name);
-        std::vector<std::string> all, rings;
+        std::vector<std::string> all, rings, folds;
         for (int i = 0; i < consumers; i++) {
             all.push_back(semaphore_name(name, i));
             rings.push_back(ring_name(name, i));
+            folds.push_back(fold_name(name, i));
         }
-        producer = mutate(ReplaceSemaphores({{all[0], all}, {rings[0], rings}}).mutate(producer));
+        producer = mutate(ReplaceSemaphores({{all[0], all}, {rings[0], rings}, {folds[0], folds}})
+                              .mutate(producer));
         Stmt result = Fork::make(producer, consumer);
         for (int i = 0; i < consumers; i++) {
             result = with_semaphore(all[i], 0, result);
             result = ring ? with_semaphore(rings[i], copies, result) : result;
+            const Expr places = Variable::make(Int(32), folding_places(name));
+            result = folded ? with_semaphore(folds[i], places, result) : result;
         }
         return result;
     }
@@ -429,6 +502,7 @@ private:
     /// Registers the next consumer of an async Func; its number.
     int add_consumer(const std::string &func) {
         const int number = consumers_[func]++;
+        rooms_[ring_name(func, number)] = rooms_[fold_name(func, number)] = func;
         waits_for_[semaphore_name(func, number)] = {func, number};
         return number;
     }
@@ -446,18 +520,30 @@ private:
                 continue;
             }
             const auto [func, number] = waits->second;
-            const std::string ring = ring_name(func, number);
+            const std::string ring = ring_name(func, number), fold = fold_name(func, number);
             if (!uses_buffer(consumer, func)) {
-                consumer = ReplaceSemaphores({{name, {}}, {ring, {}}}).mutate(consumer);
+                consumer = ReplaceSemaphores({{name, {}}, {ring, {}}, {fold, {}}}).mutate(consumer);
             } else if (!uses_buffer(producer, func)) {
-                producer = ReplaceSemaphores({{name, {}}, {ring, {}}}).mutate(producer);
+                producer = ReplaceSemaphores({{name, {}}, {ring, {}}, {fold, {}}}).mutate(producer);
             } else {
                 const int next = add_consumer(func);
                 consumer = ReplaceSemaphores({{name, {semaphore_name(func, next)}},
-                                              {ring, {ring_name(func, next)}}})
+                                              {ring, {ring_name(func, next)}},
+                                              {fold, {fold_name(func, next)}}})
                                .mutate(consumer);
             }
         }
+    }
+
+    /// The Funcs in whose folded storage room is acquired.
+    std::vector<std::string> acquired_rooms(const std::set<std::string> &names) const {
+        std::vector<std::string> funcs;
+        for (const auto &entry : ctx_.env) {
+            if (names.count(fold_name(entry.first, 0))) {
+                funcs.push_back(entry.first);
+            }
+        }
+        return funcs;
     }
 
     /// What the producer reads must be produced on its side, or before both.
@@ -491,9 +577,22 @@ private:
     std::map<std::string, int> consumers_;  ///< of async Funcs
     /// By the name of a semaphore: the Func and the number of its consumer.
     std::map<std::string, std::pair<std::string, int>> waits_for_;
+    Side::Rooms rooms_;
 };
 
 }  // namespace
+
+std::string folding_semaphore(const std::string &func) {
+    return fold_name(func, 0);
+}
+
+std::string folding_places(const std::string &func) {
+    return func + ".folding_places";
+}
+
+Stmt release_places(const std::string &func, const Expr &n) {
+    return release(fold_name(func, 0), n);
+}
 
 Stmt fork_async_producers(const Stmt &s, LowerContext &ctx) {
     return ForkAsyncProducers(ctx).mutate(s);

@@ -23,6 +23,10 @@ namespace calotype {
 /// waits until the consumer is done with a copy of the storage. There is one, or as many as
 /// ring_buffer says: iteration i uses copy i % n, by a further dimension of the storage.
 ///
+/// Where storage is folded, fold_storage has put the loop's body into an Acquire of room in it and
+/// the release of what no later iteration reads: the producer takes the first, the consumer gives
+/// the second.
+///
 /// Storage in GPUSharedAsync is not hoisted: pipeline_async_copies makes the ring, outside of the
 /// loop that fills it.
 ///
@@ -32,6 +36,13 @@ namespace calotype {
 /// Establishes: Fork and Acquire nodes; no Func is async any more.
 /// Order: after passes that reason about the order of iterations; before split_tuples, which sees
 ///     one storage as several.
+/// The semaphore that counts free places in the folded storage of an async Func, and the let that
+/// holds how many there are.
+std::string folding_semaphore(const std::string &func);
+std::string folding_places(const std::string &func);
+/// The statement that gives n places back.
+Stmt release_places(const std::string &func, const Expr &n);
+
 Stmt fork_async_producers(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

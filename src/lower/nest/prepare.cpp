@@ -88,6 +88,56 @@ void redirect_calls(const Function &consumer, const std::string &from, const Fun
     }
 }
 
+/// The Funcs by which `consumer` reads f: itself, or, where it does not call f, those that do of
+/// all that it needs.
+std::set<std::string> readers(const Function &consumer, const std::string &f,
+                              const Environment &env) {
+    const auto calls_f = [&](const Function &g) {
+        return find_direct_calls(g, env).count(f) > 0;
+    };
+    if (calls_f(consumer)) {
+        return {consumer.name()};
+    }
+    std::set<std::string> seen, found;
+    std::vector<Function> open = {consumer};
+    while (!open.empty()) {
+        const Function g = open.back();
+        open.pop_back();
+        if (!seen.insert(g.name()).second || g.name() == f) {
+            continue;
+        }
+        if (calls_f(g)) {
+            found.insert(g.name());
+        }
+        for (const auto &callee : find_direct_calls(g, env)) {
+            open.push_back(callee.second);
+        }
+    }
+    return found;
+}
+
+/// For each Func that reads f, the wrapper to read instead. `f.in(g)` where g reads f by way of
+/// others means these, unless they have a wrapper of their own.
+std::map<std::string, Function> wrappers_by_reader(const Function &f, const Environment &env) {
+    std::map<std::string, Function> result;
+    for (const auto &[consumer, wrapper] : f.schedule().wrappers) {
+        auto g = env.find(consumer);
+        if (g != env.end()) {
+            for (const std::string &reader : readers(g->second, f.name(), env)) {
+                if (reader == consumer || reader != wrapper->name) {
+                    result.emplace(reader, Function(wrapper));
+                }
+            }
+        }
+    }
+    for (const auto &[consumer, wrapper] : f.schedule().wrappers) {
+        if (env.count(consumer)) {
+            result[consumer] = Function(wrapper);
+        }
+    }
+    return result;
+}
+
 /// `f.in(g)`: g reads the wrapper instead of f. A wrapper for all consumers ("") leaves out
 /// wrappers of f themselves.
 void apply_wrappers(const Environment &env) {
@@ -98,14 +148,19 @@ void apply_wrappers(const Environment &env) {
         for (const auto &w : wrappers) {
             wrapper_names.insert(w.second->name);
         }
+        if (wrappers.empty()) {
+            continue;
+        }
+        const std::map<std::string, Function> by_reader = wrappers_by_reader(f, env);
+        const auto for_all = wrappers.find("");
         for (const auto &consumer : env) {
-            auto w = wrappers.find(consumer.first);
-            if (w == wrappers.end() && !wrapper_names.count(consumer.first) &&
-                consumer.first != f.name()) {
-                w = wrappers.find("");
-            }
-            if (w != wrappers.end()) {
-                redirect_calls(consumer.second, f.name(), Function(w->second));
+            const auto w = by_reader.find(consumer.first);
+            const bool is_own =
+                wrapper_names.count(consumer.first) > 0 || consumer.first == f.name();
+            if (w != by_reader.end() && (!is_own || wrappers.count(consumer.first))) {
+                redirect_calls(consumer.second, f.name(), w->second);
+            } else if (for_all != wrappers.end() && !is_own) {
+                redirect_calls(consumer.second, f.name(), Function(for_all->second));
             }
         }
     }

@@ -78,6 +78,25 @@ void check_storage(const Function &f) {
         << ", which this build makes no code for";
 }
 
+/// Whether f calls the Func of that name, itself or by way of others.
+bool reaches(const Function &f, const std::string &name, const Environment &env) {
+    std::set<std::string> seen;
+    std::vector<Function> open = {f};
+    while (!open.empty()) {
+        const Environment callees = find_direct_calls(open.back(), env);
+        open.pop_back();
+        if (callees.count(name)) {
+            return true;
+        }
+        for (const auto &callee : callees) {
+            if (seen.insert(callee.first).second) {
+                open.push_back(callee.second);
+            }
+        }
+    }
+    return false;
+}
+
 /// `f.in(g)` where g does not call f. Where f is itself a wrapper, g calls it once that is applied.
 void check_wrappers(const LowerContext &ctx) {
     std::set<std::string> wrappers;
@@ -90,8 +109,9 @@ void check_wrappers(const LowerContext &ctx) {
         for (const auto &[consumer, wrapper] : f.schedule().wrappers) {
             const auto g = ctx.env.find(consumer);
             user_assert(g == ctx.env.end() || wrappers.count(name) || wrappers.count(consumer) ||
-                        find_direct_calls(g->second, ctx.env).count(name))
-                << "func " << name << " is wrapped for " << consumer << ", which does not call it";
+                        reaches(g->second, name, ctx.env))
+                << "func " << name << " is wrapped for " << consumer
+                << ", which calls it neither itself nor by way of others";
         }
     }
 }

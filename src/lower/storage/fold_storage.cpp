@@ -18,13 +18,16 @@
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/nest/fork_async_producers.h"
 #include "lower/storage/handle_names.h"
 #include "lower/uses_of.h"
+#include "runtime/abi/threads.h"
 
 namespace calotype {
 
@@ -98,6 +101,21 @@ std::optional<int64_t> bound_in_all_cases(const Expr &extent, const Scope<Interv
         largest = std::max(largest.value_or(*bound), *bound);
     }
     return largest;
+}
+
+/// The expression without the Selects whose answers make no difference.
+Expr without_idle_questions(const Expr &e, int questions = 4) {
+    FindQuestion finder;
+    finder(e);
+    if (!finder.question.defined() || questions == 0) {
+        return e;
+    }
+    const auto with = [&](const Expr &answer) {
+        return without_idle_questions(simplify(substitute(finder.question, answer, e)),
+                                      questions - 1);
+    };
+    const Expr if_true = with(const_true());
+    return equal(if_true, with(const_false())) ? if_true : e;
 }
 
 /// Coordinates of `func` modulo the factor.
@@ -224,11 +242,45 @@ private:
             }
         }
         if (fold) {
-            return with_body(op, Block::make(check, op->body));
+            return with_body(
+                op,
+                Block::make(check, f_.schedule().async ? waiting_for_room(op, touched) : op->body));
         }
         const bool self_contained =
             !provided.empty() && (required.empty() || box_contains(provided, required));
         return self_contained ? with_body(op, search(op->body)) : Stmt(op);
+    }
+
+    /// The producer may be ahead of the consumer as far as there is room. With [a(i), b(i)] for
+    /// what iteration i touches, it takes room up to b(i) when it comes there, and what is below
+    /// a(i + 1) is given back after i. The first iteration takes all there is, and the last gives
+    /// all back, as the loop may be run again, and then begins elsewhere.
+    Stmt waiting_for_room(const For *loop, const Box &touched) const {
+        const Interval &window = touched[size_t(fold->dimension)];
+        const bool forward = schedule_of(fold->dimension)->fold_forward;
+        const Expr a = without_idle_questions(simplify(forward ? window.min : -window.max)),
+                   b = without_idle_questions(simplify(forward ? window.max : -window.min));
+        const auto grows = [&](const Expr &e) {
+            const Monotonic m = is_monotonic(e, loop->name);
+            return m == Monotonic::Increasing || m == Monotonic::Constant;
+        };
+        user_assert(grows(a) && grows(b))
+            << "func " << f_.name()
+            << " cannot be folded: it is async, and what iterations of loop " << loop->name
+            << " touch in dimension " << f_.args()[size_t(fold->dimension)]
+            << " could not be shown to move in one direction";
+        const Expr i = Variable::make(Int(32), loop->name), first = loop->min,
+                   last = loop->min + loop->extent - 1;
+        const auto in = [&](const Expr &e, const Expr &iteration) {
+            return substitute(loop->name, iteration, e);
+        };
+        const Expr start = in(a, first);
+        const Expr taken = max(b - start + 1, fold->factor);
+        const Expr acquired = simplify(taken - select(i == first, 0, in(taken, i - 1)));
+        const Expr released = simplify(select(i == last, taken - (a - start), in(a, i + 1) - a));
+        return Acquire::make(
+            Variable::make(type_of<calotype_semaphore_t *>(), folding_semaphore(f_.name())),
+            acquired, Block::make(loop->body, release_places(f_.name(), released)));
     }
 
     const StorageDim *schedule_of(int d) const {
@@ -371,7 +423,10 @@ private:
         searched = FoldAccesses(op->name, fold).mutate(searched);
         Region bounds = op->bounds;
         bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
-        return folding.with_memory(with_body(op, bounds, searched));
+        const Stmt folded = folding.with_memory(with_body(op, bounds, searched));
+        return it->second.schedule().async
+                   ? LetStmt::make(folding_places(op->name), fold.factor, folded)
+                   : folded;
     }
 
     static Stmt with_body(const Realize *op, const Region &bounds, const Stmt &body) {
@@ -395,9 +450,11 @@ private:
         user_assert(!told || !uses_header)
             << "func " << f.name()
             << " cannot be folded: it is passed to an extern stage as a whole";
-        user_assert(!told || !f.schedule().async)
+        user_assert(!told || !f.schedule().async ||
+                    f.schedule().hoist_storage_level == f.schedule().store_level)
             << "func " << f.name()
-            << " cannot be folded: it is async, and its producer could run ahead of its consumer";
+            << " cannot be folded: it is async, and its storage is hoisted out of loops; give it a "
+               "ring_buffer instead";
         user_assert(!told || !f.schedule().memoized)
             << "func " << f.name() << " cannot be folded: it is memoized";
         return !uses_header && !f.schedule().memoized &&

@@ -115,7 +115,7 @@ TEST_F(Contradictions, WrapperThatNobodyCalls) {
     f.compute_root();
     f.in(g).compute_root();
     EXPECT_COMPILE_ERROR(compile(h), "func " + f.name() + " is wrapped for " + g.name() +
-                                         ", which does not call it");
+                                         ", which calls it neither itself nor by way of others");
 }
 
 TEST_F(Contradictions, WrappersAndTheirConsumersAreComplete) {

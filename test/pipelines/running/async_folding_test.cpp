@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Producers that run ahead of their consumers as far as folded storage has room.
+#include <calotype/calotype.h>
+
+#include <gtest/gtest.h>
+
+namespace calotype::test {
+namespace {
+
+const Var x("x"), y("y"), xo("xo"), xi("xi");
+
+/// Something that takes a while, so that the sides drift apart.
+Expr slowly(const Expr &e) {
+    return cast<int>(round(e + 0.1f * sin(cast<float>(e)) * sin(cast<float>(e)) * 0.01f));
+}
+
+TEST(AsyncFolding, forward) {
+    Func f("f"), g("g");
+    f(x) = slowly(x);
+    g(x) = slowly(f(x) + f(x - 1));
+    f.store_root().compute_at(g, x).fold_storage(x, 8).async();
+    for (int again = 0; again < 20; again++) {
+        Buffer<int> result = g.realize({100});
+        result.for_each_element([&](int i) { ASSERT_EQ(result(i), 2 * i - 1); });
+    }
+}
+
+TEST(AsyncFolding, backward) {
+    Func f("f"), g("g");
+    f(x) = slowly(x);
+    g(x) = slowly(f(-x) + f(1 - x));
+    f.store_root().compute_at(g, x).fold_storage(x, 4, false).async();
+    for (int again = 0; again < 20; again++) {
+        Buffer<int> result = g.realize({100});
+        result.for_each_element([&](int i) { ASSERT_EQ(result(i), 1 - 2 * i); });
+    }
+}
+
+TEST(AsyncFolding, rows_of_which_points_slide) {
+    for (const bool by_points : {false, true}) {
+        Func f("f"), g("g");
+        f(x, y) = slowly(x + 10 * y);
+        g(x, y) = f(x - 1, y - 1) + f(x + 1, y + 1);
+        by_points ? f.compute_at(g, x) : f.compute_at(g, y);
+        f.store_root().fold_storage(y, 4).async();
+        for (int again = 0; again < 10; again++) {
+            Buffer<int> result = g.realize({16, 30});
+            result.for_each_element(
+                [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + 10 * j)); });
+        }
+    }
+}
+
+/// The inner loop runs again and again, each time with all of the storage.
+TEST(AsyncFolding, along_an_inner_loop) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x, y) + f(x + 3, y);
+    f.store_at(g, y).compute_at(g, x).fold_storage(x, 5).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = g.realize({13, 20});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + 10 * j) + 3); });
+    }
+}
+
+TEST(AsyncFolding, one_behind_another) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x, y - 1) + f(x, y + 1);
+    h(x, y) = g(x - 1, y) + g(x + 1, y + 1);
+    f.store_root().compute_at(h, y).fold_storage(y, 4).async();
+    g.store_root().compute_at(h, y).fold_storage(y, 2).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = h.realize({16, 30});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 4 * (i + 10 * j) + 20); });
+    }
+}
+
+/// Both the next stage and the one after it read what runs ahead.
+TEST(AsyncFolding, for_two_consumers) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x, y) + 1;
+    h(x, y) = g(x, y) + f(x, y - 1) + f(x, y);
+    f.store_root().compute_at(h, y).fold_storage(y, 4).async();
+    g.store_root().compute_at(h, y).fold_storage(y, 2).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = h.realize({16, 30});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 3 * (i + 10 * j) - 10 + 1); });
+    }
+}
+
+TEST(AsyncFolding, sizes_known_as_it_runs) {
+    Param<int> factor("factor");
+    Func f("f"), g("g");
+    f(x) = slowly(x);
+    g(x) = f(x) + f(x - 1);
+    f.store_root().compute_at(g, x).fold_storage(x, factor).async();
+    for (int places : {2, 3, 9}) {
+        factor.set(places);
+        Buffer<int> result = g.realize({50});
+        result.for_each_element([&](int i) { ASSERT_EQ(result(i), 2 * i - 1); });
+    }
+}
+
+/// Rings in which each side of a chain is ahead of the next.
+TEST(AsyncRings, one_behind_another) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = f(x, y) + f(x + 1, y);
+    h(x, y) = g(x, y) + 1;
+    f.compute_at(h, y).hoist_storage(h, Var::outermost()).ring_buffer(2).async();
+    g.compute_at(h, y).hoist_storage(h, Var::outermost()).ring_buffer(2).async();
+    for (int again = 0; again < 10; again++) {
+        Buffer<int> result = h.realize({16, 30});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + 10 * j) + 2); });
+    }
+}
+
+}  // namespace
+}  // namespace calotype::test
