@@ -85,7 +85,12 @@ public:
     /// A typical value, for tuning.
     template<typename T>
     void set_estimate(const T &value) {
-        if (parameter_.defined()) {
+        if (!parameter_.defined()) {
+            return;
+        }
+        if constexpr (std::is_null_pointer<T>::value) {
+            parameter_.set_estimate(reinterpret(type(), Expr(uint64_t(0))));
+        } else {
             parameter_.set_estimate(cast(type(), Expr(value)));
         }
     }
@@ -249,6 +254,21 @@ struct ScalarInputFamily<true> : InputArray<InputScalar> {
         limits_ = std::move(limits);
     }
 };
+
+// Elements of arrays of inputs are of this namespace: the operators of Expr are found for them.
+using calotype::operator+;
+using calotype::operator-;
+using calotype::operator*;
+using calotype::operator/;
+using calotype::operator%;
+using calotype::operator<;
+using calotype::operator>;
+using calotype::operator<=;
+using calotype::operator>=;
+using calotype::operator==;
+using calotype::operator!=;
+using calotype::operator&&;
+using calotype::operator||;
 
 }  // namespace internal
 }  // namespace calotype

@@ -92,6 +92,9 @@ public:
     Parameter parameter() const {
         return output_buffer().parameter();
     }
+    operator OutputImageParam() const {
+        return output_buffer();
+    }
     int host_alignment() const {
         return output_buffer().host_alignment();
     }

@@ -115,14 +115,54 @@ namespace {
 
 thread_local UniqueNames *names_of_scope = nullptr;
 
-UniqueNames &names_in_use() {
-    static UniqueNames names_of_process;
-    return names_of_scope ? *names_of_scope : names_of_process;
+/// The names of a process, and which of them were made before its first scope: those of global
+/// objects, which pipelines in scopes may use.
+class NamesOfProcess {
+public:
+    static NamesOfProcess &get() {
+        static NamesOfProcess names;
+        return names;
+    }
+
+    std::string make(std::string_view prefix, bool numbered) {
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            if (!had_scope_) {
+                early_.emplace_back(prefix, numbered);
+            }
+        }
+        return make_in(names_, prefix, numbered);
+    }
+
+    /// So that none of them is made again.
+    void repeat_early_names(UniqueNames &names) {
+        std::lock_guard<std::mutex> lock(mutex_);
+        had_scope_ = true;
+        for (const auto &[prefix, numbered] : early_) {
+            make_in(names, prefix, numbered);
+        }
+    }
+
+    static std::string make_in(UniqueNames &names, std::string_view prefix, bool numbered) {
+        return numbered ? names.numbered(prefix) : names.unique(prefix);
+    }
+
+private:
+    UniqueNames names_;
+    std::mutex mutex_;
+    bool had_scope_ = false;
+    std::vector<std::pair<std::string, bool>> early_;
+};
+
+std::string make_name(std::string_view prefix, bool numbered) {
+    return names_of_scope ? NamesOfProcess::make_in(*names_of_scope, prefix, numbered)
+                          : NamesOfProcess::get().make(prefix, numbered);
 }
 
 }  // namespace
 
 UniqueNameScope::UniqueNameScope() : outer_(names_of_scope) {
+    NamesOfProcess::get().repeat_early_names(names_);
     names_of_scope = &names_;
 }
 
@@ -131,11 +171,11 @@ UniqueNameScope::~UniqueNameScope() {
 }
 
 std::string unique_name(std::string_view prefix) {
-    return names_in_use().unique(prefix);
+    return make_name(prefix, false);
 }
 
 std::string unique_name(char prefix) {
-    return names_in_use().numbered(std::string_view(&prefix, 1));
+    return make_name(std::string_view(&prefix, 1), true);
 }
 
 }  // namespace calotype::internal

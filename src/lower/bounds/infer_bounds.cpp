@@ -449,7 +449,10 @@ private:
                        std::vector<Item> *items) const {
         const auto add = [&](const std::vector<QueryStep> &steps) {
             for (const QueryStep &step : steps) {
-                items->push_back({step.name, step.value, step.check, ""});
+                const Stmt value =
+                    step.value.defined() ? expand_inlined(Evaluate::make(step.value)) : Stmt();
+                items->push_back({step.name, value.defined() ? value.as<Evaluate>()->value : Expr(),
+                                  step.check, ""});
             }
         };
         const FuncSchedule &schedule = f.schedule();
@@ -461,7 +464,7 @@ private:
             needed = needed || contents.produced.count(input.first.name());
         }
         if (needed) {
-            add(query_extern_stage(f));
+            add(query_extern_stage(f, !at_top));
         }
         if (grows) {
             add(grow_as_answered(f));

@@ -230,7 +230,7 @@ std::vector<QueryStep> query_copy_stage(const Function &f) {
 
 }  // namespace
 
-std::vector<QueryStep> query_extern_stage(const Function &f) {
+std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
     if (is_copy_stage(f)) {
         return query_copy_stage(f);
     }
@@ -265,8 +265,14 @@ std::vector<QueryStep> query_extern_stage(const Function &f) {
         {"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
     const auto take_answer = [&](const std::string &buffer, int dimensions) {
         for (int d = 0; d < dimensions; d++) {
-            steps.push_back({query_min(f, buffer, d), answered_min(f, buffer, d), Stmt()});
-            steps.push_back({query_max(f, buffer, d), answered_max(f, buffer, d), Stmt()});
+            const std::string min_name = query_min(f, buffer, d),
+                              max_name = query_max(f, buffer, d);
+            const Expr first = names::var(min_name), last = names::var(max_name);
+            const auto within = [&](const Expr &answer) {
+                return is_part ? clamp(answer, first, last) : answer;
+            };
+            steps.push_back({min_name, within(answered_min(f, buffer, d)), Stmt()});
+            steps.push_back({max_name, within(answered_max(f, buffer, d)), Stmt()});
         }
     };
     for (const auto &input : extern_inputs(f)) {

@@ -31,7 +31,9 @@ struct QueryStep {
 /// The call of f's C function with buffers that have a shape and no memory: it fills in what it
 /// needs of its inputs. Free Variables: names::stage_min/max of f. Defines query_min/query_max of
 /// every buffer of a Func that f reads.
-std::vector<QueryStep> query_extern_stage(const Function &f);
+/// Where it is a part of a larger region that is asked for, the answers are kept within those for
+/// the whole: these have the same names, outside.
+std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part);
 std::string query_min(const Function &f, const std::string &input, int d);
 std::string query_max(const Function &f, const std::string &input, int d);
 

@@ -188,6 +188,68 @@ TEST(ExternStagesOfImages, ask_for_what_they_need) {
     EXPECT_THROW(p.realize({10, 5}), RuntimeError);
 }
 
+/// Fills with a value that an input holds.
+int fill_with(int value, calotype_buffer_t *out) {
+    if (!is_query(out)) {
+        for (int i = 0; i < out->dim[0].extent; i++) {
+            reinterpret_cast<int *>(out->host)[i * out->dim[0].stride] = value;
+        }
+    }
+    return 0;
+}
+
+TEST(ExternStagesOfImages, take_values_from_them) {
+    ImageParam in(Int(32), 1, "in");
+    Func f("f"), g("g");
+    f.define_extern("fill_with", {in(2)}, Int(32), {x});
+    f.compute_root();
+    g(x) = f(x) + 1;
+    Pipeline p(g);
+    p.set_jit_externs({{"fill_with", JITExtern(ExternCFunction(fill_with))}});
+    Buffer<int> image(3);
+    image(2) = 41;
+    in.set(image);
+    Buffer<int> result = p.realize({4});
+    EXPECT_EQ(result(3), 42);
+}
+
+/// Says for parts of a region that it needs what it did not ask for when asked for all of it.
+int asks_otherwise(calotype_buffer_t *in, calotype_buffer_t *out) {
+    if (is_query(in)) {
+        for (int d = 0; d < 2; d++) {
+            in->dim[d].min = out->dim[d].min;
+            in->dim[d].extent = out->dim[d].extent;
+        }
+        if (out->dim[1].extent == 1) {
+            in->dim[0].min += 5;
+            in->dim[0].extent += 100;
+        }
+    } else if (!is_query(out)) {
+        raise(widest, in->dim[0].extent);
+        at(out, out->dim[0].min, out->dim[1].min) = in->dim[0].min;
+    }
+    return 0;
+}
+
+TEST(ExternStagesInLoops, keep_to_what_was_asked_for_the_whole) {
+    widest = 0;
+    ImageParam image(Int(32), 2, "image");
+    Func f("f"), g("g"), h("h");
+    f(x, y) = image(x, y);
+    g.define_extern("asks_otherwise", {f}, Int(32), {x, y});
+    h(x, y) = g(x, y);
+    g.compute_at(h, y);
+    f.compute_at(h, y);
+    Pipeline p(h);
+    p.set_jit_externs({{"asks_otherwise", JITExtern(ExternCFunction(asks_otherwise))}});
+    Buffer<int> input(20, 3);
+    input.fill(0);
+    image.set(input);
+    Buffer<int> result = p.realize({20, 3});
+    EXPECT_EQ(widest, 15);
+    EXPECT_EQ(result(0, 1), 5);
+}
+
 TEST(RealizeOfSizes, has_room_for_what_the_schedule_adds) {
     Func f("f");
     f(x) = 3 * x;
