@@ -91,15 +91,31 @@ std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
 CompileJob make_job(const Pipeline &pipeline, const std::string &name,
                     const std::vector<Argument> &args, const Target &target);
 
+// Whether a stage passes the user context to the extern function of that name, ahead of all else.
+bool gets_user_context(const std::string &name, const Environment &callers) {
+    for (const auto &entry : callers) {
+        const Function &f = entry.second;
+        if (f->extern_name == name && !f->extern_args.empty() && f->extern_args[0].is_expr()) {
+            const internal::Variable *v = f->extern_args[0].expr.as<internal::Variable>();
+            return v && v->name == user_context_name;
+        }
+    }
+    return false;
+}
+
 // What names of extern functions stand for: C functions by address, pipelines as functions compiled
 // now, which take their inputs as infer_arguments() lists them, then their outputs.
-void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs) {
+void link_externs(CompileJob &job, const std::map<std::string, JITExtern> &externs,
+                  const Environment &callers) {
     for (const auto &[name, e] : externs) {
         if (!e.pipeline().defined()) {
             job.jit_symbols[name] = e.extern_c_function().address();
             continue;
         }
-        const std::vector<Argument> args = arguments_of(inputs_of(e.pipeline()));
+        std::vector<Argument> args = arguments_of(inputs_of(e.pipeline()));
+        if (gets_user_context(name, callers)) {
+            args.insert(args.begin(), user_context_argument());
+        }
         const auto code =
             Compiler::of_process().compile_jit(make_job(e.pipeline(), name, args, job.target));
         job.jit_symbols[name] = code->function;
@@ -114,7 +130,8 @@ CompileJob make_job(const Pipeline &pipeline, const std::string &name,
     job.options = CompileOptions::from_environment(name);
     job.source = pipeline.source(name, args);
     job.source.linkage = LinkageType::ExternalPlusArgv;
-    link_externs(job, JitState::of(pipeline).externs);
+    link_externs(job, JitState::of(pipeline).externs,
+                 build_environment(pipeline.contents()->outputs));
     return job;
 }
 

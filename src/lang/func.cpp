@@ -38,7 +38,7 @@ Func::Func(const Expr &e) : Func() {
 }
 
 Func::Func(Function f) : FuncDirectives(f) {
-    internal_assert(f.defined()) << "func of an undefined function";
+    user_assert(f.defined()) << "a Func is made of a Function that is undefined";
 }
 
 void Func::check_defined(const char *query) const {

@@ -6,6 +6,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
 #include "lower/storage/independent_values.h"
@@ -52,6 +53,7 @@ private:
     }
 
     Stmt visit(const Atomic *op) override {
+        check_coordinates(op);
         NeedsMutex needs;
         needs(op->body);
         if (parallel_ == 0 || !needs.found) {
@@ -63,6 +65,23 @@ private:
                                      << "have none";
         wanted_.insert(op->producer_name);
         return Atomic::make(op->producer_name, mutex_of(op->producer_name), op->body);
+    }
+
+    /// Where to store must be known before the element is locked.
+    static void check_coordinates(const Atomic *op) {
+        class FindSelf : public Visitor {
+            using Visitor::visit;
+            void visit(const Provide *store) override {
+                for (const Expr &e : store->args) {
+                    user_assert(!uses_buffer(e, store->name))
+                        << "an update of " << store->name
+                        << " cannot be atomic: where it stores depends on " << store->name
+                        << " itself";
+                }
+            }
+        };
+        FindSelf find;
+        find(op->body);
     }
 
     Stmt with_mutex(const std::string &func, const Stmt &body) {

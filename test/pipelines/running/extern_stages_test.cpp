@@ -205,6 +205,19 @@ TEST(ExternFunctions, that_are_pipelines) {
     }
 }
 
+TEST(ExternFunctions, that_are_pipelines_and_get_the_context) {
+    Func g("g"), h("h");
+    g(x) = x * 5;
+    h.define_extern("with_context", {user_context_value()}, Int(32), 1);
+    Pipeline p(h);
+    p.set_jit_externs({{"with_context", JITExtern(g)}});
+    Callable run = p.compile_to_callable({});
+    p.set_jit_externs({});
+    Buffer<int> result(6);
+    ASSERT_EQ(run(result), 0);
+    EXPECT_EQ(result(5), 25);
+}
+
 /// out() = in(0) + in(1) + in(2)
 int sum_of_three(calotype_buffer_t *in, calotype_buffer_t *out) {
     if (is_query(in)) {
