@@ -7,6 +7,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "support/environment.h"
 
 namespace calotype {
 
@@ -18,6 +19,12 @@ class Unroller : public Mutator {
 private:
     using Mutator::visit;
 
+    /// CT_PERMIT_FAILED_UNROLL=1: what cannot be unrolled is a warning.
+    static bool may_stay_a_loop() {
+        const char *permitted = environment("PERMIT_FAILED_UNROLL");
+        return permitted && std::string(permitted) == "1";
+    }
+
     Stmt visit(const For *op) override {
         if (op->for_type != ForType::Unrolled) {
             return Mutator::visit(op);
@@ -25,6 +32,12 @@ private:
         const Stmt body = mutate(op->body);
         const Expr extent = simplify(op->extent);
         const std::optional<int64_t> copies = as_const_int(extent);
+        if (!copies && may_stay_a_loop()) {
+            user_warning << "loop " << op->name << " is not unrolled: its extent " << extent
+                         << " is not constant";
+            return For::make(op->name, op->min, op->extent, ForType::Serial, op->partition,
+                             op->device_api, body);
+        }
         user_assert(copies) << "loop " << op->name << " cannot be unrolled: its extent " << extent
                             << " is not constant and has no constant bound";
         std::vector<Stmt> result;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include <string>
 
 namespace calotype::test {
@@ -149,6 +151,18 @@ TEST(Strides, outputs_that_are_crops_or_turned) {
     t.realize(turned);
     turned.for_each_element(
         [&](int i, int j) { ASSERT_EQ(turned(i, j), i + 100 * j) << i << ", " << j; });
+}
+
+TEST(UnrolledLoops, of_unknown_extent_may_stay_loops) {
+    const Var x("x");
+    Func f("f");
+    f(x) = x + 3;
+    f.unroll(x);
+    EXPECT_THROW(f.realize({17}), CompileError);
+    ::setenv("CT_PERMIT_FAILED_UNROLL", "1", 1);
+    Buffer<int> result = f.realize({17});
+    ::unsetenv("CT_PERMIT_FAILED_UNROLL");
+    EXPECT_EQ(result(16), 19);
 }
 
 }  // namespace
