@@ -11,6 +11,7 @@
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -204,6 +205,10 @@ private:
                        last = names::var(names::loop_max(loop));
             // No tail leaves the region of the stage.
             Interval &range = region[size_t(d)];
+            if (equal(range.min, first)) {
+                range.max = last;  // all of it, which may be nothing
+                continue;
+            }
             for (Expr *end : {&range.min, &range.max}) {
                 const bool inside = can_prove(*end >= first && *end <= last);
                 *end = inside ? *end : clamp(*end, first, last);
