@@ -202,8 +202,7 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
     }
     if (!memory.is_image && calotype_can_reuse_device_allocations(user_context)) {
         Scope scope(user_context);
-        if (scope.is_open() && scope.get().context == memory.context &&
-            keep(scope.get(), memory)) {
+        if (scope.is_open() && scope.get().context == memory.context && keep(scope.get(), memory)) {
             return 0;
         }
     }

@@ -13,10 +13,10 @@ namespace opencl {
 /** What calotype_buffer_t::device points at. Each crop has one of its own, of the same memory. */
 struct DeviceMemory {
     cl_mem mem;
-    uint64_t offset;       ///< in bytes, of the element at the mins; not of images
-    uint64_t size;         ///< of the whole memory object
+    uint64_t offset;     ///< in bytes, of the element at the mins; not of images
+    uint64_t size;       ///< of the whole memory object
     cl_context context;  ///< where it is, which lasts as long as it does
-    bool is_owned;         ///< not wrapped, not a crop
+    bool is_owned;       ///< not wrapped, not a crop
     bool is_image;
     uint32_t origin[3];  ///< of images: the element at the mins
 };
