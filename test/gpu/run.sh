@@ -55,6 +55,7 @@ fi
 for seed in 1 2 3 4; do
     run "soak_$seed" "$here/soak" "$seed" 30 "$((16 * seed))" 5
 done
+run soak_opencl "$here/soak" 5 30 16 5 opencl
 for bench in "$here"/bench_*; do
     run "$(basename "$bench")" "$bench" "$logs/$(basename "$bench").json"
 done
