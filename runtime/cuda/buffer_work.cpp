@@ -15,7 +15,7 @@ constinit std::atomic<bool> are_others_expected{false};
 
 /** The owner, if it is one that a call may be given without naming it. */
 ContextInfo *own_owner(CUdeviceptr address) {
-    ContextInfo *owner = context_records() > 1 ? owner_of_part(address) : owner_of(address);
+    ContextInfo *owner = owner_of_part(address);
     return owner && is_own(*owner) ? owner : nullptr;
 }
 
@@ -150,7 +150,7 @@ void expect_other_devices() {
 
 calotype_status locate(void *user_context, CUdeviceptr address, bool *is_here) {
     *is_here = true;
-    if (context_records() < 2 && !are_others_expected.load(std::memory_order_relaxed)) {
+    if (is_in_only_context(user_context) && !are_others_expected.load(std::memory_order_relaxed)) {
         return CALOTYPE_OK;
     }
     const Call call(user_context);

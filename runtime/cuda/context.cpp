@@ -338,6 +338,11 @@ bool acquire_existing(void *user_context, DeviceScope *scope) {
     return is_there;
 }
 
+bool is_in_only_context(void *user_context) {
+    return context_records() == 1 && are_hooks_standard() && recent.info &&
+           context_asked_for(user_context, given_context(user_context)) == recent.context;
+}
+
 bool has_context(void *user_context) {
     CUcontext context = nullptr;
     if (is_of_another_api(given_context(user_context))) {

@@ -86,6 +86,9 @@ inline void note_stream(ContextInfo &context, CUstream stream) {
 /** The scope of a call if its context is there already; false if not, without a failure. Nothing is
  * made and nothing retained; end it with release(). */
 bool acquire_existing(void *user_context, DeviceScope *scope);
+/** Whether there is one context alone, and the call works in it. May say no though it is so; asks no
+ * driver. */
+bool is_in_only_context(void *user_context);
 
 /** The primary context of the device. Whoever resets a device destroys it, so it is retained anew
  * if it does not answer. Null if it was not retained yet and `create` is false, or on failure. */
