@@ -144,6 +144,8 @@ int get_cuda_stream(void *uc, CUctx_st *context, CUstream_st **stream) {
                : install_cuda_hooks().get_stream(uc, context, stream);
 }
 
+/// With the first run that has handlers for it: without hooks the runtime finds context and stream
+/// of a call faster.
 const CudaDefaults &install_cuda_hooks() {
     static const CudaDefaults defaults = {calotype_set_cuda_acquire_context(acquire_cuda_context),
                                           calotype_set_cuda_release_context(release_cuda_context),
@@ -152,7 +154,6 @@ const CudaDefaults &install_cuda_hooks() {
 }
 
 JitSymbols install() {
-    install_cuda_hooks();
     calotype_set_custom_print(print);
     calotype_set_error_handler(error);
     calotype_set_custom_malloc(allocate);
@@ -278,6 +279,11 @@ JitRun::JitRun(JITUserContext *given, const JITHandlers &of_pipeline)
     : context_(given ? given : &own_), given_handlers_(context_->handlers) {
     fill_all(context_->handlers, of_pipeline);
     fill_all(context_->handlers, handlers_of(nullptr));
+    const JITHandlers &h = context_->handlers;
+    if (h.custom_cuda_acquire_context || h.custom_cuda_release_context ||
+        h.custom_cuda_get_stream) {
+        install_cuda_hooks();
+    }
     context_->error_buffer = &errors_;
     outer_run_ = std::exchange(run_of_thread, context_);
 }
