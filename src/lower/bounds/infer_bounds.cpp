@@ -449,10 +449,13 @@ private:
                        std::vector<Item> *items) const {
         const auto add = [&](const std::vector<QueryStep> &steps) {
             for (const QueryStep &step : steps) {
-                const Stmt value =
-                    step.value.defined() ? expand_inlined(Evaluate::make(step.value)) : Stmt();
-                items->push_back({step.name, value.defined() ? value.as<Evaluate>()->value : Expr(),
-                                  step.check, ""});
+                Expr value;
+                if (step.value.defined()) {
+                    const Stmt expanded = expand_inlined(Evaluate::make(step.value));
+                    value = expanded.as<Evaluate>()->value;
+                    value = at_top ? read_what_is_there(value) : value;
+                }
+                items->push_back({step.name, value, step.check, ""});
             }
         };
         const FuncSchedule &schedule = f.schedule();

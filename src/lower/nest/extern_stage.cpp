@@ -3,6 +3,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
@@ -228,7 +229,31 @@ std::vector<QueryStep> query_copy_stage(const Function &f) {
     return steps;
 }
 
+class ReadsOfWhatIsThere : public GraphMutator {
+    using GraphMutator::visit;
+    Expr visit(const Call *op) override {
+        const Expr call = GraphMutator::visit(op);
+        if (op->call_kind != CallKind::Image) {
+            return call;
+        }
+        op = call.as<Call>();
+        Expr is_there =
+            reinterpret<uint64_t>(Variable::make(Handle(), op->name)) != make_zero(UInt(64));
+        for (size_t d = 0; d < op->args.size(); d++) {
+            const Expr min = names::var(names::buffer_min(op->name, int(d))),
+                       extent = names::var(names::buffer_extent(op->name, int(d)));
+            is_there = is_there && op->args[d] >= min && op->args[d] <= min + extent - 1;
+        }
+        return Call::make(op->type, Intrinsic::if_then_else,
+                          {is_there, call, make_zero(op->type)});
+    }
+};
+
 }  // namespace
+
+Expr read_what_is_there(const Expr &e) {
+    return ReadsOfWhatIsThere().mutate(e);
+}
 
 std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
     if (is_copy_stage(f)) {

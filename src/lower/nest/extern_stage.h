@@ -37,6 +37,10 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part);
 std::string query_min(const Function &f, const std::string &input, int d);
 std::string query_max(const Function &f, const std::string &input, int d);
 
+/// `e` for a query that is made before images are checked: they may have no memory, being asked
+/// themselves, or too little of it. What cannot be read is 0.
+Expr read_what_is_there(const Expr &e);
+
 /// After the query: the region that the C function wants to compute, which holds the one asked for,
 /// is that of the stage.
 std::vector<QueryStep> grow_as_answered(const Function &f);

@@ -135,6 +135,33 @@ TEST(ExternStages, of_an_image_and_of_a_parameter) {
     }
 }
 
+/// A bounds query asks the stage before k has memory: what is read from it is 0 there.
+TEST(ExternStages, of_an_element_of_an_image) {
+    for (bool inlined : {false, true}) {
+        ImageParam in(Int(32), 1, "in"), k(Int(32), 1, "k");
+        Func of_k("of_k"), g("g");
+        of_k(x) = k(x);
+        const Expr element = inlined ? Expr(of_k(2)) : Expr(k(2));
+        g.define_extern("neighbours", {in, element}, Int(32), 1);
+        Pipeline p(g);
+        p.set_jit_externs({{"neighbours", JITExtern(ExternCFunction(neighbours))}});
+        p.infer_input_bounds({20});
+        Buffer<int> image = in.get(), element_of_k = k.get();
+        EXPECT_EQ(image.dim(0).min(), -1);
+        EXPECT_EQ(image.dim(0).extent(), 22);
+        EXPECT_EQ(element_of_k.dim(0).min(), 2);
+        EXPECT_EQ(element_of_k.dim(0).extent(), 1);
+        image.for_each_element([&](int i) { image(i) = i * i; });
+        element_of_k(2) = 5;
+        Buffer<int> result = p.realize({20});
+        for (int i = 0; i < 20; i++) {
+            EXPECT_EQ(result(i), (i - 1) * (i - 1) + (i + 1) * (i + 1) + 5);
+        }
+        k.set(Buffer<int>(2));
+        EXPECT_THROW(p.realize({20}), RuntimeError);
+    }
+}
+
 TEST(ExternStages, in_pieces_where_it_is_used) {
     for (bool tiled : {false, true}) {
         Func f("f"), g("g"), h("h");
