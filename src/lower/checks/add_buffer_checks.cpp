@@ -7,8 +7,10 @@
 #include "lower/checks/add_buffer_checks.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "arith/box.h"
+#include "arith/constant_interval.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -314,11 +316,29 @@ private:
         return checks;
     }
 
+    /// Where constraints fix all extents.
+    void check_known_size(const ArgumentBuffer &b, int64_t limit) const {
+        std::optional<int64_t> total = 1;
+        for (int d = 0; d < b.dimensions; d++) {
+            const Expr extent = b.parameter->constraints.at(d).extent;
+            const auto known = extent.defined() ? as_const_int(extent) : std::nullopt;
+            if (!known) {
+                return;
+            }
+            total = total ? checked_mul(*total, std::max<int64_t>(0, *known)) : total;
+        }
+        user_assert(total && *total <= limit)
+            << b.role << " has " << (total ? std::to_string(*total) : "more than 2^63")
+            << " elements, must have at most " << limit
+            << (ctx_.target.has_large_buffers() ? "" : " where the target lacks large_buffers");
+    }
+
     /// Every address can be computed in 32 bits (64 with large buffers).
     Checks size_checks(const ArgumentBuffer &b) {
         Checks checks;
-        int64_t limit = ctx_.target.has_large_buffers() ? INT64_MAX : INT32_MAX;
+        int64_t limit = ctx_.target.maximum_buffer_size();
         Expr total = make_one(Int(64));
+        check_known_size(b, limit);
         for (int d = 0; d < b.dimensions; d++) {
             Expr reach = abs(cast<int64_t>(b.extent(d)) * cast<int64_t>(b.stride(d)));
             checks.push_back(

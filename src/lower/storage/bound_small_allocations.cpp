@@ -25,6 +25,10 @@ constexpr int64_t max_stack_bytes = 16 * 1024;
 constexpr int64_t max_bound_on_stack = 256 * 1024;
 
 class Bounder : public Mutator {
+public:
+    explicit Bounder(const Target &target) : target_(target) {
+    }
+
 private:
     using Mutator::visit;
 
@@ -58,6 +62,7 @@ private:
     Stmt visit(const Allocate *op) override {
         const Stmt s = Mutator::visit(op);
         op = s.as<Allocate>();
+        check_size(op);
         const bool must = op->memory_type == MemoryType::Register;
         const bool is_of_thread = op->memory_type == MemoryType::Heap && in_blocks_ > 0;
         const bool may = must || is_of_thread || op->memory_type == MemoryType::Stack ||
@@ -93,6 +98,24 @@ private:
         }
         return Allocate::make(op->name, op->type, where, extents, op->condition, op->body, Expr(),
                               op->free_function, op->padding);
+    }
+
+    /// Where the size is not known, the check is made when the pipeline runs.
+    void check_size(const Allocate *op) const {
+        std::optional<int64_t> bytes = op->type.bytes();
+        for (const Expr &extent : op->extents) {
+            const ConstantInterval range = constant_bounds(extent, ranges_);
+            if (!range.min || range.min != range.max) {
+                return;
+            }
+            bytes = bytes ? checked_mul(*bytes, std::max<int64_t>(0, *range.min)) : bytes;
+        }
+        const int64_t limit = target_.maximum_buffer_size();
+        user_assert(bytes && *bytes <= limit)
+            << "storage of " << op->name << " takes "
+            << (bytes ? std::to_string(*bytes) : "more than " + std::to_string(INT64_MAX))
+            << " bytes, must take at most " << limit
+            << (target_.has_large_buffers() ? "" : " where the target lacks large_buffers");
     }
 
     static bool is_constant_size(const Allocate *op) {
@@ -144,6 +167,7 @@ private:
         return expand(substitute(replacements, e), depth + 1);
     }
 
+    const Target &target_;
     Scope<Interval> ranges_;
     int in_blocks_ = 0, in_threads_ = 0;  ///< GPU block loops, and thread loops, around
     Scope<Expr> values_;
@@ -151,8 +175,8 @@ private:
 
 }  // namespace
 
-Stmt bound_small_allocations(const Stmt &s, LowerContext &) {
-    return Bounder().mutate(s);
+Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx) {
+    return Bounder(ctx.target).mutate(s);
 }
 
 }  // namespace calotype

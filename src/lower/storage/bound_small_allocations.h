@@ -12,7 +12,8 @@ namespace calotype {
 ///     let n = min(w, 6)                                 let n = min(w, 6)
 ///     allocate f[float32, n, 4]                  ->     allocate f[float32, 24] in stack
 ///
-/// Storage in MemoryType::Register must have a bound (CompileError else).
+/// Storage in MemoryType::Register must have a bound, and no storage may be known to be larger than
+/// the target allows (CompileError else).
 ///
 /// Requires: flat storage.
 /// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size

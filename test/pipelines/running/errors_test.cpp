@@ -198,5 +198,22 @@ TEST_F(RunTimeErrors, null_arguments_of_a_callable) {
     EXPECT_COMPILE_ERROR(c(undefined, 1, out), "an undefined buffer is used");
 }
 
+TEST_F(RunTimeErrors, storage_too_large) {
+    Param<int> size("size");
+    Func large("too_large");
+    RDom r(0, size, 0, size, "r");
+    large(x, y) = cast<uint8_t>(x + y);
+    large.compute_root();
+    Func total("total");
+    total() = cast<uint8_t>(0);
+    total() += large(r.x, r.y);
+    size.set(1 << 16);
+    EXPECT_RUNTIME_ERROR(total.realize(),
+                         "too_large takes 4294967296 bytes, must take at most 2147483647");
+    size.set(2);
+    const Buffer<uint8_t> result = total.realize();
+    EXPECT_EQ(result(), 0 + 1 + 1 + 2);
+}
+
 }  // namespace
 }  // namespace calotype::test
