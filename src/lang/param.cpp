@@ -16,6 +16,8 @@ Parameter make_scalar_parameter(const Type &t, const std::string &name) {
     user_assert(name != "__user_context") << "the name " << name << " of a Param is reserved";
     user_assert(name.find('.') == std::string::npos)
         << "the name of Param " << name << " contains a dot, which is reserved";
+    // Funcs that are made later do not get this name.
+    unique_name(name);
     return Parameter(t, false, 0, name);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Directives on whole Funcs, parameters and buffers that cannot be followed.
+#include "driver/module.h"
 #include "harness/expect_error.h"
 #include "lang/language.h"
 
@@ -154,6 +155,46 @@ TEST(Parameters, two_of_one_name) {
     f(x) = Param<int>("same_name") + Param<int>("same_name");
     EXPECT_COMPILE_ERROR(f.infer_arguments(),
                          "two different parameters of the pipeline are named same_name");
+}
+
+/// Funcs get their own names after parameters have theirs.
+TEST(Parameters, named_as_a_func) {
+    const std::string number = Func().name().substr(1);
+    Param<int> next("f" + std::to_string(std::stoi(number) + 1)), taken("taken_name");
+    Func f, g("taken_name"), h;
+    EXPECT_NE(f.name(), next.name());
+    EXPECT_NE(g.name(), taken.name());
+    f(x) = x + next;
+    g(x) = f(x) + taken;
+    EXPECT_EQ(g.infer_arguments().size(), 2u);
+    h(x) = f(x) + Param<int>(f.name());
+    EXPECT_COMPILE_ERROR(h.compile_to_module(h.infer_arguments(), "p", get_host_target()),
+                         "a func and a parameter of the pipeline are both named " + f.name());
+}
+
+TEST(Pipelines, storage_of_a_known_size_that_is_too_large) {
+    Func f("enormous"), g("of_enormous");
+    f(x, y) = cast<uint8_t>(x + y);
+    f.compute_root().bound(x, 0, 1 << 16).bound(y, 0, 1 << 16);
+    g(x, y) = f(x, y);
+    const Target target = get_host_target();
+    EXPECT_COMPILE_ERROR(g.compile_to_module({}, "p", target),
+                         "storage of enormous takes 4294967296 bytes, must take at most 2147483647 "
+                         "where the target lacks large_buffers");
+    g.compile_to_module({}, "p", target.with_feature(Target::LargeBuffers));
+}
+
+TEST(Pipelines, buffer_of_a_known_size_that_is_too_large) {
+    ImageParam in(UInt(8), 2, "enormous_input");
+    Func f("of_enormous_input");
+    f(x, y) = in(x, y);
+    in.dim(0).set_bounds(0, 1 << 16);
+    in.dim(1).set_bounds(0, 1 << 16);
+    const Target target = get_host_target();
+    EXPECT_COMPILE_ERROR(f.compile_to_module({in}, "p", target),
+                         "input buffer enormous_input has 4294967296 elements, must have at most "
+                         "2147483647 where the target lacks large_buffers");
+    f.compile_to_module({in}, "p", target.with_feature(Target::LargeBuffers));
 }
 
 TEST(Pipelines, requirement) {
