@@ -142,9 +142,10 @@ Target::Target(const std::string &text) {
 Target::Target(const char *text) : Target(std::string(text)) {
 }
 
+// A text with unknowns stands for a target all the same, but no code can be made for it.
 bool Target::validate_target_string(const std::string &text) {
-    Target ignored;
-    return TargetParser().parse(text, &ignored).empty();
+    Target target;
+    return TargetParser().parse(text, &target).empty() && !target.has_unknowns();
 }
 
 std::string Target::to_string() const {

@@ -94,6 +94,10 @@ TEST(Target, Errors) {
         "target 'x86-64-linux-vector_bits_256': vector_bits_256 needs rvv, sve or sve2");
     EXPECT_FALSE(Target::validate_target_string("x86-64"));
     EXPECT_TRUE(Target::validate_target_string("host-cuda"));
+    for (const char *unknown : {"arch_unknown-64-linux", "x86-64-os_unknown", "x86-0-linux",
+                                "arch_unknown-0-os_unknown"}) {
+        EXPECT_FALSE(Target::validate_target_string(unknown)) << unknown;
+    }
 }
 
 TEST(Target, ImpliedFeatures) {
