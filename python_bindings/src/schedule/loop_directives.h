@@ -51,7 +51,6 @@ void bind_splits(nb::class_<T> &c) {
             for (const VarOrRVar &v : t.split_vars()) {
                 result.append(v.is_rvar ? nb::cast(v.rvar) : nb::cast(v.var));
             }
-            result.append(nb::cast(Var::outermost()));
             return result;
         });
 }

@@ -235,9 +235,7 @@ template<typename Self>
 std::vector<VarOrRVar> LoopDirectives<Self>::split_vars() const {
     std::vector<VarOrRVar> vars;
     for (const Dim &d : self().stage_to_schedule().definition()->schedule.dims) {
-        if (d.var != outermost_name) {
-            vars.emplace_back(d.var, d.is_rvar());
-        }
+        vars.emplace_back(d.var, d.is_rvar());
     }
     return vars;
 }

@@ -44,6 +44,16 @@ TEST(Schedule, split) {
     EXPECT_FALSE(last_split(f).exact);
 }
 
+TEST(Schedule, split_vars_are_all_places_to_compute_at) {
+    Func f = two_dimensional("places");
+    f.split(x, xo, xi, 8);
+    std::string names;
+    for (const VarOrRVar &v : f.split_vars()) {
+        names += v.name() + " ";
+    }
+    EXPECT_EQ(names, "xi xo y " + Var::outermost().name() + " ");
+}
+
 TEST(Schedule, split_that_keeps_the_name) {
     Func f = two_dimensional("split_keep_f");
     f.split(x, x, xi, 8).split(x, xo, x, 4);
