@@ -167,6 +167,9 @@ void check_arguments(const LowerContext &ctx) {
 
 LoweredBuffer embed(const std::string &name, const Image &image) {
     const calotype_buffer_t *raw = image->buffer->raw();
+    user_assert(!(raw->flags & calotype_buffer_flag_device_dirty))
+        << "constant image " << name
+        << " is newer on its device than on the host: call copy_to_host() before compiling";
     LoweredBuffer buffer;
     buffer.name = name;
     buffer.type = Type(raw->type);

@@ -158,6 +158,7 @@ private:
                 all.insert(all.end(), some.begin(), some.end());
             } else if (asserts_ && make == &BufferChecks::shape_checks) {
                 Checks some = region_checks(b);
+                add_host_is_newest(b, &some);
                 all.insert(all.end(), some.begin(), some.end());
             }
         }
@@ -370,12 +371,18 @@ private:
             checks.push_back(check(host % make_const(UInt(64), alignment) == make_zero(UInt(64)),
                                    "unaligned_host_ptr", {b.role, alignment}));
         }
-        if (!b.is_output && !ctx_.target.has_gpu_feature()) {
-            checks.push_back(
+        if (!b.is_output) {
+            add_host_is_newest(b, &checks);
+        }
+        return checks;
+    }
+
+    void add_host_is_newest(const ArgumentBuffer &b, Checks *checks) const {
+        if (!ctx_.target.has_gpu_feature()) {
+            checks->push_back(
                 check(!Call::make(Bool(), Intrinsic::buffer_get_device_dirty, {b.handle()}),
                       "device_dirty_with_no_device_support", {b.role}));
         }
-        return checks;
     }
 
     template<typename F>

@@ -197,6 +197,18 @@ TEST(Pipelines, buffer_of_a_known_size_that_is_too_large) {
     f.compile_to_module({in}, "p", target.with_feature(Target::LargeBuffers));
 }
 
+TEST(Pipelines, image_that_is_newer_on_its_device) {
+    Buffer<float> image(4, "stale_on_the_host");
+    Func f("of_stale");
+    f(x) = image(x);
+    image.set_device_dirty();
+    EXPECT_COMPILE_ERROR(f.compile_to_module({}, "p", get_host_target()),
+                         "constant image stale_on_the_host is newer on its device than on the "
+                         "host: call copy_to_host() before compiling");
+    image.set_device_dirty(false);
+    f.compile_to_module({}, "p", get_host_target());
+}
+
 TEST(Pipelines, requirement) {
     Func f("required");
     f(x) = x;

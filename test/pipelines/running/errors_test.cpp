@@ -215,5 +215,18 @@ TEST_F(RunTimeErrors, storage_too_large) {
     EXPECT_EQ(result(), 0 + 1 + 1 + 2);
 }
 
+TEST_F(RunTimeErrors, constant_image_that_is_newer_on_its_device) {
+    Buffer<int> image(4, "stale");
+    image.fill(3);
+    Func of_image("of_image");
+    of_image(x) = image(x);
+    image.set_device_dirty();
+    EXPECT_RUNTIME_ERROR(of_image.realize({4}),
+                         "constant image stale is dirty on a device, must be copied to the host: "
+                         "the pipeline was compiled without device support");
+    image.set_device_dirty(false);
+    EXPECT_EQ(Buffer<int>(of_image.realize({4}))(3), 3);
+}
+
 }  // namespace
 }  // namespace calotype::test
