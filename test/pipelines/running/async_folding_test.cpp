@@ -93,6 +93,20 @@ TEST(AsyncFolding, for_two_consumers) {
     }
 }
 
+/// The first producer is computed and stored inside of the loop over which the second one slides.
+TEST(AsyncFolding, for_a_producer_that_slides) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = slowly(x + y);
+    g(x, y) = f(x, y);
+    h(x, y) = slowly(g(x, y - 1) + g(x, y + 1));
+    f.compute_at(h, y).async();
+    g.store_root().compute_at(h, y).async();
+    for (int again = 0; again < 20; again++) {
+        Buffer<int> result = h.realize({16, 16});
+        result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), 2 * (i + j)); });
+    }
+}
+
 TEST(AsyncFolding, sizes_known_as_it_runs) {
     Param<int> factor("factor");
     Func f("f"), g("g");

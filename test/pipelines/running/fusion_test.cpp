@@ -135,5 +135,20 @@ TEST(ComputeWithEach, slides_together) {
     expect_all(result, [](int i, int j) { return 2 * (i + j) + 2 + 2 * (i - j); });
 }
 
+/// Of the Funcs that are computed together, the pure definition uses some and the update another.
+TEST(ComputeWithEach, for_different_stages) {
+    Func f("f"), g("g"), p("p"), out("out");
+    f(x, y) = x + y;
+    g(x, y) = x - y;
+    p(x, y) = x * y;
+    out(x, y) = g(x + 2, y - 2) + p(x, y);
+    out(x, y) += f(x - 1, y + 1);
+    f.compute_at(out, y);
+    g.compute_at(out, y).compute_with(f, x);
+    p.compute_at(out, y).compute_with(f, x);
+    Buffer<int> result = out.realize({14, 21});
+    expect_all(result, [](int i, int j) { return i - j + 4 + i * j + i + j; });
+}
+
 }  // namespace
 }  // namespace calotype::test
