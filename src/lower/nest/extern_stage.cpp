@@ -244,8 +244,7 @@ class ReadsOfWhatIsThere : public GraphMutator {
                        extent = names::var(names::buffer_extent(op->name, int(d)));
             is_there = is_there && op->args[d] >= min && op->args[d] <= min + extent - 1;
         }
-        return Call::make(op->type, Intrinsic::if_then_else,
-                          {is_there, call, make_zero(op->type)});
+        return Call::make(op->type, Intrinsic::if_then_else, {is_there, call, make_zero(op->type)});
     }
 };
 
