@@ -132,7 +132,7 @@ CUresult driver_number(CUcontext context, uint64_t *number) {
     return code;
 }
 
-ContextInfo *find_by_uid(uint64_t uid) {
+static ContextInfo *find_in_all(uint64_t uid) {
     for (std::atomic<ContextInfo *> &bucket : buckets) {
         for (ContextInfo *info = bucket.load(std::memory_order_acquire); info && uid;
              info = info->next.load(std::memory_order_acquire)) {
@@ -142,6 +142,17 @@ ContextInfo *find_by_uid(uint64_t uid) {
         }
     }
     return nullptr;
+}
+
+/** A walk without the lock may miss a record whose neighbours come to serve other contexts, so that
+ * it is not there is said with the lock held. */
+ContextInfo *find_by_uid(uint64_t uid) {
+    ContextInfo *info = find_in_all(uid);
+    if (!info && uid) {
+        LockGuard lock(table_lock);
+        info = find_in_all(uid);
+    }
+    return info;
 }
 
 calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/eviction.h"
 
+#include <string.h>
+
 #include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
@@ -365,8 +367,11 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
                     "calotype_limits::size is less than that of the structure");
     }
-    if (uint32_t(limits->policy) > CALOTYPE_POLICY_NONE) {
-        return refuse_choice("eviction policy", uint32_t(limits->policy), CALOTYPE_POLICY_NONE);
+    uint32_t policy = 0;  // whatever C has put there
+    static_assert(sizeof policy == sizeof limits->policy);
+    memcpy(&policy, &limits->policy, sizeof policy);
+    if (policy > CALOTYPE_POLICY_NONE) {
+        return refuse_choice("eviction policy", policy, CALOTYPE_POLICY_NONE);
     }
     ThreadBlock *me = this_thread();
     if (!me) {

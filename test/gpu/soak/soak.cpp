@@ -400,6 +400,12 @@ int finish(unsigned seed) {
     while (!late.empty()) {
         free_a_late_one();
     }
+    for (Context *context : contexts) {
+        // What was freed without naming them goes with the call that does.
+        const Stream stream(driver->capture ? nullptr : context->handle, true);
+        const calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context->handle, stream.handle);
+        expect(calotype_release_context(&on, CALOTYPE_REL_WAIT, 20000) == CALOTYPE_OK, "release");
+    }
     expect(calotype_shutdown(20000) == CALOTYPE_OK, "shutdown");
     calotype_stats s = {};
     s.size = sizeof s;

@@ -2,6 +2,10 @@
 // Whose identity lasts how long, and that nothing is asked about a context that has ended: S43.
 #include "runtime/cuda/context_table.h"
 
+#include <algorithm>
+#include <random>
+#include <thread>
+
 #include "harness/nothing_module.h"
 #include "runtime/cuda/fixture.h"
 
@@ -69,6 +73,39 @@ TEST_F(CudaContexts, NothingIsAskedAboutOneThatWasReleased) {
     EXPECT_EQ(CALOTYPE_OK, calotype_shutdown(1000));
     EXPECT_EQ(0, calotype_device_free(nullptr, &left.buf));
     EXPECT_EQ(0, fake_cuda::live_allocations());
+}
+
+/// Records of contexts that have ended come to serve others while threads look through their lists.
+TEST_F(CudaContexts, AnIdentityIsFoundWhileOthersComeAndGo) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    const uint64_t uid = uid_of(&on);
+    std::atomic<bool> is_over{false};
+    std::thread others([&] {
+        std::mt19937 random(1);
+        for (int round = 0; round < 150; round++) {
+            std::vector<calotype_device_context> contexts;
+            for (int i = 0; i < 100; i++) {
+                contexts.push_back(CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr));
+            }
+            std::shuffle(contexts.begin(), contexts.end(), random);
+            for (const calotype_device_context &one : contexts) {
+                uid_of(&one);
+            }
+            for (const calotype_device_context &one : contexts) {
+                release(&one);
+                EXPECT_EQ(0, cuCtxDestroy_v2(one.context));
+            }
+        }
+        is_over = true;
+    });
+    int missed = 0;
+    while (!is_over) {
+        missed += !calotype::runtime::cuda::is_alive(uid);
+    }
+    others.join();
+    EXPECT_EQ(0, missed);
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
 }
 
 TEST_F(CudaContexts, NothingIsAskedAboutOneThatWasToldLost) {
