@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "driver/output_plan.h"
+#include "support/embed_file.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -56,15 +57,7 @@ std::vector<std::pair<std::string, std::string>> read_static_library(std::string
 }  // namespace calotype::internal
 
 // The library's bytes, as the build made it.
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "calotype_embedded_runtime_begin:\n"
-        ".incbin \"" CALOTYPE_RUNTIME_ARCHIVE "\"\n"
-        "calotype_embedded_runtime_end:\n"
-        ".byte 0\n"
-        ".previous\n");
-extern "C" __attribute__((visibility("hidden"))) const char calotype_embedded_runtime_begin[];
-extern "C" __attribute__((visibility("hidden"))) const char calotype_embedded_runtime_end[];
+CALOTYPE_EMBED_FILE(calotype_embedded_runtime, CALOTYPE_RUNTIME_ARCHIVE);
 
 namespace calotype::internal {
 

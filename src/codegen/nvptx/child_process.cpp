@@ -20,20 +20,13 @@
 #include <unistd.h>
 
 #include "codegen/nvptx/link_worker.h"
+#include "support/embed_file.h"
 #include "support/file.h"
 
 extern char **environ;
 
 // The program, as the build made it.
-__asm__(".section .rodata\n"
-        ".balign 16\n"
-        "calotype_link_worker_begin:\n"
-        ".incbin \"" CALOTYPE_LINK_WORKER "\"\n"
-        "calotype_link_worker_end:\n"
-        ".byte 0\n"
-        ".previous\n");
-extern "C" __attribute__((visibility("hidden"))) const char calotype_link_worker_begin[];
-extern "C" __attribute__((visibility("hidden"))) const char calotype_link_worker_end[];
+CALOTYPE_EMBED_FILE(calotype_link_worker, CALOTYPE_LINK_WORKER);
 
 namespace calotype::internal {
 
