@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Expressions in C++ source whose exact meaning a double or an int would lose, compiled by the
 // system's compiler.
-#include <gtest/gtest.h>
-
-#include <dlfcn.h>
-
-#include <cstdlib>
-
-#include "codegen/emit.h"
-#include "ir/parser.h"
-#include "support/file.h"
+#include "codegen/c/compiled.h"
 
 namespace calotype::internal {
 namespace {
 
 LoweredModule module_of(const Stmt &body) {
-    LoweredModule module;
-    module.name = "test";
-    module.target = "test-target";
-    LoweredFunction f;
-    f.name = "f";
-    f.linkage = LinkageType::External;
-    f.name_mangling = NameMangling::C;
-    for (const char *name : {"out", "src"}) {
-        f.args.push_back(LoweredArgument(Argument(name, Argument::InputScalar, Handle(), 0, {})));
-    }
-    f.body = body;
-    module.functions.push_back(f);
-    return module;
+    return internal::module_of("out", "src", body);
 }
 
 LoweredModule module_of(const std::string &body) {
@@ -37,17 +17,7 @@ LoweredModule module_of(const std::string &body) {
 /// Runs f(out, src).
 template<typename T>
 void run(const std::string &body, T *out, const T *in) {
-    TemporaryDirectory folder;
-    write_file_atomically(folder.path() + "/f.cpp",
-                          c_source_text(module_of(body), Target("x86-64-linux")));
-    std::string command =
-        "cd " + folder.path() + " && c++ -std=c++17 -O1 -ftrapv -fPIC -shared f.cpp -o f.so 2> log";
-    ASSERT_EQ(std::system(command.c_str()), 0) << read_file(folder.path() + "/log");
-    void *library = dlopen((folder.path() + "/f.so").c_str(), RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto *f = reinterpret_cast<int (*)(void *, const void *)>(dlsym(library, "f"));
-    EXPECT_EQ(f(out, in), 0);
-    dlclose(library);
+    with_compiled(module_of(body), "-ftrapv", [&](auto *f) { EXPECT_EQ(f(out, in), 0); });
 }
 
 TEST(CppExpressions, LerpOf32BitsIsExact) {

@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 #include "gpu/soak/driver.h"
+#include "harness/ints.h"
 #include "harness/module_desc.h"
 #include "runtime/abi/device_memory.h"
-#include "runtime/abi/type_of.h"
 #include "runtime/runtime.h"
 
 void *soak::open_driver(const char *variable, const char *usual_name) {
@@ -52,6 +52,7 @@ void *soak::driver_function(void *library, const char *name) {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using calotype_test::Ints;
 using soak::Driver;
 
 // ---- what the threads share ------------------------------------------------------------------
@@ -75,21 +76,6 @@ struct Context {
 };
 std::vector<Context *> contexts;
 
-struct Ints {
-    std::vector<int> data;
-    calotype_dimension_t dim[1];
-    calotype_buffer_t buf = {};
-
-    explicit Ints(int n) : data(size_t(n)), dim{{0, n, 1}} {
-        for (int i = 0; i < n; i++) {
-            data[size_t(i)] = i * 7;
-        }
-        buf.host = reinterpret_cast<uint8_t *>(data.data());
-        buf.type = calotype_type_of<int>();
-        buf.dimensions = 1;
-        buf.dim = dim;
-    }
-};
 std::mutex late_lock;
 std::vector<Ints *> late;  ///< to be freed by whoever comes
 

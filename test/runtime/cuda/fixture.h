@@ -10,6 +10,7 @@
 #include <string>
 
 #include "harness/fake_cuda/fake_cuda.h"
+#include "harness/ints.h"
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/kernels.h"
 #include "runtime/abi/runtime_cuda.h"
@@ -93,26 +94,6 @@ protected:
             }
         }
         return made;
-    }
-};
-
-/// A buffer of ints with memory of its own.
-struct Ints {
-    std::vector<int> data;
-    calotype_dimension_t dim[1];
-    calotype_buffer_t buf = {};
-
-    explicit Ints(int n) : data(size_t(n)), dim{{0, n, 1}} {
-        for (int i = 0; i < n; i++) {
-            data[size_t(i)] = i + 1;
-        }
-        buf.host = reinterpret_cast<uint8_t *>(data.data());
-        buf.type = calotype_type_of<int>();
-        buf.dimensions = 1;
-        buf.dim = dim;
-    }
-    int *on_device() const {
-        return reinterpret_cast<int *>(buf.device);
     }
 };
 
