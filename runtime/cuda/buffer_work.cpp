@@ -19,13 +19,6 @@ ContextInfo *own_owner(CUdeviceptr address) {
     return owner && is_own(*owner) ? owner : nullptr;
 }
 
-/** Whether kernels in the current context can use the memory. */
-bool is_reachable(CUdeviceptr address) {
-    CUdeviceptr same = 0;
-    return driver().cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address) ==
-           CUDA_SUCCESS;
-}
-
 calotype_status refuse(const DeviceScope &scope, CUdeviceptr address) {
     int device = -1;
     driver().cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
@@ -38,6 +31,12 @@ calotype_status refuse(const DeviceScope &scope, CUdeviceptr address) {
 }
 
 }  // namespace
+
+bool is_reachable(CUdeviceptr address) {
+    CUdeviceptr same = 0;
+    return driver().cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address) ==
+           CUDA_SUCCESS;
+}
 
 BufferWork::BufferWork(void *user_context, CUdeviceptr address) {
     clear_failure();

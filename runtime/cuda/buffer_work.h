@@ -50,6 +50,8 @@ private:
  * than that of the scope. */
 calotype_status await_owner(const DeviceScope &scope, CUdeviceptr address);
 
+/** Whether kernels in the current context can use the memory. */
+bool is_reachable(CUdeviceptr address);
 /** Whether kernels of a call can use the memory. False and CALOTYPE_OK: it is another device's, and
  * the runtime can move it. */
 calotype_status locate(void *user_context, CUdeviceptr address, bool *is_here);

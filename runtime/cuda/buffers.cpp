@@ -206,9 +206,7 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         set_failure(text.c_str());
         return calotype_error_code_device_wrap_native_failed;
     }
-    CUdeviceptr same = 0;
-    if (driver().cuPointerGetAttribute(&same, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, handle) !=
-        CUDA_SUCCESS) {
+    if (!is_reachable(handle)) {
         expect_other_devices();
     }
     buf->device = handle;

@@ -221,9 +221,6 @@ bool ContextUse::begin() {
         return false;
     }
     scope.context = info.handle.load(std::memory_order_relaxed);
-    scope.context_uid = info.uid.load(std::memory_order_relaxed);
-    scope.device = info.device->device;
-    scope.extra = &info;
     return enter(scope) == CALOTYPE_OK;
 }
 

@@ -47,11 +47,6 @@ public:
     ~ContextUse();
     ContextUse(const ContextUse &) = delete;
 
-    /** Without user context and stream. */
-    const DeviceScope &get_scope() const {
-        return scope;
-    }
-
 private:
     bool begin();
 };

@@ -23,7 +23,6 @@
 #include <new>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 namespace calotype {
 namespace runtime {
@@ -359,10 +358,7 @@ void close_graphs(std::atomic<void *> *place, bool has_driver) {
         LockGuard guard(graphs.lock);
         graphs.is_closed = true;
     }
-    const uint64_t deadline = deadline_after_ms(patience_ms);
-    while (has_driver && are_used(graphs) && now_ns() < deadline) {
-        usleep(100);
-    }
+    poll_until(deadline_after_ms(patience_ms), [&] { return !has_driver || !are_used(graphs); });
     for (ReplayGraph &graph : graphs.graphs) {
         LockGuard guard(graphs.lock);
         if (!graph.is_used) {

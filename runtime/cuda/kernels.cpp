@@ -3,7 +3,6 @@
 #include "runtime/cuda/kernels.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runtime/cuda/build_image.h"
 #include "runtime/cuda/captures.h"
@@ -215,12 +214,9 @@ calotype_status synchronize(const DeviceScope &scope) {
 
 /** Poll the event until it has passed or the deadline has. */
 bool await_event(CUevent event, uint64_t deadline_ns) {
-    constexpr unsigned poll_us = 50;
-    CUresult code = driver().cuEventQuery(event);
-    while (code == CUDA_ERROR_NOT_READY && now_ns() < deadline_ns) {
-        usleep(poll_us);
-        code = driver().cuEventQuery(event);
-    }
+    CUresult code = CUDA_ERROR_NOT_READY;
+    poll_until(deadline_ns,
+               [&] { return (code = driver().cuEventQuery(event)) != CUDA_ERROR_NOT_READY; });
     return code == CUDA_SUCCESS;
 }
 

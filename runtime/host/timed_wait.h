@@ -2,6 +2,8 @@
 // Time, and waiting that ends with it.
 #pragma once
 
+#include <unistd.h>
+
 #include "runtime/host/sync.h"
 
 namespace calotype {
@@ -18,6 +20,15 @@ inline uint64_t deadline_after_ms(uint32_t ms) {
 /** Sleep while `word` holds `expected`, until woken or until now_ns() reaches the deadline. May
  * return early. */
 void wait_on_until(const Word &word, uint32_t expected, uint64_t deadline_ns);
+
+/** Where nobody wakes: ask every 50 us until is_done() or now_ns() reaches the deadline. */
+template<typename IsDone>
+void poll_until(uint64_t deadline_ns, IsDone is_done) {
+    constexpr unsigned pause_us = 50;
+    while (!is_done() && now_ns() < deadline_ns) {
+        usleep(pause_us);
+    }
+}
 
 }  // namespace runtime
 }  // namespace calotype

@@ -7,7 +7,6 @@
 // retains any more, are waited for and given up. The driver is never waited for with the lock held.
 #include <new>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
@@ -130,16 +129,12 @@ calotype_status finish_queues(ContextRecord &record) {
 
 /** Whether all that is queued has run by then. */
 static bool await_queue(const DeviceScope &scope, cl_command_queue queue, uint64_t deadline_ns) {
-    constexpr unsigned poll_us = 50;
     void *marker = nullptr;
     if (record_event(scope, queue, &marker) != CALOTYPE_OK) {
         return false;
     }
-    calotype_status status = query_event(marker);
-    while (status == CALOTYPE_E_BUSY && now_ns() < deadline_ns) {
-        usleep(poll_us);
-        status = query_event(marker);
-    }
+    calotype_status status = CALOTYPE_E_BUSY;
+    poll_until(deadline_ns, [&] { return (status = query_event(marker)) != CALOTYPE_E_BUSY; });
     destroy_event(marker);
     return status == CALOTYPE_OK;
 }
