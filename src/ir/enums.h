@@ -48,7 +48,8 @@ enum class ForType : uint8_t {
     Extern,
     GPUBlock,
     GPUThread,
-    GPULane
+    GPULane,
+    Matrix  ///< of a kernel: part of what one matrix instruction of a warp does
 };
 
 /// Whether a loop may be split into a prologue, a steady state and an epilogue.

@@ -412,6 +412,15 @@ Expr expand_mux(const Call *op, const Args &a) {
     return result;
 }
 
+/// Half of the last bit that stays is added, so that what is cut off rounds; a NaN stays one.
+Expr expand_tf32(const Call *op, const Args &a) {
+    constexpr uint32_t half = 0x1000, kept = 0xffffe000;
+    const Type t = op->type, u = unsigned_of(t);
+    Expr rounded = bit_and(Add::make(bits_of(a[0]), make_const(u, half)), make_const(u, kept));
+    return Select::make(Call::make(Bool(t.lanes()), Intrinsic::is_nan, {a[0]}), a[0],
+                        from_bits(t, rounded));
+}
+
 using Expander = Expr (*)(const Call *, const Args &);
 
 const std::map<Intrinsic, Expander> &expanders() {
@@ -448,6 +457,7 @@ const std::map<Intrinsic, Expander> &expanders() {
         {I::is_inf, expand_float_class},
         {I::is_finite, expand_float_class},
         {I::lerp, expand_lerp},
+        {I::round_to_tf32, expand_tf32},
         {I::strict_add, expand_strict},
         {I::strict_sub, expand_strict},
         {I::strict_mul, expand_strict},

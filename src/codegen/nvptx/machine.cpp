@@ -73,6 +73,10 @@ Value *NvptxMachine::call(FunctionEmitter &f, const Call *op) const {
     case Intrinsic::gpu_async_commit:
     case Intrinsic::gpu_async_wait:
         return emit_async_group(f, op, at_least(80));
+    case Intrinsic::gpu_load_matrix:
+        return emit_load_matrix(f, op);
+    case Intrinsic::matrix_multiply_add:
+        return emit_matrix_multiply_add(f, op);
     case Intrinsic::warp_shuffle:
         return emit_warp_shuffle(f, op);
     case Intrinsic::dot_product_4x8:

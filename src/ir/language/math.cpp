@@ -253,6 +253,11 @@ Expr fast_inverse_sqrt(Expr x) {
     return unary("fast_inverse_sqrt", Intrinsic::fast_inverse_sqrt, std::move(x));
 }
 
+Expr tf32(Expr x) {
+    check_float32("tf32", x);
+    return unary("tf32", Intrinsic::round_to_tf32, std::move(x));
+}
+
 Expr lerp(Expr zero_val, Expr one_val, Expr weight) {
     check_defined("lerp", zero_val, one_val);
     check_defined("lerp", weight);

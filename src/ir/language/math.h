@@ -46,6 +46,9 @@ Expr fast_pow(Expr x, Expr y);
 /// 1 / x and 1 / sqrt(x) by the machine's approximation, where it has one; float32.
 Expr fast_inverse(Expr x);
 Expr fast_inverse_sqrt(Expr x);
+/// The nearest float32 with 10 bits of fraction (ties away from zero): a number that GPUs multiply by
+/// matrix instructions (NVIDIA's TF32 format), see Stage::gpu_matrix_multiply.
+Expr tf32(Expr x);
 
 /// The nearest integral value that is not above, not below, nearest (ties to even), not farther
 /// from zero.

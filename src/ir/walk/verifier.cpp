@@ -58,6 +58,7 @@ const std::vector<RuleRow> &rule_table() {
           I::tanh,       I::asinh,      I::acosh,      I::atanh,        I::exp,
           I::log,        I::pow,        I::erf,        I::fma,          I::floor,
           I::ceil,       I::round,      I::trunc,      I::fast_inverse, I::fast_inverse_sqrt,
+          I::round_to_tf32,
           I::strict_add, I::strict_sub, I::strict_mul, I::strict_div,   I::strict_min,
           I::strict_max, I::strict_fma}},
         {Rule::Test, {I::is_nan, I::is_inf, I::is_finite}},

@@ -123,6 +123,61 @@ Self &GpuDirectives<Self>::gpu_tile(const VarOrRVar &x, const VarOrRVar &y, cons
     return gpu_tile(x, y, z, x, y, z, tx, ty, tz, x_size, y_size, z_size, tail, api);
 }
 
+/// A tile of x and y in parts: tiles of 8 by 16, of which each thread has two neighbours in two
+/// rows.
+template<typename Self>
+struct GpuDirectives<Self>::MatrixLoops {
+    VarOrRVar tiles_x, thread_x, column, tiles_y, row, thread_y;
+
+    MatrixLoops(const VarOrRVar &x, const VarOrRVar &y)
+        : tiles_x(x.name() + "$tile", x.is_rvar), thread_x(x.name() + "$thread", x.is_rvar),
+          column(x.name() + "$column", x.is_rvar), tiles_y(y.name() + "$tile", y.is_rvar),
+          row(y.name() + "$row", y.is_rvar), thread_y(y.name() + "$thread", y.is_rvar) {
+    }
+};
+
+template<typename Self>
+auto GpuDirectives<Self>::deal_to_warp(const VarOrRVar &x, const VarOrRVar &y) -> MatrixLoops {
+    constexpr int width = 8, height = 16, neighbours = 2, rows = 8;
+    const MatrixLoops made(x, y);
+    self()
+        .split(x, made.tiles_x, made.thread_x, width)
+        .split(made.thread_x, made.thread_x, made.column, neighbours)
+        .split(y, made.tiles_y, made.row, height)
+        .split(made.row, made.row, made.thread_y, rows);
+    return made;
+}
+
+template<typename Self>
+Self &GpuDirectives<Self>::gpu_matrix_tile(const VarOrRVar &x, const VarOrRVar &y,
+                                           const VarOrRVar &warp) {
+    const MatrixLoops made = deal_to_warp(x, y);
+    return self()
+        .reorder(made.column, made.row, made.tiles_x, made.tiles_y, made.thread_x, made.thread_y,
+                 warp)
+        .gpu_threads(made.thread_x, made.thread_y, warp)
+        .vectorize(made.column)
+        .unroll(made.row)
+        .unroll(made.tiles_x)
+        .unroll(made.tiles_y);
+}
+
+template<typename Self>
+Self &GpuDirectives<Self>::gpu_matrix_multiply(const VarOrRVar &x, const VarOrRVar &y,
+                                               const VarOrRVar &r, const VarOrRVar &warp) {
+    const MatrixLoops made = deal_to_warp(x, y);
+    self()
+        .reorder(r, made.column, made.row, made.tiles_x, made.tiles_y, made.thread_x, made.thread_y,
+                 warp)
+        .gpu_threads(made.thread_x, made.thread_y, warp);
+    internal::LoopEditor editor(self().stage_to_schedule());
+    for (const VarOrRVar &loop : {r, made.column, made.row, made.tiles_x, made.tiles_y}) {
+        editor.set_for_type(loop, ForType::Matrix);
+        editor.set_partition(loop, Partition::Never);
+    }
+    return self();
+}
+
 template class GpuDirectives<Func>;
 template class GpuDirectives<Stage>;
 

@@ -67,7 +67,35 @@ public:
                    const Expr &z_size, TailStrategy tail = TailStrategy::Auto,
                    DeviceAPI api = DeviceAPI::Default_GPU);
 
+    /// Deal a tile of x and y to the threads of a warp as matrix instructions have their results:
+    /// the extents of x and y must be known to be multiples of 8 and 16. The iterations of `warp`
+    /// are the warps of the block. A thread has two neighbours of x in each row; all its elements
+    /// are unrolled, the two are vectorized. For what fills such a tile and what reads it: the pure
+    /// definition of a product and the Func that it is computed at.
+    ///     for warp: for y < 16*m: for x < 8*n: f(x, y) = ...
+    ///     ->
+    ///     gpu_thread warp: gpu_thread g < 8: gpu_thread t < 4:
+    ///       unrolled yo < m: unrolled xo < n: unrolled h < 2: vectorized v < 2:
+    ///         f(8*xo + 2*t + v, 16*yo + 8*h + g) = ...
+    Self &gpu_matrix_tile(const VarOrRVar &x, const VarOrRVar &y, const VarOrRVar &warp);
+    /// The same for an update `f(x, y) += a * b`, where a depends on y and r, b on x and r: the tile's
+    /// products are made by matrix instructions of the warp. The operands are, from compute
+    /// capability 8.0 on, `cast<float>()` of float16 or bfloat16, `tf32()` of floats, or
+    /// `cast<int>()` of 8-bit integers; the extent of r must be a multiple of 16, 8 or 32. Sums are
+    /// rounded as the instructions do. On other devices plain loops compute the same.
+    ///
+    ///     out.tile(x, y, bx, by, xi, yi, 64, 64).gpu_blocks(bx, by)
+    ///         .split(yi, warp, yi, 16).gpu_matrix_tile(xi, yi, warp);
+    ///     sum.compute_at(out, bx).store_in(MemoryType::Register)
+    ///         .split(y, warp, yi, 16).gpu_matrix_tile(x, yi, warp);
+    ///     sum.update().split(y, warp, yi, 16).split(k, ko, ki, 16)
+    ///         .reorder(ki, x, yi, warp, ko).gpu_matrix_multiply(x, yi, ki, warp);
+    Self &gpu_matrix_multiply(const VarOrRVar &x, const VarOrRVar &y, const VarOrRVar &r,
+                              const VarOrRVar &warp);
+
 private:
+    struct MatrixLoops;
+    MatrixLoops deal_to_warp(const VarOrRVar &x, const VarOrRVar &y);
     Self &map_loop(const VarOrRVar &var, ForType type, DeviceAPI api);
     Self &self() {
         return static_cast<Self &>(*this);

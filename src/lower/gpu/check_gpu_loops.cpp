@@ -55,6 +55,11 @@ private:
         case ForType::Unrolled:
         case ForType::Vectorized:
             break;
+        case ForType::Matrix:
+            user_assert(!blocks_.empty())
+                << "loop " << op->name << " is part of a matrix product of gpu_matrix_multiply, but "
+                << "stands inside of no block loop: use gpu_blocks too";
+            break;
         case ForType::Parallel:
         case ForType::Extern:
             user_assert(blocks_.empty()) << to_string(op->for_type) << " loop " << op->name

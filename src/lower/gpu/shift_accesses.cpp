@@ -54,11 +54,12 @@ private:
         return op->name == buffer_ ? Stmt() : Stmt(op);
     }
 
-    /// The handle, as asynchronous copies take it: (to, index, from, index, number).
+    /// The handle, as asynchronous copies take it, (to, index, from, index, number), and loads of
+    /// matrices, (from, index, transposed).
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         op = e.as<Call>();
-        if (!op->is_intrinsic(Intrinsic::gpu_async_copy)) {
+        if (!op->is_intrinsic({Intrinsic::gpu_async_copy, Intrinsic::gpu_load_matrix})) {
             return e;
         }
         std::vector<Expr> args = op->args;
@@ -69,7 +70,7 @@ private:
                 args[i + 1] = shifted(args[i + 1]);
             }
         }
-        return Call::make(op->type, Intrinsic::gpu_async_copy, args);
+        return Call::make(op->type, op->intrinsic, args);
     }
 
     const std::string &buffer_, &new_name_;

@@ -107,21 +107,103 @@ bool range_of(const Sum &sum, int lanes, int64_t &low, int64_t &high) {
     return std::abs(low) < too_large && std::abs(high) < too_large;
 }
 
+/// Fused thread loops, as the indices of one allocation take them apart: t is t/c and t%c, as if
+/// these were two loops.
+class FusedThreads {
+public:
+    FusedThreads(const std::string &buffer, const std::vector<KernelLoop> &threads,
+                 const Stmt &body) {
+        Finder finder(buffer, threads);
+        finder(body);
+        for (const KernelLoop &loop : threads) {
+            const int64_t size = as_const_int(loop.extent).value_or(0);
+            const std::set<int64_t> &divisors = finder.divisors[loop.name];
+            const int64_t c = divisors.size() == 1 ? *divisors.begin() : 0;
+            if (c <= 1 || size % c != 0) {
+                sizes[loop.name] = size;
+                continue;
+            }
+            const Expr t = Variable::make(Int(32), loop.name);
+            const Expr outer = Variable::make(Int(32), loop.name + ".outer"),
+                       inner = Variable::make(Int(32), loop.name + ".inner");
+            sizes[loop.name + ".outer"] = size / c;
+            sizes[loop.name + ".inner"] = c;
+            parts_.push_back({t / int(c), outer});
+            parts_.push_back({t % int(c), inner});
+            parts_.push_back({t, outer * int(c) + inner});
+        }
+    }
+    std::map<std::string, int64_t> sizes;  ///< of the thread loops or their parts; 0: not known
+
+    Expr apart(Expr index) const {
+        for (const auto &part : parts_) {
+            index = substitute(part.first, part.second, index);
+        }
+        return index;
+    }
+
+private:
+    /// What threads are divided by in indices.
+    class Finder : public Visitor {
+    public:
+        Finder(const std::string &buffer, const std::vector<KernelLoop> &threads)
+            : buffer_(buffer) {
+            for (const KernelLoop &loop : threads) {
+                divisors[loop.name];
+            }
+        }
+        std::map<std::string, std::set<int64_t>> divisors;
+
+    private:
+        using Visitor::visit;
+        template<typename T>
+        void visit_access(const T *op) {
+            const bool around = std::exchange(in_index_, in_index_ || op->name == buffer_);
+            (*this)(op->index);
+            in_index_ = around;
+        }
+        void visit(const Load *op) override {
+            visit_access(op);
+        }
+        void visit(const Store *op) override {
+            visit_access(op);
+            (*this)(op->value);
+        }
+        template<typename T>
+        void visit_quotient(const T *op) {
+            const Variable *t = op->a.template as<Variable>();
+            const auto by = as_const_int(op->b);
+            const auto it = t && by && in_index_ ? divisors.find(t->name) : divisors.end();
+            if (it != divisors.end()) {
+                it->second.insert(*by);
+            }
+            Visitor::visit(op);
+        }
+        void visit(const Div *op) override {
+            visit_quotient(op);
+        }
+        void visit(const Mod *op) override {
+            visit_quotient(op);
+        }
+        const std::string &buffer_;
+        bool in_index_ = false;
+    };
+    std::vector<std::pair<Expr, Expr>> parts_;
+};
+
 /// The accesses of one allocation.
 class Collector : public Visitor {
 public:
-    Collector(const std::string &name, const std::vector<KernelLoop> &threads) : name_(name) {
-        for (const KernelLoop &loop : threads) {
-            sizes[loop.name] = as_const_int(loop.extent).value_or(0);
-        }
+    Collector(const std::string &name, const FusedThreads &threads)
+        : sizes(threads.sizes), name_(name), threads_(threads) {
     }
     std::vector<Access> found;
-    std::map<std::string, int64_t> sizes;  ///< of the thread loops; 0: not known
+    const std::map<std::string, int64_t> &sizes;
     bool escapes = false;                  ///< used by other means than loads and stores
 
     Access parts_of(const Expr &index) const {
         Access a;
-        Expr e = simplify(index);
+        Expr e = simplify(threads_.apart(index));
         if (const Ramp *ramp = e.as<Ramp>()) {
             const auto stride = as_const_int(ramp->stride);
             a.is_known = ramp->base.type().is_scalar() && stride.has_value();
@@ -219,6 +301,7 @@ private:
     }
 
     const std::string &name_;
+    const FusedThreads &threads_;
     Scope<Interval> loops_;  ///< and lets inside
 };
 
@@ -336,6 +419,30 @@ bool is_split(const Collector &all, const std::vector<Shape> &shape) {
     return !may_meet(any, any, all.sizes);
 }
 
+/// Dimensions that begin and end where threads take turns: of 32 elements a row that 4 threads have
+/// two at a time of, a thread has 2 by 4.
+std::vector<Shape> shape_between_threads(const Allocate *op, const Collector &all) {
+    std::set<int64_t> strides = {1};
+    int64_t stride = 1;
+    for (const Expr &e : op->extents) {
+        strides.insert(stride);
+        stride *= std::max<int64_t>(as_const_int(e).value_or(1), 1);
+    }
+    for (const auto &thread : all.sizes) {
+        const auto base = all.found[0].base.find(thread.first);
+        if (base != all.found[0].base.end() && base->second > 0 && thread.second > 0) {
+            strides.insert(base->second);
+            strides.insert(base->second * thread.second);
+        }
+    }
+    std::vector<Shape> shape;
+    for (const int64_t s : strides) {
+        shape.emplace_back();
+        shape.back().stride = s;
+    }
+    return shape;
+}
+
 /// The dimensions of a thread's part; none if it has no part of its own.
 std::vector<Shape> shape_of(const Allocate *op, const Collector &all) {
     if (all.found.empty() || !have_one_base(all)) {
@@ -355,8 +462,11 @@ std::vector<Shape> shape_of(const Allocate *op, const Collector &all) {
         return shape;
     }
     shape.assign(1, Shape());
-    const bool is_found = measure(all.found, shape) && is_split(all, shape);
-    return is_found ? shape : std::vector<Shape>();
+    if (measure(all.found, shape) && is_split(all, shape)) {
+        return shape;
+    }
+    shape = shape_between_threads(op, all);
+    return measure(all.found, shape) && is_split(all, shape) ? shape : std::vector<Shape>();
 }
 
 class PartKeeper : public StmtMutator {
@@ -372,7 +482,8 @@ private:
         if (it == storage_.end()) {
             return Mutator::visit(op);
         }
-        Collector all(it->first, it->second);
+        const FusedThreads threads(it->first, it->second, op->body);
+        Collector all(it->first, threads);
         all(op->body);
         const std::vector<Shape> shape = shape_of(op, all);
         user_assert(!shape.empty())

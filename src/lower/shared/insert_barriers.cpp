@@ -192,7 +192,18 @@ private:
             access_range(op->args[0], op->args[1], last, true);
             access_range(op->args[2], op->args[3], last, false);
         }
+        // It brings what any thread of the warp asks for.
+        if (op->is_intrinsic(Intrinsic::gpu_load_matrix)) {
+            access_anywhere(op->args[0]);
+        }
         Visitor::visit(op);
+    }
+    void access_anywhere(const Expr &handle) {
+        const size_t before = found.size();
+        access(handle.as<Variable>()->name, 0, false);
+        if (found.size() > before) {
+            found.back().index[""].other.push_back({1, {}});
+        }
     }
     void access_range(const Expr &handle, const Expr &first, const Expr &last, bool is_write) {
         const size_t before = found.size();

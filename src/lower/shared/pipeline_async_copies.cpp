@@ -14,6 +14,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
 #include "lower/access/image_accesses.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
@@ -60,6 +61,29 @@ private:
         return nullptr;
     }
 
+    /// True if storage in GPUSharedAsync is made or filled in s.
+    bool has_fill(const Stmt &s) const {
+        class Finder : public Visitor {
+            using Visitor::visit;
+            void visit(const Allocate *op) override {
+                found = found || op->memory_type == MemoryType::GPUSharedAsync;
+                Visitor::visit(op);
+            }
+            void visit(const ProducerConsumer *op) override {
+                found = found || (op->is_producer && spine.storage_of(op->name));
+                Visitor::visit(op);
+            }
+            const Spine &spine;
+
+        public:
+            explicit Finder(const Spine &spine) : spine(spine) {
+            }
+            bool found = false;
+        } finder(*this);
+        finder(s);
+        return finder.found;
+    }
+
     Stmt strip(const Stmt &s) {
         if (const Block *op = s.as<Block>()) {
             const Stmt first = strip(op->first), last = strip(op->rest);
@@ -85,8 +109,11 @@ private:
             return body.defined() ? ProducerConsumer::make(op->name, op->is_producer, body) : body;
         }
         if (const LetStmt *op = s.as<LetStmt>()) {
-            is_simple =
-                is_simple && is_pure(op->value) && !contains_kind(op->value, NodeKind::Load);
+            const bool moves = is_pure(op->value) && !contains_kind(op->value, NodeKind::Load);
+            if (!moves && !has_fill(op->body)) {
+                return s;
+            }
+            is_simple = is_simple && moves;
             bound.insert(op->name);
             lets.emplace_back(op->name, op->value);
             const Stmt body = strip(op->body);

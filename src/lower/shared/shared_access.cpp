@@ -50,6 +50,9 @@ private:
             found.written.insert(to->name);
             found.read.insert(from->name);
         }
+        if (op->is_intrinsic(Intrinsic::gpu_load_matrix)) {
+            found.read.insert(op->args[0].as<Variable>()->name);
+        }
         GraphVisitor::visit(op);
     }
 };

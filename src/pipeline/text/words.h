@@ -27,7 +27,7 @@ struct Words<DeviceAPI> : WordsOfIr<DeviceAPI, DeviceAPI::SMEStreaming> {};
 template<>
 struct Words<MemoryType> : WordsOfIr<MemoryType, MemoryType::VTCM> {};
 template<>
-struct Words<ForType> : WordsOfIr<ForType, ForType::GPULane> {};
+struct Words<ForType> : WordsOfIr<ForType, ForType::Matrix> {};
 template<>
 struct Words<Partition> : WordsOfIr<Partition, Partition::Always> {};
 template<>

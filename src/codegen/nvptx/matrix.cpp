@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Matrix instructions of a warp, as PTX: ldmatrix and mma.sync, from sm_80 on. Registers of operands
+// hold 32 bits each, whatever is in them.
+#include <llvm/IR/InlineAsm.h>
+
+#include "codegen/llvm/emitter.h"
+#include "codegen/nvptx/address_spaces.h"
+#include "codegen/nvptx/machine.h"
+#include "ir/constants.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+using llvm::Value;
+
+namespace {
+
+/// "{$4,$5,$6}"
+std::string operands(unsigned first, unsigned count) {
+    std::string text = "{";
+    for (unsigned i = 0; i < count; i++) {
+        text += (i == 0 ? "$" : ",$") + std::to_string(first + i);
+    }
+    return text + "}";
+}
+
+/// "r,r,r,"
+std::string repeated(const char *constraint, unsigned count) {
+    std::string text;
+    for (unsigned i = 0; i < count; i++) {
+        text += constraint;
+        text += ',';
+    }
+    return text;
+}
+
+Value *as_registers(FunctionEmitter &f, Value *v, Type t) {
+    const unsigned n = unsigned(t.bits() * t.lanes() / 32);
+    return f.builder().CreateBitCast(v, with_lanes(f.builder().getInt32Ty(), int(n)));
+}
+
+void append_elements(FunctionEmitter &f, Value *vector, std::vector<Value *> &to) {
+    const auto *type = llvm::cast<llvm::FixedVectorType>(vector->getType());
+    for (unsigned i = 0; i < type->getNumElements(); i++) {
+        to.push_back(f.builder().CreateExtractElement(vector, i));
+    }
+}
+
+/// A vector of what an instruction gives.
+Value *from_results(FunctionEmitter &f, Value *results, unsigned count) {
+    llvm::IRBuilder<> &b = f.builder();
+    Value *first = b.CreateExtractValue(results, 0);
+    Value *vector = llvm::PoisonValue::get(with_lanes(first->getType(), int(count)));
+    for (unsigned i = 0; i < count; i++) {
+        vector = b.CreateInsertElement(vector, b.CreateExtractValue(results, i), i);
+    }
+    return vector;
+}
+
+/// Carried out by all threads of a warp together, so it stays where it is.
+llvm::CallInst *call_asm(FunctionEmitter &f, llvm::Type *result, const std::vector<Value *> &args,
+                         const std::string &code, const std::string &constraints, bool reads) {
+    std::vector<llvm::Type *> types;
+    for (Value *v : args) {
+        types.push_back(v->getType());
+    }
+    auto *type = llvm::FunctionType::get(result, types, false);
+    llvm::CallInst *call =
+        f.builder().CreateCall(type, llvm::InlineAsm::get(type, code, constraints, reads), args);
+    call->addFnAttr(llvm::Attribute::Convergent);
+    call->addFnAttr(llvm::Attribute::NoUnwind);
+    return call;
+}
+
+llvm::StructType *structure_of(llvm::Type *element, unsigned count) {
+    return llvm::StructType::get(element->getContext(),
+                                 std::vector<llvm::Type *>(count, element));
+}
+
+struct Word {
+    const char *type, *shape;
+};
+
+Word word_of(Type t) {
+    if (t.bits() == 8) {
+        return {t.is_int() ? "s8" : "u8", "m16n8k32"};
+    }
+    if (t.bits() == 16) {
+        return {t.is_bfloat() ? "bf16" : "f16", "m16n8k16"};
+    }
+    return {"tf32", "m16n8k8"};
+}
+
+}  // namespace
+
+// gpu_load_matrix(buffer, index, is_transposed)
+Value *emit_load_matrix(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    const Variable *buffer = op->args.at(0).as<Variable>();
+    internal_assert(buffer) << op->name << " of something that is not a buffer";
+    Value *address = f.element_pointer(buffer->name, op->type.element_of(), op->args.at(1));
+    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
+        << op->name << " of " << buffer->name << ", which is not in shared memory";
+    const unsigned count = unsigned(op->type.bits() * op->type.lanes() / 32);
+    const std::string code = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
+                             (is_const_one(op->args.at(2)) ? ".trans" : "") + ".shared.b16 " +
+                             operands(0, count) + ", [$" + std::to_string(count) + "];";
+    Value *results = call_asm(f, structure_of(b.getInt32Ty(), count),
+                              {b.CreatePtrToInt(address, b.getInt32Ty())}, code,
+                              repeated("=r", count) + "r,~{memory}", true);
+    Value *vector = count == 1 ? b.CreateExtractValue(results, 0) : from_results(f, results, count);
+    return b.CreateBitCast(vector, f.type(op->type));
+}
+
+// matrix_multiply_add(a, b, c)
+Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    const Type ta = op->args.at(0).type(), tb = op->args.at(1).type();
+    const bool of_floats = op->type.is_float();
+    const Word word = word_of(ta);
+    const std::string sum = of_floats ? "f32" : "s32";
+    std::vector<Value *> args;
+    append_elements(f, as_registers(f, f.emit(op->args[0]), ta), args);
+    append_elements(f, as_registers(f, f.emit(op->args[1]), tb), args);
+    append_elements(f, f.emit(op->args.at(2)), args);
+    internal_assert(args.size() == 10) << op->name << " of " << args.size() << " registers";
+    const std::string code = std::string("mma.sync.aligned.") + word.shape + ".row.col." + sum +
+                             "." + word.type + "." + word_of(tb).type + "." + sum + " " +
+                             operands(0, 4) + ", " + operands(4, 4) + ", " + operands(8, 2) + ", " +
+                             operands(10, 4) + ";";
+    llvm::Type *element = of_floats ? b.getFloatTy() : static_cast<llvm::Type *>(b.getInt32Ty());
+    const char *result = of_floats ? "=f" : "=r", *addend = of_floats ? "f" : "r";
+    std::string constraints = repeated(result, 4) + repeated("r", 6) + repeated(addend, 4);
+    constraints.pop_back();
+    return from_results(
+        f, call_asm(f, structure_of(element, 4), args, code, constraints, false), 4);
+}
+
+}  // namespace calotype::internal
