@@ -126,7 +126,10 @@ auto Simplifier::simplify_let(const T *op) -> decltype(op->body) {
 }
 
 Expr Simplifier::visit(const Let *op) {
-    return simplify_let(op);
+    const Expr e = simplify_let(op);
+    const Let *let = e.as<Let>();
+    const Variable *whole = let ? let->body.as<Variable>() : nullptr;
+    return whole && whole->name == let->name ? let->value : e;  // let v = f(x) in v
 }
 
 Stmt Simplifier::visit(const LetStmt *op) {

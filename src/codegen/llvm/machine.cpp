@@ -28,7 +28,7 @@ Capabilities capabilities(const Machine &machine) {
         return !is_general && machine.has_arithmetic(t);
     };
     can.has_intrinsic = [](const Call *op) {
-        return op->intrinsic != Intrinsic::lerp;
+        return !op->is_intrinsic({Intrinsic::lerp, Intrinsic::round_to_tf32});
     };
     return can;
 }

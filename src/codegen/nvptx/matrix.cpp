@@ -73,8 +73,7 @@ llvm::CallInst *call_asm(FunctionEmitter &f, llvm::Type *result, const std::vect
 }
 
 llvm::StructType *structure_of(llvm::Type *element, unsigned count) {
-    return llvm::StructType::get(element->getContext(),
-                                 std::vector<llvm::Type *>(count, element));
+    return llvm::StructType::get(element->getContext(), std::vector<llvm::Type *>(count, element));
 }
 
 struct Word {
@@ -132,8 +131,8 @@ Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op) {
     const char *result = of_floats ? "=f" : "=r", *addend = of_floats ? "f" : "r";
     std::string constraints = repeated(result, 4) + repeated("r", 6) + repeated(addend, 4);
     constraints.pop_back();
-    return from_results(
-        f, call_asm(f, structure_of(element, 4), args, code, constraints, false), 4);
+    return from_results(f, call_asm(f, structure_of(element, 4), args, code, constraints, false),
+                        4);
 }
 
 }  // namespace calotype::internal

@@ -27,9 +27,9 @@ const std::unordered_set<std::string> &keywords() {
         "image", "extern", "pure_extern", "extern_cpp",
         // Statements.
         "assert", "produce", "consume", "for", "parallel", "vectorized", "unrolled", "gpu_block",
-        "gpu_thread", "gpu_lane", "matrix", "partition", "acquire", "allocate", "when", "memory", "deleter",
-        "padding", "free", "realize", "hoist", "fork", "else", "evaluate", "prefetch", "at", "from",
-        "offset", "bound", "atomic", "mutex"};
+        "gpu_thread", "gpu_lane", "matrix", "partition", "acquire", "allocate", "when", "memory",
+        "deleter", "padding", "free", "realize", "hoist", "fork", "else", "evaluate", "prefetch",
+        "at", "from", "offset", "bound", "atomic", "mutex"};
     return words;
 }
 

@@ -199,7 +199,7 @@ public:
     }
     std::vector<Access> found;
     const std::map<std::string, int64_t> &sizes;
-    bool escapes = false;                  ///< used by other means than loads and stores
+    bool escapes = false;  ///< used by other means than loads and stores
 
     Access parts_of(const Expr &index) const {
         Access a;

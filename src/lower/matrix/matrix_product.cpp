@@ -137,8 +137,9 @@ private:
         const Expr &a = factors_[first_has_columns ? 1 : 0];
         const Expr &b = factors_[first_has_columns ? 0 : 1];
         if (depends_on_column(a) || depends_on_row(b)) {
-            return fail("one factor must depend on rows and not on columns, the other on columns and "
-                        "not on rows");
+            return fail(
+                "one factor must depend on rows and not on columns, the other on columns and "
+                "not on rows");
         }
         return match_types(a, b);
     }

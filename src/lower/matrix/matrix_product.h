@@ -24,9 +24,9 @@ int elements_a_register(MatrixKind kind);
 
 /// c[index] += a * b for all iterations. a depends on the row, b on the column.
 struct MatrixProduct {
-    MatrixLoop depth, column, row;    ///< the innermost three; column and row have 2 iterations
-    std::vector<MatrixLoop> tiles;    ///< around them, the outermost first
-    Stmt statement;                   ///< holds the store
+    MatrixLoop depth, column, row;  ///< the innermost three; column and row have 2 iterations
+    std::vector<MatrixLoop> tiles;  ///< around them, the outermost first
+    Stmt statement;                 ///< holds the store
     const Store *store = nullptr;
     MatrixKind kind = MatrixKind::Float16;
     Expr a, b;  ///< one element, of 16 bits, of 8 bits, or floats that tf32() made

@@ -145,8 +145,8 @@ private:
             here[product_.row.name] = i / 2;
             here[product_.column.name] = i % 2;
             index.push_back(simplify(substitute(here, store->index)));
-            old.push_back(Load::make(t, store->name, index.back(), const_true(), Alignment(),
-                                     store->symbol));
+            old.push_back(
+                Load::make(t, store->name, index.back(), const_true(), Alignment(), store->symbol));
         }
         const Expr sums = Call::make(t.with_lanes(4), Intrinsic::matrix_multiply_add,
                                      {a, b, Shuffle::make_concat(old)});

@@ -63,11 +63,24 @@ set(CALOTYPE_GPU_CORPUS
     lanes_butterfly_shared:lanes_butterfly:memory=shared
     lanes_table:lanes_table:
     lanes_vectors:lanes_vectors:
-    lanes_scan:lanes_scan:)
+    lanes_scan:lanes_scan:
+    "matrix_s8:matrix_product:type_a=int8 type_b=int8"
+    "matrix_u8_s8:matrix_product:type_a=uint8 type_b=int8 b_by_columns=true warp_width=8"
+    "matrix_s8_u8:matrix_product:type_a=int8 type_b=uint8 b_by_columns=true memory=shared"
+    "matrix_u8:matrix_product:type_a=uint8 type_b=uint8 a_by_columns=true memory=global depth=64"
+    "matrix_tf32:matrix_product:type_a=float32 type_b=float32"
+    "matrix_tf32_columns:matrix_product:type_a=float32 type_b=float32 b_by_columns=true depth=8"
+    "matrix_tf32_global:matrix_product:type_a=float32 type_b=float32 memory=global a_by_columns=true")
 # For CUDA alone.
 set(CALOTYPE_GPU_CORPUS_cuda
     lanes_f16:lanes_neighbours:type=float16
-    lanes_bf16:lanes_neighbours:type=bfloat16)
+    lanes_bf16:lanes_neighbours:type=bfloat16
+    matrix_f16:matrix_product:
+    "matrix_f16_columns:matrix_product:b_by_columns=true width=64 height=64 warp_width=32 warp_height=64"
+    "matrix_f16_rows:matrix_product:a_by_columns=true memory=shared warp_width=32 depth=16"
+    "matrix_f16_global:matrix_product:memory=global a_by_columns=true b_by_columns=true depth=48"
+    "matrix_bf16:matrix_product:type_a=bfloat16 type_b=bfloat16 warp_height=32"
+    "matrix_bf16_both:matrix_product:type_a=bfloat16 type_b=bfloat16 a_by_columns=true b_by_columns=true")
 # What allocates in kernels needs the device runtime, which a compiler for CUDA C++ has made.
 if(CALOTYPE_DEVICE_RUNTIME_FORMS)
     list(APPEND CALOTYPE_GPU_CORPUS_cuda thread_heap:thread_heap: thread_heaps:thread_heaps:)
