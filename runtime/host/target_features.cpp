@@ -192,7 +192,7 @@ constexpr int capability_of(const FeatureName &f) {
         }
     }
     int value = 0;
-    for (; *c; c++) {
+    for (; *c >= '0' && *c <= '9'; c++) {
         value = value * 10 + (*c - '0');
     }
     return value;
@@ -219,6 +219,10 @@ bool is_there(const FeatureName &f, int wanted) {
         return (missing_cpu_features() >> f.bit & 1) == 0;
     }
     const int capability = capability_of(f);
+    if (f.bit == calotype_target_feature_cuda_capability_90a) {  // that architecture and no other
+        return calotype_cuda_can_run && calotype_cuda_can_run(capability) != 0 &&
+               calotype_cuda_can_run(capability + 1) == 0;
+    }
     if (f.bit == calotype_target_feature_cuda || (capability > 0 && capability == wanted)) {
         return calotype_cuda_can_run && calotype_cuda_can_run(capability) != 0;
     }

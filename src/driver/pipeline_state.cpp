@@ -39,6 +39,11 @@ Target with_capability_of_device(const Target &target) {
             best = with;
         }
     }
+    // What runs on that architecture alone may have what others do not.
+    constexpr int hopper = 90;
+    if (best.get_cuda_capability_lower_bound() == hopper && !calotype_cuda_can_run(hopper + 1)) {
+        best = target.with_feature(Target::CUDACapability90a);
+    }
     return best;
 }
 

@@ -171,11 +171,11 @@ int64_t Target::maximum_buffer_size() const {
 
 int Target::get_cuda_capability_lower_bound() const {
     static const std::pair<Feature, int> capabilities[] = {
-        {CUDACapability30, 30},  {CUDACapability32, 32}, {CUDACapability35, 35},
-        {CUDACapability50, 50},  {CUDACapability61, 61}, {CUDACapability70, 70},
-        {CUDACapability75, 75},  {CUDACapability80, 80}, {CUDACapability86, 86},
-        {CUDACapability89, 89},  {CUDACapability90, 90}, {CUDACapability100, 100},
-        {CUDACapability120, 120}};
+        {CUDACapability30, 30},   {CUDACapability32, 32},  {CUDACapability35, 35},
+        {CUDACapability50, 50},   {CUDACapability61, 61},  {CUDACapability70, 70},
+        {CUDACapability75, 75},   {CUDACapability80, 80},  {CUDACapability86, 86},
+        {CUDACapability89, 89},   {CUDACapability90, 90},  {CUDACapability90a, 90},
+        {CUDACapability100, 100}, {CUDACapability120, 120}};
     if (!has_feature(CUDA)) {
         return -1;
     }

@@ -16,33 +16,33 @@ constexpr int oldest_capability = 50;
 
 struct NamedCapability {
     Target::Feature feature;
-    int sm;
+    Capability capability;
 };
 
 /// The highest first.
 const NamedCapability named_capabilities[] = {
-    {Target::CUDACapability120, 120}, {Target::CUDACapability100, 100},
-    {Target::CUDACapability90, 90},   {Target::CUDACapability89, 89},
-    {Target::CUDACapability86, 86},   {Target::CUDACapability80, 80},
-    {Target::CUDACapability75, 75},   {Target::CUDACapability70, 70},
-    {Target::CUDACapability61, 61},   {Target::CUDACapability50, 50},
-    {Target::CUDACapability35, 35},   {Target::CUDACapability32, 32},
-    {Target::CUDACapability30, 30},
+    {Target::CUDACapability120, {120, 0}},  {Target::CUDACapability100, {100, 0}},
+    {Target::CUDACapability90a, {90, 'a'}}, {Target::CUDACapability90, {90, 0}},
+    {Target::CUDACapability89, {89, 0}},    {Target::CUDACapability86, {86, 0}},
+    {Target::CUDACapability80, {80, 0}},    {Target::CUDACapability75, {75, 0}},
+    {Target::CUDACapability70, {70, 0}},    {Target::CUDACapability61, {61, 0}},
+    {Target::CUDACapability50, {50, 0}},    {Target::CUDACapability35, {35, 0}},
+    {Target::CUDACapability32, {32, 0}},    {Target::CUDACapability30, {30, 0}},
 };
 
 /// Those that the target names, the lowest first. A target with all up to the highest is one to
 /// which implied features were added: it names the highest.
-std::vector<int> named(const Target &target) {
-    std::vector<int> list;
+std::vector<Capability> named(const Target &target) {
+    std::vector<Capability> list;
     bool has_all = true;
     for (const NamedCapability &n : named_capabilities) {
         const bool is_named = target.has_feature(n.feature);
-        has_all &= is_named || list.empty();
+        has_all &= is_named || list.empty() || n.capability.suffix;
         if (is_named) {
-            list.insert(list.begin(), n.sm);
+            list.insert(list.begin(), n.capability);
         }
     }
-    return has_all && list.size() > 1 ? std::vector<int>{list.back()} : list;
+    return has_all && list.size() > 1 ? std::vector<Capability>{list.back()} : list;
 }
 
 }  // namespace
@@ -67,15 +67,12 @@ bool names_capability(const Target &target) {
 }
 
 Capability ptx_capability(const Target &target) {
-    const std::vector<int> list = named(target);
-    return {list.empty() ? oldest_capability : list[0], 0};
+    const std::vector<Capability> list = named(target);
+    return list.empty() ? Capability{oldest_capability, 0} : list[0];
 }
 
 std::vector<Capability> cubin_capabilities(const Target &target) {
-    std::vector<Capability> list;
-    for (int sm : named(target)) {
-        list.push_back({sm, 0});
-    }
+    const std::vector<Capability> list = named(target);
     return list.empty() ? std::vector<Capability>{{80, 0}, {90, 0}} : list;
 }
 

@@ -155,7 +155,8 @@ private:
         constexpr int64_t threads_at_once = 512;
         const int64_t threads = kernel.block_size[0] * kernel.block_size[1] * kernel.block_size[2];
         if (threads >= threads_at_once / 4 && threads < threads_at_once &&
-            contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy)) {
+            contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy) &&
+            !contains_intrinsic(kernel.body, Intrinsic::gpu_warpgroup_multiply_add)) {
             add_annotation(function, "minctasm", threads_at_once / threads);
         }
     }

@@ -17,6 +17,8 @@ using llvm::Value;
 namespace {
 
 constexpr uint64_t storage_alignment = 16;
+/// Of large shared storage, which warpgroups may read (lower/matrix/panel_layout.h).
+constexpr uint64_t panel_alignment = 1024, least_panels = 8 * panel_alignment;
 
 /// Memory of the block: one variable an allocation, or the one whose size the launch gives.
 Value *shared_storage(FunctionEmitter &f, const Allocate *op, int64_t bytes) {
@@ -32,7 +34,8 @@ Value *shared_storage(FunctionEmitter &f, const Allocate *op, int64_t bytes) {
         dynamic ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage,
         dynamic ? nullptr : llvm::UndefValue::get(type), name, nullptr,
         llvm::GlobalValue::NotThreadLocal, shared_address_space);
-    variable->setAlignment(llvm::Align(storage_alignment));
+    const bool is_large = dynamic || uint64_t(bytes) >= least_panels;
+    variable->setAlignment(llvm::Align(is_large ? panel_alignment : storage_alignment));
     return variable;
 }
 
@@ -77,6 +80,12 @@ Value *NvptxMachine::call(FunctionEmitter &f, const Call *op) const {
         return emit_load_matrix(f, op);
     case Intrinsic::matrix_multiply_add:
         return emit_matrix_multiply_add(f, op);
+    case Intrinsic::gpu_warpgroup_fence:
+        return emit_warpgroup_fence(f, op);
+    case Intrinsic::gpu_warpgroup_multiply_add:
+        return emit_warpgroup_multiply_add(f, op);
+    case Intrinsic::gpu_warpgroup_wait:
+        return emit_warpgroup_wait(f, op);
     case Intrinsic::warp_shuffle:
         return emit_warp_shuffle(f, op);
     case Intrinsic::dot_product_4x8:

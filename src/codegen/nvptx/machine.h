@@ -57,6 +57,9 @@ llvm::Value *emit_async_copy(FunctionEmitter &f, const Call *op, bool has_instru
 llvm::Value *emit_async_group(FunctionEmitter &f, const Call *op, bool has_instruction);
 llvm::Value *emit_load_matrix(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_warpgroup_fence(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_warpgroup_multiply_add(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_warpgroup_wait(FunctionEmitter &f, const Call *op);
 
 /// Four bytes in 32 bits, the first lowest.
 struct PackedBytes {

@@ -90,22 +90,52 @@ Word word_of(Type t) {
     return {"tf32", "m16n8k8"};
 }
 
+/// The address of an element in shared memory, in 32 bits.
+Value *shared_address(FunctionEmitter &f, const Call *op, size_t buffer, Type element) {
+    const Variable *name = op->args.at(buffer).as<Variable>();
+    internal_assert(name) << op->name << " of something that is not a buffer";
+    Value *address = f.element_pointer(name->name, element, op->args.at(buffer + 1));
+    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
+        << op->name << " of " << name->name << ", which is not in shared memory";
+    return f.builder().CreatePtrToInt(address, f.builder().getInt32Ty());
+}
+
+/// Where an operand in panels of 128 bytes begins, 16 bytes a unit, and how far apart its parts are:
+/// panels, and eight rows of one panel (PTX ISA, "Matrix descriptor format").
+Value *matrix_descriptor(FunctionEmitter &f, Value *address, int panel_bytes) {
+    constexpr uint64_t eight_rows = 1024, unit = 16, swizzle_128 = 1;
+    llvm::IRBuilder<> &b = f.builder();
+    const uint64_t layout =
+        uint64_t(panel_bytes) / unit << 16 | eight_rows / unit << 32 | swizzle_128 << 62;
+    Value *units = b.CreateLShr(b.CreateAnd(address, 0x3ffff), 4);
+    return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(layout));
+}
+
+/// "+f" of as many registers: those of results first, then each again as an argument.
+std::string in_place(const char *kind, unsigned count) {
+    std::string text = repeated((std::string("=") + kind).c_str(), count);
+    for (unsigned i = 0; i < count; i++) {
+        text += std::to_string(i) + ",";
+    }
+    return text;
+}
+
+llvm::Type *register_type(FunctionEmitter &f, bool is_float) {
+    return is_float ? f.builder().getFloatTy()
+                    : static_cast<llvm::Type *>(f.builder().getInt32Ty());
+}
+
 }  // namespace
 
 // gpu_load_matrix(buffer, index, is_transposed)
 Value *emit_load_matrix(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
-    const Variable *buffer = op->args.at(0).as<Variable>();
-    internal_assert(buffer) << op->name << " of something that is not a buffer";
-    Value *address = f.element_pointer(buffer->name, op->type.element_of(), op->args.at(1));
-    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
-        << op->name << " of " << buffer->name << ", which is not in shared memory";
+    Value *address = shared_address(f, op, 0, op->type.element_of());
     const unsigned count = unsigned(op->type.bits() * op->type.lanes() / 32);
     const std::string code = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
                              (is_const_one(op->args.at(2)) ? ".trans" : "") + ".shared.b16 " +
                              operands(0, count) + ", [$" + std::to_string(count) + "];";
-    Value *results = call_asm(f, structure_of(b.getInt32Ty(), count),
-                              {b.CreatePtrToInt(address, b.getInt32Ty())}, code,
+    Value *results = call_asm(f, structure_of(b.getInt32Ty(), count), {address}, code,
                               repeated("=r", count) + "r,~{memory}", true);
     Value *vector = count == 1 ? b.CreateExtractValue(results, 0) : from_results(f, results, count);
     return b.CreateBitCast(vector, f.type(op->type));
@@ -113,7 +143,6 @@ Value *emit_load_matrix(FunctionEmitter &f, const Call *op) {
 
 // matrix_multiply_add(a, b, c)
 Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
     const Type ta = op->args.at(0).type(), tb = op->args.at(1).type();
     const bool of_floats = op->type.is_float();
     const Word word = word_of(ta);
@@ -127,12 +156,59 @@ Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op) {
                              "." + word.type + "." + word_of(tb).type + "." + sum + " " +
                              operands(0, 4) + ", " + operands(4, 4) + ", " + operands(8, 2) + ", " +
                              operands(10, 4) + ";";
-    llvm::Type *element = of_floats ? b.getFloatTy() : static_cast<llvm::Type *>(b.getInt32Ty());
+    llvm::Type *element = register_type(f, of_floats);
     const char *result = of_floats ? "=f" : "=r", *addend = of_floats ? "f" : "r";
     std::string constraints = repeated(result, 4) + repeated("r", 6) + repeated(addend, 4);
     constraints.pop_back();
     return from_results(f, call_asm(f, structure_of(element, 4), args, code, constraints, false),
                         4);
+}
+
+Value *emit_warpgroup_fence(FunctionEmitter &f, const Call *op) {
+    call_asm(f, f.builder().getVoidTy(), {}, "wgmma.fence.sync.aligned;", "~{memory}", true);
+    return llvm::Constant::getNullValue(f.type(op->type));
+}
+
+// gpu_warpgroup_multiply_add(a, i, b, j, c, a_is_transposed, b_is_transposed, bytes of a panel of b,
+//                            0 of a's type, 0 of b's type, is_last_of_group)
+Value *emit_warpgroup_multiply_add(FunctionEmitter &f, const Call *op) {
+    const Type ta = op->args.at(8).type(), tb = op->args.at(9).type();
+    const bool of_floats = op->type.is_float();
+    const unsigned count = unsigned(op->type.lanes());
+    const int depth = 32 / ta.bytes();
+    std::vector<Value *> args;
+    append_elements(f, f.emit(op->args.at(4)), args);
+    args.push_back(matrix_descriptor(f, shared_address(f, op, 0, ta), 16));
+    args.push_back(
+        matrix_descriptor(f, shared_address(f, op, 2, tb), int(*as_const_int(op->args.at(7)))));
+    std::string code = "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n" +
+                       std::to_string(2 * count) + "k" + std::to_string(depth) +
+                       (of_floats ? ".f32." : ".s32.") + word_of(ta).type + "." + word_of(tb).type +
+                       " " + operands(0, count) + ", $" + std::to_string(2 * count) + ", $" +
+                       std::to_string(2 * count + 1) + ", p";
+    if (of_floats) {
+        code += std::string(", 1, 1, ") + (is_const_one(op->args.at(5)) ? "1" : "0") + ", " +
+                (is_const_one(op->args.at(6)) ? "1" : "0");
+    }
+    code += is_const_one(op->args.at(10)) ? "; wgmma.commit_group.sync.aligned; }" : "; }";
+    return from_results(f,
+                        call_asm(f, structure_of(register_type(f, of_floats), count), args, code,
+                                 in_place(of_floats ? "f" : "r", count) + "l,l,~{memory}", true),
+                        count);
+}
+
+// gpu_warpgroup_wait(c, n)
+Value *emit_warpgroup_wait(FunctionEmitter &f, const Call *op) {
+    const bool of_floats = op->type.is_float();
+    const unsigned count = unsigned(op->type.lanes());
+    std::vector<Value *> args;
+    append_elements(f, f.emit(op->args.at(0)), args);
+    const std::string code =
+        "wgmma.wait_group.sync.aligned " + std::to_string(*as_const_int(op->args.at(1))) + ";";
+    return from_results(f,
+                        call_asm(f, structure_of(register_type(f, of_floats), count), args, code,
+                                 in_place(of_floats ? "f" : "r", count) + "~{memory}", true),
+                        count);
 }
 
 }  // namespace calotype::internal

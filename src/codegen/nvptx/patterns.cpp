@@ -39,8 +39,15 @@ Value *emit_gpu_index(FunctionEmitter &f, const Call *op) {
 }
 
 // It orders accesses to shared and to device memory of the block's threads, so the fence adds
-// nothing.
+// nothing, but for what warpgroups read: their way to shared memory is another one ("async proxy").
 Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op) {
+    constexpr int fence_warpgroups = 4;
+    if (constant_argument(op, 0) & fence_warpgroups) {
+        auto *type = llvm::FunctionType::get(f.builder().getVoidTy(), false);
+        f.builder().CreateCall(
+            type, llvm::InlineAsm::get(type, "fence.proxy.async.shared::cta;", "~{memory}", true),
+            {});
+    }
     f.builder().CreateIntrinsic(N::nvvm_barrier0, {}, {});
     return llvm::Constant::getNullValue(f.type(op->type));
 }

@@ -54,12 +54,13 @@ private:
         return op->name == buffer_ ? Stmt() : Stmt(op);
     }
 
-    /// The handle, as asynchronous copies take it, (to, index, from, index, number), and loads of
-    /// matrices, (from, index, transposed).
+    /// The handle, as asynchronous copies take it, (to, index, from, index, number), loads of
+    /// matrices, (from, index, transposed), and products, (a, index, b, index, ...).
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         op = e.as<Call>();
-        if (!op->is_intrinsic({Intrinsic::gpu_async_copy, Intrinsic::gpu_load_matrix})) {
+        if (!op->is_intrinsic({Intrinsic::gpu_async_copy, Intrinsic::gpu_load_matrix,
+                               Intrinsic::gpu_warpgroup_multiply_add})) {
             return e;
         }
         std::vector<Expr> args = op->args;

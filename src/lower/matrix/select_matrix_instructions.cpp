@@ -12,6 +12,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/matrix/matrix_fragments.h"
+#include "lower/matrix/warpgroup_product.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -182,19 +183,71 @@ Stmt as_plain_loops(const MatrixProduct &product) {
                      DeviceAPI::None, Block::make(all));
 }
 
+using SharedStorage = std::map<std::string, const Allocate *>;
+
+/// Operands that warpgroups read, which are laid out for them.
+class PanelFinder : public Visitor {
+public:
+    explicit PanelFinder(const KernelNest &nest) : nest_(nest) {
+        (*this)(nest.body);
+    }
+    std::map<std::string, PanelLayout> found;
+
+private:
+    using Visitor::visit;
+    void visit(const Allocate *op) override {
+        if (is_gpu_shared(op->memory_type)) {
+            shared_[op->name] = op;
+        }
+        Visitor::visit(op);
+    }
+    void visit(const For *op) override {
+        if (op->for_type != ForType::Matrix) {
+            Visitor::visit(op);
+            return;
+        }
+        const MatrixMatch match = match_matrix_product(op, nest_.threads);
+        WarpgroupProduct form;
+        if (match.why_not.empty() &&
+            match_warpgroup_product(match.product, nest_.threads, shared_, nest_.body, &form)) {
+            found[form.a.load->name] = form.a.layout;
+            found[form.b.load->name] = form.b.layout;
+        }
+    }
+    const KernelNest &nest_;
+    SharedStorage shared_;
+};
+
 class ProductSelector : public StmtMutator {
 public:
     ProductSelector(const KernelNest &nest, LowerContext &ctx)
         : nest_(nest), ctx_(ctx),
           has_instructions_(nest.api == DeviceAPI::CUDA &&
                             ctx.target.get_cuda_capability_lower_bound() >= least_capability) {
+        if (has_instructions_ && has_warpgroups(ctx.target)) {
+            panels_ = PanelFinder(nest).found;
+        }
         for (size_t d = 0; d < nest.threads.size() && d < 2; d++) {
             of_warp_.push(nest.threads[d].name);
         }
     }
 
+    Stmt run() {
+        Stmt s = mutate(nest_.body);
+        for (const auto &panel : panels_) {
+            s = move_to_panels(s, panel.first, panel.second, ranges_of_threads(nest_.threads));
+        }
+        return s;
+    }
+
 private:
     using Mutator::visit;
+
+    /// True if the code is for that architecture alone.
+    static bool has_warpgroups(const Target &target) {
+        return target.has_feature(Target::CUDACapability90a) &&
+               target.get_cuda_capability_lower_bound() == 90;
+    }
 
     /// True if threads of a warp may find different values.
     bool differs(const Expr &e) const {
@@ -204,13 +257,21 @@ private:
                            [&](const std::string &name) { return of_warp_.contains(name); });
     }
 
+    /// True if warps may find different values.
+    bool is_of_warps(const Expr &e) const {
+        const auto names = free_variables(e);
+        return differs(e) ||
+               (nest_.threads.size() > 2 &&
+                std::find(names.begin(), names.end(), nest_.threads[2].name) != names.end());
+    }
+
     Stmt visit(const For *op) override {
         if (op->for_type == ForType::Matrix) {
             return product(op);
         }
         const bool varies = differs(op->min) || differs(op->extent);
         const ScopedBinding<> bind(varies, of_warp_, op->name);
-        return under(varies, op);
+        return under(varies, is_of_warps(op->min) || is_of_warps(op->extent), op);
     }
 
     Stmt visit(const LetStmt *op) override {
@@ -219,23 +280,26 @@ private:
     }
 
     Stmt visit(const IfThenElse *op) override {
-        return under(differs(op->condition), op);
+        return under(differs(op->condition), is_of_warps(op->condition), op);
     }
 
     Stmt visit(const Allocate *op) override {
-        const bool added = is_gpu_shared(op->memory_type) && shared_.insert(op->name).second;
-        const Stmt s = Mutator::visit(op);
-        if (added) {
-            shared_.erase(op->name);
+        if (is_gpu_shared(op->memory_type)) {
+            shared_[op->name] = op;
+            if (!panels_.count(op->name)) {
+                in_rows_.insert(op->name);
+            }
         }
-        return s;
+        return Mutator::visit(op);
     }
 
     template<typename T>
-    Stmt under(bool varies, const T *op) {
+    Stmt under(bool varies, bool varies_in_group, const T *op) {
         divergent_ += varies;
+        divergent_warps_ += varies_in_group;
         const Stmt s = Mutator::visit(op);
         divergent_ -= varies;
+        divergent_warps_ -= varies_in_group;
         return s;
     }
 
@@ -254,16 +318,25 @@ private:
         user_assert(match.why_not.empty())
             << "the loops of gpu_matrix_multiply that begin with " << op->name
             << " are no matrix product: " << match.why_not;
-        return has_instructions_ ? ProductWriter(product, nest_.threads, shared_, ctx_).run()
-                                 : as_plain_loops(product);
+        WarpgroupProduct form;
+        if (!has_instructions_) {
+            return as_plain_loops(product);
+        }
+        if (!panels_.empty() && divergent_warps_ == 0 &&
+            match_warpgroup_product(product, nest_.threads, shared_, nest_.body, &form)) {
+            return write_warpgroup_product(product, form, nest_.threads, ctx_);
+        }
+        return ProductWriter(product, nest_.threads, in_rows_, ctx_).run();
     }
 
     const KernelNest &nest_;
     LowerContext &ctx_;
     const bool has_instructions_;
     Scope<> of_warp_;  ///< names that threads of a warp have different values of
-    std::set<std::string> shared_;
-    int divergent_ = 0;
+    std::map<std::string, PanelLayout> panels_;
+    SharedStorage shared_;
+    std::set<std::string> in_rows_;  ///< of these, those that are laid out as the pipeline says
+    int divergent_ = 0, divergent_warps_ = 0;
 };
 
 }  // namespace
@@ -271,7 +344,7 @@ private:
 Stmt select_matrix_instructions(const Stmt &s, LowerContext &ctx) {
     return rewrite_kernels(s, [&](const For *op) {
         KernelNest nest = match_kernel(op);
-        nest.body = ProductSelector(nest, ctx).mutate(nest.body);
+        nest.body = ProductSelector(nest, ctx).run();
         return nest.to_stmt();
     });
 }

@@ -30,7 +30,7 @@ namespace {
 
 using Accesses = std::vector<SharedAccess>;
 
-constexpr int fence_device = 1, fence_shared = 2;
+constexpr int fence_device = 1, fence_shared = 2, fence_warpgroups = 4;
 
 /// What is known of names at a place in a kernel.
 struct Place {
@@ -193,8 +193,11 @@ private:
             access_range(op->args[2], op->args[3], last, false);
         }
         // It brings what any thread of the warp asks for.
-        if (op->is_intrinsic(Intrinsic::gpu_load_matrix)) {
+        if (op->is_intrinsic({Intrinsic::gpu_load_matrix, Intrinsic::gpu_warpgroup_multiply_add})) {
             access_anywhere(op->args[0]);
+        }
+        if (op->is_intrinsic(Intrinsic::gpu_warpgroup_multiply_add)) {
+            access_anywhere(op->args[2]);
         }
         Visitor::visit(op);
     }
@@ -273,6 +276,7 @@ public:
     }
 
     Stmt run(const Stmt &s) {
+        has_warpgroups_ = contains_intrinsic(s, Intrinsic::gpu_warpgroup_multiply_add);
         const AccessedBuffers all = accessed_buffers(s);
         for (const std::string &name : all.written) {
             if (all.read.count(name) || !has_one_value(name)) {
@@ -320,6 +324,7 @@ private:
         }
         pending_.clear();
         barriers_++;
+        fence |= has_warpgroups_ ? fence_warpgroups : 0;
         return Evaluate::make(Call::make(Int(32), Intrinsic::gpu_thread_barrier, {Expr(fence)}));
     }
 
@@ -434,6 +439,7 @@ private:
     std::map<std::string, int64_t> threads_;
     Accesses pending_;  ///< since the last barrier
     int barriers_ = 0;
+    bool has_warpgroups_ = false;
 };
 
 /// True if a block has one thread.

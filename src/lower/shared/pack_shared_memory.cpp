@@ -35,6 +35,8 @@ namespace {
 
 /// What storage begins at a multiple of, in bytes.
 constexpr int unit_bytes = 16;
+/// What warpgroups read begins at multiples of 1024 bytes.
+constexpr int warpgroup_units = 1024 / unit_bytes;
 
 struct LoopSpan {
     int begin = 0, end = 0;
@@ -58,7 +60,10 @@ struct Barrier {
 /// The storage of a kernel and when it lives.
 class LiveRanges : public Visitor {
 public:
-    explicit LiveRanges(const KernelNest &nest) {
+    explicit LiveRanges(const KernelNest &nest)
+        : unit_units_(contains_intrinsic(nest.body, Intrinsic::gpu_warpgroup_multiply_add)
+                          ? warpgroup_units
+                          : 1) {
         for (const KernelLoop &loop : nest.blocks) {
             outside_.emplace_back(
                 std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
@@ -217,9 +222,11 @@ private:
             elements = elements * range.max;
         }
         const Expr bytes = (elements + op->padding) * (op->type.bytes() * op->type.lanes());
-        return simplify((bytes + (unit_bytes - 1)) / unit_bytes);
+        const int whole = unit_bytes * unit_units_;
+        return simplify((bytes + (whole - 1)) / whole * unit_units_);
     }
 
+    const int unit_units_;  ///< sizes are multiples of that
     InnerRanges ranges_;
     std::vector<std::unique_ptr<InnerRanges::Binding>> outside_;
     std::vector<LoopSpan> spans_;

@@ -191,6 +191,110 @@ private:
     const Scope<> &made_in_kernel_;
 };
 
+/// The one product of warpgroups in a loop's body, where its sums stay in registers. Then it need
+/// not be done before the next iteration's is started: what it reads is filled again an iteration
+/// later, and the sums are waited for behind the loop.
+class ProductInFlight : public StmtMutator {
+public:
+    /// `in_registers` are allocations of threads' own, `filled` those that the loop fills.
+    ProductInFlight(const Stmt &body, const Scope<> &in_registers,
+                    const std::set<std::string> &filled)
+        : in_registers_(in_registers), filled_(filled) {
+        left_running = mutate(body);
+    }
+    Stmt left_running;  ///< the body, in which the product of one iteration before is waited for
+
+    bool is_there() const {
+        return sums_ && products_ > 0 && waits_ == 1 && fits_;
+    }
+    /// The wait for all of them.
+    Stmt last_wait() const {
+        const Expr name = Variable::make(wait_->type, stored_->name);
+        const Expr done = Call::make(wait_->type, Intrinsic::gpu_warpgroup_wait, {name, 0});
+        const Stmt stores = LetStmt::make(stored_->name, done, stored_->body);
+        return LetStmt::make(stored_->name, sums_->value, stores);
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const LetStmt *op) override {
+        if (const Call *call =
+                Call::as_intrinsic(op->value, Intrinsic::gpu_warpgroup_multiply_add)) {
+            products_++;
+            for (size_t operand : {size_t(0), size_t(2)}) {
+                fits_ = fits_ && filled_.count(call->args[operand].as<Variable>()->name);
+            }
+            const Variable *before = call->args[4].as<Variable>();
+            const bool is_first = before && last_ && before->name == last_->name;
+            sums_ = products_ == 1 && is_first ? last_ : sums_;
+        }
+        last_ = op;
+        const Call *wait = Call::as_intrinsic(op->value, Intrinsic::gpu_warpgroup_wait);
+        if (!wait) {
+            return Mutator::visit(op);
+        }
+        waits_++;
+        wait_ = op->value.as<Call>();
+        stored_ = op;
+        check_stores(op->body);
+        const Expr value =
+            Call::make(wait->type, Intrinsic::gpu_warpgroup_wait, {wait->args[0], 1});
+        return LetStmt::make(op->name, value, op->body);
+    }
+    void check_stores(const Stmt &s) {
+        for (const std::string &name : accessed_buffers(s).written) {
+            fits_ = fits_ && in_registers_.contains(name);
+        }
+    }
+    // Not in a loop of the body, nor under a condition.
+    Stmt visit(const For *op) override {
+        fits_ = fits_ && !contains_intrinsic(Stmt(op), Intrinsic::gpu_warpgroup_wait);
+        return op;
+    }
+    Stmt visit(const IfThenElse *op) override {
+        fits_ = fits_ && !contains_intrinsic(Stmt(op), Intrinsic::gpu_warpgroup_wait);
+        return op;
+    }
+
+    const Scope<> &in_registers_;
+    const std::set<std::string> &filled_;
+    const LetStmt *sums_ = nullptr, *last_ = nullptr, *stored_ = nullptr;
+    const Call *wait_ = nullptr;
+    int products_ = 0, waits_ = 0;
+    bool fits_ = true;
+};
+
+/// Copies for later iterations are started once this iteration's products are on their way, if
+/// warpgroups make them, else first of all.
+class BesideProducts : public StmtMutator {
+public:
+    explicit BesideProducts(const Stmt &copies) : copies_(copies) {
+    }
+    Stmt in(const Stmt &s) {
+        const Stmt result = mutate(s);
+        return is_placed_ ? result : Block::make(copies_, s);
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const LetStmt *op) override {
+        if (is_placed_ || !Call::as_intrinsic(op->value, Intrinsic::gpu_warpgroup_wait)) {
+            return Mutator::visit(op);
+        }
+        is_placed_ = true;
+        return Block::make(copies_, op);
+    }
+    // Only where each thread comes by, once.
+    Stmt visit(const For *op) override {
+        return op;
+    }
+    Stmt visit(const IfThenElse *op) override {
+        return op;
+    }
+    const Stmt copies_;
+    bool is_placed_ = false;
+};
+
 /// One loop that is done in this way.
 class PipelinedLoop {
 public:
@@ -228,21 +332,31 @@ public:
     }
 
     /// With `rest` in place of rest().
-    Stmt make(const Stmt &rest, const Scope<> &made_in_kernel, bool in_loop) const {
+    Stmt make(Stmt rest, const Scope<> &made_in_kernel, const Scope<> &in_registers,
+              bool in_loop) const {
+        const ProductInFlight product(rest, in_registers, names_);
+        const bool in_flight = stages_ > 2 && product.is_there();
+        const int ahead = stages_ - (in_flight ? 2 : 1);
+        rest = in_flight ? product.left_running : rest;
         std::vector<Stmt> all;
         if (in_loop) {
             all.push_back(barrier());  // others may still read what an earlier round left
         }
-        for (int i = 0; i + 1 < stages_; i++) {
+        for (int i = 0; i < ahead; i++) {
             all.push_back(fill(loop_->min + i, made_in_kernel));
             all.push_back(commit());
         }
         const Expr k = Variable::make(Int(32), loop_->name);
-        const Stmt body = Block::make(
-            {Evaluate::make(Call::make(Int(32), Intrinsic::gpu_async_wait, {Expr(stages_ - 2)})),
-             barrier(), fill(k + (stages_ - 1), made_in_kernel), commit(), in_place(rest)});
+        const Stmt arrival = Block::make(
+            Evaluate::make(Call::make(Int(32), Intrinsic::gpu_async_wait, {Expr(ahead - 1)})),
+            barrier());
+        const Stmt next = Block::make(fill(k + ahead, made_in_kernel), commit());
+        const Stmt body = Block::make(arrival, BesideProducts(next).in(in_place(rest)));
         all.push_back(For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
                                 loop_->partition, loop_->device_api, body));
+        if (in_flight) {
+            all.push_back(product.last_wait());
+        }
         Stmt result = Block::make(all);
         for (size_t i = spine_.storage.size(); i-- > 0;) {
             const Allocate *op = spine_.storage[i];
@@ -341,7 +455,7 @@ private:
             if (stages > 1) {
                 const PipelinedLoop loop(op, std::move(spine), stages);
                 if (loop.is_possible()) {
-                    return loop.make(inside(loop), made_, loops_ > 0);
+                    return loop.make(inside(loop), made_, in_registers_, loops_ > 0);
                 }
             }
         }
@@ -374,6 +488,9 @@ private:
 
     Stmt visit(const Allocate *op) override {
         const ScopedBinding<> bind(made_, op->name);
+        const bool is_own =
+            op->memory_type == MemoryType::Register || op->memory_type == MemoryType::Stack;
+        const ScopedBinding<> bind_own(is_own, in_registers_, op->name);
         const bool is_async = op->memory_type == MemoryType::GPUSharedAsync;
         return Allocate::make(
             op->name, op->type, is_async ? MemoryType::GPUShared : op->memory_type, op->extents,
@@ -395,8 +512,9 @@ private:
     }
 
     const LowerContext &ctx_;
-    Scope<> own_;   ///< names that threads have different values of
-    Scope<> made_;  ///< allocations around
+    Scope<> own_;           ///< names that threads have different values of
+    Scope<> made_;          ///< allocations around
+    Scope<> in_registers_;  ///< of these, a thread's own
     int differing_ = 0, loops_ = 0;
 };
 

@@ -50,8 +50,11 @@ private:
             found.written.insert(to->name);
             found.read.insert(from->name);
         }
-        if (op->is_intrinsic(Intrinsic::gpu_load_matrix)) {
+        if (op->is_intrinsic({Intrinsic::gpu_load_matrix, Intrinsic::gpu_warpgroup_multiply_add})) {
             found.read.insert(op->args[0].as<Variable>()->name);
+        }
+        if (op->is_intrinsic(Intrinsic::gpu_warpgroup_multiply_add)) {
+            found.read.insert(op->args[2].as<Variable>()->name);
         }
         GraphVisitor::visit(op);
     }

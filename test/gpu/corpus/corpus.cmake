@@ -81,6 +81,14 @@ set(CALOTYPE_GPU_CORPUS_cuda
     "matrix_f16_global:matrix_product:memory=global a_by_columns=true b_by_columns=true depth=48"
     "matrix_bf16:matrix_product:type_a=bfloat16 type_b=bfloat16 warp_height=32"
     "matrix_bf16_both:matrix_product:type_a=bfloat16 type_b=bfloat16 a_by_columns=true b_by_columns=true")
+# For compute capability 9.0a.
+set(CALOTYPE_GPU_CORPUS_warpgroups
+    "group_f16:width=64 height=64 depth=64 warp_width=64"
+    "group_f16_columns:width=128 height=128 depth=128 warp_width=128 b_by_columns=true"
+    "group_f16_rows:width=64 height=64 depth=32 warp_width=64 a_by_columns=true memory=shared"
+    "group_bf16_narrow:width=24 height=64 depth=64 warp_width=24 b_by_columns=true type_a=bfloat16 type_b=bfloat16"
+    "group_s8:width=96 height=64 depth=128 warp_width=96 b_by_columns=true type_a=int8 type_b=int8"
+    "group_u8:width=32 height=128 depth=256 warp_width=32 b_by_columns=true type_a=uint8 type_b=uint8 memory=shared")
 # What allocates in kernels needs the device runtime, which a compiler for CUDA C++ has made.
 if(CALOTYPE_DEVICE_RUNTIME_FORMS)
     list(APPEND CALOTYPE_GPU_CORPUS_cuda thread_heap:thread_heap: thread_heaps:thread_heaps:)

@@ -16,6 +16,8 @@ public:
     /// Of a block, of a warp, and of a step.
     GeneratorParam<int> width{"width", 32}, height{"height", 32}, depth{"depth", 32};
     GeneratorParam<int> warp_width{"warp_width", 16}, warp_height{"warp_height", 16};
+    /// Rows in shared memory begin 16 bytes later each time; warpgroups want them without that.
+    GeneratorParam<bool> padded{"padded", true};
     Input<Buffer<void, 2>> a{"a"};  ///< depth x height, or height x depth
     Input<Buffer<void, 2>> b{"b"};  ///< width x depth, or depth x width
     Output<Buffer<void, 2>> output{"output"};
@@ -74,13 +76,15 @@ private:
         return e.type() == Float(32) ? tf32(e) : cast(sum_type(), e);
     }
 
-    /// Rows of `row` elements, whose beginnings are 16 bytes off a multiple of 128.
+    /// Rows of `row` elements, copied in vectors.
     void stage(Func f, int row, int warps) {
-        const int per_thread = 4 / f.types()[0].bytes() * 2, padding = 16 / f.types()[0].bytes();
+        const int per_thread = 4 / f.types()[0].bytes() * 2,
+                  padding = padded ? 16 / f.types()[0].bytes() : 0;
         Var c("c"), v("v"), all("all"), warp("warp"), g("g"), t("t");
         const bool is_async = memory.value() == "async";
         f.compute_at(sum, outer)
             .store_in(is_async ? MemoryType::GPUSharedAsync : MemoryType::GPUShared)
+            .bound_extent(f.args()[0], row)
             .align_storage(f.args()[0], row + padding)
             .split(f.args()[0], c, v, per_thread)
             .fuse(c, f.args()[1], all)

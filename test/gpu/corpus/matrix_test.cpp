@@ -8,6 +8,7 @@
 
 #include "all_cuda.h"
 #include "all_opencl.h"
+#include "all_warpgroups.h"
 
 using namespace calotype_test;
 
@@ -77,9 +78,11 @@ struct Operand {
 
 /// Sizes are multiples of `tile` and `step`, as the schedules ask.
 template<typename Sum, typename KindA, typename KindB, typename F>
-void check_products(F run, bool a_by_columns, bool b_by_columns, int tile, int step) {
+void check_products(F run, bool a_by_columns, bool b_by_columns, int tile, int step,
+                    int tile_height = 0) {
     for (int scale : {1, 3}) {
-        const int width = 2 * tile, height = tile * scale, depth = step * (2 * scale + 1);
+        const int width = 2 * tile, height = (tile_height ? tile_height : tile) * scale;
+        const int depth = step * (2 * scale + 1);
         for (int min : {0, -5}) {
             Operand<KindA> a(depth, height, !a_by_columns,
                              KindA::type.code == calotype_type_uint ? 0 : -16);
@@ -122,10 +125,6 @@ void check_u8(F run) {
     check_products<int32_t, Plain<uint8_t>, Plain<uint8_t>>(run, true, false, 32, 64);
 }
 template<typename F>
-void check_tf32(F run) {
-    check_products<float, Plain<float>, Plain<float>>(run, false, false, 32, 32);
-}
-template<typename F>
 void check_tf32_columns(F run) {
     check_products<float, Plain<float>, Plain<float>>(run, false, true, 32, 8);
 }
@@ -137,7 +136,6 @@ GPU_TEST(matrix_s8, check_s8)
 GPU_TEST(matrix_u8_s8, check_u8_s8)
 GPU_TEST(matrix_s8_u8, check_s8_u8)
 GPU_TEST(matrix_u8, check_u8)
-GPU_TEST(matrix_tf32, check_tf32)
 GPU_TEST(matrix_tf32_columns, check_tf32_columns)
 GPU_TEST(matrix_tf32_global, check_tf32_global)
 
@@ -155,6 +153,21 @@ CUDA_MATRIX_TEST(matrix_f16_rows, Half, true, false, 32, 16)
 CUDA_MATRIX_TEST(matrix_f16_global, Half, true, true, 32, 48)
 CUDA_MATRIX_TEST(matrix_bf16, BFloat, false, false, 32, 32)
 CUDA_MATRIX_TEST(matrix_bf16_both, BFloat, true, true, 32, 32)
+
+/// For compute capability 9.0a alone.
+#define GROUP_TEST(name, Sum, KindA, KindB, ...)                                                   \
+    TEST(Cuda, name) {                                                                             \
+        if (!has_cuda() || calotype_cuda_can_run(91)) {                                            \
+            GTEST_SKIP() << "no CUDA device of compute capability 9.0";                            \
+        }                                                                                          \
+        check_products<Sum, KindA, KindB>(name##_warpgroups, __VA_ARGS__);                         \
+    }
+GROUP_TEST(group_f16, float, Half, Half, false, false, 64, 64)
+GROUP_TEST(group_f16_columns, float, Half, Half, false, true, 128, 128)
+GROUP_TEST(group_f16_rows, float, Half, Half, true, false, 64, 32)
+GROUP_TEST(group_bf16_narrow, float, BFloat, BFloat, false, true, 24, 64, 64)
+GROUP_TEST(group_s8, int32_t, Plain<int8_t>, Plain<int8_t>, false, true, 96, 128, 64)
+GROUP_TEST(group_u8, int32_t, Plain<uint8_t>, Plain<uint8_t>, false, true, 32, 256, 128)
 
 /// Operands are rounded to 10 bits of fraction, ties away from zero.
 template<typename F>
@@ -180,13 +193,13 @@ TEST(OpenCl, matrix_tf32_rounds) {
     if (!has_opencl()) {
         GTEST_SKIP() << "no OpenCL device";
     }
-    check_rounding(matrix_tf32_opencl);
+    check_rounding(matrix_tf32_columns_opencl);
 }
 TEST(Cuda, matrix_tf32_rounds) {
     if (!has_cuda()) {
         GTEST_SKIP() << "no CUDA device";
     }
-    check_rounding(matrix_tf32_cuda);
+    check_rounding(matrix_tf32_columns_cuda);
 }
 
 }  // namespace
