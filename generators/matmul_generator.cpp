@@ -2,8 +2,8 @@
 // The product of two matrices by the matrix instructions of a GPU ("tensor cores"):
 // output = a b, with a bias a column and negative results cut off if asked for. A row is dimension 0.
 //
-// A block of 8 warps computes 128 x 256 results on compute capability 9.0a, where each 4 warps
-// multiply what lies in shared memory together, else 128 x 128, a warp 64 x 32 of them. Tiles of
+// A block of 8 warps computes 128 x 256 results: on compute capability 9.0a each 4 warps multiply
+// what lies in shared memory together, else a warp has 64 x 64 of them. Tiles of
 // both inputs are copied into shared memory ahead of their use. Blocks that run at the same time
 // share rows and columns, so that these stay in the L2 cache. Width and height must be multiples of
 // the block, the depth of the step; rows of all matrices begin at multiples of 16 bytes.
@@ -52,6 +52,8 @@ public:
         Expr result = sum(x, y);
         if (bias_and_relu) {
             result = max(result + (*bias)(x), make_zero_of_sum());
+            bias->dim(0).set_min(0);
+            bias->set_host_alignment(16);
         }
         output(x, y) = cast(output_type, result);
         for (int d = 0; d < 2; d++) {
@@ -66,9 +68,8 @@ public:
     }
 
     void schedule() {
-        const bool in_groups = in_warpgroups();
-        const int width = in_groups ? 256 : 128, height = 128, warp_width = in_groups ? 256 : 32;
-        const int warp_height = in_groups ? 16 : 64;
+        const int width = 256, height = 128;
+        const int warp_width = in_warpgroups() ? width : 64, warp_height = in_warpgroups() ? 16 : 64;
         Var bx("bx"), by("by"), group("group"), xi("xi"), yi("yi"), wx("wx"), wy("wy"),
             warp("warp");
         const auto in_warps = [&](Stage s, const Var &u, const Var &v, TailStrategy tail) {
@@ -122,7 +123,9 @@ private:
     /// rows below each other are in different banks.
     void stage(Func f, int row) {
         constexpr int threads = 256;
-        const int elements = 16 / bytes(), padding = in_warpgroups() ? 0 : elements;
+        const int elements = 16 / bytes();
+        const bool by_words = bytes() == 4 && row > step_of_depth();  // threads read one each
+        const int padding = in_warpgroups() ? 0 : by_words ? 2 * elements : elements;
         Var c("c"), v("v"), i("i"), warp("warp"), g("g"), t("t");
         f.compute_at(sum, k.y)
             .store_in(MemoryType::GPUSharedAsync)

@@ -27,8 +27,9 @@ Capabilities capabilities(const Machine &machine) {
                                 kind == NodeKind::Ramp || kind == NodeKind::VectorReduce;
         return !is_general && machine.has_arithmetic(t);
     };
-    can.has_intrinsic = [](const Call *op) {
-        return !op->is_intrinsic({Intrinsic::lerp, Intrinsic::round_to_tf32});
+    can.has_intrinsic = [&machine](const Call *op) {
+        return !op->is_intrinsic(Intrinsic::lerp) &&
+               (machine.rounds_to_tf32() || !op->is_intrinsic(Intrinsic::round_to_tf32));
     };
     return can;
 }

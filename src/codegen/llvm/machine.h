@@ -55,6 +55,10 @@ public:
     virtual bool rounds_to_bfloat16() const {
         return false;
     }
+    /// True if it has an instruction for round_to_tf32.
+    virtual bool rounds_to_tf32() const {
+        return false;
+    }
     /// True if indices are best computed in 32 bits and widened last.
     virtual bool has_narrow_indices() const {
         return false;

@@ -150,13 +150,14 @@ private:
     }
 
     /// Where copies go on beside the work, another block hides what is left of the waiting: two
-    /// have room, with half of the registers each.
+    /// have room, with half of the registers each. Products of matrices take what they need for sums.
     void bound_registers(const DeviceKernel &kernel, llvm::Function *function) {
         constexpr int64_t threads_at_once = 512;
         const int64_t threads = kernel.block_size[0] * kernel.block_size[1] * kernel.block_size[2];
         if (threads >= threads_at_once / 4 && threads < threads_at_once &&
             contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy) &&
-            !contains_intrinsic(kernel.body, Intrinsic::gpu_warpgroup_multiply_add)) {
+            !contains_intrinsic(kernel.body, Intrinsic::gpu_warpgroup_multiply_add) &&
+            !contains_intrinsic(kernel.body, Intrinsic::matrix_multiply_add)) {
             add_annotation(function, "minctasm", threads_at_once / threads);
         }
     }

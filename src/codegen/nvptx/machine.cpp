@@ -76,6 +76,8 @@ Value *NvptxMachine::call(FunctionEmitter &f, const Call *op) const {
     case Intrinsic::gpu_async_commit:
     case Intrinsic::gpu_async_wait:
         return emit_async_group(f, op, at_least(80));
+    case Intrinsic::round_to_tf32:
+        return emit_round_to_tf32(f, op);
     case Intrinsic::gpu_load_matrix:
         return emit_load_matrix(f, op);
     case Intrinsic::matrix_multiply_add:

@@ -31,6 +31,9 @@ public:
     bool rounds_to_bfloat16() const override {
         return at_least(80);
     }
+    bool rounds_to_tf32() const override {
+        return at_least(80);
+    }
     bool has_narrow_indices() const override {
         return true;
     }
@@ -55,6 +58,7 @@ llvm::Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_async_copy(FunctionEmitter &f, const Call *op, bool has_instruction);
 llvm::Value *emit_async_group(FunctionEmitter &f, const Call *op, bool has_instruction);
+llvm::Value *emit_round_to_tf32(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_load_matrix(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_warpgroup_fence(FunctionEmitter &f, const Call *op);

@@ -127,6 +127,15 @@ llvm::Type *register_type(FunctionEmitter &f, bool is_float) {
 
 }  // namespace
 
+Value *emit_round_to_tf32(FunctionEmitter &f, const Call *op) {
+    llvm::IRBuilder<> &b = f.builder();
+    return f.by_lanes({f.emit(op->args[0])}, op->type.lanes(), [&](const std::vector<Value *> &v) {
+        auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getFloatTy()}, false);
+        auto *code = llvm::InlineAsm::get(type, "cvt.rna.tf32.f32 $0, $1;", "=r,f", false);
+        return b.CreateBitCast(b.CreateCall(type, code, {v[0]}), b.getFloatTy());
+    });
+}
+
 // gpu_load_matrix(buffer, index, is_transposed)
 Value *emit_load_matrix(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
