@@ -2,8 +2,8 @@
 // The product of two matrices by the matrix instructions of a GPU ("tensor cores"):
 // output = a b, with a bias a column and negative results cut off if asked for. A row is dimension 0.
 //
-// A block of 8 warps computes 128 x 256 results: on compute capability 9.0a each 4 warps multiply
-// what lies in shared memory together, else a warp has 64 x 64 of them. Tiles of
+// On compute capability 9.0a a block computes 128 x 256 results, of which four warps multiply 64 rows
+// together; else 128 x 128, a warp 64 x 64 of them. Tiles of
 // both inputs are copied into shared memory ahead of their use. Blocks that run at the same time
 // share rows and columns, so that these stay in the L2 cache. Width and height must be multiples of
 // the block, the depth of the step; rows of all matrices begin at multiples of 16 bytes.
@@ -68,8 +68,9 @@ public:
     }
 
     void schedule() {
-        const int width = 256, height = 128;
-        const int warp_width = in_warpgroups() ? width : 64, warp_height = in_warpgroups() ? 16 : 64;
+        const int width = in_warpgroups() ? 256 : 128, height = 128;
+        const int warp_width = in_warpgroups() ? width : 64,
+                  warp_height = in_warpgroups() ? 16 : 64;
         Var bx("bx"), by("by"), group("group"), xi("xi"), yi("yi"), wx("wx"), wy("wy"),
             warp("warp");
         const auto in_warps = [&](Stage s, const Var &u, const Var &v, TailStrategy tail) {
@@ -79,7 +80,8 @@ public:
         output.tile(x, y, bx, by, xi, yi, width, height, TailStrategy::RoundUp)
             .split(by, group, by, rows_at_once, TailStrategy::GuardWithIf)
             .reorder(xi, yi, by, bx, group)
-            .gpu_blocks(by, bx, group);
+            .gpu_blocks(by, bx, group)
+            .never_partition_all();  // one version of the code
         in_warps(output, xi, yi, TailStrategy::Auto).gpu_matrix_tile(xi, yi, warp);
         sum.compute_at(output, by).store_in(MemoryType::Register);
         in_warps(sum, x, y, TailStrategy::RoundUp).gpu_matrix_tile(xi, yi, warp);
@@ -122,7 +124,7 @@ private:
     /// Copied by all threads, 16 bytes at a time. Rows that are not for warpgroups are padded, so that
     /// rows below each other are in different banks.
     void stage(Func f, int row) {
-        constexpr int threads = 256;
+        const int threads = in_warpgroups() ? 256 : 128;
         const int elements = 16 / bytes();
         const bool by_words = bytes() == 4 && row > step_of_depth();  // threads read one each
         const int padding = in_warpgroups() ? 0 : by_words ? 2 * elements : elements;

@@ -134,6 +134,10 @@ void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
     for (KernelFacts &f : facts_of(code.kernels, assembly, capability)) {
         code.facts.push_back(std::move(f));
     }
+    if (assembly.log.find("wgmma.mma_async instructions are serialized") != std::string::npos) {
+        code.notes.push_back("products of warpgroups wait for each other on " +
+                             to_string(capability) + ", says the assembler: " + assembly.log);
+    }
     code.images.push_back(
         {CALOTYPE_CUBIN, uint32_t(capability.sm), capability.suffix, std::move(assembly.cubin)});
 }
