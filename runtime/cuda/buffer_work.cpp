@@ -26,7 +26,7 @@ calotype_status refuse(const DeviceScope &scope, CUdeviceptr address) {
     text << "the memory of the buffer at " << reinterpret_cast<void *>(address)
          << " is on CUDA device " << device << ", and kernels on device " << scope.device
          << " cannot reach it; it is a part of a buffer or the application's, so it is not moved";
-    set_failure(text.c_str());
+    set_failure(text);
     return CALOTYPE_E_INVALID;
 }
 
@@ -39,7 +39,6 @@ bool is_reachable(CUdeviceptr address) {
 }
 
 BufferWork::BufferWork(void *user_context, CUdeviceptr address) {
-    clear_failure();
     begin(user_context, address);
     if (state == CALOTYPE_OK) {
         choose_stream();
@@ -62,11 +61,11 @@ void BufferWork::begin(void *user_context, CUdeviceptr address) {
     ContextInfo *owner = own_owner(address);
     is_acquired = owner && acquire_existing(user_context, &scope);
     if (owner && (!is_acquired || scope.device != owner->device->device)) {
+        const FailureScope ignored;
         begin_in(*owner);
         if (state == CALOTYPE_OK) {
             return;
         }
-        clear_failure();
     }
     begin_named(user_context);
 }
@@ -119,10 +118,12 @@ void BufferWork::choose_stream() {
     if (is_stream_named) {
         return;
     }
+    FailureScope failures;
     state = stream_after_all_work(context_info(scope), &stream);
     if (state == CALOTYPE_E_CAPTURE) {
-        clear_failure();
         state = CALOTYPE_OK;
+    } else {
+        failures.pass_on();
     }
     scope.stream = stream;
 }

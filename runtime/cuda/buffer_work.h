@@ -13,8 +13,7 @@ namespace calotype {
 namespace runtime {
 namespace cuda {
 
-/** A call works with the memory at an address while this lives, if status() is CALOTYPE_OK. Starts
- * with a clean failure text. */
+/** A call works with the memory at an address while this lives, if status() is CALOTYPE_OK. */
 class BufferWork {
 public:
     BufferWork(void *user_context, CUdeviceptr address);

@@ -47,7 +47,6 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
 }
 
 int device_free(void *user_context, calotype_buffer_t *buf) {
-    clear_failure();
     return find_driver(false) ? code_of(deallocate(user_context, buf->device)) : 0;
 }
 
@@ -105,11 +104,7 @@ int host_malloc(void *user_context, calotype_buffer_t *buf) {
 int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
     int code = device_malloc(user_context, buf);
     if (code == 0 && (code = host_malloc(user_context, buf)) != 0) {
-        Text cause;
-        cause << failure_text();
         device_free(user_context, buf);
-        clear_failure();
-        set_failure(cause.c_str());
     }
     return code;
 }
@@ -201,9 +196,8 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     const CUresult code =
         driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, handle);
     if (code != CUDA_SUCCESS || handle == 0) {
-        Text text;
-        text << reinterpret_cast<void *>(handle) << " is not an address that CUDA knows";
-        set_failure(text.c_str());
+        set_failure(Text() << reinterpret_cast<void *>(handle)
+                           << " is not an address that CUDA knows");
         return calotype_error_code_device_wrap_native_failed;
     }
     if (!is_reachable(handle)) {
@@ -261,7 +255,6 @@ static int cuda_compute_capability(void *user_context, int *major, int *minor) {
     if (!find_driver(false)) {
         return 0;
     }
-    clear_failure();
     DeviceScope scope;
     const calotype_status status = acquire(user_context, &scope);
     if (status != CALOTYPE_OK) {

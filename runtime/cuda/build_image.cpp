@@ -9,7 +9,7 @@
 #include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/cuda/device_symbols.h"
-#include "runtime/device/error_log.h"
+#include "runtime/device/failure.h"
 
 namespace calotype {
 namespace runtime {
@@ -138,10 +138,11 @@ struct Definitions {
 };
 
 /** The linkers take what they find first, say so on the console, and do not fail. */
-calotype_status refuse_double_definitions(const LinkPlan &plan, ErrorLog &log) {
+calotype_status refuse_double_definitions(const LinkPlan &plan) {
     Definitions definitions;
     if (!definitions.gather(plan)) {
-        log << "no memory for the names that " << plan.count << " inputs of the link define\n";
+        set_failure(Text() << "no memory for the names that " << plan.count
+                           << " inputs of the link define\n");
         return CALOTYPE_E_OOM;
     }
     const Definition *before = nullptr;
@@ -149,12 +150,13 @@ calotype_status refuse_double_definitions(const LinkPlan &plan, ErrorLog &log) {
     if (!twice) {
         return CALOTYPE_OK;
     }
-    name_input(plan.inputs[before->input], log);
-    log << " and ";
-    name_input(plan.inputs[twice->input], log);
-    log << " both define '";
-    log.append(twice->name, twice->length);
-    log << "'; rename one of them, or leave it out\n";
+    Text text;
+    name_input(plan.inputs[before->input], text);
+    text << " and ";
+    name_input(plan.inputs[twice->input], text);
+    text << " both define '";
+    text.append(twice->name, twice->length);
+    set_failure(text << "'; rename one of them, or leave it out\n");
     return CALOTYPE_E_LINK;
 }
 
@@ -180,12 +182,12 @@ bool any_wants_lto(const calotype_module_desc &desc) {
     return false;
 }
 
-/** Puts a plan together; on failure with the reason in the log. */
+/** Puts a plan together, or tells why it cannot. */
 class Planner {
 public:
     Planner(const DeviceArch &arch, const calotype_module_desc &desc, bool linker_knows_lto,
-            LinkPlan &plan, ErrorLog &log)
-        : arch(arch), desc(desc), linker_knows_lto(linker_knows_lto), plan(plan), log(log) {
+            LinkPlan &plan)
+        : arch(arch), desc(desc), linker_knows_lto(linker_knows_lto), plan(plan) {
     }
     calotype_status make();
 
@@ -194,7 +196,6 @@ private:
     const calotype_module_desc &desc;
     bool linker_knows_lto;
     LinkPlan &plan;
-    ErrorLog &log;
 
     const calotype_image *choose_kernels();
     const calotype_image *choose_code(const calotype_linkable_desc &linkable, bool kernels_are_lto);
@@ -254,24 +255,25 @@ const calotype_image *Planner::choose_code(const calotype_linkable_desc &linkabl
 calotype_status Planner::explain_no_code(const calotype_linkable_desc &linkable) {
     const ImageList list = images_of(linkable);
     const calotype_image *lto_ir = find_kind(list, CALOTYPE_LTOIR);
-    log << "linkable '" << linkable.name << "' has no code that links for ";
-    describe_arch(arch.sm, 0, log);
-    log << ": it holds ";
-    describe_images(list, log);
+    Text text;
+    text << "linkable '" << linkable.name << "' has no code that links for ";
+    describe_arch(arch.sm, 0, text);
+    text << ": it holds ";
+    describe_images(list, text);
     if (lto_ir && is_newer_than(*lto_ir, arch)) {
-        log << ", and LTO-IR must not be newer than the target; build it for ";
-        describe_arch(arch.sm, 0, log);
-        log << " or older";
+        text << ", and LTO-IR must not be newer than the target; build it for ";
+        describe_arch(arch.sm, 0, text);
+        text << " or older";
     } else if (lto_ir && !may_use_lto(linkable)) {
-        log << ", and LTO-IR links only with LTO, which it forbids (lto=never); allow it, or add "
-               "PTX or a cubin";
+        text << ", and LTO-IR links only with LTO, which it forbids (lto=never); allow it, or add "
+                "PTX or a cubin";
     } else if (lto_ir && !linker_knows_lto) {
-        log << ", and LTO-IR links only by nvJitLink, which is not found; install it beside the "
-               "driver, or add PTX or a cubin";
+        text << ", and LTO-IR links only by nvJitLink, which is not found; install it beside the "
+                "driver, or add PTX or a cubin";
     } else {
-        log << "; add PTX, or a cubin of that architecture";
+        text << "; add PTX, or a cubin of that architecture";
     }
-    log << "\n";
+    set_failure(text << "\n");
     return CALOTYPE_E_LINK;
 }
 
@@ -286,8 +288,9 @@ calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
                               : !offers_lto_ir(linkable) ? "it holds no LTO-IR itself"
                                                          : nullptr;
         if (missing) {
-            log << "linkable '" << linkable.name << "' requires LTO (lto=require), but " << missing
-                << "; with lto=allow it links without being inlined\n";
+            set_failure(Text() << "linkable '" << linkable.name
+                               << "' requires LTO (lto=require), but " << missing
+                               << "; with lto=allow it links without being inlined\n");
             return CALOTYPE_E_LINK;
         }
     }
@@ -296,9 +299,11 @@ calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
         return linkable.flags & CALOTYPE_LK_OPTIONAL ? CALOTYPE_OK : explain_no_code(linkable);
     }
     if (is_cut_off(*image)) {
-        log << "linkable '" << linkable.name << "': ";
-        describe_image(*image, log);
-        log << " is damaged: it ends before what its header tells of; build it again\n";
+        Text text;
+        text << "linkable '" << linkable.name << "': ";
+        describe_image(*image, text);
+        set_failure(text << " is damaged: it ends before what its header tells of; build it "
+                            "again\n");
         return CALOTYPE_E_LINK;
     }
     add(*image, linkable.name, false);
@@ -317,11 +322,12 @@ calotype_status Planner::make() {
     }
     const calotype_image *kernels = choose_kernels();
     if (!kernels) {
-        log << "no image of module '" << desc.name << "' runs on ";
-        describe_arch(arch.sm, arch.suffix, log);
-        log << ": embedded are ";
-        describe_images(images_of(desc), log);
-        log << "; generate it for this architecture too\n";
+        Text text;
+        text << "no image of module '" << desc.name << "' runs on ";
+        describe_arch(arch.sm, arch.suffix, text);
+        text << ": embedded are ";
+        describe_images(images_of(desc), text);
+        set_failure(text << "; generate it for this architecture too\n");
         return CALOTYPE_E_NO_IMAGE;
     }
     add(*kernels, desc.name, true);
@@ -334,7 +340,7 @@ calotype_status Planner::make() {
             return status;
         }
     }
-    return refuse_double_definitions(plan, log);
+    return refuse_double_definitions(plan);
 }
 
 void take_as_it_is(const calotype_image &image, LoadableImage *result) {
@@ -361,7 +367,7 @@ calotype_status take_linked(const LinkPlan &plan, LinkResult &linked, LoadableIm
 }
 
 calotype_status link(const BuildTools &tools, const LinkPlan &plan, bool by_nvjitlink,
-                     LoadableImage *image, ErrorLog &log) {
+                     LoadableImage *image) {
     LinkResult result;
     if (by_nvjitlink) {
         link_by_nvjitlink(plan, &result);
@@ -374,8 +380,7 @@ calotype_status link(const BuildTools &tools, const LinkPlan &plan, bool by_nvji
     if (result.code == 0) {
         return take_linked(plan, result, image);
     }
-    return explain_link_failure(plan, result, by_nvjitlink ? "nvJitLink" : "the driver's linker",
-                                log);
+    return explain_link_failure(plan, result, by_nvjitlink ? "nvJitLink" : "the driver's linker");
 }
 
 }  // namespace
@@ -397,27 +402,27 @@ bool is_image_ready(const DeviceArch &arch, const calotype_module_desc &desc) {
 }
 
 calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
-                            const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+                            const calotype_module_desc &desc, LoadableImage *image) {
     if (const calotype_image *ready = choose_ready(arch, desc)) {
         take_as_it_is(*ready, image);
         return CALOTYPE_OK;
     }
     const bool by_nvjitlink = find_nvjitlink(tools.driver_version);
     LinkPlan plan;
-    const calotype_status status = Planner(arch, desc, by_nvjitlink, plan, log).make();
+    const calotype_status status = Planner(arch, desc, by_nvjitlink, plan).make();
     if (status != CALOTYPE_OK) {
         return status;
     }
     if (by_nvjitlink || tools.linker) {
-        return link(tools, plan, by_nvjitlink, image, log);
+        return link(tools, plan, by_nvjitlink, image);
     }
     if (plan.count == 1 && plan.inputs[0].image->kind == CALOTYPE_PTX) {
         take_as_it_is(*plan.inputs[0].image, image);
         return CALOTYPE_OK;
     }
-    log << "module '" << desc.name << "' must be linked with " << plan.count - 1
-        << " linkables, but there is no linker: nvJitLink is not found, and the driver offers "
-           "none\n";
+    set_failure(Text() << "module '" << desc.name << "' must be linked with " << plan.count - 1
+                       << " linkables, but there is no linker: nvJitLink is not found, and the "
+                          "driver offers none\n");
     return CALOTYPE_E_LINK;
 }
 

@@ -41,7 +41,7 @@ bool is_image_ready(const DeviceArch &arch, const calotype_module_desc &desc);
 /** Choose, compile and link. Errors: NO_IMAGE names the architecture and what is embedded; COMPILE
  * and LINK have the whole log, after a sentence that says what to do. */
 calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
-                            const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log);
+                            const calotype_module_desc &desc, LoadableImage *image);
 
 }  // namespace runtime
 }  // namespace calotype

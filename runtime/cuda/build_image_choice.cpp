@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
@@ -205,28 +205,28 @@ const char *kind_name(calotype_kind kind) {
     return "image of an unknown kind";
 }
 
-void describe_arch(uint32_t sm, char suffix, ErrorLog &log) {
-    log << "sm_" << sm;
+void describe_arch(uint32_t sm, char suffix, Text &text) {
+    text << "sm_" << sm;
     if (suffix) {
-        log << suffix;
+        text << suffix;
     }
 }
 
-void describe_image(const calotype_image &image, ErrorLog &log) {
-    log << kind_name(image.kind);
+void describe_image(const calotype_image &image, Text &text) {
+    text << kind_name(image.kind);
     if (image.sm) {
-        log << " ";
-        describe_arch(image.sm, image.suffix, log);
+        text << " ";
+        describe_arch(image.sm, image.suffix, text);
     }
 }
 
-void describe_images(ImageList list, ErrorLog &log) {
+void describe_images(ImageList list, Text &text) {
     if (list.count == 0) {
-        log << "nothing";
+        text << "nothing";
     }
     for (uint32_t i = 0; i < list.count; i++) {
-        log << (i ? ", " : "");
-        describe_image(list.images[i], log);
+        text << (i ? ", " : "");
+        describe_image(list.images[i], text);
     }
 }
 

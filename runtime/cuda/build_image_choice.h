@@ -55,11 +55,11 @@ bool is_cut_off(const calotype_image &image);
 /** "PTX", "cubin", "LTO-IR". */
 const char *kind_name(calotype_kind kind);
 /** Append "cubin sm_90a". */
-void describe_image(const calotype_image &image, ErrorLog &log);
+void describe_image(const calotype_image &image, Text &text);
 /** Append "cubin sm_80, PTX sm_80", or "nothing". */
-void describe_images(ImageList list, ErrorLog &log);
+void describe_images(ImageList list, Text &text);
 /** Append "sm_90a". */
-void describe_arch(uint32_t sm, char suffix, ErrorLog &log);
+void describe_arch(uint32_t sm, char suffix, Text &text);
 
 }  // namespace runtime
 }  // namespace calotype

@@ -56,11 +56,11 @@ calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
                                LinkResult *result);
 
 /** "linkable 'rng'", "module 'blur'". */
-void name_input(const LinkInput &input, ErrorLog &log);
+void name_input(const LinkInput &input, Text &text);
 /** Say why a link failed and what to do about it, then the linker's log. Answers with the status.
  */
 calotype_status explain_link_failure(const LinkPlan &plan, const LinkResult &result,
-                                     const char *linker, ErrorLog &log);
+                                     const char *linker);
 
 }  // namespace runtime
 }  // namespace calotype

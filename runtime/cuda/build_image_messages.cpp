@@ -6,13 +6,13 @@
 
 #include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
-#include "runtime/device/error_log.h"
+#include "runtime/device/failure.h"
 
 namespace calotype {
 namespace runtime {
 
-void name_input(const LinkInput &input, ErrorLog &log) {
-    log << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
+void name_input(const LinkInput &input, Text &text) {
+    text << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
 }
 
 namespace {
@@ -51,57 +51,57 @@ bool has_nrt(const calotype_module_desc &desc) {
 }
 
 /** False if the log tells of none. */
-bool explain_undefined(const LinkPlan &plan, const char *linker_log, ErrorLog &log) {
+bool explain_undefined(const LinkPlan &plan, const char *linker_log, Text &text) {
     UndefinedSymbols symbols(linker_log);
     const char *name;
     size_t length;
     bool any = false;
     while (symbols.next(&name, &length)) {
         any = true;
-        log << "module '" << plan.desc->name << "': device function '";
-        log.append(name, length);
+        text << "module '" << plan.desc->name << "': device function '";
+        text.append(name, length);
         if (is_of_device_runtime(name, length) && !has_nrt(*plan.desc)) {
-            log << "' belongs to the device runtime, which is not linked; add 'nrt' to the "
-                   "linkable that calls it\n";
+            text << "' belongs to the device runtime, which is not linked; add 'nrt' to the "
+                    "linkable that calls it\n";
         } else {
-            log << "' is not defined by the kernels or by any of the " << plan.count - 1
-                << " linkables; add the linkable that defines it\n";
+            text << "' is not defined by the kernels or by any of the " << plan.count - 1
+                 << " linkables; add the linkable that defines it\n";
         }
     }
     return any;
 }
 
-void explain_add(const LinkPlan &plan, const LinkInput &input, ErrorLog &log) {
-    name_input(input, log);
-    log << ": ";
-    describe_image(*input.image, log);
-    log << (input.image->kind == CALOTYPE_PTX ? " does not assemble for " : " does not link for ");
-    describe_arch(plan.arch.sm, plan.arch.suffix, log);
+void explain_add(const LinkPlan &plan, const LinkInput &input, Text &text) {
+    name_input(input, text);
+    text << ": ";
+    describe_image(*input.image, text);
+    text << (input.image->kind == CALOTYPE_PTX ? " does not assemble for " : " does not link for ");
+    describe_arch(plan.arch.sm, plan.arch.suffix, text);
     switch (input.image->kind) {
     case CALOTYPE_LTOIR:
-        log << "; LTO-IR must be made by a toolkit that is no newer than the linker, for that "
-               "architecture or an older one\n";
+        text << "; LTO-IR must be made by a toolkit that is no newer than the linker, for that "
+                "architecture or an older one\n";
         break;
     case CALOTYPE_PTX:
-        log << "\n";
+        text << "\n";
         break;
     default:
-        log << "; it is damaged, or made for other architectures: build it for this one, or add "
-               "PTX\n";
+        text << "; it is damaged, or made for other architectures: build it for this one, or add "
+                "PTX\n";
     }
 }
 
-void explain_complete(const LinkPlan &plan, const LinkResult &result, ErrorLog &log) {
-    if (explain_undefined(plan, result.linker_log, log)) {
+void explain_complete(const LinkPlan &plan, const LinkResult &result, Text &text) {
+    if (explain_undefined(plan, result.linker_log, text)) {
         return;
     }
-    log << "module '" << plan.desc->name << "' does not link";
+    text << "module '" << plan.desc->name << "' does not link";
     for (uint32_t i = 1; i < plan.count; i++) {
-        log << (i == 1 ? " with linkables '" : "', '") << plan.inputs[i].name;
+        text << (i == 1 ? " with linkables '" : "', '") << plan.inputs[i].name;
     }
-    log << (plan.count > 1 ? "' for " : " for ");
-    describe_arch(plan.arch.sm, plan.arch.suffix, log);
-    log << "\n";
+    text << (plan.count > 1 ? "' for " : " for ");
+    describe_arch(plan.arch.sm, plan.arch.suffix, text);
+    text << "\n";
 }
 
 bool is_text_error(const LinkPlan &plan, const LinkResult &result) {
@@ -116,25 +116,25 @@ bool is_text_error(const LinkPlan &plan, const LinkResult &result) {
 }  // namespace
 
 calotype_status explain_link_failure(const LinkPlan &plan, const LinkResult &result,
-                                     const char *linker, ErrorLog &log) {
-    log.driver_result = result.code;
+                                     const char *linker) {
+    Text text;
     switch (result.step) {
     case LinkResult::add:
-        explain_add(plan, plan.inputs[result.input], log);
+        explain_add(plan, plan.inputs[result.input], text);
         break;
     case LinkResult::complete:
-        explain_complete(plan, result, log);
+        explain_complete(plan, result, text);
         break;
     default:
-        log << linker << " cannot link for ";
-        describe_arch(plan.arch.sm, plan.arch.suffix, log);
-        log << "; a newer CUDA toolkit may know it\n";
+        text << linker << " cannot link for ";
+        describe_arch(plan.arch.sm, plan.arch.suffix, text);
+        text << "; a newer CUDA toolkit may know it\n";
     }
-    log << linker << " answered " << result.code;
+    text << linker << " answered " << result.code;
     if (result.linker_log && result.linker_log[0]) {
-        log << ":\n" << result.linker_log;
+        text << ":\n" << result.linker_log;
     }
-    log << "\n";
+    set_failure(text << "\n", result.code);
     return is_text_error(plan, result) ? CALOTYPE_E_COMPILE : CALOTYPE_E_LINK;
 }
 

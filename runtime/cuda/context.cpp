@@ -186,9 +186,7 @@ inline bool are_hooks_standard() {
 }
 
 calotype_status note_hook_failure(const char *hook, int code) {
-    Text text;
-    text << hook << " answers with code " << code;
-    set_failure(text.c_str());
+    set_failure(Text() << hook << " answers with code " << code);
     return CALOTYPE_E_DEVICE;
 }
 
@@ -330,10 +328,10 @@ bool acquire_existing(void *user_context, DeviceScope *scope) {
         calotype_cuda_acquire_context(user_context, &context, false) != 0) {
         return false;
     }
+    const FailureScope ignored;
     const bool is_there = context && fill_scope(user_context, context, scope) == CALOTYPE_OK;
     if (!is_there) {
         calotype_cuda_release_context(user_context);
-        clear_failure();
     }
     return is_there;
 }
@@ -404,7 +402,6 @@ calotype_status acquire_and_use(void *user_context, DeviceScope *scope) {
 }
 
 Call::Call(void *user_context) {
-    clear_failure();
     state = acquire_and_use(user_context, &current);
     if (state != CALOTYPE_OK) {
         return;

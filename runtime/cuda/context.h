@@ -112,7 +112,7 @@ inline int chosen_device(void *user_context) {
 calotype_status acquire_and_use(void *user_context, DeviceScope *scope);
 
 /** A call works in its context, which does not end, while this lives, if status() is CALOTYPE_OK.
- * Starts with a clean failure text. */
+ */
 class Call {
 public:
     explicit Call(void *user_context);

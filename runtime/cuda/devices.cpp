@@ -107,7 +107,7 @@ int device_of_number(int wanted) {
     if (wanted >= count) {
         Text text;
         explain_device_number(wanted, "CUDA", count, &text);
-        set_failure(text.c_str());
+        set_failure(text);
         return -1;
     }
     if (wanted >= 0) {
@@ -140,11 +140,9 @@ static bool will_do(int min_capability) {
         return false;
     }
     if (info->sm < min_capability) {
-        Text text;
-        text << "compute capability " << min_capability / 10 << '.' << min_capability % 10
-             << " is needed, CUDA device " << ordinal << " (" << info->name << ") has "
-             << info->sm / 10 << '.' << info->sm % 10;
-        set_failure(text.c_str());
+        set_failure(Text() << "compute capability " << min_capability / 10 << '.'
+                           << min_capability % 10 << " is needed, CUDA device " << ordinal << " ("
+                           << info->name << ") has " << info->sm / 10 << '.' << info->sm % 10);
         return false;
     }
     return true;
@@ -157,21 +155,18 @@ static bool will_do(int min_capability) {
 using namespace calotype::runtime;
 
 CALOTYPE_WEAK int calotype_cuda_can_run(int min_capability) {
-    clear_failure();
-    const bool can_run = cuda::will_do(min_capability);
-    clear_failure();
-    return can_run;
+    const FailureScope ignored;
+    return cuda::will_do(min_capability);
 }
 
 CALOTYPE_WEAK void calotype_cuda_explain(int min_capability, char *text, size_t size) {
     if (size == 0) {
         return;
     }
-    clear_failure();
+    const FailureScope failures;
     const char *why = cuda::will_do(min_capability) ? "" : failure_text();
     size_t length = strlen(why);
     length = length < size ? length : size - 1;
     memcpy(text, why, length);
     text[length] = 0;
-    clear_failure();
 }

@@ -200,7 +200,7 @@ const Driver *go_on_searching(bool explain) {
     if (search && !search->is_over.load(std::memory_order_relaxed)) {
         bool may_come = false;
         if (search->has_functions) {
-            search->why_not = Text();
+            search->why_not.clear();
             search->succeeded = start(*search, &may_come);
         }
         search->is_over.store(!may_come, std::memory_order_release);
@@ -224,7 +224,7 @@ const Driver *search_for_driver(bool explain) {
         return go_on_searching(explain);
     }
     if (explain && !search->succeeded) {
-        set_failure(search->why_not.c_str());
+        set_failure(search->why_not);
     }
     return search->succeeded ? &search->driver : nullptr;
 }
@@ -238,7 +238,7 @@ CUresult note_failure(const char *call, CUresult code) {
         Text text;
         text << call << ": ";
         append_result(text, code);
-        set_failure(text.c_str());
+        set_failure(text, code);
     }
     return code;
 }
@@ -296,7 +296,10 @@ CALOTYPE_WEAK int calotype_cuda_set_driver_library(const char *file_name) {
         }
         memcpy(replacement_name, file_name ? file_name : "", length + 1);
         found_driver.store(nullptr, std::memory_order_release);
-        free(result.exchange(nullptr));
+        if (Search *before = result.exchange(nullptr)) {
+            before->~Search();
+            free(before);
+        }
         forget_devices();
     }
     return find_driver(false) ? 0 : calotype_error_code_symbol_not_found;

@@ -50,7 +50,7 @@ calotype_status set_size(const DeviceScope &scope, uint64_t bytes) {
     append_result(text, code);
     text << "; a heap of " << bytes << " bytes was asked for, which must be before any kernel of "
          << "the context has allocated";
-    set_failure(text.c_str());
+    set_failure(text, code);
     return status_of(code, CALOTYPE_E_BUSY);
 }
 

@@ -90,9 +90,7 @@ LockedMemory *new_memory(void *user_context, size_t bytes) {
     void *allocation = memory ? calotype_malloc(user_context, bytes + page) : nullptr;
     if (!allocation) {
         free(memory);
-        Text text;
-        text << "out of host memory for " << uint64_t(bytes) << " bytes";
-        set_failure(text.c_str());
+        set_failure(Text() << "out of host memory for " << uint64_t(bytes) << " bytes");
         return nullptr;
     }
     const uintptr_t start = (reinterpret_cast<uintptr_t>(allocation) + page - 1) / page * page;

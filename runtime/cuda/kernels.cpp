@@ -22,17 +22,6 @@ namespace cuda {
 
 namespace {
 
-/** Write "cuModuleUnload: CUDA_ERROR..." into the log; answers with the status. */
-calotype_status log_failure(const DeviceScope &scope, ErrorLog &log, const char *call,
-                            CUresult code) {
-    Text text;
-    text << call << ": ";
-    append_result(text, code);
-    log << text.c_str();
-    log.driver_result = code;
-    return status_in(scope, code, CALOTYPE_E_LOAD);
-}
-
 calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
     const DeviceInfo &device = *context_info(scope).device;
     arch->sm = uint32_t(device.sm);
@@ -84,10 +73,9 @@ void describe_tools(const DeviceScope &scope, DeviceArch *arch) {
 }
 
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
-                      const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+                      const calotype_module_desc &desc, LoadableImage *image) {
     const DriverLinker linker = linker_of(scope);
-    return build_image({driver().version, has_linker() ? &linker : nullptr}, arch, desc, image,
-                       log);
+    return build_image({driver().version, has_linker() ? &linker : nullptr}, arch, desc, image);
 }
 
 calotype_status status_of_load(CUresult code) {
@@ -114,8 +102,7 @@ CUresult load_text(const LoadableImage &image, const calotype_module_desc &desc,
 }
 
 calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
-                     const LoadableImage &image, void **module, ErrorLog &log) {
-    (void)scope;
+                     const LoadableImage &image, void **module) {
     constexpr size_t room = 16384;
     char *text = image.kind == CALOTYPE_PTX ? static_cast<char *>(calloc(1, room)) : nullptr;
     CUmodule loaded = nullptr;
@@ -124,11 +111,15 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
              : driver().cuModuleLoadDataEx(&loaded, image.bytes, 0, nullptr, nullptr);
     calotype_status status = CALOTYPE_OK;
     if (code != CUDA_SUCCESS) {
-        status = log_failure(scope, log, "cuModuleLoadDataEx", code);
-        status = status == CALOTYPE_E_LOAD ? status_of_load(code) : status;
+        Text why;
+        why << "cuModuleLoadDataEx: ";
+        append_result(why, code);
         if (text && text[0]) {
-            log << '\n' << text;
+            why << '\n' << text;
         }
+        set_failure(why, code);
+        status = status_in(scope, code, CALOTYPE_E_LOAD);
+        status = status == CALOTYPE_E_LOAD ? status_of_load(code) : status;
     }
     free(text);
     *module = loaded;
@@ -157,7 +148,7 @@ CUresult allow_shared_memory(const DeviceInfo &device, CUfunction function) {
 }
 
 calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
-                             void **function, ErrorLog &log) {
+                             void **function) {
     CUfunction found = nullptr;
     const char *call = "cuModuleGetFunction";
     CUresult code = driver().cuModuleGetFunction(&found, static_cast<CUmodule>(module), name);
@@ -174,8 +165,11 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     if (code == CUDA_SUCCESS) {
         return CALOTYPE_OK;
     }
-    log << "kernel " << name << ": ";
-    return log_failure(scope, log, call, code);
+    Text why;
+    why << "kernel " << name << ": " << call << ": ";
+    append_result(why, code);
+    set_failure(why, code);
+    return status_in(scope, code, CALOTYPE_E_LOAD);
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
@@ -185,9 +179,7 @@ calotype_status get_global(const DeviceScope &scope, void *module, const char *n
         driver().cuModuleGetGlobal(&found, bytes, static_cast<CUmodule>(module), name);
     *address = found;
     if (code == CUDA_ERROR_NOT_FOUND) {
-        Text text;
-        text << "the module has no variable " << name;
-        set_failure(text.c_str());
+        set_failure(Text() << "the module has no variable " << name);
         return CALOTYPE_E_INVALID;
     }
     return status_in(scope, note_failure("cuModuleGetGlobal", code));
@@ -223,6 +215,7 @@ bool await_event(CUevent event, uint64_t deadline_ns) {
 /** Drivers before 12.5 tell of the default stream and those that it waits for. */
 bool await_idle(const DeviceScope &scope, uint64_t deadline_ns) {
     const Driver &d = driver();
+    const FailureScope ignored;
     CUevent event = nullptr;
     bool is_idle = false;
     if (!is_capturing(scope, nullptr) && enter(scope) == CALOTYPE_OK) {
@@ -236,7 +229,6 @@ bool await_idle(const DeviceScope &scope, uint64_t deadline_ns) {
         }
         leave(scope);
     }
-    clear_failure();
     return is_idle;
 }
 
@@ -273,10 +265,10 @@ void destroy_event(void *event) {
 
 }  // namespace
 
-void name_device(const DeviceScope &scope, ErrorLog &log) {
+void name_device(const DeviceScope &scope, Text &text) {
     const DeviceInfo &device = *context_info(scope).device;
-    log << device.name << " (sm_" << device.sm << "), driver " << driver().version / 1000 << '.'
-        << driver().version % 1000 / 10;
+    text << device.name << " (sm_" << device.sm << "), driver " << driver().version / 1000 << '.'
+         << driver().version % 1000 / 10;
 }
 
 static const DeviceMemoryControl memory_control = {

@@ -4,6 +4,8 @@
 // shape.
 #include "runtime/cuda/launch.h"
 
+#include "runtime/device/failure.h"
+
 namespace calotype {
 namespace runtime {
 namespace cuda {
@@ -23,34 +25,34 @@ int ask(CUfunction function, CUfunction_attribute attribute) {
     return value;
 }
 
-void explain_axes(ErrorLog &log, const char *of, const uint32_t extent[3], const int limit[3]) {
+void explain_axes(Text &text, const char *of, const uint32_t extent[3], const int limit[3]) {
     for (int i = 0; i < 3; i++) {
         if (extent[i] > uint32_t(limit[i]) || extent[i] == 0) {
-            log << "; the " << of << " is " << extent[i] << " in "
-                << "xyz"[i] << ", the device allows 1 to " << limit[i];
+            text << "; the " << of << " is " << extent[i] << " in "
+                 << "xyz"[i] << ", the device allows 1 to " << limit[i];
         }
     }
 }
 
-void explain_block(ErrorLog &log, const Launch &launch) {
+void explain_block(Text &text, const Launch &launch) {
     const uint64_t threads = uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
     const int of_kernel = ask(launch.function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     if (threads > uint64_t(launch.device.max_threads)) {
-        log << "; a block has " << threads << " threads, the device allows "
-            << launch.device.max_threads;
+        text << "; a block has " << threads << " threads, the device allows "
+             << launch.device.max_threads;
     } else if (of_kernel > 0 && threads > uint64_t(of_kernel)) {
         const int registers = ask(launch.function, CU_FUNC_ATTRIBUTE_NUM_REGS);
-        log << "; a block has " << threads << " threads, the kernel allows " << of_kernel
-            << " with its " << registers << " registers a thread";
+        text << "; a block has " << threads << " threads, the kernel allows " << of_kernel
+             << " with its " << registers << " registers a thread";
     }
 }
 
-void explain_shared_memory(ErrorLog &log, const Launch &launch) {
+void explain_shared_memory(Text &text, const Launch &launch) {
     const int fixed = ask(launch.function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
     const int limit = launch.device.max_shared_opt_in;
     if (uint64_t(fixed) + launch.dynamic_shared_bytes > uint64_t(limit)) {
-        log << "; a block takes " << uint64_t(fixed) + launch.dynamic_shared_bytes
-            << " bytes of shared memory, the device allows " << limit;
+        text << "; a block takes " << uint64_t(fixed) + launch.dynamic_shared_bytes
+             << " bytes of shared memory, the device allows " << limit;
     }
 }
 
@@ -60,20 +62,19 @@ bool is_about_the_launch(CUresult code) {
 
 }  // namespace
 
-__attribute__((noinline)) static calotype_status
-explain(const DeviceScope &scope, const Launch &launch, CUresult code, ErrorLog &log) {
+__attribute__((noinline)) static calotype_status explain(const DeviceScope &scope,
+                                                         const Launch &launch, CUresult code) {
     Text text;
+    text << "cuLaunchKernel: ";
     append_result(text, code);
-    log << "cuLaunchKernel: " << text.c_str();
-    log.driver_result = code;
     if (is_about_the_launch(code)) {
-        explain_axes(log, "grid", launch.grid, launch.device.max_grid);
-        explain_axes(log, "block", launch.block, launch.device.max_block);
-        explain_block(log, launch);
-        explain_shared_memory(log, launch);
-        return CALOTYPE_E_LAUNCH;
+        explain_axes(text, "grid", launch.grid, launch.device.max_grid);
+        explain_axes(text, "block", launch.block, launch.device.max_block);
+        explain_block(text, launch);
+        explain_shared_memory(text, launch);
     }
-    return status_in(scope, code);
+    set_failure(text, code);
+    return is_about_the_launch(code) ? CALOTYPE_E_LAUNCH : status_in(scope, code);
 }
 
 static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
@@ -84,7 +85,7 @@ static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
 
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
                        const uint32_t grid[3], const uint32_t block[3],
-                       uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
+                       uint32_t dynamic_shared_bytes, void *stream, void **args) {
     const Launch wanted = {*context_info(scope).device, static_cast<CUfunction>(function), grid,
                            block, dynamic_shared_bytes};
     CUstream on = static_cast<CUstream>(stream ? stream : scope.stream);
@@ -105,7 +106,7 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
         code = launch_on(on, wanted, args);
     }
     const calotype_status status =
-        code == CUDA_SUCCESS ? CALOTYPE_OK : explain(scope, wanted, code, log);
+        code == CUDA_SUCCESS ? CALOTYPE_OK : explain(scope, wanted, code);
     leave(scope);
     return status;
 }

@@ -10,7 +10,7 @@ namespace cuda {
 /** KernelBackend::launch. */
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
                        const uint32_t grid[3], const uint32_t block[3],
-                       uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log);
+                       uint32_t dynamic_shared_bytes, void *stream, void **args);
 
 }  // namespace cuda
 }  // namespace runtime

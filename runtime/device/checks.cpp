@@ -10,12 +10,15 @@ namespace calotype {
 namespace runtime {
 
 int report_code(void *user_context, int code) {
+    return report_code(user_context, code, take_failure());
+}
+
+int report_code(void *user_context, int code, const Text &why) {
     Text message;
     message << calotype_error_code_summary(code);
-    if (failure_text()[0]) {
-        message << ": " << failure_text();
+    if (!why.empty()) {
+        message << ": " << why.c_str();
     }
-    clear_failure();
     let_go_of_buffers();
     report_error(user_context, message.c_str());
     return code;

@@ -16,11 +16,13 @@ using namespace calotype::runtime;
 
 namespace {
 
-/** Hold on to the code of a back end while calling it. */
+/** Hold on to the code of a back end while calling it, and to what it tells of failures. */
 class ModuleUse {
     const calotype_device_interface_impl_t *impl;
 
 public:
+    FailureScope failures;
+
     explicit ModuleUse(const calotype_device_interface_t *device_interface)
         : impl(device_interface->impl) {
         if (impl->use_module) {
@@ -61,6 +63,7 @@ int check_not_elsewhere(void *user_context, const calotype_buffer_t *buf,
 int calotype::runtime::allocate_on_device(void *user_context, calotype_buffer_t *buf,
                                           const calotype_device_interface_t *device_interface) {
     ModuleUse impl(device_interface);
+    impl.failures.pass_on();
     if (impl->device_malloc(user_context, buf) != 0) {
         forget_device(buf);
         return calotype_error_code_device_malloc_failed;
@@ -92,6 +95,7 @@ CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *
     if (buf->device) {
         return bring_here(user_context, buf);
     }
+    const FailureScope failures;
     const int code = allocate_on_device(user_context, buf, device_interface);
     return code ? report_code(user_context, code) : 0;
 }
@@ -129,8 +133,8 @@ calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
         return code;
     }
     if (buf->host || buf->device) {
-        set_failure("the buffer has memory already");
-        return report_code(user_context, calotype_error_code_device_malloc_failed);
+        return report_code(user_context, calotype_error_code_device_malloc_failed,
+                           Text() << "the buffer has memory already");
     }
     ModuleUse impl(device_interface);
     if (impl->device_and_host_malloc(user_context, buf) != 0) {

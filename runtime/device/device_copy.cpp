@@ -228,8 +228,9 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf, Waiting waiting = 
 /** The host copy is all that is left. */
 int leave_device(void *user_context, calotype_buffer_t *buf) {
     if (!buf->host) {
-        set_failure("the buffer has no host memory, by which it would go to another device");
-        return report_code(user_context, calotype_error_code_copy_to_host_failed);
+        return report_code(user_context, calotype_error_code_copy_to_host_failed,
+                           Text() << "the buffer has no host memory, by which it would go to "
+                                     "another device");
     }
     int code = bring_to_host(user_context, buf);
     code = code ? code : calotype_device_free(user_context, buf);
@@ -244,6 +245,7 @@ int leave_device(void *user_context, calotype_buffer_t *buf) {
 template<typename AnyTurn>
 int enter_device(void *user_context, calotype_buffer_t *buf,
                  const calotype_device_interface_t *device_interface, AnyTurn &turn) {
+    const FailureScope failures;
     calotype_buffer_t fresh = *buf;
     int code = allocate_on_device(user_context, &fresh, device_interface);
     turn.resume();
@@ -254,7 +256,6 @@ int enter_device(void *user_context, calotype_buffer_t *buf,
         return code ? report_code(user_context, code) : 0;
     }
     // Another thread was faster.
-    clear_failure();
     return code ? 0 : calotype_device_free(user_context, &fresh);
 }
 
@@ -272,6 +273,7 @@ bool is_here(void *user_context, const calotype_buffer_t &buf,
 /** The device copy goes to where the call works, from another device of the same kind. */
 int move_here(void *user_context, calotype_buffer_t *buf, Turn &turn) {
     const calotype_device_interface_t *device_interface = buf->device_interface;
+    const FailureScope failures;
     calotype_buffer_t old = *buf, fresh = *buf;
     fresh.device = 0;
     int code = allocate_on_device(user_context, &fresh, device_interface);
@@ -415,6 +417,7 @@ static int copy_to_host(void *user_context, calotype_buffer_t *buf, const char *
     if (is_up_to_date_on_host(*buf)) {
         return 0;
     }
+    const FailureScope failures;
     Turn turn(buf);
     const int code = check_buffer(user_context, buf, function);
     return code ? code : bring_to_host(user_context, buf, waiting);
@@ -431,6 +434,7 @@ static int copy_to_device(void *user_context, calotype_buffer_t *buf,
         is_here(user_context, *buf, interface_of(*buf), &code)) {
         return 0;
     }
+    const FailureScope failures;
     Turn turn(buf);
     if ((code = check_buffer(user_context, buf, function)) != 0) {
         return code;
@@ -449,6 +453,7 @@ int calotype::runtime::bring_here(void *user_context, calotype_buffer_t *buf) {
     if (is_here(user_context, *buf, device_interface, &code)) {
         return 0;
     }
+    const FailureScope failures;
     Turn turn(buf);
     return move_if_elsewhere(user_context, buf, device_interface, turn);
 }
@@ -480,6 +485,7 @@ CALOTYPE_WEAK int calotype_buffer_copy(void *user_context, calotype_buffer_t *sr
     if (!src || !dst) {
         return check_buffer(user_context, nullptr, "calotype_buffer_copy");
     }
+    const FailureScope failures;
     TurnWithBoth turn(src, dst);
     int code = check_copy(user_context, src, dst);
     if (code == 0 && dst_device_interface) {

@@ -29,8 +29,7 @@ int check_part(void *user_context, const calotype_buffer_t *src, const calotype_
 }
 
 int refuse(void *user_context, const Text &why) {
-    set_failure(why.c_str());
-    return report_code(user_context, calotype_error_code_device_crop_failed);
+    return report_code(user_context, calotype_error_code_device_crop_failed, why);
 }
 
 /** Elements of a part that are none of the source's would be other memory. Dimension `skipped` of
@@ -94,6 +93,7 @@ CALOTYPE_WEAK int calotype_device_crop(void *user_context, const calotype_buffer
     if (code != 0) {
         return code == nothing_to_do ? 0 : code;
     }
+    const FailureScope failures;
     const int result = src->device_interface->impl->device_crop(user_context, src, dst);
     return finish_part(user_context, src, dst, result);
 }
@@ -106,6 +106,7 @@ CALOTYPE_WEAK int calotype_device_slice(void *user_context, const calotype_buffe
     if (code != 0) {
         return code == nothing_to_do ? 0 : code;
     }
+    const FailureScope failures;
     const int result =
         src->device_interface->impl->device_slice(user_context, src, slice_dim, slice_pos, dst);
     return finish_part(user_context, src, dst, result);
@@ -118,6 +119,7 @@ CALOTYPE_WEAK int calotype_device_release_crop(void *user_context, calotype_buff
     if (!buf->device) {
         return 0;
     }
+    const FailureScope failures;
     const int code = buf->device_interface->impl->device_release_crop(user_context, buf);
     buf->device = 0;
     buf->device_interface = nullptr;

@@ -20,12 +20,9 @@ static const DeviceMemoryControl *memory_of(const calotype_device_interface_t *d
     if (!backend) {
         refuse("a device that runs kernels is needed");
     } else if (!backend->memory) {
-        Failure failure;
-        failure.status = CALOTYPE_E_INVALID;
-        ErrorLog log;
-        log << "device memory of " << backend->name << " has no addresses, so no allocator, limits "
-            << "or statistics of it";
-        fail(failure, log);
+        fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+             Text() << "device memory of " << backend->name
+                    << " has no addresses, so no allocator, limits or statistics of it");
     }
     return backend ? backend->memory : nullptr;
 }

@@ -34,9 +34,7 @@ int allocate_host_copy(void *user_context, calotype_buffer_t *buf) {
     const size_t bytes = bytes_to_allocate(*buf);
     void *memory = calotype_malloc(user_context, bytes);
     if (!memory) {
-        Text text;
-        text << "out of host memory for " << uint64_t(bytes) << " bytes";
-        set_failure(text.c_str());
+        set_failure(Text() << "out of host memory for " << uint64_t(bytes) << " bytes");
         return calotype_error_code_out_of_memory;
     }
     buf->host = static_cast<uint8_t *>(memory) + bytes_before_origin(*buf);

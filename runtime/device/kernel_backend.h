@@ -13,7 +13,7 @@
 #include "runtime/abi/device_memory.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/linkables.h"
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
@@ -72,7 +72,7 @@ struct ReplayCounts {
 };
 
 /** What the device runtime (cache/nrt.h) needs where kernels can allocate memory. Called between
- * enter and leave; a failure is told to set_failure(). */
+ * enter and leave. */
 struct DeviceHeap {
     calotype_status (*allocate)(const DeviceScope &scope, size_t bytes, uint64_t *address);
     calotype_status (*deallocate)(const DeviceScope &scope, uint64_t address);
@@ -90,8 +90,7 @@ struct DeviceMemoryControl {
     void (*add_stats)(int32_t device, calotype_memory_stats *stats);
 };
 
-/** Statuses are all that is needed of a failure; where there is an ErrorLog, what is written there
- * reaches the user, and where there is none, what set_failure() was told (failure.h).
+/** Functions that fail answer a status and tell why with set_failure() (failure.h).
  *
  * The cache keeps a copy of the scope that it first meets a context with, its user_context and
  * stream null, and gives that to enter, unload, synchronize and leave when modules go for reasons
@@ -130,7 +129,7 @@ struct KernelBackend {
     /** All but the toolchain: cheap. */
     calotype_status (*describe)(const DeviceScope &scope, DeviceArch *arch);
     /** For messages: "NVIDIA H200 (sm_90), driver 13.0". Null: it has no name. */
-    void (*name_device)(const DeviceScope &scope, ErrorLog &log);
+    void (*name_device)(const DeviceScope &scope, Text &text);
     /** Whether build() will take an embedded image as it is, so that there is nothing to look up in
      * the persistent store or to keep there, nor a key to make. Null: never. */
     bool (*is_ready)(const DeviceArch &arch, const calotype_module_desc &desc);
@@ -139,13 +138,13 @@ struct KernelBackend {
     void (*describe_tools)(const DeviceScope &scope, DeviceArch *arch);
     /** Choose, compile and link: no context needs to be current. */
     calotype_status (*build)(const DeviceScope &scope, const DeviceArch &arch,
-                             const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log);
+                             const calotype_module_desc &desc, LoadableImage *image);
     /** The rest is called between enter and leave. */
     calotype_status (*load)(const DeviceScope &scope, const calotype_module_desc &desc,
-                            const LoadableImage &image, void **module, ErrorLog &log);
+                            const LoadableImage &image, void **module);
     calotype_status (*unload)(const DeviceScope &scope, void *module);
     calotype_status (*get_function)(const DeviceScope &scope, void *module, const char *name,
-                                    void **function, ErrorLog &log);
+                                    void **function);
     /** The end of a function, in two steps, since another thread may be launching it when a release
      * is forced. close: before the unload; what it has of the driver goes, without a call of the
      * driver if that has gone, and launches are refused from then on. free: its memory, when nobody
@@ -163,7 +162,7 @@ struct KernelBackend {
     calotype_status (*launch)(const DeviceScope &scope, void *function,
                               const calotype_kernel_desc &kernel, const uint32_t grid[3],
                               const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream,
-                              void **args, ErrorLog &log);
+                              void **args);
 
     /** Events for holds that end with a stream. query: OK, or CALOTYPE_E_BUSY if not yet. The last
      * two are called without enter. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/device/failure.h"
 #include "runtime/device/sha256.h"
 #include "runtime/host/files.h"
 
@@ -15,11 +16,11 @@ namespace runtime {
 
 namespace {
 
-ErrorLog &operator<<(ErrorLog &log, const calotype_uid &digest) {
+Text &operator<<(Text &text, const calotype_uid &digest) {
     for (uint8_t byte : digest.b) {
-        log << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
+        text << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
     }
-    return log;
+    return text;
 }
 
 bool has_files(const calotype_module_desc &desc) {
@@ -53,34 +54,34 @@ void *LinkableFiles::allocate(size_t size) {
 }
 
 calotype_status LinkableFiles::read_image(const char *linkable, const calotype_image &named,
-                                          calotype_image *image, ErrorLog &log) {
+                                          calotype_image *image) {
     const auto &wanted = *static_cast<const calotype_file_image *>(named.data);
     // What is no file must not be waited for, as the open of a pipe without a writer would.
     const FileHandle file(open(wanted.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat about = {};
     const bool is_open = file && fstat(file.get(), &about) == 0;
     if (is_open && !S_ISREG(about.st_mode)) {
-        log << "linkable '" << linkable << "': " << wanted.path << " is not a file";
+        set_failure(Text() << "linkable '" << linkable << "': " << wanted.path << " is not a file");
         return CALOTYPE_E_LOAD;
     }
     const size_t size = size_t(about.st_size);
     uint8_t *bytes = is_open ? static_cast<uint8_t *>(allocate(size + 1)) : nullptr;
     if (is_open && !bytes) {
-        log << "linkable '" << linkable << "': no memory for the " << uint64_t(size) << " bytes of "
-            << wanted.path;
+        set_failure(Text() << "linkable '" << linkable << "': no memory for the " << uint64_t(size)
+                           << " bytes of " << wanted.path);
         return CALOTYPE_E_OOM;
     }
     if (!is_open || !read_all(file.get(), bytes, size)) {
-        log << "linkable '" << linkable << "': cannot read " << wanted.path << ": "
-            << strerror(errno);
+        set_failure(Text() << "linkable '" << linkable << "': cannot read " << wanted.path << ": "
+                           << strerror(errno));
         return CALOTYPE_E_LOAD;
     }
     bytes[size] = 0;  // as text ends
     const calotype_uid digest = sha256(bytes, size);
     if (memcmp(digest.b, wanted.digest.b, sizeof digest.b) != 0) {
-        log << "linkable '" << linkable << "': " << wanted.path
-            << " has changed since the module was generated: its SHA-256 is " << digest
-            << ", must be " << wanted.digest;
+        set_failure(Text() << "linkable '" << linkable << "': " << wanted.path
+                           << " has changed since the module was generated: its SHA-256 is "
+                           << digest << ", must be " << wanted.digest);
         return CALOTYPE_E_LOAD;
     }
     *image = named;
@@ -90,7 +91,7 @@ calotype_status LinkableFiles::read_image(const char *linkable, const calotype_i
 }
 
 calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linkable,
-                                             const calotype_linkable_desc **result, ErrorLog &log) {
+                                             const calotype_linkable_desc **result) {
     *result = &linkable;
     if (!(linkable.flags & CALOTYPE_LK_BY_PATH)) {
         return CALOTYPE_OK;
@@ -99,9 +100,9 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     auto *images =
         static_cast<calotype_image *>(allocate(linkable.n_images * sizeof(calotype_image)));
     if (!read || !images) {
-        log << "linkable '" << linkable.name << "': no memory for the "
-            << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
-            << " bytes that describe it and its " << linkable.n_images << " images";
+        set_failure(Text() << "linkable '" << linkable.name << "': no memory for the "
+                           << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
+                           << " bytes that describe it and its " << linkable.n_images << " images");
         return CALOTYPE_E_OOM;
     }
     *read = linkable;
@@ -112,7 +113,7 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
         const calotype_status status =
             images[i].kind == CALOTYPE_HOST_ONLY
                 ? CALOTYPE_OK
-                : read_image(linkable.name, linkable.images[i], &images[i], log);
+                : read_image(linkable.name, linkable.images[i], &images[i]);
         if (status != CALOTYPE_OK) {
             return status;
         }
@@ -121,7 +122,7 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     return CALOTYPE_OK;
 }
 
-calotype_status LinkableFiles::read(const calotype_module_desc &desc, ErrorLog &log) {
+calotype_status LinkableFiles::read(const calotype_module_desc &desc) {
     current = &desc;
     if (!has_files(desc)) {
         return CALOTYPE_OK;
@@ -129,13 +130,13 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc, ErrorLog &
     auto **linkables = static_cast<const calotype_linkable_desc **>(
         allocate(desc.n_linkables * sizeof(calotype_linkable_desc *)));
     if (!linkables) {
-        log << "module '" << desc.name << "': no memory for the "
-            << uint64_t(desc.n_linkables * sizeof(calotype_linkable_desc *))
-            << " bytes that list its " << desc.n_linkables << " linkables";
+        set_failure(Text() << "module '" << desc.name << "': no memory for the "
+                           << uint64_t(desc.n_linkables * sizeof(calotype_linkable_desc *))
+                           << " bytes that list its " << desc.n_linkables << " linkables");
         return CALOTYPE_E_OOM;
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
-        const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i], log);
+        const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i]);
         if (status != CALOTYPE_OK) {
             return status;
         }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/abi/linkables.h"
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
@@ -18,7 +18,7 @@ public:
 
     /** Read what is needed. A file that is missing, or not what it was when the module was
      * generated, is an error, described in the log, with CALOTYPE_E_LOAD. */
-    calotype_status read(const calotype_module_desc &desc, ErrorLog &log);
+    calotype_status read(const calotype_module_desc &desc);
     /** After that; the same as given where nothing is in files. */
     const calotype_module_desc &desc() const {
         return *current;
@@ -35,9 +35,9 @@ private:
     /** Null: out of memory. Lives as long as this. */
     void *allocate(size_t size);
     calotype_status read_linkable(const calotype_linkable_desc &linkable,
-                                  const calotype_linkable_desc **result, ErrorLog &log);
+                                  const calotype_linkable_desc **result);
     calotype_status read_image(const char *linkable, const calotype_image &named,
-                               calotype_image *image, ErrorLog &log);
+                               calotype_image *image);
 };
 
 }  // namespace runtime

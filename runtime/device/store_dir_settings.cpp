@@ -86,12 +86,9 @@ CALOTYPE_WEAK calotype_status calotype_set_store_dir(const char *path, uint64_t 
         return refuse_choice("store flags", flags, known);
     }
     if (path && strlen(path) >= sizeof StoreDir::path) {
-        ErrorLog log;
-        log << "the path of the store directory has " << uint64_t(strlen(path))
-            << " characters, at most " << uint64_t(sizeof StoreDir::path - 1);
-        Failure failure;
-        failure.status = CALOTYPE_E_INVALID;
-        return fail(failure, log);
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                    Text() << "the path of the store directory has " << uint64_t(strlen(path))
+                           << " characters, at most " << uint64_t(sizeof StoreDir::path - 1));
     }
     LockGuard lock(settings.mutex);
     settings.given = path || flags || max_bytes;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/host/text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,39 +11,60 @@
 namespace calotype {
 namespace runtime {
 
-void Text::append(const char *s, size_t count) {
+void Text::make_room(size_t size) {
+    const size_t wanted = 2 * size;
+    char *memory = static_cast<char *>(realloc(grown, wanted));
+    if (memory) {
+        if (!grown) {
+            memcpy(memory, inside, length + 1);
+        }
+        grown = memory;
+        capacity = wanted;
+    }
+}
+
+Text &Text::append(const char *s, size_t count) {
+    if (length + count >= capacity) {
+        make_room(length + count + 1);
+    }
     const size_t room = capacity - 1 - length;
-    const bool cut = count > room;
-    count = cut ? room : count;
+    const bool is_cut = count > room;
+    count = is_cut ? room : count;
+    char *const text = grown ? grown : inside;
     memcpy(text + length, s, count);
     length += count;
     text[length] = 0;
-    if (cut) {
+    if (is_cut) {
         memcpy(text + capacity - 4, "...", 4);
     }
+    return *this;
 }
 
 Text &Text::operator<<(const char *s) {
     s = s ? s : "(null)";
-    append(s, strlen(s));
-    return *this;
+    return append(s, strlen(s));
 }
 
 Text &Text::operator<<(char c) {
-    append(&c, 1);
-    return *this;
+    return append(&c, 1);
 }
 
 Text &Text::operator<<(int64_t value) {
-    char digits[32];
-    append(digits, size_t(snprintf(digits, sizeof digits, "%" PRId64, value)));
-    return *this;
+    if (value < 0) {
+        *this << '-';
+        return *this << (uint64_t(0) - uint64_t(value));
+    }
+    return *this << uint64_t(value);
 }
 
 Text &Text::operator<<(uint64_t value) {
-    char digits[32];
-    append(digits, size_t(snprintf(digits, sizeof digits, "%" PRIu64, value)));
-    return *this;
+    char digits[20];
+    size_t first = sizeof digits;
+    do {
+        digits[--first] = char('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return append(digits + first, sizeof digits - first);
 }
 
 /** The digits as every locale but one would write them. */
@@ -80,8 +100,7 @@ Text &Text::operator<<(float value) {
 
 Text &Text::operator<<(const void *pointer) {
     char digits[32];
-    append(digits, size_t(snprintf(digits, sizeof digits, "%p", pointer)));
-    return *this;
+    return append(digits, size_t(snprintf(digits, sizeof digits, "%p", pointer)));
 }
 
 Text &Text::operator<<(const calotype_type_t &type) {

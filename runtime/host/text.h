@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Text: a short message put together on the stack, cut off with "..." if it gets too long.
+// Text: a message that is put together, of any length.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "runtime/abi/type.h"
 
 namespace calotype {
 namespace runtime {
 
+/** Short ones need no heap. What a longer one finds no memory for is cut off with "...". */
 class Text {
 public:
     Text() {
-        text[0] = 0;
+        clear();
     }
+    Text(const Text &other) : Text() {
+        append(other.c_str(), other.size());
+    }
+    ~Text() {
+        if (grown) {
+            free(grown);
+        }
+    }
+    Text &operator=(const Text &) = delete;
+
+    Text &append(const char *text, size_t size);
     Text &operator<<(const char *s);
     Text &operator<<(char c);
     Text &operator<<(int64_t value);
@@ -35,18 +48,28 @@ public:
     Text &append_value(const calotype_type_t &type, const void *value);
 
     const char *c_str() const {
-        return text;
+        return grown ? grown : inside;
     }
     size_t size() const {
         return length;
     }
+    bool empty() const {
+        return length == 0;
+    }
+    void clear() {
+        cut(0);
+    }
+    /** Leave the first so many characters. */
+    void cut(size_t size) {
+        (grown ? grown : inside)[length = size] = 0;
+    }
 
 private:
-    static constexpr size_t capacity = 2048;
-    char text[capacity];
-    size_t length = 0;
+    char *grown = nullptr;
+    size_t length = 0, capacity = sizeof inside;
+    char inside[232];
 
-    void append(const char *s, size_t count);
+    void make_room(size_t size);
 };
 
 }  // namespace runtime

@@ -186,7 +186,7 @@ calotype_status add_record(const ContextFacts &described, ContextRecord **record
     }
     *record = take_record();
     if (!*record) {
-        set_cause(Text() << "out of memory for the record of an OpenCL context");
+        set_failure(Text() << "out of memory for the record of an OpenCL context");
         return CALOTYPE_E_OOM;
     }
     ContextRecord &r = **record;
@@ -272,7 +272,7 @@ calotype_status check_acquired(int code) {
     if (code == 0) {
         return CALOTYPE_OK;
     }
-    set_cause(Text() << "calotype_acquire_cl_context answered the error code " << code);
+    set_failure(Text() << "calotype_acquire_cl_context answered the error code " << code);
     return CALOTYPE_E_DEVICE;
 }
 
@@ -284,7 +284,7 @@ calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scop
     *scope = {};
     scope->user_context = user_context;
     if (is_of_another_api(user_context)) {
-        set_cause(Text() << "the context of the call is not one of OpenCL");
+        set_failure(Text() << "the context of the call is not one of OpenCL");
         return CALOTYPE_E_INVALID;
     }
     calotype_status status =
@@ -293,8 +293,8 @@ calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scop
         return status;
     }
     if (!context || !queue) {
-        set_cause(Text() << "calotype_acquire_cl_context answered "
-                         << (context ? "no queue" : "no context"));
+        set_failure(Text() << "calotype_acquire_cl_context answered "
+                           << (context ? "no queue" : "no context"));
         status = CALOTYPE_E_INVALID;
     } else {
         status = load_driver() ? CALOTYPE_OK : CALOTYPE_E_DEVICE;
@@ -332,6 +332,7 @@ bool has_any_context() {
 
 bool has_context(void *user_context) {
     DeviceScope scope = {};
+    const FailureScope ignored;
     if (is_of_another_api(user_context)) {
         return true;  // which acquire_scope() refuses
     }
@@ -340,7 +341,6 @@ bool has_context(void *user_context) {
     if (is_there) {
         release_scope(scope);
     }
-    clear_failure();
     return is_there;
 }
 

@@ -125,10 +125,11 @@ int copy_box(void *closure, const CopyBox &box) {
         error = error == CL_INVALID_VALUE ? enqueue_row_by_row(ends, box) : error;
     }
     if (error != CL_SUCCESS) {
-        set_cause(describe_error(error, linear ? "copying to, from or between OpenCL buffers"
-                                               : "copying boxes to, from or between OpenCL buffers")
-                  << " for " << box.width * box.rows * box.slices << " bytes on "
-                  << record_of(ends.scope).tools);
+        set_failure(describe_error(error, linear
+                                              ? "copying to, from or between OpenCL buffers"
+                                              : "copying boxes to, from or between OpenCL buffers")
+                    << " for " << box.width * box.rows * box.slices << " bytes on "
+                    << record_of(ends.scope).tools);
         return calotype_error_code_device_buffer_copy_failed;
     }
     return 0;
@@ -142,7 +143,7 @@ int finish(const Ends &ends, int code, bool waits) {
     }
     const cl_int error = cl().clFinish(queue_of(ends.scope));
     if (code == 0 && error != CL_SUCCESS) {
-        set_cause(describe_error(error, "clFinish") << " on " << record_of(ends.scope).tools);
+        set_failure(describe_error(error, "clFinish") << " on " << record_of(ends.scope).tools);
         return calotype_error_code_device_buffer_copy_failed;
     }
     return code;
@@ -163,7 +164,7 @@ bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_dev
     }
     const bool is_there = buf.host || has_no_elements(buf);
     if (!is_there) {
-        set_cause(Text() << "the buffer has no host memory");
+        set_failure(Text() << "the buffer has no host memory");
     }
     return is_there;
 }
@@ -200,8 +201,8 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
     }
     CopyPlan plan;
     if (!plan_copy(src, dst, &plan)) {
-        set_cause(Text() << "copies of " << src.dimensions << " dimensions, at most "
-                         << CopyPlan::max_dimensions << " are supported");
+        set_failure(Text() << "copies of " << src.dimensions << " dimensions, at most "
+                           << CopyPlan::max_dimensions << " are supported");
         return calotype_error_code_device_buffer_copy_failed;
     }
     Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};

@@ -32,7 +32,7 @@ constinit Mutex defaults_lock;
 calotype_status explain_on(const Device &device, cl_int error, const char *function) {
     char name[256] = {};
     cl().clGetDeviceInfo(device.id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-    set_cause(describe_error(error, function) << " on " << name);
+    set_failure(describe_error(error, function) << " on " << name);
     return status_of(error);
 }
 
@@ -73,8 +73,8 @@ int from_device_context(const calotype_device_context &given, cl_context *contex
     if (*context && *queue) {
         return 0;
     }
-    set_cause(Text() << "the calotype_device_context of an OpenCL call has no "
-                     << (*context ? "queue" : "context"));
+    set_failure(Text() << "the calotype_device_context of an OpenCL call has no "
+                       << (*context ? "queue" : "context"));
     return calotype_error_code_gpu_device_error;
 }
 
@@ -105,8 +105,8 @@ calotype_status acquire_default_context(void *user_context, cl_context *context,
     if (index < -1 || index > max_index) {
         Text text;
         name_chosen_device(index, &text);
-        set_cause(text << "; OpenCL devices have numbers 0 to " << max_index
-                       << ", -1 is the one that seems fastest");
+        set_failure(text << "; OpenCL devices have numbers 0 to " << max_index
+                         << ", -1 is the one that seems fastest");
         return CALOTYPE_E_INVALID;
     }
     Default &slot = defaults[index < 0 ? 0 : index];

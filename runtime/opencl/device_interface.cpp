@@ -8,9 +8,9 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/runtime_opencl.h"
-#include "runtime/device/error_log.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/make_interface.h"
+#include "runtime/host/text.h"
 #include "runtime/host/weak.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/copy.h"
@@ -29,7 +29,6 @@ using namespace calotype::runtime::opencl;
 namespace {
 
 calotype_status acquire(void *user_context, DeviceScope *scope) {
-    clear_failure();
     return acquire_scope(user_context, true, scope);
 }
 
@@ -48,15 +47,15 @@ calotype_status get_global(const DeviceScope &scope, void *module, const char *n
     (void)scope, (void)module;
     *address = 0;
     *bytes = 0;
-    set_cause(Text() << "variable " << name
-                     << ": OpenCL gives the host no access to variables of a program");
+    set_failure(Text() << "variable " << name
+                       << ": OpenCL gives the host no access to variables of a program");
     return CALOTYPE_E_INVALID;
 }
 
 calotype_status copy_to_address(const DeviceScope &scope, uint64_t address, const void *source,
                                 size_t bytes) {
     (void)scope, (void)address, (void)source, (void)bytes;
-    set_cause(Text() << "OpenCL gives the host no access to variables of a program");
+    set_failure("OpenCL gives the host no access to variables of a program");
     return CALOTYPE_E_INVALID;
 }
 
@@ -67,7 +66,7 @@ calotype_status synchronize(const DeviceScope &scope) {
     }
     const cl_int error = cl().clFinish(queue_of(scope));
     if (error != CL_SUCCESS) {
-        set_cause(describe_error(error, "clFinish") << " on " << record_of(scope).tools);
+        set_failure(describe_error(error, "clFinish") << " on " << record_of(scope).tools);
     }
     return status_of(error);
 }
@@ -245,28 +244,22 @@ CALOTYPE_WEAK uint64_t calotype_opencl_get_crop_offset(void *user_context, calot
 
 CALOTYPE_WEAK int calotype_opencl_can_run(void) {
     Device device;
-    clear_failure();
-    const bool found =
-        choose_device(nullptr, calotype_get_gpu_device(nullptr), &device) == CALOTYPE_OK;
-    clear_failure();
-    return found;
+    const FailureScope ignored;
+    return choose_device(nullptr, calotype_get_gpu_device(nullptr), &device) == CALOTYPE_OK;
 }
 
 CALOTYPE_WEAK void calotype_opencl_explain(char *text, size_t size) {
     Device device;
-    clear_failure();
+    const FailureScope failures;
     choose_device(nullptr, calotype_get_gpu_device(nullptr), &device);
     snprintf(text, size, "%s", failure_text());
-    clear_failure();
 }
 
 CALOTYPE_WEAK int calotype_opencl_set_driver_library(const char *file_name) {
+    const FailureScope ignored;
     release_kept_memory();
     end_all_default_contexts();
     forget_all_contexts();
     choose_library(file_name);
-    clear_failure();
-    const bool found = load_driver() != nullptr;
-    clear_failure();
-    return found ? 0 : calotype_error_code_gpu_device_error;
+    return load_driver() ? 0 : calotype_error_code_gpu_device_error;
 }

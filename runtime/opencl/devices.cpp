@@ -53,8 +53,8 @@ cl_bitfield parse_types(const char *text) {
             }
         }
         if (!type) {
-            set_cause(Text() << "the OpenCL device type \"" << text
-                             << "\" is none of cpu, gpu, acc and all, with commas between");
+            set_failure(Text() << "the OpenCL device type \"" << text
+                               << "\" is none of cpu, gpu, acc and all, with commas between");
             return 0;
         }
         types |= type;
@@ -144,7 +144,7 @@ calotype_status explain_no_device(void *user_context, int index, const DeviceLis
     } else {
         explain_device_number(index, "OpenCL", list.count, &text);
     }
-    set_cause(text);
+    set_failure(text);
     return CALOTYPE_E_DEVICE;
 }
 

@@ -40,8 +40,8 @@ const Symbol symbols[] = {
 void *open_named_library(const char *name, const char *who) {
     void *library = calotype_load_library(name);
     if (!library) {
-        set_cause(Text() << "cannot load the OpenCL library " << name << ", which " << who
-                         << " names");
+        set_failure(Text() << "cannot load the OpenCL library " << name << ", which " << who
+                           << " names");
     }
     return library;
 }
@@ -58,7 +58,7 @@ void *open_library() {
             return library;
         }
     }
-    set_cause(Text() << "no OpenCL here: libOpenCL.so.1 cannot be loaded");
+    set_failure(Text() << "no OpenCL here: libOpenCL.so.1 cannot be loaded");
     return nullptr;
 }
 
@@ -66,8 +66,8 @@ bool find_symbols(void *library) {
     for (const Symbol &symbol : symbols) {
         *symbol.address = calotype_get_library_symbol(library, symbol.name);
         if (!*symbol.address && !symbol.optional) {
-            set_cause(Text() << "the OpenCL library has no function " << symbol.name
-                             << "; OpenCL 1.2 is needed");
+            set_failure(Text() << "the OpenCL library has no function " << symbol.name
+                               << "; OpenCL 1.2 is needed");
             return false;
         }
     }

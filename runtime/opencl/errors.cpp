@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/opencl/errors.h"
 
-#include "runtime/device/failure.h"
-
 namespace calotype {
 namespace runtime {
 namespace opencl {
@@ -40,12 +38,8 @@ Text describe_error(cl_int error, const char *function) {
     return text;
 }
 
-void set_cause(const Text &text) {
-    set_failure(text.c_str());
-}
-
 calotype_status explain(cl_int error, const char *function) {
-    set_cause(describe_error(error, function));
+    set_failure(describe_error(error, function), error);
     return status_of(error);
 }
 

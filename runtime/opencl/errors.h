@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How failures of OpenCL are explained: a sentence is left for the thread (device/failure.h), and
-// whoever is outermost reports it, once.
+// What OpenCL's error codes mean, and how they are told (device/failure.h).
 #pragma once
 
 #include "runtime/abi/errors.h"
 #include "runtime/abi/kernels.h"
-#include "runtime/host/text.h"
+#include "runtime/device/failure.h"
 #include "runtime/opencl/types.h"
 
 namespace calotype {
@@ -21,9 +20,7 @@ calotype_status status_of(cl_int error);
 /** "clFinish failed: CL_OUT_OF_RESOURCES (-5)". */
 Text describe_error(cl_int error, const char *function);
 
-/** Leave a sentence as the cause of a failure. */
-void set_cause(const Text &text);
-/** Leave describe_error(); answers status_of(). */
+/** Tell describe_error(); answers status_of(). */
 calotype_status explain(cl_int error, const char *function);
 
 }  // namespace opencl

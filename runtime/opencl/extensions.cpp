@@ -69,8 +69,7 @@ bool read_directive(const char *line, const char *end, char *name) {
 
 }  // namespace
 
-bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_t size,
-                               ErrorLog &log) {
+bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_t size, Text &out) {
     char *list = extensions_of(record_of(scope).device);
     bool lacks = false;
     const char *const end = text + size;
@@ -78,10 +77,10 @@ bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_
         char name[longest_name + 1];
         lacks = read_directive(text, end, name) && !has_word(list, name);
         if (lacks) {
-            log << "the device has no " << name;
+            out << "the device has no " << name;
             for (const Feature &known : features) {
                 if (strcmp(known.extension, name) == 0) {
-                    log << ", which target feature " << known.feature << " asks for";
+                    out << ", which target feature " << known.feature << " asks for";
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
 
 namespace calotype {
@@ -13,8 +13,7 @@ namespace opencl {
 
 /** Logs the first extension that the text enables and the device has not, with the target feature
  * that made the compiler use it. False: there is none, or the device does not say what it has. */
-bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_t size,
-                               ErrorLog &log);
+bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_t size, Text &out);
 
 }  // namespace opencl
 }  // namespace runtime

@@ -80,9 +80,9 @@ int answer(cl_int error, const char *function, const DeviceScope &scope,
         return 0;
     }
     const size_t elements = common.count[0] * common.count[1] * common.count[2];
-    set_cause(describe_error(error, function)
-              << " for " << uint64_t(elements) * uint64_t(image.type.bytes()) << " bytes on "
-              << record_of(scope).tools);
+    set_failure(describe_error(error, function)
+                << " for " << uint64_t(elements) * uint64_t(image.type.bytes()) << " bytes on "
+                << record_of(scope).tools);
     return calotype_error_code_device_buffer_copy_failed;
 }
 
@@ -158,8 +158,8 @@ int copy_by_host(const DeviceScope &scope, const calotype_buffer_t &src, bool fr
     const size_t bytes = elements * size_t(src.type.bytes());
     auto *memory = static_cast<uint8_t *>(malloc(bytes));
     if (!memory) {
-        set_cause(Text() << "out of host memory for " << uint64_t(bytes)
-                         << " bytes that are copied by way of the host");
+        set_failure(Text() << "out of host memory for " << uint64_t(bytes)
+                           << " bytes that are copied by way of the host");
         return calotype_error_code_device_buffer_copy_failed;
     }
     between.host = memory;

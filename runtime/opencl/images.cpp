@@ -44,9 +44,9 @@ constexpr cl_uint image_kinds[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D,
 bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
     *shape = {};
     if (buf.dimensions > max_image_dimensions) {
-        set_cause(Text() << "a buffer of " << buf.dimensions
-                         << " dimensions cannot be in an image, which has at most "
-                         << max_image_dimensions);
+        set_failure(Text() << "a buffer of " << buf.dimensions
+                           << " dimensions cannot be in an image, which has at most "
+                           << max_image_dimensions);
         return false;
     }
     for (const ImageFormat &f : image_formats) {
@@ -55,8 +55,8 @@ bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
         }
     }
     if (shape->format.order == 0) {
-        set_cause(Text() << "a buffer of " << buf.type
-                         << " cannot be in an image: no format holds that");
+        set_failure(Text() << "a buffer of " << buf.type
+                           << " cannot be in an image: no format holds that");
         return false;
     }
     shape->dimensions = buf.dimensions > 0 ? buf.dimensions : 1;
@@ -70,16 +70,16 @@ bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
 
 bool is_within_limits(const ContextRecord &record, const ImageShape &shape) {
     if (!record.has_images) {
-        set_cause(Text() << "the OpenCL device has no images: " << record.tools);
+        set_failure(Text() << "the OpenCL device has no images: " << record.tools);
         return false;
     }
     const size_t *limits = shape.dimensions == 3 ? record.max_image3d : record.max_image2d;
     for (int d = 0; d < shape.dimensions; d++) {
         if (shape.extent[d] > limits[d]) {
-            set_cause(Text() << "the buffer has extent " << uint64_t(shape.extent[d])
-                             << " in dimension " << d << ", the device's images of "
-                             << shape.dimensions << " dimensions have at most "
-                             << uint64_t(limits[d]));
+            set_failure(Text() << "the buffer has extent " << uint64_t(shape.extent[d])
+                               << " in dimension " << d << ", the device's images of "
+                               << shape.dimensions << " dimensions have at most "
+                               << uint64_t(limits[d]));
             return false;
         }
     }
@@ -125,8 +125,8 @@ bool fits(cl_mem mem, const calotype_buffer_t &buf, const ImageShape &shape) {
         return false;
     }
     if (kind != shape.kind) {
-        set_cause(Text() << "the memory object is no image of " << shape.dimensions
-                         << " dimensions");
+        set_failure(Text() << "the memory object is no image of " << shape.dimensions
+                           << " dimensions");
         return false;
     }
     cl_image_format format = {};
@@ -138,17 +138,17 @@ bool fits(cl_mem mem, const calotype_buffer_t &buf, const ImageShape &shape) {
         return false;
     }
     if (format.order != shape.format.order || format.data_type != shape.format.data_type) {
-        set_cause(Text() << "the image has channel order " << format.order << " and data type "
-                         << format.data_type << ", a buffer of " << buf.type << " needs "
-                         << shape.format.order << " and " << shape.format.data_type);
+        set_failure(Text() << "the image has channel order " << format.order << " and data type "
+                           << format.data_type << ", a buffer of " << buf.type << " needs "
+                           << shape.format.order << " and " << shape.format.data_type);
         return false;
     }
     for (int d = 0; d < shape.dimensions; d++) {
         if (extent[d] < shape.extent[d]) {
-            set_cause(Text() << "the image has "
-                             << describe_extents(extent, shape.dimensions).c_str()
-                             << " elements, the buffer "
-                             << describe_extents(shape.extent, shape.dimensions).c_str());
+            set_failure(Text() << "the image has "
+                               << describe_extents(extent, shape.dimensions).c_str()
+                               << " elements, the buffer "
+                               << describe_extents(shape.extent, shape.dimensions).c_str());
             return false;
         }
     }
@@ -167,9 +167,10 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
     cl_int error = CL_SUCCESS;
     cl_mem mem = create_image(scope.get(), shape, &error);
     if (!mem) {
-        set_cause(describe_error(error, "clCreateImage")
-                  << " for an image of " << describe_extents(shape.extent, shape.dimensions).c_str()
-                  << " elements of " << buf->type << " on " << record_of(scope.get()).tools);
+        set_failure(describe_error(error, "clCreateImage")
+                    << " for an image of "
+                    << describe_extents(shape.extent, shape.dimensions).c_str() << " elements of "
+                    << buf->type << " on " << record_of(scope.get()).tools);
         return calotype_error_code_device_malloc_failed;
     }
     buf->device = make_handle(
@@ -206,8 +207,8 @@ int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer
 int image_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                 calotype_buffer_t *dst) {
     (void)user_context, (void)slice_dim, (void)slice_pos;
-    set_cause(Text() << "an image of " << src->dimensions
-                     << " dimensions has no slice that is one of " << dst->dimensions);
+    set_failure(Text() << "an image of " << src->dimensions
+                       << " dimensions has no slice that is one of " << dst->dimensions);
     return calotype_error_code_device_crop_unsupported;
 }
 

@@ -13,7 +13,7 @@
 
 #include <atomic>
 
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -115,41 +115,39 @@ public:
     }
 };
 
-calotype_status refuse(ErrorLog &log, const char *kernel, const char *what, uint64_t value,
-                       const char *whose, uint64_t limit) {
-    log << "kernel " << kernel << ": " << what << " is " << value << ", " << whose << " allows "
-        << limit;
+calotype_status refuse(const char *kernel, const char *what, uint64_t value, const char *whose,
+                       uint64_t limit) {
+    set_failure(Text() << "kernel " << kernel << ": " << what << " is " << value << ", " << whose
+                       << " allows " << limit);
     return CALOTYPE_E_LAUNCH;
 }
 
 /** Whether device and kernel allow such groups. */
 calotype_status check_limits(const DeviceScope &scope, const Function &function,
-                             const uint32_t block[3], uint32_t dynamic_shared_bytes,
-                             ErrorLog &log) {
+                             const uint32_t block[3], uint32_t dynamic_shared_bytes) {
     const ContextRecord &record = record_of(scope);
     static const char *const extents[3] = {"the block's extent in x", "the block's extent in y",
                                            "the block's extent in z"};
     uint64_t items = 1;
     for (int d = 0; d < 3; d++) {
         if (record.max_items[d] != 0 && block[d] > record.max_items[d]) {
-            return refuse(log, function.name, extents[d], block[d], "the device",
-                          record.max_items[d]);
+            return refuse(function.name, extents[d], block[d], "the device", record.max_items[d]);
         }
         items *= block[d];
     }
     if (record.max_group != 0 && items > record.max_group) {
-        return refuse(log, function.name, "the number of threads in a block", items, "the device",
+        return refuse(function.name, "the number of threads in a block", items, "the device",
                       record.max_group);
     }
     // Some drivers state a general limit also of a kernel that is compiled for one larger group.
     if (function.max_group != 0 && items > function.max_group && items != function.fixed_group) {
-        return refuse(log, function.name, "the number of threads in a block", items,
+        return refuse(function.name, "the number of threads in a block", items,
                       "the compiled kernel", function.max_group);
     }
     const uint64_t shared = function.local_bytes + dynamic_shared_bytes;
     if (record.local_bytes != 0 && shared > record.local_bytes) {
-        return refuse(log, function.name, "the shared memory of a block in bytes", shared,
-                      "the device", record.local_bytes);
+        return refuse(function.name, "the shared memory of a block in bytes", shared, "the device",
+                      record.local_bytes);
     }
     return CALOTYPE_OK;
 }
@@ -186,14 +184,14 @@ class Parameters {
     const calotype_kernel_desc &desc;
     cl_kernel kernel;
     cl_uint next = 0;
-    ErrorLog &log;
 
     calotype_status set(size_t bytes, const void *value) {
         const cl_int error = cl().clSetKernelArg(kernel, next, bytes, value);
         if (error != CL_SUCCESS) {
-            log << "kernel " << desc.name << ", parameter " << next << " of " << uint64_t(bytes)
-                << " bytes: " << describe_error(error, "clSetKernelArg").c_str();
-            log.driver_result = error;
+            set_failure(Text() << "kernel " << desc.name << ", parameter " << next << " of "
+                               << uint64_t(bytes)
+                               << " bytes: " << describe_error(error, "clSetKernelArg").c_str(),
+                        error);
             return status_of_launch(error);
         }
         next++;
@@ -204,16 +202,18 @@ class Parameters {
     bool is_as_described(uint32_t index, const DeviceMemory &memory) {
         const bool is_image = desc.args[index].is_image != 0;
         if (memory.is_image != is_image) {
-            log << "kernel " << desc.name << ", argument " << index << ": "
-                << (is_image ? "an image is expected, the buffer is in plain memory"
-                             : "plain memory is expected, the buffer is in an image");
+            set_failure(Text() << "kernel " << desc.name << ", argument " << index << ": "
+                               << (is_image ? "an image is expected, the buffer is in plain memory"
+                                            : "plain memory is expected, the buffer is in an "
+                                              "image"));
             return false;
         }
         if (memory.origin[0] != 0 || memory.origin[1] != 0 || memory.origin[2] != 0) {
-            log << "kernel " << desc.name << ", argument " << index
-                << ": the buffer is a part of an image that begins at (" << memory.origin[0] << ", "
-                << memory.origin[1] << ", " << memory.origin[2]
-                << "), kernels take what begins at the image's first element";
+            set_failure(Text() << "kernel " << desc.name << ", argument " << index
+                               << ": the buffer is a part of an image that begins at ("
+                               << memory.origin[0] << ", " << memory.origin[1] << ", "
+                               << memory.origin[2]
+                               << "), kernels take what begins at the image's first element");
             return false;
         }
         return true;
@@ -224,8 +224,9 @@ class Parameters {
         memcpy(&handle, value, sizeof handle);
         const auto *memory = reinterpret_cast<const DeviceMemory *>(uintptr_t(handle));
         if (memory && memory->context != scope.context) {
-            log << "kernel " << desc.name << ", argument " << index
-                << ": the buffer is in another OpenCL context than that of the call";
+            set_failure(Text() << "kernel " << desc.name << ", argument " << index
+                               << ": the buffer is in another OpenCL context than that of the "
+                                  "call");
             return CALOTYPE_E_INVALID;
         }
         if (memory && !is_as_described(index, *memory)) {
@@ -235,8 +236,10 @@ class Parameters {
         const uint64_t offset = memory ? memory->offset : 0;
         const bool is_plain = desc.flags & CALOTYPE_KERNEL_PLAIN_BUFFERS;
         if (is_plain && offset != 0) {
-            log << "kernel " << desc.name << ", argument " << index << ": the buffer begins "
-                << offset << " bytes into its memory object, the kernel takes what begins at 0";
+            set_failure(Text() << "kernel " << desc.name << ", argument " << index
+                               << ": the buffer begins " << offset
+                               << " bytes into its memory object, the kernel takes what begins at "
+                                  "0");
             return CALOTYPE_E_INVALID;
         }
         const calotype_status status = set(sizeof mem, mem ? &mem : nullptr);
@@ -247,9 +250,8 @@ class Parameters {
     }
 
 public:
-    Parameters(const DeviceScope &scope, const calotype_kernel_desc &desc, cl_kernel kernel,
-               ErrorLog &log)
-        : scope(scope), desc(desc), kernel(kernel), log(log) {
+    Parameters(const DeviceScope &scope, const calotype_kernel_desc &desc, cl_kernel kernel)
+        : scope(scope), desc(desc), kernel(kernel) {
     }
 
     calotype_status set_all(void **args, uint32_t dynamic_shared_bytes) {
@@ -269,36 +271,36 @@ public:
     }
 };
 
-calotype_status fail(ErrorLog &log, const char *kernel, cl_int error, const char *function) {
-    log << "kernel " << kernel << ": " << describe_error(error, function).c_str();
-    log.driver_result = error;
+calotype_status fail(const char *kernel, cl_int error, const char *function) {
+    set_failure(Text() << "kernel " << kernel << ": " << describe_error(error, function).c_str(),
+                error);
     return status_of_launch(error);
 }
 
 calotype_status check_description(const Function &function, const calotype_kernel_desc &kernel,
-                                  uint32_t dynamic_shared_bytes, ErrorLog &log) {
+                                  uint32_t dynamic_shared_bytes) {
     const cl_uint expected = count_parameters(kernel);
     if (function.n_parameters != expected) {
-        log << "kernel " << kernel.name << " has " << function.n_parameters
-            << " parameters, its description asks for " << expected;
+        set_failure(Text() << "kernel " << kernel.name << " has " << function.n_parameters
+                           << " parameters, its description asks for " << expected);
         return CALOTYPE_E_INVALID;
     }
     if (dynamic_shared_bytes != 0 && !(kernel.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED)) {
-        log << "kernel " << kernel.name << " takes no dynamic shared memory, "
-            << dynamic_shared_bytes << " bytes were asked for";
+        set_failure(Text() << "kernel " << kernel.name << " takes no dynamic shared memory, "
+                           << dynamic_shared_bytes << " bytes were asked for");
         return CALOTYPE_E_LAUNCH;
     }
     return CALOTYPE_OK;
 }
 
-calotype_status refuse_closed(ErrorLog &log) {
-    log << "the module was unloaded although it is held";
+calotype_status refuse_closed() {
+    set_failure("the module was unloaded although it is held");
     return CALOTYPE_E_CONTEXT_LOST;
 }
 
 calotype_status enqueue(cl_command_queue queue, cl_kernel object,
                         const calotype_kernel_desc &kernel, const uint32_t grid[3],
-                        const uint32_t block[3], ErrorLog &log) {
+                        const uint32_t block[3]) {
     size_t global[3], local[3];
     for (int d = 0; d < 3; d++) {
         local[d] = block[d];
@@ -307,11 +309,11 @@ calotype_status enqueue(cl_command_queue queue, cl_kernel object,
     cl_int error =
         cl().clEnqueueNDRangeKernel(queue, object, 3, nullptr, global, local, 0, nullptr, nullptr);
     if (error != CL_SUCCESS) {
-        return fail(log, kernel.name, error, "clEnqueueNDRangeKernel");
+        return fail(kernel.name, error, "clEnqueueNDRangeKernel");
     }
     // So that it starts while the host goes on.
     error = cl().clFlush(queue);
-    return error == CL_SUCCESS ? CALOTYPE_OK : fail(log, kernel.name, error, "clFlush");
+    return error == CL_SUCCESS ? CALOTYPE_OK : fail(kernel.name, error, "clFlush");
 }
 
 /** What the driver says of the compiled kernel; 0 for limits that it does not know. */
@@ -331,27 +333,26 @@ cl_int describe_kernel(const DeviceScope &scope, cl_kernel kernel, Function *fun
     return error;
 }
 
-calotype_status refuse_function(const char *name, cl_int error, const char *call, ErrorLog &log) {
-    log << "kernel " << name << ": " << describe_error(error, call).c_str();
-    log.driver_result = error;
+calotype_status refuse_function(const char *name, cl_int error, const char *call) {
+    set_failure(Text() << "kernel " << name << ": " << describe_error(error, call).c_str(), error);
     return status_of(error) == CALOTYPE_E_DEVICE ? CALOTYPE_E_LOAD : status_of(error);
 }
 
 }  // namespace
 
 calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
-                             void **function, ErrorLog &log) {
+                             void **function) {
     auto *program = static_cast<cl_program>(module);
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = cl().clCreateKernel(program, name, &error);
     if (error != CL_SUCCESS) {
-        return refuse_function(name, error, "clCreateKernel", log);
+        return refuse_function(name, error, "clCreateKernel");
     }
     void *memory = nullptr;
     const size_t size = sizeof(Function) + strlen(name);
     if (posix_memalign(&memory, alignof(Function), size) != 0) {
         cl().clReleaseKernel(kernel);
-        log << "kernel " << name << ": out of host memory";
+        set_failure(Text() << "kernel " << name << ": out of host memory");
         return CALOTYPE_E_OOM;
     }
     memset(memory, 0, size);
@@ -362,7 +363,7 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     if (error != CL_SUCCESS) {
         cl().clReleaseKernel(kernel);
         free(memory);
-        return refuse_function(name, error, "clGetKernelInfo", log);
+        return refuse_function(name, error, "clGetKernelInfo");
     }
     slot_of_thread(*made).kernel.store(kernel, std::memory_order_release);
     *function = made;
@@ -386,27 +387,27 @@ void free_function(void *function) {
 
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &told,
                        const uint32_t grid[3], const uint32_t block[3],
-                       uint32_t dynamic_shared_bytes, void *stream, void **args, ErrorLog &log) {
+                       uint32_t dynamic_shared_bytes, void *stream, void **args) {
     Function &made = *static_cast<Function *>(function);
     const calotype_kernel_desc kernel = with_shared_memory(made, told);
-    calotype_status status = check_description(made, kernel, dynamic_shared_bytes, log);
-    status = status == CALOTYPE_OK ? check_limits(scope, made, block, dynamic_shared_bytes, log)
-                                   : status;
+    calotype_status status = check_description(made, kernel, dynamic_shared_bytes);
+    status =
+        status == CALOTYPE_OK ? check_limits(scope, made, block, dynamic_shared_bytes) : status;
     if (status != CALOTYPE_OK) {
         return status;
     }
     KernelUse use(made);
     if (!use.get()) {
-        return use.result() == CL_SUCCESS ? refuse_closed(log)
-                                          : fail(log, kernel.name, use.result(), "clCreateKernel");
+        return use.result() == CL_SUCCESS ? refuse_closed()
+                                          : fail(kernel.name, use.result(), "clCreateKernel");
     }
-    status = Parameters(scope, kernel, use.get(), log).set_all(args, dynamic_shared_bytes);
+    status = Parameters(scope, kernel, use.get()).set_all(args, dynamic_shared_bytes);
     if (status != CALOTYPE_OK) {
         return status;
     }
     auto *queue = static_cast<cl_command_queue>(stream ? stream : scope.stream);
     status = note_queue(record_of(scope), queue);
-    return status == CALOTYPE_OK ? enqueue(queue, use.get(), kernel, grid, block, log) : status;
+    return status == CALOTYPE_OK ? enqueue(queue, use.get(), kernel, grid, block) : status;
 }
 
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {

@@ -105,8 +105,8 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     }
     const uint64_t limit = record_of(scope).max_allocation;
     if (limit != 0 && size > limit) {
-        set_cause(Text() << "the buffer has " << size << " bytes, the device allocates up to "
-                         << limit << " at once");
+        set_failure(Text() << "the buffer has " << size << " bytes, the device allocates up to "
+                           << limit << " at once");
         return calotype_error_code_device_malloc_failed;
     }
     cl_int error = CL_SUCCESS;
@@ -114,8 +114,8 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     if (*mem) {
         return 0;
     }
-    set_cause(describe_error(error, "clCreateBuffer")
-              << " for " << size << " bytes on " << record_of(scope).tools);
+    set_failure(describe_error(error, "clCreateBuffer")
+                << " for " << size << " bytes on " << record_of(scope).tools);
     return calotype_error_code_device_malloc_failed;
 }
 
@@ -132,8 +132,8 @@ int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t 
 uint64_t make_handle(const DeviceMemory &memory) {
     auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
     if (!handle) {
-        set_cause(Text() << "out of host memory for the handle of a buffer of " << memory.size
-                         << " bytes");
+        set_failure(Text() << "out of host memory for the handle of a buffer of " << memory.size
+                           << " bytes");
         return 0;
     }
     *handle = memory;
@@ -169,7 +169,7 @@ calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memo
     if (memory.context == scope.context) {
         return CALOTYPE_OK;
     }
-    set_cause(Text() << "the buffer is in another OpenCL context than that of the call");
+    set_failure(Text() << "the buffer is in another OpenCL context than that of the call");
     return CALOTYPE_E_INVALID;
 }
 
@@ -276,12 +276,12 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     cl_uint kind = 0;
     cl().clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof kind, &kind, nullptr);
     if (kind != CL_MEM_OBJECT_BUFFER) {
-        set_cause(Text() << "the memory object is an image: wrap it by the interface of images");
+        set_failure(Text() << "the memory object is an image: wrap it by the interface of images");
         return calotype_error_code_device_wrap_native_failed;
     }
     if (size < bytes_to_allocate(*buf)) {
-        set_cause(Text() << "the memory object has " << uint64_t(size) << " bytes, the buffer "
-                         << bytes_to_allocate(*buf));
+        set_failure(Text() << "the memory object has " << uint64_t(size) << " bytes, the buffer "
+                           << bytes_to_allocate(*buf));
         return calotype_error_code_device_wrap_native_failed;
     }
     buf->device = make_handle({mem,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/abi/runtime_opencl.h"
-#include "runtime/device/error_log.h"
 #include "runtime/device/sha256.h"
+#include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
@@ -58,31 +58,31 @@ public:
     Sources(const Sources &) = delete;
     Sources &operator=(const Sources &) = delete;
 
-    calotype_status collect(const calotype_module_desc &desc, ErrorLog &log);
+    calotype_status collect(const calotype_module_desc &desc);
     cl_program create_program(const DeviceScope &scope, cl_int *error) {
         return cl().clCreateProgramWithSource(context_of(scope), count, texts, sizes, error);
     }
     bool has_linkables() const {
         return count > 1;
     }
-    /** True if one enables an extension that the device has not, which is then logged. */
-    bool ask_too_much(const DeviceScope &scope, ErrorLog &log) const;
+    /** True if one enables an extension that the device has not, which the text then says. */
+    bool ask_too_much(const DeviceScope &scope, Text &text) const;
     /** All of them in one piece of the heap, null if there is no memory. */
     char *join(size_t *size) const;
 };
 
-calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log) {
+calotype_status Sources::collect(const calotype_module_desc &desc) {
     const calotype_image *own = find_source(desc.images, desc.n_images);
     if (!own) {
-        log << "module " << desc.name << " has no OpenCL C among its " << desc.n_images
-            << " images";
+        set_failure(Text() << "module " << desc.name << " has no OpenCL C among its "
+                           << desc.n_images << " images");
         return CALOTYPE_E_NO_IMAGE;
     }
     texts = static_cast<const char **>(calloc(desc.n_linkables + 1, sizeof *texts));
     sizes = static_cast<size_t *>(calloc(desc.n_linkables + 1, sizeof *sizes));
     if (!texts || !sizes) {
-        log << "out of host memory for the list of " << desc.n_linkables + 1
-            << " sources of module " << desc.name;
+        set_failure(Text() << "out of host memory for the list of " << desc.n_linkables + 1
+                           << " sources of module " << desc.name);
         return CALOTYPE_E_OOM;
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
@@ -90,8 +90,8 @@ calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log
         if (const calotype_image *image = find_source(linkable.images, linkable.n_images)) {
             add(*image);
         } else if (has_device_code(linkable) && !(linkable.flags & CALOTYPE_LK_OPTIONAL)) {
-            log << "linkable " << linkable.name << " of module " << desc.name
-                << " has no OpenCL C; OpenCL takes linkables in no other form";
+            set_failure(Text() << "linkable " << linkable.name << " of module " << desc.name
+                               << " has no OpenCL C; OpenCL takes linkables in no other form");
             return CALOTYPE_E_LINK;
         }
     }
@@ -99,9 +99,9 @@ calotype_status Sources::collect(const calotype_module_desc &desc, ErrorLog &log
     return CALOTYPE_OK;
 }
 
-bool Sources::ask_too_much(const DeviceScope &scope, ErrorLog &log) const {
+bool Sources::ask_too_much(const DeviceScope &scope, Text &text) const {
     for (cl_uint i = 0; i < count; i++) {
-        if (explain_lack_of_extension(scope, texts[i], sizes[i], log)) {
+        if (explain_lack_of_extension(scope, texts[i], sizes[i], text)) {
             return true;
         }
     }
@@ -123,14 +123,13 @@ char *Sources::join(size_t *size) const {
     return text;
 }
 
-calotype_status fail(ErrorLog &log, cl_int error, const char *function, calotype_status otherwise) {
-    log << describe_error(error, function).c_str();
-    log.driver_result = error;
-    const calotype_status status = status_of(error);
+/** Tell describe_error(). `otherwise` is the status of errors that are no other's. */
+calotype_status fail(cl_int error, const char *function, calotype_status otherwise) {
+    const calotype_status status = explain(error, function);
     return status == CALOTYPE_E_DEVICE ? otherwise : status;
 }
 
-void append_build_log(const DeviceScope &scope, cl_program program, ErrorLog &log) {
+void append_build_log(const DeviceScope &scope, cl_program program, Text &log) {
     size_t size = 0;
     cl_device_id device = record_of(scope).device;
     if (cl().clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
@@ -146,9 +145,9 @@ void append_build_log(const DeviceScope &scope, cl_program program, ErrorLog &lo
     free(text);
 }
 
-/** Compile for the scope's device. `otherwise` is the status of errors that are no other's. */
+/** Compile for the scope's device. */
 calotype_status build_program(const DeviceScope &scope, const calotype_module_desc &desc,
-                              const Sources &sources, cl_program program, ErrorLog &log) {
+                              const Sources &sources, cl_program program) {
     const char *options = calotype_opencl_get_build_options(scope.user_context);
     cl_device_id device = record_of(scope).device;
     const cl_int error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
@@ -156,30 +155,30 @@ calotype_status build_program(const DeviceScope &scope, const calotype_module_de
         return CALOTYPE_OK;
     }
     if (status_of(error) == CALOTYPE_E_OOM) {
-        return fail(log, error, "clBuildProgram", CALOTYPE_E_OOM);
+        return explain(error, "clBuildProgram");
     }
-    log << "the OpenCL C of module " << desc.name << " does not compile";
+    Text text;
+    text << "the OpenCL C of module " << desc.name << " does not compile";
     if (*options) {
-        log << " with the options \"" << options << "\"";
+        text << " with the options \"" << options << "\"";
     }
-    log << ": ";
-    if (sources.ask_too_much(scope, log)) {
-        log.driver_result = error;
-        return CALOTYPE_E_COMPILE;
+    text << ": ";
+    if (!sources.ask_too_much(scope, text)) {
+        text << describe_error(error, "clBuildProgram").c_str();
+        append_build_log(scope, program, text);
     }
-    const calotype_status status = fail(log, error, "clBuildProgram", CALOTYPE_E_COMPILE);
-    append_build_log(scope, program, log);
-    return status;
+    set_failure(text, error);
+    return status_of(error) == CALOTYPE_E_DEVICE ? CALOTYPE_E_COMPILE : status_of(error);
 }
 
 calotype_status compile(const DeviceScope &scope, const calotype_module_desc &desc,
-                        Sources &sources, cl_program *program, ErrorLog &log) {
+                        Sources &sources, cl_program *program) {
     cl_int error = CL_SUCCESS;
     *program = sources.create_program(scope, &error);
     if (error != CL_SUCCESS) {
-        return fail(log, error, "clCreateProgramWithSource", CALOTYPE_E_COMPILE);
+        return fail(error, "clCreateProgramWithSource", CALOTYPE_E_COMPILE);
     }
-    const calotype_status status = build_program(scope, desc, sources, *program, log);
+    const calotype_status status = build_program(scope, desc, sources, *program);
     if (status != CALOTYPE_OK) {
         cl().clReleaseProgram(*program);
         *program = nullptr;
@@ -240,11 +239,11 @@ bool says_binary_is_unfit(cl_int error) {
 
 /** What there is instead of a binary that the driver does not take. */
 calotype_status load_source(const DeviceScope &scope, const calotype_module_desc &desc,
-                            void **module, ErrorLog &log) {
+                            void **module) {
     Sources sources;
     cl_program program = nullptr;
-    calotype_status status = sources.collect(desc, log);
-    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program, log) : status;
+    calotype_status status = sources.collect(desc);
+    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program) : status;
     *module = program;
     return status;
 }
@@ -273,18 +272,18 @@ calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
     return CALOTYPE_OK;
 }
 
-void name_device(const DeviceScope &scope, ErrorLog &log) {
-    log << record_of(scope).tools;
+void name_device(const DeviceScope &scope, Text &text) {
+    text << record_of(scope).tools;
 }
 
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
-                      const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log) {
+                      const calotype_module_desc &desc, LoadableImage *image) {
     (void)arch;
     *image = {};
     Sources sources;
     cl_program program = nullptr;
-    calotype_status status = sources.collect(desc, log);
-    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program, log) : status;
+    calotype_status status = sources.collect(desc);
+    status = status == CALOTYPE_OK ? compile(scope, desc, sources, &program) : status;
     if (status != CALOTYPE_OK) {
         return status;
     }
@@ -297,17 +296,17 @@ calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
     image->was_built = true;
     image->was_linked = sources.has_linkables();
     if (!image->bytes) {
-        log << "out of host memory for the " << uint64_t(image->size) << " bytes of module "
-            << desc.name;
+        set_failure(Text() << "out of host memory for the " << uint64_t(image->size)
+                           << " bytes of module " << desc.name);
         return CALOTYPE_E_OOM;
     }
     return CALOTYPE_OK;
 }
 
 static calotype_status load_program(const DeviceScope &scope, const calotype_module_desc &desc,
-                                    const LoadableImage &image, void **module, ErrorLog &log) {
+                                    const LoadableImage &image, void **module) {
     if (image.kind == CALOTYPE_OPENCL_C) {
-        return load_source(scope, desc, module, log);
+        return load_source(scope, desc, module);
     }
     cl_int error = CL_SUCCESS, binary_status = CL_SUCCESS;
     cl_device_id device = record_of(scope).device;
@@ -316,8 +315,8 @@ static calotype_status load_program(const DeviceScope &scope, const calotype_mod
                                                         &bytes, &binary_status, &error);
     if (error != CL_SUCCESS) {
         return says_binary_is_unfit(error)
-                   ? load_source(scope, desc, module, log)
-                   : fail(log, error, "clCreateProgramWithBinary", CALOTYPE_E_LOAD);
+                   ? load_source(scope, desc, module)
+                   : fail(error, "clCreateProgramWithBinary", CALOTYPE_E_LOAD);
     }
     const char *options = calotype_opencl_get_build_options(scope.user_context);
     error = cl().clBuildProgram(program, 1, &device, options, nullptr, nullptr);
@@ -326,14 +325,14 @@ static calotype_status load_program(const DeviceScope &scope, const calotype_mod
         return CALOTYPE_OK;
     }
     cl().clReleaseProgram(program);
-    return says_binary_is_unfit(error) ? load_source(scope, desc, module, log)
-                                       : fail(log, error, "clBuildProgram", CALOTYPE_E_LOAD);
+    return says_binary_is_unfit(error) ? load_source(scope, desc, module)
+                                       : fail(error, "clBuildProgram", CALOTYPE_E_LOAD);
 }
 
 calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
-                     const LoadableImage &image, void **module, ErrorLog &log) {
+                     const LoadableImage &image, void **module) {
     *module = nullptr;
-    const calotype_status status = load_program(scope, desc, image, module, log);
+    const calotype_status status = load_program(scope, desc, image, module);
     if (status == CALOTYPE_OK) {
         note_load(record_of(scope));
     } else if (status == CALOTYPE_E_OOM) {

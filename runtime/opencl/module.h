@@ -13,15 +13,15 @@ namespace opencl {
 /** @name Members of KernelBackend */
 /**@{*/
 calotype_status describe(const DeviceScope &scope, DeviceArch *arch);
-void name_device(const DeviceScope &scope, ErrorLog &log);
+void name_device(const DeviceScope &scope, Text &text);
 /** Compiles the OpenCL C of linkables and module as one text. The image is the driver's binary,
  * kind CALOTYPE_OBJECT, or the text if the driver has no binaries. */
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
-                      const calotype_module_desc &desc, LoadableImage *image, ErrorLog &log);
+                      const calotype_module_desc &desc, LoadableImage *image);
 /** A binary that the driver does not take, which the standard allows it at any time, is compiled
  * anew. */
 calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
-                     const LoadableImage &image, void **module, ErrorLog &log);
+                     const LoadableImage &image, void **module);
 calotype_status unload(const DeviceScope &scope, void *module);
 /**@}*/
 

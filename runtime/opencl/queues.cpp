@@ -92,7 +92,7 @@ calotype_status keep(ContextRecord &record, cl_command_queue queue) {
         return CALOTYPE_OK;  // without modules a forced release came first, and nobody waits
     }
     if (!find_slot(record.queues, nullptr) && !add_block(record.queues)) {
-        set_cause(Text() << "out of host memory for the list of queues");
+        set_failure(Text() << "out of host memory for the list of queues");
         return CALOTYPE_E_OOM;
     }
     const cl_int error = cl().clRetainCommandQueue(queue);
@@ -141,12 +141,12 @@ static bool await_queue(const DeviceScope &scope, cl_command_queue queue, uint64
 
 bool await_queues(const DeviceScope &scope, uint64_t deadline_ns) {
     bool are_idle = true;
+    const FailureScope ignored;
     for_each_queue(
         record_of(scope), [](cl_command_queue) { return true; },
         [&](cl_command_queue queue, Slot &) {
             are_idle = are_idle && await_queue(scope, queue, deadline_ns);
         });
-    clear_failure();
     return are_idle;
 }
 

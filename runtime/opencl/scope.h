@@ -2,7 +2,6 @@
 // The context of a call, held while a function works in it.
 #pragma once
 
-#include "runtime/device/failure.h"
 #include "runtime/opencl/context.h"
 
 namespace calotype {
@@ -14,11 +13,9 @@ class Scope {
     calotype_status status;
 
 public:
-    /** Starts without a cause of failure. On failure it is set and is_open() false, as it is
-     * without `create` where there is no context. */
-    explicit Scope(void *user_context, bool create = true) {
-        clear_failure();
-        status = acquire_scope(user_context, create, &scope);
+    /** On failure is_open() is false, as it is without `create` where there is no context. */
+    explicit Scope(void *user_context, bool create = true)
+        : status(acquire_scope(user_context, create, &scope)) {
     }
     ~Scope() {
         if (is_open()) {

@@ -164,12 +164,11 @@ TEST(ErrorHandler, GetsTheUserContext) {
     EXPECT_EQ(&context, seen);
 }
 
-TEST_F(ErrorText, CutsOffWhatIsTooLong) {
+TEST_F(ErrorText, KeepsWhatIsLong) {
     const std::string name(5000, 'x');
     calotype_error_buffer_argument_is_null(nullptr, name.c_str());
     const std::string text = errors.take();
-    EXPECT_EQ(2047u, text.size());
-    EXPECT_EQ("x...", text.substr(text.size() - 4));
+    EXPECT_NE(std::string::npos, text.find(name)) << text;
 }
 
 }  // namespace

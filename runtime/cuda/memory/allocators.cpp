@@ -44,14 +44,12 @@ calotype_status check_address(const Allocator &from, const calotype_device_place
     if (address != 0 && address % calotype_device_alignment == 0) {
         return CALOTYPE_OK;
     }
-    Text text;
-    text << "the device allocator answered the address " << reinterpret_cast<void *>(address)
-         << ", must be a multiple of " << int(calotype_device_alignment) << " and not 0";
+    set_failure(Text() << "the device allocator answered the address "
+                       << reinterpret_cast<void *>(address) << ", must be a multiple of "
+                       << int(calotype_device_alignment) << " and not 0");
     if (address) {
         call_free(from, place, address, bytes);
     }
-    clear_failure();
-    set_failure(text.c_str());
     return CALOTYPE_E_DEVICE;
 }
 
@@ -75,9 +73,7 @@ calotype_status call_allocate(const Allocator &from, const calotype_device_place
     if (status == CALOTYPE_OK) {
         return check_address(from, place, bytes, *address);
     }
-    Text text;
-    text << "the device allocator answered status " << int(status);
-    set_failure(text.c_str());
+    set_failure(Text() << "the device allocator answered status " << int(status));
     return status == CALOTYPE_E_OOM ? status : CALOTYPE_E_DEVICE;
 }
 
@@ -92,10 +88,8 @@ calotype_status call_free(const Allocator &to, const calotype_device_place &plac
         return note_exception();
     }
     if (status != CALOTYPE_OK) {
-        Text text;
-        text << "the device allocator answered status " << int(status) << " to a free of " << bytes
-             << " bytes";
-        set_failure(text.c_str());
+        set_failure(Text() << "the device allocator answered status " << int(status)
+                           << " to a free of " << bytes << " bytes");
     }
     return status;
 }

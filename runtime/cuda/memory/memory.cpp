@@ -209,6 +209,7 @@ calotype_status give_back(Piece *piece, CUstream stream, void *user_context) {
 /** The context of the piece has ended, and all its work with it. The driver may have, too, so a
  * failure is nobody's. */
 void give_back_late(Piece *piece) {
+    const FailureScope ignored;
     const calotype_device_place place = {sizeof place, piece->device(), nullptr, nullptr, nullptr};
     if (!piece->in_graph) {
         call_free(*piece->from, place, piece->base, piece->bytes);
@@ -222,6 +223,7 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
     if (!pieces) {
         return first;
     }
+    FailureScope failures;
     const ContextUse use(owner);
     while (pieces) {
         Piece *piece = pieces;
@@ -230,7 +232,6 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
         calotype_status status =
             use.is_entered ? stream_after_all_work(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
         if (status == CALOTYPE_E_CAPTURE) {
-            clear_failure();
             deferred.add(piece);
             status = CALOTYPE_OK;
         } else if (status == CALOTYPE_OK) {
@@ -241,8 +242,10 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
         first = first ? first : status;
     }
     if (!use.is_entered) {
-        clear_failure();  // it has ended, and nobody is told of that
-        return CALOTYPE_OK;
+        return CALOTYPE_OK;  // it has ended, and nobody is told of that
+    }
+    if (first != CALOTYPE_OK) {
+        failures.pass_on();
     }
     return first;
 }
@@ -271,7 +274,6 @@ calotype_status free_elsewhere(Piece *piece) {
     } else {
         end_use(owner);
         give_back_late(piece);
-        clear_failure();
     }
     return CALOTYPE_OK;
 }
@@ -358,6 +360,7 @@ void give_back_each(Piece *pieces) {
 
 /** Everything that is idle on the device goes, and pending frees are done. */
 void make_room(const Call &call) {
+    const FailureScope ignored;
     const int device = call.context().device->device;
     trim_device(kernel_backend, device, call.scope());
     give_back_each(kept.take_all(device));
@@ -366,7 +369,6 @@ void make_room(const Call &call) {
         driver().cuCtxSynchronize();
     }
     call_trim(device, 0);
-    clear_failure();
 }
 
 /** Whether so many bytes more are within the limit. */
@@ -388,9 +390,8 @@ bool is_within_limit(int device, size_t bytes) {
 }
 
 void note_limit(int device) {
-    Text text;
-    text << memory_in_use(device) << " bytes are in use, and the limit is " << memory_limit(device);
-    set_failure(text.c_str());
+    set_failure(Text() << memory_in_use(device) << " bytes are in use, and the limit is "
+                       << memory_limit(device));
 }
 
 void note_no_memory(const DeviceScope &scope, size_t bytes) {
@@ -403,8 +404,7 @@ void note_no_memory(const DeviceScope &scope, size_t bytes) {
     if (driver().cuMemGetInfo(&available, &total) == CUDA_SUCCESS) {
         text << "; " << uint64_t(available) << " of " << uint64_t(total) << " bytes are free";
     }
-    clear_failure();
-    set_failure(text.c_str());
+    replace_failure(text);
 }
 
 calotype_status allocate_once(const Call &call, Piece *piece) {
@@ -429,7 +429,7 @@ calotype_status allocate_once(const Call &call, Piece *piece) {
 calotype_status allocate_piece(const Call &call, Piece *piece) {
     calotype_status status = allocate_once(call, piece);
     if (status == CALOTYPE_E_OOM && !piece->in_graph) {
-        clear_failure();
+        take_failure();
         make_room(call);
         count_retry(call.scope().device);
         status = allocate_once(call, piece);
@@ -560,6 +560,7 @@ calotype_status release_unused(const Call &call) {
 }
 
 void end_context(uint64_t context_uid, bool has_driver) {
+    const FailureScope ignored;
     ContextInfo *info = find_by_uid(context_uid);
     if (!info) {
         return;
@@ -590,7 +591,6 @@ void end_context(uint64_t context_uid, bool has_driver) {
         leave(scope);
     }
     info->is_ending.store(false, std::memory_order_release);
-    clear_failure();
 }
 
 int live_allocations() {

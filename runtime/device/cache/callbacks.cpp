@@ -21,7 +21,7 @@ struct CallFrame {
     calotype_callback_args args;  ///< first: services find the rest through it
     const CallbackSite *site;
     LoadedModule *module;
-    ErrorLog *log;
+    Text *why_not;  ///< what is said of a callback that fails
 };
 
 const CallFrame &frame_of(const calotype_callback_args *args) {
@@ -56,9 +56,9 @@ calotype_status service_copy_to_global(const calotype_callback_args *args, const
         return status;
     }
     if (offset > size || bytes > size - offset) {
-        *frame_of(args).log << "copy of " << uint64_t(bytes) << " bytes to offset "
-                            << uint64_t(offset) << " of the global " << name << ", which has "
-                            << uint64_t(size);
+        *frame_of(args).why_not << "copy of " << uint64_t(bytes) << " bytes to offset "
+                                << uint64_t(offset) << " of the global " << name << ", which has "
+                                << uint64_t(size);
         return CALOTYPE_E_INVALID;
     }
     const CallbackSite &site = *frame_of(args).site;
@@ -97,16 +97,15 @@ calotype_status service_get_function(const calotype_callback_args *args, const c
             return CALOTYPE_OK;
         }
     }
-    ErrorLog ignored;
-    const calotype_status status = frame.site->context.backend->get_function(
-        frame.site->scope, args->module, name, function, ignored);
+    const calotype_status status =
+        frame.site->context.backend->get_function(frame.site->scope, args->module, name, function);
     return status == CALOTYPE_OK ? keep_function(frame, *function) : status;
 }
 
 calotype_status service_set_error(const calotype_callback_args *args, const char *text) {
-    ErrorLog &log = *frame_of(args).log;
-    log.clear();
-    log << (text ? text : "");
+    Text &why_not = *frame_of(args).why_not;
+    why_not.clear();
+    why_not << (text ? text : "");
     return CALOTYPE_OK;
 }
 
@@ -184,8 +183,9 @@ void end_callback(CallbackLock *lock) {
 // ---- calls -----------------------------------------------------------------------------------
 
 int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotype_event event,
-         bool *has_thrown, ErrorLog &log) {
+         Text &why_not) {
     LoadedLinkable &linkable = module.linkables[index];
+    const FailureScope ignored;  // of services, whose status the callback has
     CallFrame frame = {};
     frame.args.size = sizeof frame.args;
     frame.args.abi = CALOTYPE_ABI_VERSION;
@@ -205,13 +205,15 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
     frame.args.svc = &services;
     frame.site = &site;
     frame.module = &module;
-    frame.log = &log;
+    frame.why_not = &why_not;
     const bool is_setup = event == CALOTYPE_EV_SETUP;
     const Step step(is_setup ? "set up" : "tear down", module.desc);
     const calotype_module_callback callback =
         is_setup ? linkable.desc->setup : linkable.desc->teardown;
     int rc = -1;
-    *has_thrown = !call_guarded([&] { rc = callback(&frame.args); });
+    if (!call_guarded([&] { rc = callback(&frame.args); })) {
+        why_not << (why_not.empty() ? "" : "; ") << "the callback threw an exception";
+    }
     const calotype_status failed = is_setup ? CALOTYPE_E_SETUP : CALOTYPE_E_TEARDOWN;
     const uint64_t ns = step.end(is_setup ? CALOTYPE_ST_SETUP : CALOTYPE_ST_TEARDOWN,
                                  site.context.uid, rc == 0 ? CALOTYPE_OK : failed);
@@ -230,23 +232,23 @@ void blame(const LoadedModule &module, uint32_t index, calotype_status status, c
 }
 
 calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t index,
-                       Failure *failure, ErrorLog &log) {
+                       Failure *failure) {
     LoadedLinkable &linkable = module.linkables[index];
     if (!linkable.desc->setup) {
         linkable.is_set_up = true;  // there may be a teardown all the same
         return CALOTYPE_OK;
     }
     if (!begin_callback(linkable.callbacks, site.me)) {
-        log << "a callback of the linkable runs on a thread that waits for this one";
+        set_failure("a callback of the linkable runs on a thread that waits for this one");
         blame(module, index, CALOTYPE_E_DEADLOCK, CALOTYPE_ST_SETUP, 0, failure);
         return CALOTYPE_E_DEADLOCK;
     }
-    bool has_thrown = false;
+    Text why_not;
     count_in(&site.context, Counter::setups);
-    const int rc = call(site, module, index, CALOTYPE_EV_SETUP, &has_thrown, log);
+    const int rc = call(site, module, index, CALOTYPE_EV_SETUP, why_not);
     end_callback(linkable.callbacks);
     if (rc != 0) {
-        log << (has_thrown ? "the callback threw an exception" : "");
+        replace_failure(why_not);
         blame(module, index, CALOTYPE_E_SETUP, CALOTYPE_ST_SETUP, rc, failure);
         return CALOTYPE_E_SETUP;
     }
@@ -256,7 +258,7 @@ calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t 
 }
 
 calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32_t index,
-                          Failure *failure, ErrorLog &log) {
+                          Failure *failure) {
     LoadedLinkable &linkable = module.linkables[index];
     const bool is_unwanted =
         !site.has_driver && (linkable.desc->flags & CALOTYPE_LK_NO_TEARDOWN_AFTER_LOSS);
@@ -267,10 +269,9 @@ calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32
     linkable.is_set_up = false;
     // A teardown must run, so one that could wait for ever does not wait.
     const bool is_alone = begin_callback(linkable.callbacks, site.me);
-    ErrorLog own;
-    bool has_thrown = false;
+    Text why_not;
     count_in(&site.context, Counter::teardowns);
-    const int rc = call(site, module, index, CALOTYPE_EV_TEARDOWN, &has_thrown, own);
+    const int rc = call(site, module, index, CALOTYPE_EV_TEARDOWN, why_not);
     end_callback(is_alone ? linkable.callbacks : nullptr);
     if (rc == 0) {
         return CALOTYPE_OK;
@@ -278,7 +279,7 @@ calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32
     count_in(&site.context, Counter::teardown_errors);
     if (failure->status == CALOTYPE_OK) {
         blame(module, index, CALOTYPE_E_TEARDOWN, CALOTYPE_ST_TEARDOWN, rc, failure);
-        log << (has_thrown ? "the callback threw an exception" : own.c_str());
+        replace_failure(why_not);
     }
     return CALOTYPE_E_TEARDOWN;
 }
@@ -338,14 +339,13 @@ void finish_callbacks(LoadedModule &module) {
     }
 }
 
-calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure,
-                           ErrorLog &log) {
+calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure) {
     for (uint32_t i = 0; i < module.desc.n_linkables; i++) {
         const uint32_t index = module.setup_order[i];
         if (module.linkables[index].repeated) {
             continue;
         }
-        const calotype_status status = set_up(site, module, index, failure, log);
+        const calotype_status status = set_up(site, module, index, failure);
         if (status != CALOTYPE_OK) {
             return status;
         }
@@ -360,11 +360,10 @@ static void note_loss(CallbackSite &site) {
     }
 }
 
-calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure,
-                              ErrorLog &log) {
+calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure) {
     calotype_status first = CALOTYPE_OK;
     for (uint32_t i = module.desc.n_linkables; i-- > 0;) {
-        const calotype_status status = tear_down(site, module, module.setup_order[i], failure, log);
+        const calotype_status status = tear_down(site, module, module.setup_order[i], failure);
         first = first == CALOTYPE_OK ? status : first;
         note_loss(site);
     }

@@ -38,12 +38,10 @@ struct CallbackSite {
 };
 
 /** All setups in their order, until one fails. */
-calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure,
-                           ErrorLog &log);
+calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failure *failure);
 /** The teardowns of what was set up, in reverse. All run; the first failure is described. If one
  * says that the context is lost, the driver has gone for the site from then on. */
-calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure,
-                              ErrorLog &log);
+calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure);
 
 }  // namespace runtime
 }  // namespace calotype

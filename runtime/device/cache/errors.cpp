@@ -22,8 +22,9 @@ static const char *put(char *&to, const char *text) {
     return start;
 }
 
-FlightError *make_error(const Failure &failure, const ErrorLog &log) {
-    const size_t size = strlen(failure.module_name) + strlen(failure.linkable_name) + log.size();
+FlightError *make_error(const Failure &failure) {
+    const char *log = failure_text();
+    const size_t size = strlen(failure.module_name) + strlen(failure.linkable_name) + strlen(log);
     FlightError *error = static_cast<FlightError *>(calloc(1, sizeof(FlightError) + size + 3));
     if (!error) {
         return nullptr;
@@ -33,22 +34,21 @@ FlightError *make_error(const Failure &failure, const ErrorLog &log) {
     error->info.size = sizeof error->info;
     error->info.status = failure.status;
     error->info.stage = failure.stage;
-    error->info.driver_result = log.driver_result;
+    error->info.driver_result = failure_result();
     error->info.callback_rc = failure.callback_rc;
     error->info.linkable_index = failure.linkable_index;
     error->info.module_name = put(text, failure.module_name);
     error->info.linkable_name = put(text, failure.linkable_name);
-    error->info.log = put(text, log.c_str());
+    error->info.log = put(text, log);
     return error;
 }
 
 FlightError *make_code_error(const KernelBackend &backend, const DeviceScope &scope,
-                             const calotype_module_desc &desc, const Failure &failure,
-                             const ErrorLog &log) {
+                             const calotype_module_desc &desc, const Failure &failure) {
     if (!backend.name_device) {
-        return make_error(failure, log);
+        return make_error(failure);
     }
-    ErrorLog placed;
+    Text placed;
     if (desc.n_kernels > 0) {
         placed << "kernel " << desc.kernels[0].name;
         if (desc.n_kernels > 1) {
@@ -57,9 +57,8 @@ FlightError *make_code_error(const KernelBackend &backend, const DeviceScope &sc
         placed << ", ";
     }
     backend.name_device(scope, placed);
-    placed << ": " << log.c_str();
-    placed.driver_result = log.driver_result;
-    return make_error(failure, placed);
+    replace_failure(placed << ": " << failure_text());
+    return make_error(failure);
 }
 
 FlightError *share_error(FlightError *error) {
@@ -87,27 +86,29 @@ calotype_status set_last_error(FlightError *error, calotype_status status) {
     return status;
 }
 
-calotype_status fail(const Failure &failure, const ErrorLog &log) {
-    return set_last_error(make_error(failure, log), failure.status);
+calotype_status fail(const Failure &failure) {
+    return set_last_error(make_error(failure), failure.status);
 }
 
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const char *text) {
+    return fail(status, stage, module_name, Text() << text);
+}
+
+calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
+                     const Text &text) {
+    const FailureScope apart;
+    set_failure(text);
     Failure failure;
     failure.status = status;
     failure.stage = stage;
     failure.module_name = module_name ? module_name : "";
-    ErrorLog log;
-    log << text;
-    return fail(failure, log);
+    return fail(failure);
 }
 
 calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last) {
-    Failure failure;
-    failure.status = CALOTYPE_E_INVALID;
-    ErrorLog log;
-    log << what << ' ' << given << ", must be 0 to " << last;
-    return fail(failure, log);
+    return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+                Text() << what << ' ' << given << ", must be 0 to " << last);
 }
 
 static const char no_block[] = "no memory for what is kept for the thread";
@@ -158,7 +159,7 @@ static int error_code_of(calotype_status status) {
 }
 
 /** "device code of blur: linking failed in rng: device code does not link: ..." */
-static void describe_error(const calotype_error_info &info, ErrorLog &text) {
+static void describe_error(const calotype_error_info &info, Text &text) {
     if (info.module_name[0]) {
         text << "device code of " << info.module_name << ": ";
     }
@@ -253,7 +254,7 @@ CALOTYPE_WEAK int calotype_report_status(void *user_context, calotype_status sta
     if (status == CALOTYPE_OK) {
         return 0;
     }
-    ErrorLog text;
+    Text text;
     const calotype_error_info *info = calotype_last_error();
     if (info->status == status) {
         describe_error(*info, text);

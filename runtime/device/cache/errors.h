@@ -4,7 +4,7 @@
 #pragma once
 
 #include "runtime/device/cache/threads.h"
-#include "runtime/device/error_log.h"
+#include "runtime/device/failure.h"
 #include "runtime/device/kernel_backend.h"
 
 namespace calotype {
@@ -26,13 +26,13 @@ struct Failure {
     const char *linkable_name = "";
 };
 
-/** Null: out of memory. One reference, the caller's. */
-FlightError *make_error(const Failure &failure, const ErrorLog &log);
+/** With what was told in the innermost scope (failure.h) as its log. Null: out of memory. One
+ * reference, the caller's. */
+FlightError *make_error(const Failure &failure);
 /** The same about device code of a module; the log then begins with "kernel blur and 2 others,
  * NVIDIA H200 (sm_90), driver 13.0: ", where the back end names devices. */
 FlightError *make_code_error(const KernelBackend &backend, const DeviceScope &scope,
-                             const calotype_module_desc &desc, const Failure &failure,
-                             const ErrorLog &log);
+                             const calotype_module_desc &desc, const Failure &failure);
 FlightError *share_error(FlightError *error);
 /** Null is allowed. */
 void drop_error(FlightError *error);
@@ -40,10 +40,13 @@ void drop_error(FlightError *error);
 /** Make it the last error of this thread, which gets the caller's reference; null stands for one
  * that found no memory. Answers `status`. */
 calotype_status set_last_error(FlightError *error, calotype_status status);
-/** The same in one step, with a sentence. */
+/** make_error() and that in one step. */
+calotype_status fail(const Failure &failure);
+/** The same with a sentence, whatever was told. */
+calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
+                     const Text &text);
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const char *text);
-calotype_status fail(const Failure &failure, const ErrorLog &log);
 /** "release policy 7, must be 0 to 2": an argument that names none of the choices. */
 calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last);
 /** Where this_thread() is null. */

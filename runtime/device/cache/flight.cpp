@@ -27,7 +27,6 @@ struct Flight {
     LoadedModule *module = nullptr;
     ImageUse image = {};
     Failure failure = {};
-    ErrorLog log{};
     FlightError *error = nullptr;  ///< if it came with the image
 
     calotype_status fail_at(calotype_stage stage, calotype_status status) {
@@ -44,40 +43,36 @@ struct Flight {
     }
 };
 
-/** Why a function of the back end failed that has no log. */
-void take_cause(Flight &flight) {
-    flight.log << failure_text();
-    clear_failure();
-}
-
 calotype_status check_capture(Flight &flight) {
     if (!flight.backend.is_capturing || !flight.backend.is_capturing(flight.call.scope, nullptr)) {
         return CALOTYPE_OK;
     }
     const calotype_module_desc &desc = flight.desc;
+    Text text;
     if (desc.n_kernels > 0) {
-        flight.log << "kernel " << desc.kernels[0].name;
+        text << "kernel " << desc.kernels[0].name;
         if (desc.n_kernels > 1) {
-            flight.log << ", the first of " << desc.n_kernels << ',';
+            text << ", the first of " << desc.n_kernels << ',';
         }
     } else {
-        flight.log << "the module";
+        text << "the module";
     }
-    flight.log << " is not loaded in this context, and loading it would break the capture; call "
-                  "calotype_prefetch or run the pipeline once before";
+    set_failure(text << " is not loaded in this context, and loading it would break the capture; "
+                        "call calotype_prefetch or run the pipeline once before");
     return flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CAPTURE);
 }
 
 calotype_status prepare(Flight &flight) {
     flight.module = make_module(flight.backend, flight.desc);
     if (!flight.module) {
-        flight.log << "no memory for the module's description";
+        set_failure("no memory for the module's description");
         return flight.fail_at(CALOTYPE_ST_NONE, CALOTYPE_E_OOM);
     }
     uint32_t culprit = 0;
     if (!order_setups(flight.module->desc, flight.module->setup_order, &culprit)) {
-        flight.log << "linkables are to be set up after each other in a circle; one of them is "
-                   << flight.module->desc.linkables[culprit]->name;
+        set_failure(Text() << "linkables are to be set up after each other in a circle; one of "
+                              "them is "
+                           << flight.module->desc.linkables[culprit]->name);
         return flight.fail_at(CALOTYPE_ST_SETUP, CALOTYPE_E_INVALID);
     }
     return CALOTYPE_OK;
@@ -106,8 +101,8 @@ void evict_idle(Flight &flight) {
 
 calotype_status load_once(Flight &flight) {
     const Step step("load", flight.desc);
-    const calotype_status status = flight.backend.load(
-        flight.call.scope, flight.desc, flight.image.image, &flight.module->module, flight.log);
+    const calotype_status status = flight.backend.load(flight.call.scope, flight.desc,
+                                                       flight.image.image, &flight.module->module);
     const uint64_t ns = step.end(CALOTYPE_ST_LOAD, flight.context.uid, status);
     if (status == CALOTYPE_OK) {
         count_in(&flight.context, Counter::loads);
@@ -123,7 +118,7 @@ calotype_status prepare_heap(Flight &flight) {
     if (!uses_nrt(flight.desc)) {
         return CALOTYPE_OK;
     }
-    const calotype_status status = prepare_nrt(flight.context, flight.call.scope, flight.log);
+    const calotype_status status = prepare_nrt(flight.context, flight.call.scope);
     return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_NRT, status);
 }
 calotype_status attach_memsys(Flight &flight) {
@@ -131,8 +126,7 @@ calotype_status attach_memsys(Flight &flight) {
         return CALOTYPE_OK;
     }
     const Step step("attach the device runtime to", flight.desc);
-    const calotype_status status =
-        attach_nrt(flight.context, flight.call.scope, *flight.module, flight.log);
+    const calotype_status status = attach_nrt(flight.context, flight.call.scope, *flight.module);
     step.end(CALOTYPE_ST_NRT, flight.context.uid, status);
     return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_NRT, status);
 }
@@ -143,7 +137,7 @@ calotype_status load(Flight &flight) {
     if (status == CALOTYPE_E_OOM) {
         count_in(&flight.context, Counter::oom_retries);
         evict_idle(flight);
-        flight.log.clear();
+        take_failure();
         status = load_once(flight);
     }
     return status == CALOTYPE_OK ? status : flight.fail_at(CALOTYPE_ST_LOAD, status);
@@ -157,8 +151,8 @@ calotype_status relocate(Flight &flight) {
         calotype_status status = flight.backend.get_global(flight.call.scope, flight.module->module,
                                                            reloc.symbol, &address, &size);
         if (status == CALOTYPE_OK && (reloc.offset > size || reloc.bytes > size - reloc.offset)) {
-            flight.log << reloc.bytes << " bytes at offset " << reloc.offset << " of "
-                       << reloc.symbol << ", which has " << uint64_t(size);
+            set_failure(Text() << reloc.bytes << " bytes at offset " << reloc.offset << " of "
+                               << reloc.symbol << ", which has " << uint64_t(size));
             return flight.fail_at(CALOTYPE_ST_RELOC, CALOTYPE_E_INVALID);
         }
         if (status == CALOTYPE_OK) {
@@ -166,8 +160,7 @@ calotype_status relocate(Flight &flight) {
                                                    reloc.value, reloc.bytes);
         }
         if (status != CALOTYPE_OK) {
-            flight.log << "symbol " << reloc.symbol << ": ";
-            take_cause(flight);
+            replace_failure(Text() << "symbol " << reloc.symbol << ": " << failure_text());
             return flight.fail_at(CALOTYPE_ST_RELOC, status);
         }
     }
@@ -178,13 +171,11 @@ calotype_status resolve(Flight &flight) {
     LoadedModule &module = *flight.module;
     for (uint32_t i = 0; i < module.n_functions; i++) {
         const calotype_status status = flight.backend.get_function(
-            flight.call.scope, module.module, module.desc.kernels[i].name, &module.functions[i],
-            flight.log);
+            flight.call.scope, module.module, module.desc.kernels[i].name, &module.functions[i]);
         if (status != CALOTYPE_OK) {
             module.functions[i] = nullptr;
-            if (flight.log.empty()) {
-                flight.log << "kernel " << module.desc.kernels[i].name << " is not in the module";
-            }
+            set_failure(Text() << "kernel " << module.desc.kernels[i].name
+                               << " is not in the module");
             return flight.fail_at(CALOTYPE_ST_LOAD, status);
         }
     }
@@ -212,17 +203,16 @@ calotype_status await_stream(Flight &flight) {
         return CALOTYPE_OK;
     }
     void *event = nullptr;
-    clear_failure();  // by callbacks, which have seen it
+    FailureScope failures;
     calotype_status status = backend.record_event
                                  ? backend.record_event(scope, scope.stream, &event)
                                  : CALOTYPE_E_INVALID;
     status = status == CALOTYPE_OK ? await_event(backend, event) : backend.synchronize(scope);
     if (status == CALOTYPE_OK) {
-        clear_failure();
         return status;
     }
-    flight.log << "what setups have queued failed: ";
-    take_cause(flight);
+    replace_failure(Text() << "what setups have queued failed: " << failure_text());
+    failures.pass_on();
     return flight.fail_at(CALOTYPE_ST_SETUP, status);
 }
 
@@ -231,7 +221,7 @@ calotype_status set_up(Flight &flight) {
     prepare_callbacks(*flight.module);
     const CallbackSite site{flight.context, flight.call.scope, CALOTYPE_R_LOAD, *flight.call.me,
                             true};
-    calotype_status status = run_setups(site, *flight.module, &flight.failure, flight.log);
+    calotype_status status = run_setups(site, *flight.module, &flight.failure);
     if (status == CALOTYPE_OK && !flight.is_lost()) {
         status = await_stream(flight);
     }
@@ -243,13 +233,13 @@ void undo(Flight &flight, bool has_driver) {
         flight.backend.synchronize(flight.call.scope);  // with what setups have queued
     }
     Failure ignored;
-    ErrorLog ignored_log;
+    const FailureScope also_ignored;
     CallbackSite site{flight.context, flight.call.scope, CALOTYPE_R_SETUP_FAILED, *flight.call.me,
                       has_driver};
     if (!has_driver) {
         site.lose_driver();
     }
-    run_teardowns(site, *flight.module, &ignored, ignored_log);
+    run_teardowns(site, *flight.module, &ignored);
     unload_module(flight.context, flight.call.scope, *flight.module, site.has_driver);
     finish_callbacks(*flight.module);
 }
@@ -258,7 +248,6 @@ void undo(Flight &flight, bool has_driver) {
 calotype_status load_and_set_up(Flight &flight) {
     calotype_status status = flight.backend.enter(flight.call.scope);
     if (status != CALOTYPE_OK) {
-        take_cause(flight);
         return flight.fail_at(CALOTYPE_ST_LOAD, status);
     }
     for (auto step : {prepare_heap, load, relocate, resolve, attach_memsys, set_up}) {
@@ -266,7 +255,7 @@ calotype_status load_and_set_up(Flight &flight) {
     }
     const bool is_lost = flight.is_lost();
     if (status == CALOTYPE_OK && is_lost) {
-        flight.log << "the context was lost while the module was loaded";
+        set_failure("the context was lost while the module was loaded");
         status = flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CONTEXT_LOST);
     }
     if (status != CALOTYPE_OK) {
@@ -332,9 +321,9 @@ FlightError *describe(const Flight &flight) {
     const bool is_about_code =
         stage == CALOTYPE_ST_RELOC ||
         (stage == CALOTYPE_ST_LOAD && flight.failure.status != CALOTYPE_E_CAPTURE);
-    return is_about_code ? make_code_error(flight.backend, flight.call.scope, flight.desc,
-                                           flight.failure, flight.log)
-                         : make_error(flight.failure, flight.log);
+    return is_about_code
+               ? make_code_error(flight.backend, flight.call.scope, flight.desc, flight.failure)
+               : make_error(flight.failure);
 }
 
 calotype_status end_in_failure(Flight &flight, calotype_status status) {
@@ -363,7 +352,7 @@ calotype_status end_in_failure(Flight &flight, calotype_status status) {
 calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
                            ContextState &context, calotype_entry &entry, calotype_hold *out) {
     Flight flight{call, desc, context, entry, *call.backend};
-    clear_failure();
+    const FailureScope failures;
     calotype_status status = CALOTYPE_OK;
     for (auto step : {check_capture, prepare, find_image, load_and_set_up}) {
         status = status == CALOTYPE_OK ? step(flight) : status;
@@ -371,7 +360,7 @@ calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
     Victims victims;
     if (status == CALOTYPE_OK && !publish(flight, out, victims)) {
         undo(flight, false);
-        flight.log << "the context was lost while the module was loaded";
+        set_failure("the context was lost while the module was loaded");
         status = flight.fail_at(CALOTYPE_ST_LOAD, CALOTYPE_E_CONTEXT_LOST);
     }
     end_image_use(flight.image);

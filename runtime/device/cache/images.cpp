@@ -161,7 +161,6 @@ struct Making {
     DeviceArch arch = {};
     CompileHook hook = {};
     LoadableImage image = {};
-    ErrorLog log{};
 };
 
 /** One of those that may compile at once. No code of the application runs meanwhile: it could wait,
@@ -204,23 +203,23 @@ calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
                                      &bytes, &size, &log);
     });
     if (!has_returned) {
-        making.log << "the compile hook threw an exception";
+        set_failure("the compile hook threw an exception");
         return CALOTYPE_E_COMPILE;
     }
-    if (log) {
-        making.log << log;
-        free(log);
-    }
+    Text text;
+    text << (log ? log : "");
+    free(log);
     if (uint32_t(status) > CALOTYPE_E_LAUNCH) {
-        making.log << "the compile hook answered " << uint32_t(status) << ", which is no status";
+        text << "the compile hook answered " << uint32_t(status) << ", which is no status";
         status = CALOTYPE_E_COMPILE;
     }
     if (status == CALOTYPE_OK && (!bytes || size == 0)) {
-        making.log << "the compile hook answered no error, but "
-                   << (bytes ? "an image of 0 bytes" : "no image");
+        text << "the compile hook answered no error, but "
+             << (bytes ? "an image of 0 bytes" : "no image");
         status = CALOTYPE_E_COMPILE;
     }
     if (status != CALOTYPE_OK) {
+        set_failure(text);
         free(bytes);
         return status;
     }
@@ -267,8 +266,7 @@ calotype_status run_step(Making &making, const calotype_module_desc &desc, uint6
     }
     const CompileSlot slot;
     return timed(making, ns, [&] {
-        return making.context.backend->build(making.scope, making.arch, desc, &making.image,
-                                             making.log);
+        return making.context.backend->build(making.scope, making.arch, desc, &making.image);
     });
 }
 
@@ -281,7 +279,7 @@ calotype_status build(Making &making, const calotype_module_desc &desc) {
 
 calotype_status build_with_files(Making &making) {
     LinkableFiles files;
-    const calotype_status status = files.read(making.desc, making.log);
+    const calotype_status status = files.read(making.desc);
     return status == CALOTYPE_OK ? build(making, files.desc()) : status;
 }
 
@@ -314,9 +312,8 @@ FlightError *describe(const Making &making, calotype_status status) {
                                                 : CALOTYPE_ST_COMPILE;
     failure.module_name = making.desc.name ? making.desc.name : "";
     return failure.stage == CALOTYPE_ST_DISK
-               ? make_error(failure, making.log)
-               : make_code_error(*making.context.backend, making.scope, making.desc, failure,
-                                 making.log);
+               ? make_error(failure)
+               : make_code_error(*making.context.backend, making.scope, making.desc, failure);
 }
 
 bool is_for_good(calotype_status status) {
@@ -387,7 +384,7 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
         record = find_or_begin(making, &is_ours);
     }
     if (!record) {
-        making.log << "no memory for the record of an image";
+        set_failure("no memory for the record of an image");
         *error = describe(making, CALOTYPE_E_OOM);
         return CALOTYPE_E_OOM;
     }
@@ -443,6 +440,7 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
                           const calotype_module_desc &desc, ThreadBlock &me, ImageUse *use,
                           FlightError **error) {
     Making making{context, scope, desc, me};
+    const FailureScope failures;
     *use = ImageUse{};
     *error = nullptr;
     bool is_ready = false;
@@ -452,7 +450,7 @@ calotype_status use_image(ContextState &context, const DeviceScope &scope,
         return share_image(making, use, error);
     }
     if (status == CALOTYPE_OK) {
-        status = context.backend->build(scope, making.arch, desc, &making.image, making.log);
+        status = context.backend->build(scope, making.arch, desc, &making.image);
     }
     if (status != CALOTYPE_OK) {
         *error = describe(making, status);

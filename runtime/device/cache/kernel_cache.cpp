@@ -86,18 +86,11 @@ inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_ho
 
 static calotype_status report_unacquired(const KernelBackend &backend, calotype_status status,
                                          const char *module_name) {
-    const char *text = failure_text();
-    ErrorLog log;
-    if (text[0]) {
-        log << text;
-    } else {
-        log << "no context of " << backend.name << " for this call";
-    }
-    clear_failure();
+    set_failure(Text() << "no context of " << backend.name << " for this call");
     Failure failure;
     failure.status = status;
     failure.module_name = module_name ? module_name : "";
-    return fail(failure, log);
+    return fail(failure);
 }
 
 calotype_status begin_call(void *user_context, const KernelBackend &backend,
@@ -107,28 +100,25 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
     if (!call->me) {
         return fail_without_block();
     }
+    const FailureScope failures;
     const calotype_status status = backend.acquire(user_context, &call->scope);
     call->is_acquired = status == CALOTYPE_OK;
     return call->is_acquired ? CALOTYPE_OK : report_unacquired(backend, status, module_name);
 }
 
 calotype_status check_descriptor(const calotype_module_desc *desc) {
-    Failure failure;
-    ErrorLog log;
     if (!desc) {
-        failure.status = CALOTYPE_E_INVALID;
-        log << "no module is given";
-        return fail(failure, log);
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no module is given");
     }
-    failure.status = CALOTYPE_E_ABI;
     if (desc->abi != CALOTYPE_ABI_VERSION) {
-        log << "version " << desc->abi << " of the descriptor, must be " << CALOTYPE_ABI_VERSION;
-        return fail(failure, log);
+        return fail(CALOTYPE_E_ABI, CALOTYPE_ST_NONE, nullptr,
+                    Text() << "version " << desc->abi << " of the descriptor, must be "
+                           << CALOTYPE_ABI_VERSION);
     }
     if (desc->size < sizeof *desc) {
-        log << "the descriptor has " << desc->size << " bytes, must have at least "
-            << uint64_t(sizeof *desc);
-        return fail(failure, log);
+        return fail(CALOTYPE_E_ABI, CALOTYPE_ST_NONE, nullptr,
+                    Text() << "the descriptor has " << desc->size << " bytes, must have at least "
+                           << uint64_t(sizeof *desc));
     }
     return CALOTYPE_OK;
 }
@@ -448,9 +438,9 @@ __attribute__((noinline)) calotype_status count_misuse(const calotype_entry *ent
 
 static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
     DeviceScope scope;
+    const FailureScope ignored;
     if (!giver.is_call || !backend.is_capturing ||
         backend.acquire(giver.user_context, &scope) != CALOTYPE_OK) {
-        clear_failure();
         return false;
     }
     const bool answer = backend.is_capturing(scope, nullptr);

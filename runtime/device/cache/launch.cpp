@@ -18,38 +18,34 @@ namespace runtime {
 
 namespace {
 
-ErrorLog &operator<<(ErrorLog &log, const uint32_t (&size)[3]) {
-    return log << size[0] << " x " << size[1] << " x " << size[2];
+Text &operator<<(Text &text, const uint32_t (&size)[3]) {
+    return text << size[0] << " x " << size[1] << " x " << size[2];
 }
 
-calotype_status refuse(calotype_status status, const LoadedModule *module, const ErrorLog &log) {
-    Failure failure;
-    failure.status = status;
-    failure.stage = CALOTYPE_ST_LAUNCH;
-    failure.module_name = module ? module->desc.name : "";
-    return fail(failure, log);
+calotype_status refuse(calotype_status status, const LoadedModule &module, const Text &text) {
+    return fail(status, CALOTYPE_ST_LAUNCH, module.desc.name, text);
 }
 
 /** "kernel NAME, grid 8 x 1 x 1, block 32 x 4 x 1, 0 bytes of dynamic shared memory: " */
-void describe(const Launch &launch, const calotype_kernel_desc &kernel, ErrorLog &log) {
+void describe(const Launch &launch, const calotype_kernel_desc &kernel, Text &text) {
     const uint32_t grid[3] = {launch.grid[0], launch.grid[1], launch.grid[2]};
     const uint32_t block[3] = {launch.block[0], launch.block[1], launch.block[2]};
-    log << "kernel " << kernel.name << ", grid " << grid << ", block " << block << ", "
-        << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
+    text << "kernel " << kernel.name << ", grid " << grid << ", block " << block << ", "
+         << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
 }
 
 __attribute__((noinline)) calotype_status
 refuse_size(const LoadedModule &module, const Launch &launch, bool is_empty, uint64_t threads) {
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
-    ErrorLog log;
-    describe(launch, kernel, log);
+    Text text;
+    describe(launch, kernel, text);
     if (is_empty) {
-        log << "grid and block must have at least one element in each dimension";
+        text << "grid and block must have at least one element in each dimension";
     } else {
-        log << threads << " threads a block, the kernel was compiled for at most "
-            << kernel.max_threads;
+        text << threads << " threads a block, the kernel was compiled for at most "
+             << kernel.max_threads;
     }
-    return refuse(CALOTYPE_E_LAUNCH, &module, log);
+    return refuse(CALOTYPE_E_LAUNCH, module, text);
 }
 
 }  // namespace
@@ -74,20 +70,23 @@ static inline calotype_status keep_for_capture(const LoadedModule &module, const
     return capture ? pin_for_graph(module, scope, stream, capture) : CALOTYPE_OK;
 }
 
-/** Why the back end did not launch. */
-static calotype_status report(const Launch &launch, const LoadedModule &module,
-                              const DeviceScope *scope, calotype_status status,
-                              const ErrorLog &reason) {
-    ErrorLog log;
-    describe(launch, module.desc.kernels[launch.kernel], log);
+/** The back end did not launch, and has told why. */
+__attribute__((noinline)) static calotype_status report(const Launch &launch,
+                                                        const LoadedModule &module,
+                                                        const DeviceScope *scope,
+                                                        calotype_status status) {
+    Text text;
+    describe(launch, module.desc.kernels[launch.kernel], text);
     if (scope && module.backend->name_device) {
-        module.backend->name_device(*scope, log);
-        log << ": ";
+        module.backend->name_device(*scope, text);
+        text << ": ";
     }
-    log << (reason.empty() ? failure_text() : reason.c_str());
-    log.driver_result = reason.driver_result;
-    clear_failure();
-    return refuse(status, &module, log);
+    replace_failure(text << failure_text());
+    Failure failure;
+    failure.status = status;
+    failure.stage = CALOTYPE_ST_LAUNCH;
+    failure.module_name = module.desc.name;
+    return fail(failure);
 }
 
 calotype_status acquire_held(const LoadedModule &module, void *user_context, DeviceScope *scope) {
@@ -97,7 +96,7 @@ calotype_status acquire_held(const LoadedModule &module, void *user_context, Dev
 }
 
 __attribute__((noinline)) static void log_launch(const Launch &launch, const LoadedModule &module) {
-    ErrorLog text;
+    Text text;
     describe(launch, module.desc.kernels[launch.kernel], text);
     log_line(LogTopic::launch, Text() << text.c_str() << module.desc.name << " in context "
                                       << module.scope.context_uid);
@@ -107,20 +106,20 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     const KernelBackend &backend = *module.backend;
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
     DeviceScope scope;
+    const FailureScope failures;
     calotype_status status = acquire_held(module, launch.user_context, &scope);
-    ErrorLog log;
     if (status != CALOTYPE_OK) {
-        return report(launch, module, nullptr, status, log);
+        return report(launch, module, nullptr, status);
     }
     void *const stream = launch.stream ? launch.stream : scope.stream;
     status = keep_for_capture(module, scope, stream);
     if (status == CALOTYPE_OK) {
         status = backend.launch(scope, module.functions[launch.kernel],
                                 launch.as ? *launch.as : kernel, launch.grid, launch.block,
-                                launch.dynamic_shared_bytes, stream, launch.args, log);
+                                launch.dynamic_shared_bytes, stream, launch.args);
     }
     if (status != CALOTYPE_OK) {
-        report(launch, module, &scope, status, log);
+        report(launch, module, &scope, status);
     } else if (is_logged(LogTopic::launch)) {
         log_launch(launch, module);
     }
@@ -143,9 +142,8 @@ calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
     *module = hold.entry->module;
     const uint32_t n = (*module)->n_functions;
     if (kernel >= n) {
-        ErrorLog log;
-        log << "kernel number " << kernel << ", there are " << n;
-        return refuse(CALOTYPE_E_INVALID, *module, log);
+        return refuse(CALOTYPE_E_INVALID, **module,
+                      Text() << "kernel number " << kernel << ", there are " << n);
     }
     return CALOTYPE_OK;
 }
@@ -170,14 +168,14 @@ refuse_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7])
     while (shape[i] >= 0) {
         i++;
     }
-    ErrorLog log;
-    log << "kernel " << module->desc.kernels[kernel].name << ": ";
+    Text text;
+    text << "kernel " << module->desc.kernels[kernel].name << ": ";
     if (module->backend->name_device) {
-        module->backend->name_device(module->scope, log);
-        log << ": ";
+        module->backend->name_device(module->scope, text);
+        text << ": ";
     }
-    log << names[i] << " is " << shape[i] << ", must not be negative";
-    return refuse(CALOTYPE_E_LAUNCH, module, log);
+    text << names[i] << " is " << shape[i] << ", must not be negative";
+    return refuse(CALOTYPE_E_LAUNCH, *module, text);
 }
 
 calotype_status read_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7],

@@ -38,15 +38,6 @@ public:
     Claim &operator=(const Claim &) = delete;
 };
 
-/** Move what a back end said of its failure to the log. */
-calotype_status explain(calotype_status status, ErrorLog &log) {
-    if (status != CALOTYPE_OK) {
-        log << failure_text();
-    }
-    clear_failure();
-    return status;
-}
-
 calotype_status make_memsys(ContextState &context, const DeviceScope &scope, uint64_t *address) {
     const KernelBackend &backend = *context.backend;
     calotype_nrt_memsys first = {};
@@ -156,7 +147,7 @@ uint64_t live_bytes(const calotype_nrt_memsys &counts) {
     return counts.alloc_bytes > counts.free_bytes ? counts.alloc_bytes - counts.free_bytes : 0;
 }
 
-void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, ErrorLog &text) {
+void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, Text &text) {
     if (live(sum) == 0) {
         return;
     }
@@ -172,8 +163,9 @@ void report_leaks(const ContextState &context, const calotype_nrt_memsys &sum, E
 }
 
 /** The end of the context's memory system on the device. */
-void free_memsys(ContextState &context, void *user_context, ErrorLog &leaks) {
+void free_memsys(ContextState &context, void *user_context, Text &leaks) {
     const KernelBackend &backend = *context.backend;
+    const FailureScope ignored;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;
     if (backend.enter(scope) == CALOTYPE_OK) {
@@ -184,7 +176,6 @@ void free_memsys(ContextState &context, void *user_context, ErrorLog &leaks) {
         backend.heap->deallocate(scope, context.nrt.memsys);
         backend.leave(scope);
     }
-    clear_failure();
 }
 
 /** The records of modules that have gone. When a context is lost, flights may still have others. */
@@ -210,11 +201,11 @@ bool uses_nrt(const calotype_module_desc &desc) {
     return uses;
 }
 
-calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope, ErrorLog &log) {
+calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope) {
     const DeviceHeap *heap = context.backend->heap;
     if (!heap) {
-        log << "the module uses the device runtime, but kernels of " << context.backend->name
-            << " cannot allocate memory";
+        set_failure(Text() << "the module uses the device runtime, but kernels of "
+                           << context.backend->name << " cannot allocate memory");
         return CALOTYPE_E_INVALID;
     }
     Claim claim(context);
@@ -224,25 +215,25 @@ calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope, Err
     }
     calotype_status status = CALOTYPE_OK;
     if (nrt.heap_bytes) {
-        status = explain(heap->set_size(scope, nrt.heap_bytes), log);
+        status = heap->set_size(scope, nrt.heap_bytes);
     }
     nrt.is_heap_fixed = status == CALOTYPE_OK;
     return status;
 }
 
-calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module,
-                           ErrorLog &log) {
+calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module) {
     const KernelBackend &backend = *context.backend;
     uint64_t place = 0, memsys = 0;
     size_t size = 0;
+    FailureScope failures;
     calotype_status status = backend.get_global(scope, module.module, variable, &place, &size);
     if (status == CALOTYPE_E_INVALID) {
-        clear_failure();
         return CALOTYPE_OK;  // nothing that the kernels call needs it, so it was not linked
     }
+    failures.pass_on();
     if (status == CALOTYPE_OK && size != sizeof memsys) {
-        log << variable << " has " << uint64_t(size) << " bytes, must have "
-            << uint64_t(sizeof memsys);
+        set_failure(Text() << variable << " has " << uint64_t(size) << " bytes, must have "
+                           << uint64_t(sizeof memsys));
         return CALOTYPE_E_INVALID;
     }
     if (status == CALOTYPE_OK) {
@@ -252,7 +243,7 @@ calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, Load
     if (status == CALOTYPE_OK) {
         status = backend.copy_to_device(scope, place, &memsys, sizeof memsys);
     }
-    return explain(status, log);
+    return status;
 }
 
 void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module,
@@ -264,13 +255,13 @@ void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &m
     module.nrt = nullptr;
     Claim claim(context);
     if (has_driver) {
+        const FailureScope ignored;
         const DeviceHeap &heap = *context.backend->heap;
         calotype_nrt_memsys counts = {};
         if (heap.copy_to_host(scope, &counts, record->memsys, memsys_bytes) == CALOTYPE_OK) {
             add(record->ended, counts);
         }
         heap.deallocate(scope, record->memsys);
-        clear_failure();
     }
     record->memsys = 0;
     if (!has_driver) {
@@ -279,7 +270,7 @@ void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &m
 }
 
 void end_nrt(ContextState &context, void *user_context, bool has_driver) {
-    ErrorLog leaks;
+    Text leaks;
     {
         Claim claim(context);
         if (context.nrt.memsys && has_driver) {

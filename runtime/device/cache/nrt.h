@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/abi/nrt.h"
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 
 namespace calotype {
 namespace runtime {
@@ -40,10 +40,9 @@ struct NrtState {
 /** Whether the description says that the device runtime is linked in. */
 bool uses_nrt(const calotype_module_desc &desc);
 /** Before the module is loaded: the heap gets its size. */
-calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope, ErrorLog &log);
+calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope);
 /** Once it is loaded: its variable points at the memory system, if it has that variable. */
-calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module,
-                           ErrorLog &log);
+calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module);
 /** Before it is unloaded. */
 void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                 bool has_driver);

@@ -21,16 +21,6 @@ struct Wish {
     const char *without_heap = nullptr;  ///< the back end of such a context
 };
 
-calotype_status describe(calotype_status status) {
-    if (status == CALOTYPE_OK) {
-        return CALOTYPE_OK;
-    }
-    ErrorLog log;
-    log << failure_text();
-    clear_failure();
-    return fail(status, CALOTYPE_ST_NRT, nullptr, log.c_str());
-}
-
 /** False: the context has been lost, and its record may be that of another. */
 bool begin_use(ContextState &context, uint64_t uid) {
     LockGuard guard(kernel_cache.lock);
@@ -58,13 +48,16 @@ calotype_status act_in(const Call &call, void *data) {
     if (!begin_use(*context, call.scope.context_uid)) {
         return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_NRT, nullptr, "the context has been lost");
     }
-    calotype_status status = call.backend->enter(call.scope);
-    if (status == CALOTYPE_OK) {
-        status = wish.act(*context, call.scope, wish.data);
+    const FailureScope failures;
+    Failure failure;
+    failure.stage = CALOTYPE_ST_NRT;
+    failure.status = call.backend->enter(call.scope);
+    if (failure.status == CALOTYPE_OK) {
+        failure.status = wish.act(*context, call.scope, wish.data);
         call.backend->leave(call.scope);
     }
     end_use(*context);
-    return describe(status);
+    return failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure);
 }
 
 calotype_status act(void *user_context, Wish wish) {
@@ -74,9 +67,8 @@ calotype_status act(void *user_context, Wish wish) {
     }
     const calotype_device_context *given = calotype_get_device_context(user_context);
     if (wish.without_heap && given && given->context) {
-        ErrorLog log;
-        log << "kernels of " << wish.without_heap << " cannot allocate memory";
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr, log.c_str());
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr,
+                    Text() << "kernels of " << wish.without_heap << " cannot allocate memory");
     }
     Call call;
     const KernelBackend &cuda = *backend_of(calotype_cuda_device_interface());
@@ -103,10 +95,9 @@ CALOTYPE_WEAK calotype_status calotype_nrt_enable_stats(void *user_context, int 
 
 CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt_stats *stats) {
     if (!stats || stats->size < sizeof *stats) {
-        ErrorLog log;
-        log << "the size of the statistics is " << (stats ? stats->size : 0) << ", must be "
-            << uint32_t(sizeof *stats);
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr, log.c_str());
+        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr,
+                    Text() << "the size of the statistics is " << (stats ? stats->size : 0)
+                           << ", must be " << uint32_t(sizeof *stats));
     }
     calotype_nrt_memsys sum = {};
     const calotype_status status =

@@ -217,9 +217,10 @@ void cancel(Prefetch &prefetch) {
     if (prefetch.status == CALOTYPE_OK) {
         Failure failure;
         failure.status = prefetch.status = CALOTYPE_E_CLOSING;
-        ErrorLog log;
-        log << left << " of " << prefetch.n << " modules were not loaded: the cache was shut down";
-        prefetch.error = make_error(failure, log);
+        const FailureScope failures;
+        set_failure(Text() << left << " of " << prefetch.n
+                           << " modules were not loaded: the cache was shut down");
+        prefetch.error = make_error(failure);
     }
     finish(prefetch, left);
 }

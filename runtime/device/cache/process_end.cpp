@@ -81,7 +81,6 @@ void release_at_exit() {
     for (uint64_t uid = next_older_context(UINT64_MAX); me && uid; uid = next_older_context(uid)) {
         end_at_exit(uid, *me, deadline);
     }
-    clear_failure();
     end_thread_tracking();
 }
 

@@ -120,8 +120,8 @@ calotype_status launch_one_by_one(void *user_context, const LoadedModule &module
 bool replay(void *user_context, const calotype_entry &entry, const LaunchList &list) {
     const KernelBackend &backend = *entry.module->backend;
     DeviceScope scope;
+    const FailureScope ignored;  // launching one by one tells it again
     if (acquire_held(*entry.module, user_context, &scope) != CALOTYPE_OK) {
-        clear_failure();
         return false;
     }
     ReplayCounts counts = {};
@@ -178,10 +178,10 @@ bool reuse(void *user_context, const calotype_hold &hold, Pending &pending, calo
            const calotype_device_interface_t *device_interface) {
     const LoadedModule *module = nullptr;
     DeviceScope scope;
+    const FailureScope ignored;
     if (pending.launches.n == 0 || find_kernel(hold, 0, &module) != CALOTYPE_OK ||
         module->backend != backend_of(device_interface) ||
         acquire_held(*module, user_context, &scope) != CALOTYPE_OK) {
-        clear_failure();
         return false;
     }
     const KernelBackend &backend = *module->backend;
@@ -261,12 +261,15 @@ CALOTYPE_WEAK int calotype_record_malloc(void *user_context, calotype_recording 
     if (!is_checked || !pending || pending->freed.n == 0) {
         return calotype_device_malloc(user_context, buf, device_interface);
     }
-    if (reuse(user_context, recording->hold, *pending, buf, device_interface) ||
-        allocate_on_device(user_context, buf, device_interface) == 0) {
+    if (reuse(user_context, recording->hold, *pending, buf, device_interface)) {
         return 0;
     }
-    // There may be room once what is kept has gone.
-    clear_failure();
+    {
+        const FailureScope ignored;  // there may be room once what is kept has gone
+        if (allocate_on_device(user_context, buf, device_interface) == 0) {
+            return 0;
+        }
+    }
     const int code = calotype_launch_recording(user_context, recording);
     return code ? code : calotype_device_malloc(user_context, buf, device_interface);
 }

@@ -104,9 +104,7 @@ static void end_entry(calotype_entry &entry) {
 /** Work in the context is done; false: a stream of it is captured, so that nobody may wait. */
 static bool await_work(const KernelBackend &backend, const DeviceScope &scope) {
     const bool is_captured = backend.is_capturing && backend.is_capturing(scope, nullptr);
-    const bool is_done = !is_captured && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
-    clear_failure();
-    return is_done;
+    return !is_captured && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
 }
 
 /** As if they had not been taken. False: their context has gone meanwhile. */
@@ -144,6 +142,7 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     const KernelBackend &backend = *context.backend;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;
+    const FailureScope failures;
     const bool is_entered = driver_answers(context) && backend.is_alive(scope.context_uid) &&
                             backend.enter(scope) == CALOTYPE_OK;
     const bool is_at_exit = reason == CALOTYPE_R_EXIT;  // after work was waited for
@@ -157,13 +156,12 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     // Where holds were not asked for, those that were just taken are seen when the entries end.
     barrier_to_gather();
     Failure failure;
-    ErrorLog log;
     CallbackSite site{context, scope, reason, me, has_driver};
     if (!has_driver) {
         site.lose_driver();
     }
     for (calotype_entry *e = victims.first; e; e = e->next_victim) {
-        run_teardowns(site, *e->module, &failure, log);
+        run_teardowns(site, *e->module, &failure);
         if (!is_at_exit || !is_held_now(*e)) {
             unload_module(context, scope, *e->module, site.has_driver);
         }
@@ -172,7 +170,7 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
         backend.leave(scope);
     }
     // Described before the modules go, since it names them.
-    const calotype_status status = failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure, log);
+    const calotype_status status = failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure);
     while (calotype_entry *e = victims.first) {
         victims.first = e->next_victim;
         end_entry(*e);

@@ -154,10 +154,10 @@ const calotype_image *choose(const DeviceArch &arch, const calotype_module_desc 
 }
 
 calotype_status build_text(const DeviceArch &arch, const calotype_module_desc &desc,
-                           LoadableImage *image, ErrorLog &log) {
+                           LoadableImage *image) {
     const calotype_image *chosen = choose(arch, desc);
     if (!chosen) {
-        log << "nothing for architecture " << arch.sm;
+        set_failure(Text() << "nothing for architecture " << arch.sm);
         return CALOTYPE_E_NO_IMAGE;
     }
     if (chosen->kind == CALOTYPE_CUBIN) {
@@ -168,12 +168,12 @@ calotype_status build_text(const DeviceArch &arch, const calotype_module_desc &d
     }
     const std::string text(static_cast<const char *>(chosen->data), chosen->size);
     if (text.find("error") != std::string::npos) {
-        log << "line 1: syntax error";
+        set_failure("line 1: syntax error");
         return CALOTYPE_E_COMPILE;
     }
     void *bytes = malloc(text.size() + 1);
     if (!bytes) {
-        log << "no memory for the image";
+        set_failure("no memory for the image");
         return CALOTYPE_E_OOM;
     }
     memcpy(bytes, text.c_str(), text.size() + 1);
@@ -191,7 +191,7 @@ bool is_ready(const DeviceArch &arch, const calotype_module_desc &desc) {
 }
 
 calotype_status build(const DeviceScope &, const DeviceArch &arch, const calotype_module_desc &desc,
-                      LoadableImage *image, ErrorLog &log) {
+                      LoadableImage *image) {
     State &s = state();
     const int now = ++s.building;
     int most = s.most_building;
@@ -199,21 +199,20 @@ calotype_status build(const DeviceScope &, const DeviceArch &arch, const calotyp
     }
     const int planned = s.calls.enter("build");
     const calotype_status status =
-        planned ? calotype_status(planned) : build_text(arch, desc, image, log);
+        planned ? calotype_status(planned) : build_text(arch, desc, image);
     --s.building;
     return status;
 }
 
 calotype_status load(const DeviceScope &scope, const calotype_module_desc &,
-                     const LoadableImage &image, void **module, ErrorLog &log) {
+                     const LoadableImage &image, void **module) {
     expect_current(scope);
     const int one_in = state().one_in;
     if (one_in && ++state().loads % one_in == 0) {
         return CALOTYPE_E_LOAD;
     }
     if (int planned = state().calls.enter("load")) {
-        log << "a planned failure";
-        log.driver_result = planned;
+        set_failure(Text() << "a planned failure", planned);
         return calotype_status(planned);
     }
     auto *loaded = new FakeModule{context_of(scope), scope.context_uid, {}, {}};
@@ -255,7 +254,7 @@ calotype_status unload(const DeviceScope &scope, void *module) {
 }
 
 calotype_status get_function(const DeviceScope &scope, void *module, const char *name,
-                             void **function, ErrorLog &) {
+                             void **function) {
     expect_current(scope);
     if (int planned = state().calls.enter("get_function")) {
         return calotype_status(planned);
@@ -315,18 +314,17 @@ calotype_status synchronize(const DeviceScope &scope) {
 }
 
 calotype_status launch(const DeviceScope &, void *function, const calotype_kernel_desc &,
-                       const uint32_t[3], const uint32_t block[3], uint32_t, void *, void **args,
-                       ErrorLog &log) {
+                       const uint32_t[3], const uint32_t block[3], uint32_t, void *, void **args) {
     if (int planned = state().calls.enter("launch")) {
         return calotype_status(planned);
     }
     if (uint64_t(block[0]) * block[1] * block[2] > 1024) {
-        log << "the device has at most 1024 threads a block";
+        set_failure("the device has at most 1024 threads a block");
         return CALOTYPE_E_LAUNCH;
     }
     const auto &fake = *static_cast<FakeFunction *>(function);
     if (fake.is_closed) {
-        log << "the function is closed";
+        set_failure("the function is closed");
         return CALOTYPE_E_CONTEXT_LOST;
     }
     expect(find_module(fake.module));

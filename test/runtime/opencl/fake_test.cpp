@@ -412,9 +412,8 @@ TEST_F(FakeOpenClTest, launches_are_checked_before_the_driver_sees_them) {
     uint64_t nothing = 0;
     int by = 2;
     const auto refusal = [&](std::vector<uint32_t> block, uint32_t shared) {
-        kernel.log.clear();
         EXPECT_EQ(kernel.launch({1, 1, 1}, block, {&nothing, &by}, shared), CALOTYPE_E_LAUNCH);
-        return std::string(kernel.log.c_str());
+        return kernel.log;
     };
     EXPECT_EQ(refusal({1, 1, 65}, 0),
               "kernel scale: the block's extent in z is 65, the device allows 64");
@@ -456,7 +455,6 @@ TEST_F(FakeOpenClTest, failures_of_a_launch_name_kernel_and_parameter) {
     ASSERT_EQ(data.copy_to_device(opencl()), 0);
     int by = 3;
     const auto launch = [&] {
-        kernel.log.clear();
         return kernel.launch({1, 1, 1}, {8, 1, 1}, {&data.raw_buffer()->device, &by});
     };
     fake().fail("clSetKernelArg", -51, 3, 1);
@@ -467,7 +465,7 @@ TEST_F(FakeOpenClTest, failures_of_a_launch_name_kernel_and_parameter) {
     EXPECT_EQ(launch(), CALOTYPE_E_LAUNCH) << "no memory is asked for";
     EXPECT_STREQ(kernel.log.c_str(), "kernel scale: clEnqueueNDRangeKernel failed: "
                                      "CL_OUT_OF_RESOURCES (-5)");
-    EXPECT_EQ(kernel.log.driver_result, -5);
+    EXPECT_EQ(kernel.driver_result, -5);
     EXPECT_EQ(launch(), CALOTYPE_OK);
     data.set_device_dirty();
     ASSERT_EQ(data.copy_to_host(), 0);
@@ -539,9 +537,9 @@ TEST_F(FakeOpenClTest, a_module_without_opencl_c_is_no_module_for_opencl) {
     ASSERT_EQ(backend().acquire(nullptr, &scope), CALOTYPE_OK);
     LoadableImage image = {};
     DeviceArch arch = {};
-    ErrorLog log;
-    EXPECT_EQ(backend().build(scope, arch, desc, &image, log), CALOTYPE_E_NO_IMAGE);
-    EXPECT_STREQ(log.c_str(), "module module has no OpenCL C among its 1 images");
+    FailureScope failures;
+    EXPECT_EQ(backend().build(scope, arch, desc, &image), CALOTYPE_E_NO_IMAGE);
+    EXPECT_STREQ(failure_text(), "module module has no OpenCL C among its 1 images");
     backend().release(scope);
 }
 
@@ -562,16 +560,16 @@ TEST_F(FakeOpenClTest, linkables_are_compiled_with_the_module) {
     ASSERT_EQ(backend().acquire(nullptr, &scope), CALOTYPE_OK);
     DeviceArch arch = {};
     LoadableImage image = {};
-    ErrorLog log;
-    ASSERT_EQ(backend().build(scope, arch, desc, &image, log), CALOTYPE_OK) << log.c_str();
+    FailureScope failures;
+    ASSERT_EQ(backend().build(scope, arch, desc, &image), CALOTYPE_OK) << failure_text();
     EXPECT_TRUE(image.was_linked);
     const std::string bytes(static_cast<const char *>(image.bytes), image.size);
     EXPECT_NE(bytes.find(std::string(helper_source) + scale_source), std::string::npos);
     free(const_cast<void *>(image.bytes));
     text.kind = CALOTYPE_CUBIN;
-    EXPECT_EQ(backend().build(scope, arch, desc, &image, log), CALOTYPE_E_LINK);
-    EXPECT_STREQ(log.c_str(), "linkable helper of module module has no OpenCL C; OpenCL takes "
-                              "linkables in no other form");
+    EXPECT_EQ(backend().build(scope, arch, desc, &image), CALOTYPE_E_LINK);
+    EXPECT_STREQ(failure_text(), "linkable helper of module module has no OpenCL C; OpenCL takes "
+                                 "linkables in no other form");
     backend().release(scope);
 }
 

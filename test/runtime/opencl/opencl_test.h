@@ -15,7 +15,7 @@
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/buffer.h"
-#include "runtime/device/error_log.h"
+#include "runtime/device/failure.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/runtime.h"
 
@@ -202,25 +202,27 @@ class LoadedKernel {
 
 public:
     calotype_status status = CALOTYPE_OK;
-    calotype::runtime::ErrorLog log;
+    std::string log;        ///< what was told of the last failure
+    int driver_result = 0;  ///< of the call that it is about
 
     LoadedKernel(void *user_context, const OneKernel &kernel) : kernel(kernel) {
+        const calotype::runtime::FailureScope failures;
         calotype::runtime::LoadableImage image = {};
         calotype::runtime::DeviceArch arch = {};
         status = backend().acquire(user_context, &scope);
         if (status == CALOTYPE_OK) {
-            status = backend().build(scope, arch, kernel.desc(), &image, log);
+            status = backend().build(scope, arch, kernel.desc(), &image);
         }
         if (status == CALOTYPE_OK) {
-            status = backend().load(scope, kernel.desc(), image, &module, log);
+            status = backend().load(scope, kernel.desc(), image, &module);
         }
         if (status == CALOTYPE_OK) {
-            status =
-                backend().get_function(scope, module, kernel.kernel_desc().name, &function, log);
+            status = backend().get_function(scope, module, kernel.kernel_desc().name, &function);
         }
         if (image.owned) {
             free(const_cast<void *>(image.bytes));
         }
+        note_failure();
     }
     ~LoadedKernel() {
         if (function) {
@@ -236,8 +238,18 @@ public:
     }
     calotype_status launch(std::vector<uint32_t> grid, std::vector<uint32_t> block,
                            std::vector<void *> arguments, uint32_t shared = 0) {
-        return backend().launch(scope, function, kernel.kernel_desc(), grid.data(), block.data(),
-                                shared, nullptr, arguments.data(), log);
+        const calotype::runtime::FailureScope failures;
+        const calotype_status answer =
+            backend().launch(scope, function, kernel.kernel_desc(), grid.data(), block.data(),
+                             shared, nullptr, arguments.data());
+        note_failure();
+        return answer;
+    }
+
+private:
+    void note_failure() {
+        log = calotype::runtime::failure_text();
+        driver_result = calotype::runtime::failure_result();
     }
 };
 

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "runtime/device/failure.h"
+
 namespace calotype_test {
 
 using namespace calotype::runtime;
@@ -76,9 +78,9 @@ DeviceArch make_arch(uint32_t sm, char suffix, const char *toolchain) {
 
 Built build(ModuleUnderTest &module, const DeviceArch &arch, const DriverLinker *linker) {
     Built built = {};
-    ErrorLog log;
-    built.status = build_image({13000, linker}, arch, module.get(), &built.image, log);
-    built.log = log.c_str();
+    const FailureScope failures;
+    built.status = build_image({13000, linker}, arch, module.get(), &built.image);
+    built.log = failure_text();
     if (built.status == CALOTYPE_OK) {
         built.bytes.assign(static_cast<const char *>(built.image.bytes), built.image.size);
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/cuda/build_image.h"
-#include "runtime/device/error_log.h"
+#include "runtime/host/text.h"
 
 namespace calotype_test {
 

@@ -5,6 +5,7 @@
 
 #include "link_inputs.h"
 #include "runtime/cuda/build_image_link.h"
+#include "runtime/device/failure.h"
 
 using namespace calotype::runtime;
 using namespace calotype_test;
@@ -323,9 +324,9 @@ TEST_F(NvJitLink, ALinkableByTwoRoutesIsLinkedOnce) {
     desc.linkables = twice;
     desc.n_linkables = 2;
     LoadableImage image = {};
-    ErrorLog log;
-    EXPECT_EQ(build_image({13000, nullptr}, make_arch(90), desc, &image, log), CALOTYPE_OK)
-        << log.c_str();
+    const FailureScope failures;
+    EXPECT_EQ(build_image({13000, nullptr}, make_arch(90), desc, &image), CALOTYPE_OK)
+        << failure_text();
     free(const_cast<void *>(image.bytes));
 }
 
