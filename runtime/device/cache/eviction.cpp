@@ -43,12 +43,11 @@ bool is_above_limits(const Load &load) {
 }
 
 /** What goes first has the least: by cost, if that is the policy, then by its last use. */
-EntryWorth worth_of(const calotype_entry &entry) {
-    const uint64_t used = last_use(entry.index);
-    EntryWorth worth = {0, used > entry.loaded_at ? used : entry.loaded_at};
+EntryWorth worth_of(const calotype_entry &entry, const EntryUse &use) {
+    EntryWorth worth = {0, use.last > entry.loaded_at ? use.last : entry.loaded_at};
     if (kernel_cache.limits.policy == CALOTYPE_POLICY_COST) {
         const double bytes = entry.module->bytes ? double(entry.module->bytes) : 1;
-        worth.cost = double(entry.compile_ns) * double(1 + count_hits(entry.index)) / bytes;
+        worth.cost = double(entry.compile_ns) * double(1 + use.hits) / bytes;
     }
     return worth;
 }
@@ -83,8 +82,9 @@ calotype_entry *idle_by_worth(const ContextState &context) {
     calotype_entry *list = nullptr;
     uint32_t n = 0;
     for (calotype_entry *e = context.newest; e; e = e->older) {
-        if (e->phase() == Phase::ready && count_holds(e->index) == 0) {
-            e->worth = worth_of(*e);
+        const EntryUse use = e->phase() == Phase::ready ? use_of(e->index) : EntryUse();
+        if (e->phase() == Phase::ready && use.holds == 0) {
+            e->worth = worth_of(*e, use);
             e->next_victim = list;
             list = e;
             n++;

@@ -33,23 +33,28 @@ bool is_level(uint32_t counter) {
            counter == uint32_t(Counter::image_bytes) || counter == uint32_t(Counter::holds);
 }
 
-/** What cells of loaded modules have: of one context, or of all with null. The lock is held. */
-void add_cells(const ContextState *context, uint64_t values[n_counters]) {
+/** The use of what a context has loaded, with orphans. The lock is held. */
+EntryUse use_in(const ContextState &context) {
+    EntryUse sum;
     for (uint32_t i = 0; i < kernel_cache.n_entries; i++) {
         const calotype_entry &entry = kernel_cache.entry(i);
-        if (entry.phase() == Phase::free || (context && entry.context != context)) {
-            continue;
+        if (entry.phase() != Phase::free && entry.context == &context) {
+            const EntryUse use = use_of(i);
+            sum.hits += use.hits;
+            sum.holds += use.holds;
         }
-        values[uint32_t(Counter::hits)] += count_hits(i);
-        values[uint32_t(Counter::holds)] += count_holds(i);
     }
+    return sum;
 }
 
 void sum_up(const ContextState *context, uint64_t values[n_counters]) {
     for (uint32_t i = 0; i < n_counters; i++) {
         values[i] = (context ? context->counters : totals)[i].load(std::memory_order_relaxed);
     }
-    add_cells(context, values);
+    // Cells of free entries are zero.
+    const EntryUse use = context ? use_in(*context) : use_of_all();
+    values[uint32_t(Counter::hits)] += use.hits;
+    values[uint32_t(Counter::holds)] += use.holds;
 }
 
 }  // namespace
@@ -87,14 +92,9 @@ ModuleNote *note_module(const calotype_entry &entry) {
     auto *note = static_cast<ModuleNote *>(malloc(sizeof(ModuleNote) + size));
     if (note) {
         const char *name = static_cast<const char *>(memcpy(note + 1, module.desc.name, size));
-        note->info = {sizeof note->info,
-                      module.n_functions,
-                      name,
-                      uid_of(entry),
-                      entry.context->uid,
-                      module.bytes,
-                      count_holds(entry.index),
-                      count_hits(entry.index)};
+        const EntryUse use = use_of(entry.index);
+        note->info = {sizeof note->info,  module.n_functions, name,      uid_of(entry),
+                      entry.context->uid, module.bytes,       use.holds, use.hits};
     }
     return note;
 }

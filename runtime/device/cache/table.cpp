@@ -163,7 +163,7 @@ calotype_entry *add_entry(const KernelKey &key, ContextState &context, ThreadBlo
 }
 
 static void free_entry(calotype_entry &entry) {
-    count_in(entry.context, Counter::hits, count_hits(entry.index));
+    count_in(entry.context, Counter::hits, use_of(entry.index).hits);
     clear_cells(entry.index);
     free_module(entry.module);
     entry.module = nullptr;

@@ -165,36 +165,31 @@ bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {
     return true;
 }
 
+EntryUse use_of(uint32_t entry_index) {
+    EntryUse sum;
+    for (const ThreadBlock *b = blocks; b; b = b->next) {
+        if (const HoldCell *cell = b->cell(entry_index)) {
+            sum.add(*cell);
+        }
+    }
+    return sum;
+}
+
 uint64_t count_holds(uint32_t entry_index) {
-    uint64_t sum = 0;
-    for (ThreadBlock *b = blocks; b; b = b->next) {
-        if (const HoldCell *cell = b->cell(entry_index)) {
-            const int32_t balance = cell->balance();
-            sum += balance > 0 ? uint64_t(balance) : 0;
+    return use_of(entry_index).holds;
+}
+
+EntryUse use_of_all() {
+    EntryUse sum;
+    for (const ThreadBlock *b = blocks; b; b = b->next) {
+        for (uint32_t i = 0; i < kernel_cache.n_entries; i += ThreadBlock::cells_a_page) {
+            const HoldCell *page = b->cell(i);
+            for (uint32_t n = 0; page && n < ThreadBlock::cells_a_page; n++) {
+                sum.add(page[n]);
+            }
         }
     }
     return sum;
-}
-
-uint64_t count_hits(uint32_t entry_index) {
-    uint64_t sum = 0;
-    for (ThreadBlock *b = blocks; b; b = b->next) {
-        if (const HoldCell *cell = b->cell(entry_index)) {
-            sum += cell->hits.load(std::memory_order_relaxed);
-        }
-    }
-    return sum;
-}
-
-uint64_t last_use(uint32_t entry_index) {
-    uint64_t latest = 0;
-    for (ThreadBlock *b = blocks; b; b = b->next) {
-        if (const HoldCell *cell = b->cell(entry_index)) {
-            const uint64_t use = cell->last_use.load(std::memory_order_relaxed);
-            latest = use > latest ? use : latest;
-        }
-    }
-    return latest;
 }
 
 void clear_cells(uint32_t entry_index) {

@@ -110,10 +110,23 @@ ThreadBlock *first_thread();
 /** Make sure that cell() is not null. The cache's lock is held. False: out of memory. */
 bool ensure_cell(ThreadBlock &thread, uint32_t entry_index);
 
-/** Sums over all threads. The cache's lock is held. */
+/** What all threads have of an entry, or of several. */
+struct EntryUse {
+    uint64_t holds = 0, hits = 0, last = 0;
+
+    void add(const HoldCell &cell) {
+        const int32_t balance = cell.balance();
+        const uint64_t use = cell.last_use.load(std::memory_order_relaxed);
+        holds += balance > 0 ? uint64_t(balance) : 0;
+        hits += cell.hits.load(std::memory_order_relaxed);
+        last = use > last ? use : last;
+    }
+};
+/** The cache's lock is held. */
+EntryUse use_of(uint32_t entry_index);
 uint64_t count_holds(uint32_t entry_index);
-uint64_t count_hits(uint32_t entry_index);
-uint64_t last_use(uint32_t entry_index);
+/** Of all entries together, each cell looked at once. The cache's lock is held. */
+EntryUse use_of_all();
 /** Begin a new use of an entry that nobody holds. The cache's lock is held. */
 void clear_cells(uint32_t entry_index);
 
