@@ -9,3 +9,5 @@ struct PluginUse {
     uint64_t misses, hits;
 };
 using PluginUseFunction = void(PluginUse *use);
+
+extern "C" void plugin_use(PluginUse *use);
