@@ -321,6 +321,11 @@ void release_scope(const DeviceScope &scope) {
     }
 }
 
+ContextRecord *find_record(cl_context context, cl_device_id device) {
+    LockGuard lock(registry_lock);
+    return look_up(context, device);
+}
+
 bool has_any_context() {
     LockGuard lock(registry_lock);
     const ContextRecord *record = first_record;

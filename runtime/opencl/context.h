@@ -75,6 +75,9 @@ void note_unload(ContextRecord &record);
 
 extern const KernelBackend kernel_backend;
 
+/** The record of a context that has not ended, null if there is none. */
+ContextRecord *find_record(cl_context context, cl_device_id device);
+
 /** KernelBackend::has_any and has_context. */
 bool has_any_context();
 bool has_context(void *user_context);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Between host memory and buffers: one call of the driver for each box of the plan
 // (device/copy_plan.h). With the host at one end the copy is complete when it returns; between
-// device copies it is queued.
+// device copies of one context it is queued.
+//
+// What is in another context than that of the call is copied there, by a queue that is made for it,
+// and between two contexts by way of the host: no command of OpenCL knows two.
 #include "runtime/opencl/copy.h"
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/copy_plan.h"
+#include "runtime/device/host_allocation.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/images.h"
@@ -137,13 +141,13 @@ int copy_box(void *closure, const CopyBox &box) {
 
 /** Memory on the host must not be touched after the copy has returned, whether it failed or not,
  * unless the caller has said that it does wait. */
-int finish(const Ends &ends, int code, bool waits) {
-    if ((ends.src_mem && ends.dst_mem) || (!waits && code == 0)) {
+int finish(const DeviceScope &scope, int code, bool waits) {
+    if (!waits && code == 0) {
         return code;
     }
-    const cl_int error = cl().clFinish(queue_of(ends.scope));
+    const cl_int error = cl().clFinish(queue_of(scope));
     if (code == 0 && error != CL_SUCCESS) {
-        set_failure(describe_error(error, "clFinish") << " on " << record_of(ends.scope).tools);
+        set_failure(describe_error(error, "clFinish") << " on " << record_of(scope).tools);
         return calotype_error_code_device_buffer_copy_failed;
     }
     return code;
@@ -169,11 +173,82 @@ bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_dev
     return is_there;
 }
 
+/** Where one end of a copy is worked with, if status() is CALOTYPE_OK: as the call says, or where
+ * its memory is, after all kernels there. The driver may be given that context, which lasts as long
+ * as the memory. */
+class Place {
+    DeviceScope scope;
+    cl_command_queue own_queue = nullptr;
+    calotype_status state = CALOTYPE_OK;
+
+    void go_to(const DeviceMemory &memory) {
+        ContextRecord *record = find_record(memory.context, memory.device);
+        if (record) {
+            state = finish_queues(*record);
+            scope.extra = record;
+        }
+        cl_int error = CL_SUCCESS;
+        own_queue = cl().clCreateCommandQueue(memory.context, memory.device, 0, &error);
+        if (error != CL_SUCCESS) {
+            state = explain(error, "clCreateCommandQueue");
+        }
+        scope.context = memory.context;
+        scope.stream = own_queue;
+    }
+
+public:
+    Place(const DeviceScope &call, const calotype_buffer_t &buf, bool on_device) : scope(call) {
+        if (on_device && memory_of(&buf)->context != call.context) {
+            go_to(*memory_of(&buf));
+        }
+    }
+    ~Place() {
+        if (own_queue) {
+            cl().clFinish(own_queue);
+            cl().clReleaseCommandQueue(own_queue);
+        }
+    }
+    Place(const Place &) = delete;
+    Place &operator=(const Place &) = delete;
+
+    calotype_status status() const {
+        return state;
+    }
+    const DeviceScope &get() const {
+        return scope;
+    }
+    bool is_elsewhere() const {
+        return own_queue;
+    }
+};
+
+int copy_by_host(const DeviceScope &from, const calotype_buffer_t &src, const DeviceScope &to,
+                 const calotype_buffer_t &dst) {
+    calotype_buffer_t between = src;
+    between.host = nullptr;
+    int code = allocate_host_copy(to.user_context, &between);
+    code = code ? code : copy_elements(from, src, true, between, false);
+    code = code ? code : copy_elements(to, between, false, dst, true);
+    free_host_copy(to.user_context, &between);
+    return code;
+}
+
 int copy(void *user_context, const calotype_buffer_t *src, bool from_device,
          const calotype_buffer_t *dst, bool to_device, bool waits = true) {
     Scope scope(user_context);
-    return scope.is_open() ? copy_elements(scope.get(), *src, from_device, *dst, to_device, waits)
-                           : calotype_error_code_device_buffer_copy_failed;
+    if (!scope.is_open()) {
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    const Place from(scope.get(), *src, from_device), to(scope.get(), *dst, to_device);
+    if (from.status() || to.status()) {
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    if (from_device && to_device && from.get().context != to.get().context) {
+        return copy_by_host(from.get(), *src, to.get(), *dst);
+    }
+    const Place &place = from_device ? from : to;
+    return copy_elements(place.get(), *src, from_device, *dst, to_device,
+                         waits || place.is_elsewhere());
 }
 
 bool names_queue(const void *user_context) {
@@ -193,11 +268,19 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
     if (!has_end(scope, src, from_device) || !has_end(scope, dst, to_device)) {
         return calotype_error_code_device_buffer_copy_failed;
     }
+    // Whoever needs the context's work to be done waits for its queues, which are kept as long as
+    // modules are loaded.
+    const bool is_between = from_device && to_device;
+    if (is_between && note_queue(record_of(scope), queue_of(scope)) != CALOTYPE_OK) {
+        return calotype_error_code_device_buffer_copy_failed;
+    }
+    waits = is_between ? record_of(scope).modules.load(std::memory_order_relaxed) == 0 : waits;
     const DeviceMemory none = {};
     const DeviceMemory &from = from_device ? *memory_of(&src) : none;
     const DeviceMemory &to = to_device ? *memory_of(&dst) : none;
     if (from.is_image || to.is_image) {
-        return copy_images(scope, src, from_device, dst, to_device);
+        const int code = copy_images(scope, src, from_device, dst, to_device);
+        return is_between ? finish(scope, code, waits) : code;
     }
     CopyPlan plan;
     if (!plan_copy(src, dst, &plan)) {
@@ -206,7 +289,7 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
         return calotype_error_code_device_buffer_copy_failed;
     }
     Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};
-    return finish(ends, for_each_box(plan, INT64_MAX, copy_box, &ends), waits);
+    return finish(scope, for_each_box(plan, INT64_MAX, copy_box, &ends), waits);
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {

@@ -175,6 +175,7 @@ const calotype_device_interface_impl_t impl = {
     .kernels = &kernel_backend,
     .copy_to_host_async = copy_to_host_async,
     .copy_to_device_async = copy_to_device_async,
+    .locate = locate,
 };
 
 const calotype_device_interface_impl_t image_impl = {
@@ -197,6 +198,7 @@ const calotype_device_interface_impl_t image_impl = {
     .kernels = &kernel_backend,
     .copy_to_host_async = copy_to_host_async,
     .copy_to_device_async = copy_to_device_async,
+    .locate = locate,
 };
 
 constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);

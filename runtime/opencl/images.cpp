@@ -173,8 +173,14 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
                     << buf->type << " on " << record_of(scope.get()).tools);
         return calotype_error_code_device_malloc_failed;
     }
-    buf->device = make_handle(
-        {mem, 0, bytes_to_allocate(*buf), context_of(scope.get()), true, true, {0, 0, 0}});
+    buf->device = make_handle({mem,
+                               0,
+                               bytes_to_allocate(*buf),
+                               context_of(scope.get()),
+                               record_of(scope.get()).device,
+                               true,
+                               true,
+                               {0, 0, 0}});
     if (!buf->device) {
         cl().clReleaseMemObject(mem);
         return calotype_error_code_device_malloc_failed;
@@ -219,8 +225,14 @@ int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     if (!scope.is_open() || !find_shape(*buf, &shape) || !fits(mem, *buf, shape)) {
         return calotype_error_code_device_wrap_native_failed;
     }
-    buf->device = make_handle(
-        {mem, 0, bytes_to_allocate(*buf), context_of(scope.get()), false, true, {0, 0, 0}});
+    buf->device = make_handle({mem,
+                               0,
+                               bytes_to_allocate(*buf),
+                               context_of(scope.get()),
+                               record_of(scope.get()).device,
+                               false,
+                               true,
+                               {0, 0, 0}});
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

@@ -173,6 +173,21 @@ calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memo
     return CALOTYPE_E_INVALID;
 }
 
+int locate(void *user_context, const calotype_buffer_t *buf, bool *is_here) {
+    const DeviceMemory &memory = *memory_of(buf);
+    Scope scope(user_context);
+    if (!scope.is_open()) {
+        return calotype_error_code_gpu_device_error;
+    }
+    *is_here = memory.context == scope.get().context;
+    if (*is_here || memory.is_owned) {
+        return 0;
+    }
+    set_failure("the buffer is in another OpenCL context than that of the call; it is a part of a "
+                "buffer or the application's, so it is not moved");
+    return calotype_error_code_gpu_device_error;
+}
+
 int device_malloc(void *user_context, calotype_buffer_t *buf) {
     Scope scope(user_context);
     if (!scope.is_open()) {
@@ -182,6 +197,7 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
     memory.size = bytes_to_allocate(*buf);
     memory.offset = uint64_t(bytes_before_origin(*buf));
     memory.context = context_of(scope.get());
+    memory.device = record_of(scope.get()).device;
     memory.is_owned = true;
     if (int code = allocate(scope.get(), memory.size, &memory.mem)) {
         return code;
@@ -288,6 +304,7 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
                                uint64_t(bytes_before_origin(*buf)),
                                size,
                                context_of(scope.get()),
+                               record_of(scope.get()).device,
                                false,
                                false,
                                {}});

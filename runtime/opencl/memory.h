@@ -16,6 +16,7 @@ struct DeviceMemory {
     uint64_t offset;     ///< in bytes, of the element at the mins; not of images
     uint64_t size;       ///< of the whole memory object
     cl_context context;  ///< where it is, which lasts as long as it does
+    cl_device_id device;
     bool is_owned;       ///< not wrapped, not a crop
     bool is_image;
     uint32_t origin[3];  ///< of images: the element at the mins
@@ -33,6 +34,7 @@ calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memo
 
 /** @name Members of calotype_device_interface_impl_t */
 /**@{*/
+int locate(void *user_context, const calotype_buffer_t *buf, bool *is_here);
 int device_malloc(void *user_context, calotype_buffer_t *buf);
 int device_free(void *user_context, calotype_buffer_t *buf);
 int device_and_host_malloc(void *user_context, calotype_buffer_t *buf);

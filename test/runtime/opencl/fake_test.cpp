@@ -161,20 +161,75 @@ TEST_F(FakeOpenClTest, a_device_context_without_a_queue_is_refused) {
     own.end();
 }
 
-TEST_F(FakeOpenClTest, a_buffer_of_another_context_is_refused) {
+/// Only the device has the elements then.
+void leave_on_device(Buffer<int> &buffer) {
+    memset(buffer.data(), 0, buffer.size_in_bytes());
+    buffer.set_device_dirty();
+}
+
+int sum_of(Buffer<int> &buffer) {
+    int sum = 0;
+    buffer.for_each_value([&](int value) { sum += value; });
+    return sum;
+}
+
+TEST_F(FakeOpenClTest, a_buffer_of_another_context_moves) {
     OwnContext own;
-    Buffer<int> buffer(4);
-    buffer.fill(1);
-    ASSERT_EQ(buffer.device_malloc(opencl()), 0);
-    buffer.set_host_dirty();
-    EXPECT_NE(buffer.copy_to_device(opencl(), &own.as_user_context), 0);
-    EXPECT_NE(errors().find("the buffer is in another OpenCL context than that of the call"),
-              std::string::npos);
-    buffer.set_host_dirty(false);
-    buffer.device_free();
+    for (const calotype_device_interface_t *kind :
+         {opencl(), calotype_opencl_image_device_interface()}) {
+        Buffer<int> buffer(4, 3);
+        buffer.fill(1);
+            ASSERT_EQ(buffer.copy_to_device(kind), 0);
+        leave_on_device(buffer);
+        ASSERT_EQ(buffer.copy_to_device(kind, &own.as_user_context), 0) << errors();
+        EXPECT_EQ(fake().live("mem"), 1);
+        ASSERT_EQ(buffer.copy_to_host(&own.as_user_context), 0);
+        EXPECT_EQ(sum_of(buffer), 12);
+        // Back, with what the host has meanwhile.
+        buffer.fill(2);
+            ASSERT_EQ(buffer.copy_to_device(kind), 0);
+        leave_on_device(buffer);
+        // To the host from where it is, whatever the call works in.
+        ASSERT_EQ(buffer.copy_to_host(&own.as_user_context), 0);
+        EXPECT_EQ(sum_of(buffer), 24);
+        EXPECT_EQ(buffer.device_free(), 0);
+    }
     const uint64_t id = own.uid();
     own.end();
     EXPECT_FALSE(backend().is_alive(id));
+}
+
+TEST_F(FakeOpenClTest, buffers_of_two_contexts_are_copied_by_way_of_the_host) {
+    OwnContext own;
+    Buffer<int> a(8), b(8);
+    a.fill(3);
+    ASSERT_EQ(a.copy_to_device(opencl(), &own.as_user_context), 0);
+    leave_on_device(a);
+    ASSERT_EQ(calotype_buffer_copy(nullptr, a, opencl(), b), 0) << errors();
+    ASSERT_EQ(b.copy_to_host(), 0);
+    EXPECT_EQ(sum_of(b), 24);
+    a.set_device_dirty(false);
+    EXPECT_EQ(a.device_free(), 0);
+    EXPECT_EQ(b.device_free(), 0);
+    own.end();
+}
+
+TEST_F(FakeOpenClTest, a_part_of_a_buffer_of_another_context_is_refused) {
+    OwnContext own;
+    Buffer<int> buffer(4);
+    buffer.fill(1);
+    buffer.set_host_dirty();
+    ASSERT_EQ(buffer.copy_to_device(opencl()), 0);
+    {
+        Buffer<int> part = buffer.cropped(0, 1, 2);
+        part.set_host_dirty();
+        EXPECT_NE(part.copy_to_device(opencl(), &own.as_user_context), 0);
+        EXPECT_NE(errors().find("the buffer is in another OpenCL context than that of the call; it "
+                                "is a part of a buffer or the application's, so it is not moved"),
+                  std::string::npos);
+    }
+    buffer.device_free();
+    own.end();
 }
 
 int acquires = 0, releases = 0;
