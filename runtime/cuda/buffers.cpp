@@ -162,23 +162,14 @@ int locate_buffer(void *user_context, const calotype_buffer_t *buf, bool *is_her
 
 int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
     (void)user_context;
-    int64_t offset = 0;
-    for (int d = 0; d < src->dimensions; d++) {
-        offset += (int64_t(dst->dim[d].min) - src->dim[d].min) * src->dim[d].stride;
-    }
-    dst->device = src->device + uint64_t(offset * src->type.bytes());
+    dst->device = src->device + uint64_t(bytes_to_part(*src, *dst));
     return 0;
 }
 
 int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                  calotype_buffer_t *dst) {
     (void)user_context;
-    int64_t offset = 0;
-    for (int d = 0; d < src->dimensions; d++) {
-        const int64_t at = d == slice_dim ? slice_pos : dst->dim[d < slice_dim ? d : d - 1].min;
-        offset += (at - src->dim[d].min) * src->dim[d].stride;
-    }
-    dst->device = src->device + uint64_t(offset * src->type.bytes());
+    dst->device = src->device + uint64_t(bytes_to_part(*src, *dst, slice_dim, slice_pos));
     return 0;
 }
 

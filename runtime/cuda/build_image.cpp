@@ -10,21 +10,12 @@
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/cuda/device_symbols.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/linkable_files.h"
 
 namespace calotype {
 namespace runtime {
 
 namespace {
-
-/** Whether there is device code in it, as opposed to callbacks alone. */
-bool has_code(const calotype_linkable_desc &linkable) {
-    for (uint32_t i = 0; i < linkable.n_images; i++) {
-        if (linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
-            return true;
-        }
-    }
-    return false;
-}
 
 bool needs_link(const calotype_module_desc &desc) {
     for (uint32_t i = 0; i < desc.n_linkables; i++) {

@@ -7,6 +7,7 @@
 #include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/linkable_files.h"
 
 namespace calotype {
 namespace runtime {
@@ -42,14 +43,6 @@ bool is_of_device_runtime(const char *name, size_t length) {
     return length > 4 && strncmp(name, "NRT_", 4) == 0;
 }
 
-bool has_nrt(const calotype_module_desc &desc) {
-    bool result = desc.flags & CALOTYPE_MOD_NRT;
-    for (uint32_t i = 0; i < desc.n_linkables; i++) {
-        result |= (desc.linkables[i]->flags & CALOTYPE_LK_NRT) != 0;
-    }
-    return result;
-}
-
 /** False if the log tells of none. */
 bool explain_undefined(const LinkPlan &plan, const char *linker_log, Text &text) {
     UndefinedSymbols symbols(linker_log);
@@ -60,7 +53,7 @@ bool explain_undefined(const LinkPlan &plan, const char *linker_log, Text &text)
         any = true;
         text << "module '" << plan.desc->name << "': device function '";
         text.append(name, length);
-        if (is_of_device_runtime(name, length) && !has_nrt(*plan.desc)) {
+        if (is_of_device_runtime(name, length) && !uses_nrt(*plan.desc)) {
             text << "' belongs to the device runtime, which is not linked; add 'nrt' to the "
                     "linkable that calls it\n";
         } else {

@@ -26,21 +26,22 @@ struct Primary {
 constinit Primary primaries[max_devices];
 
 /** What a thread met last, so that the next acquire need not search. */
-struct Recent {
+struct LastFound {
     ContextInfo *info;
     CUcontext context;
     uint64_t number, uid;
 };
-constinit thread_local Recent recent = {nullptr, nullptr, 0, 0};
+constinit thread_local LastFound last_found = {nullptr, nullptr, 0, 0};
 /** One bit for each enter() that has not ended: whether it pushed the context. */
 thread_local uint64_t pushed;
 
 /** Whether the record still is that of what the thread met last. */
-bool is_current(const Recent &recent) {
-    return recent.info && recent.info->uid.load(std::memory_order_acquire) == recent.uid;
+bool is_current(const LastFound &last_found) {
+    return last_found.info &&
+           last_found.info->uid.load(std::memory_order_acquire) == last_found.uid;
 }
 
-/** Fill in `recent` for a context that a call has named. */
+/** Fill in `last_found` for a context that a call has named. */
 calotype_status meet(CUcontext context) {
     uint64_t number = 0;
     const CUresult code = driver_number(context, &number);
@@ -48,14 +49,14 @@ calotype_status meet(CUcontext context) {
         note_failure("cuCtxGetId", code);
         return status_of(code);
     }
-    if (recent.context == context && recent.number == number && is_current(recent)) {
+    if (last_found.context == context && last_found.number == number && is_current(last_found)) {
         return CALOTYPE_OK;
     }
-    recent = {};
+    last_found = {};
     ContextInfo *info = nullptr;
     const calotype_status status = find_or_add(context, number, &info);
     if (status == CALOTYPE_OK) {
-        recent = {info, context, number, info->uid.load(std::memory_order_relaxed)};
+        last_found = {info, context, number, info->uid.load(std::memory_order_relaxed)};
     }
     return status;
 }
@@ -216,7 +217,7 @@ inline CUcontext context_asked_for(void *user_context, const calotype_device_con
 inline bool acquire_again(const Driver &driver, void *user_context, DeviceScope *scope) {
     const calotype_device_context *given = given_context(user_context);
     const CUcontext context = context_asked_for(user_context, given);
-    const Recent &last = recent;
+    const LastFound &last = last_found;
     unsigned long long number = 0;
     if (!context || context != last.context || !driver.cuCtxGetId ||
         driver.cuCtxGetId(context, &number) != CUDA_SUCCESS || number != last.number ||
@@ -240,8 +241,8 @@ calotype_status fill_scope(void *user_context, CUcontext context, DeviceScope *s
     }
     const calotype_status status = meet(context);
     if (status == CALOTYPE_OK) {
-        ContextInfo *info = recent.info;
-        *scope = {user_context, context, recent.uid, stream, info->device->device, info};
+        ContextInfo *info = last_found.info;
+        *scope = {user_context, context, last_found.uid, stream, info->device->device, info};
     }
     return status;
 }
@@ -337,8 +338,8 @@ bool acquire_existing(void *user_context, DeviceScope *scope) {
 }
 
 bool is_in_only_context(void *user_context) {
-    return context_records() == 1 && are_hooks_standard() && recent.info &&
-           context_asked_for(user_context, given_context(user_context)) == recent.context;
+    return context_records() == 1 && are_hooks_standard() && last_found.info &&
+           context_asked_for(user_context, given_context(user_context)) == last_found.context;
 }
 
 bool has_context(void *user_context) {

@@ -243,13 +243,13 @@ bool begin_use(ContextInfo &info, uint64_t uid) {
 void end_use(ContextInfo &info) {
     if (info.users.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
         info.uid.load(std::memory_order_seq_cst) == 0) {
-        wake(info.users, everyone);
+        futex_wake(info.users, everyone);
     }
 }
 
 void await_users(ContextInfo &info) {
     while (const uint32_t users = info.users.load(std::memory_order_seq_cst)) {
-        wait_on(info.users, users);
+        futex_wait(info.users, users);
     }
 }
 

@@ -2,7 +2,7 @@
 #include "runtime/device/checks.h"
 
 #include "runtime/abi/hooks.h"
-#include "runtime/device/device_copy.h"
+#include "runtime/device/buffer_lock.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/text.h"
 
@@ -19,7 +19,7 @@ int report_code(void *user_context, int code, const Text &why) {
     if (!why.empty()) {
         message << ": " << why.c_str();
     }
-    let_go_of_buffers();
+    unlock_thread_buffers();
     report_error(user_context, message.c_str());
     return code;
 }
@@ -29,7 +29,7 @@ int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *r
     if (buf && has_memory == has_interface && !(buf->host_dirty() && buf->device_dirty())) {
         return 0;
     }
-    let_go_of_buffers();
+    unlock_thread_buffers();
     return !buf                          ? calotype_error_buffer_is_null(user_context, routine)
            : has_memory == has_interface ? calotype_error_host_and_device_dirty(user_context)
            : has_memory                  ? calotype_error_no_device_interface(user_context)

@@ -2,178 +2,25 @@
 // Copies between host and device copies of buffers, guided by the dirty bits.
 //
 // Two threads may bring the same buffer up to date at once (an input of two pipelines), or copy it
-// to others, so they do it one after the other. A buffer that is up to date is found so without a
+// to others, so they lock it (buffer_lock.h). A buffer that is up to date is found so without a
 // lock: what is looked at for that is written by atomic stores, the dirty bit after the copy that
 // it speaks of.
 #include "runtime/device/device_copy.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/buffer_lock.h"
 #include "runtime/device/checks.h"
 #include "runtime/device/device_buffer.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_copy.h"
-#include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
 namespace {
 
-// ---- one after the other ---------------------------------------------------------------------
-
-/** A thread's turn with a buffer: as long as it lasts, others wait for theirs. Turns with different
- * buffers do not touch each other, whatever they copy; one with none (null) touches nobody. */
-class Turn {
-public:
-    explicit Turn(const calotype_buffer_t *buf) : buf(buf), outer(innermost) {
-        begin();
-        innermost = this;
-    }
-    ~Turn() {
-        end();
-        innermost = outer;
-    }
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
-
-    void begin();
-    /** Nothing to do where it has ended. */
-    void end();
-    /** After what may have ended it. */
-    void resume() {
-        if (!is_on) {
-            begin();
-            innermost = this;
-        }
-    }
-    static void end_all_of_thread() {
-        for (Turn *turn = innermost; turn; turn = turn->outer) {
-            turn->end();
-        }
-        innermost = nullptr;
-    }
-
-private:
-    const calotype_buffer_t *buf;
-    Turn *outer;  ///< of the same thread
-    Turn *next = nullptr;
-    bool is_on = false;
-
-    static thread_local Turn *innermost;
-    friend struct Turns;
-};
-
-constinit thread_local Turn *Turn::innermost = nullptr;
-
-/** Turns with two buffers, which may be the same. All threads begin them in the order of addresses,
- * so none waits for another in a circle. */
-class TurnWithBoth {
-public:
-    TurnWithBoth(const calotype_buffer_t *a, const calotype_buffer_t *b)
-        : first(is_before(a, b) ? a : b), second(later(a, b)) {
-    }
-    void resume() {
-        first.resume();
-        second.resume();
-    }
-
-private:
-    static bool is_before(const calotype_buffer_t *a, const calotype_buffer_t *b) {
-        return reinterpret_cast<uintptr_t>(a) < reinterpret_cast<uintptr_t>(b);
-    }
-    static const calotype_buffer_t *later(const calotype_buffer_t *a, const calotype_buffer_t *b) {
-        return a == b ? nullptr : is_before(a, b) ? b : a;
-    }
-    Turn first, second;
-};
-
-/** The turns that are on with some of all buffers. The lock is held for a few steps at a time. */
-struct alignas(64) Turns {
-    Mutex lock;
-    Word ended{0};  ///< changes when one ends that others wait for
-    uint32_t waiters = 0;
-    Turn *first = nullptr;
-
-    bool has(const calotype_buffer_t *buf) const {
-        const Turn *turn = first;
-        while (turn && turn->buf != buf) {
-            turn = turn->next;
-        }
-        return turn;
-    }
-    /** A child process may have forgotten it. */
-    void remove(const Turn &turn) {
-        Turn **link = &first;
-        while (*link && *link != &turn) {
-            link = &(*link)->next;
-        }
-        if (*link) {
-            *link = turn.next;
-        }
-    }
-};
-constinit Turns turns[64];
-
-Turns &turns_with(const calotype_buffer_t *buf) {
-    return turns[reinterpret_cast<uintptr_t>(buf) * uint64_t(0x9e3779b97f4a7c15) >> 58];
-}
-
-/** In a child process, which has none of the threads whose turn it was. */
-void forget_turns() {
-    memset(static_cast<void *>(turns), 0, sizeof turns);
-}
-
-void install_fork_handler_once() {
-    static constinit std::atomic<bool> is_installed{false};
-    if (!is_installed.load(std::memory_order_relaxed) && !is_installed.exchange(true)) {
-        pthread_atfork(nullptr, nullptr, forget_turns);
-    }
-}
-
-void Turn::begin() {
-    if (!buf) {
-        return;
-    }
-    install_fork_handler_once();
-    Turns &with = turns_with(buf);
-    LockGuard guard(with.lock);
-    while (with.has(buf)) {
-        const uint32_t seen = with.ended.load(std::memory_order_relaxed);
-        with.waiters++;
-        {
-            const Unlocked unlocked(with.lock);
-            wait_on(with.ended, seen);
-        }
-        with.waiters--;
-    }
-    next = with.first;
-    with.first = this;
-    is_on = true;
-}
-
-void Turn::end() {
-    if (!is_on) {
-        return;
-    }
-    is_on = false;
-    Turns &with = turns_with(buf);
-    bool has_waiters = false;
-    {
-        LockGuard guard(with.lock);
-        with.remove(*this);
-        has_waiters = with.waiters != 0;
-        with.ended.fetch_add(has_waiters, std::memory_order_relaxed);
-    }
-    if (has_waiters) {
-        wake(with.ended, everyone);
-    }
-}
-
-// ---- what is looked at without a turn --------------------------------------------------------
+// ---- what is looked at without a lock --------------------------------------------------------
 
 const calotype_device_interface_t *interface_of(const calotype_buffer_t &buf) {
     return __atomic_load_n(&buf.device_interface, __ATOMIC_ACQUIRE);
@@ -202,17 +49,16 @@ bool is_up_to_date_on_device(const calotype_buffer_t &buf,
            !has_flag(buf, calotype_buffer_flag_host_dirty);
 }
 
-// ---- in a turn -------------------------------------------------------------------------------
+// ---- with the buffer locked ------------------------------------------------------------------
 
 enum class Waiting { Waits, Async };
 
-/** In a turn with the buffer. */
 int bring_to_host(void *user_context, calotype_buffer_t *buf, Waiting waiting = Waiting::Waits) {
     if (!buf->device_dirty()) {
         return 0;
     }
     if (!buf->device_interface) {
-        let_go_of_buffers();
+        unlock_thread_buffers();
         return calotype_error_no_device_interface(user_context);
     }
     const calotype_device_interface_impl_t &impl = *buf->device_interface->impl;
@@ -241,14 +87,14 @@ int leave_device(void *user_context, calotype_buffer_t *buf) {
 }
 
 /** Give the buffer device memory, which is allocated under the name of another: for lack of memory
- * modules may be unloaded, and what their callbacks do ends the turn. */
-template<typename AnyTurn>
+ * modules may be unloaded, whose callbacks run with the buffer unlocked. */
+template<typename Lock>
 int enter_device(void *user_context, calotype_buffer_t *buf,
-                 const calotype_device_interface_t *device_interface, AnyTurn &turn) {
+                 const calotype_device_interface_t *device_interface, Lock &lock) {
     const FailureScope failures;
     calotype_buffer_t fresh = *buf;
     int code = allocate_on_device(user_context, &fresh, device_interface);
-    turn.resume();
+    lock.relock();
     if (!buf->device) {
         if (code == 0) {
             set_device(buf, fresh.device, fresh.device_interface);
@@ -271,13 +117,13 @@ bool is_here(void *user_context, const calotype_buffer_t &buf,
 }
 
 /** The device copy goes to where the call works, from another device of the same kind. */
-int move_here(void *user_context, calotype_buffer_t *buf, Turn &turn) {
+int move_here(void *user_context, calotype_buffer_t *buf, BufferLock &lock) {
     const calotype_device_interface_t *device_interface = buf->device_interface;
     const FailureScope failures;
     calotype_buffer_t old = *buf, fresh = *buf;
     fresh.device = 0;
     int code = allocate_on_device(user_context, &fresh, device_interface);
-    turn.resume();
+    lock.relock();
     if (code == 0 && buf->device == old.device) {
         const calotype_device_interface_impl_t &impl = *device_interface->impl;
         code =
@@ -300,11 +146,11 @@ int move_here(void *user_context, calotype_buffer_t *buf, Turn &turn) {
 }
 
 int move_if_elsewhere(void *user_context, calotype_buffer_t *buf,
-                      const calotype_device_interface_t *device_interface, Turn &turn) {
+                      const calotype_device_interface_t *device_interface, BufferLock &lock) {
     int code = 0;
     while (!is_here(user_context, *buf, device_interface, &code)) {
         code = code ? report_code(user_context, calotype_error_code_copy_to_device_failed)
-                    : move_here(user_context, buf, turn);
+                    : move_here(user_context, buf, lock);
         if (code != 0) {
             return code;
         }
@@ -313,16 +159,16 @@ int move_if_elsewhere(void *user_context, calotype_buffer_t *buf,
 }
 
 int bring_to_device(void *user_context, calotype_buffer_t *buf,
-                    const calotype_device_interface_t *device_interface, Turn &turn,
+                    const calotype_device_interface_t *device_interface, BufferLock &lock,
                     Waiting waiting) {
     while (!buf->device || buf->device_interface != device_interface) {
         const int code = buf->device ? leave_device(user_context, buf)
-                                     : enter_device(user_context, buf, device_interface, turn);
+                                     : enter_device(user_context, buf, device_interface, lock);
         if (code != 0) {
             return code;
         }
     }
-    if (int code = move_if_elsewhere(user_context, buf, device_interface, turn)) {
+    if (int code = move_if_elsewhere(user_context, buf, device_interface, lock)) {
         return code;
     }
     if (buf->host_dirty()) {
@@ -341,7 +187,7 @@ int bring_to_device(void *user_context, calotype_buffer_t *buf,
 
 int copy_host_to_host(void *user_context, calotype_buffer_t *src, calotype_buffer_t *dst) {
     if (!src->host || !dst->host) {
-        let_go_of_buffers();
+        unlock_thread_buffers();
         return calotype_error_host_is_null(user_context, src->host ? "destination" : "source");
     }
     copy_common_elements(*src, *dst);
@@ -378,12 +224,12 @@ int check_copy(void *user_context, const calotype_buffer_t *src, const calotype_
         }
     }
     if (src->dimensions != dst->dimensions) {
-        let_go_of_buffers();
+        unlock_thread_buffers();
         return calotype_error_bad_dimensions(user_context, "destination of copy", dst->dimensions,
                                              src->dimensions);
     }
     if (src->type.bytes() != dst->type.bytes()) {
-        let_go_of_buffers();
+        unlock_thread_buffers();
         return calotype_error_bad_type(user_context, "destination of copy", dst->type.as_u32(),
                                        src->type.as_u32());
     }
@@ -392,9 +238,9 @@ int check_copy(void *user_context, const calotype_buffer_t *src, const calotype_
 
 /** The buffer is to have memory there, and nowhere else. */
 int allocate_there(void *user_context, calotype_buffer_t *buf,
-                   const calotype_device_interface_t *device_interface, TurnWithBoth &turn) {
+                   const calotype_device_interface_t *device_interface, BufferPairLock &lock) {
     while (!buf->device) {
-        if (int code = enter_device(user_context, buf, device_interface, turn)) {
+        if (int code = enter_device(user_context, buf, device_interface, lock)) {
             return code;
         }
     }
@@ -405,10 +251,6 @@ int allocate_there(void *user_context, calotype_buffer_t *buf,
 
 }  // namespace
 
-void calotype::runtime::let_go_of_buffers() {
-    Turn::end_all_of_thread();
-}
-
 static int copy_to_host(void *user_context, calotype_buffer_t *buf, const char *function,
                         Waiting waiting) {
     if (!buf) {
@@ -418,7 +260,7 @@ static int copy_to_host(void *user_context, calotype_buffer_t *buf, const char *
         return 0;
     }
     const FailureScope failures;
-    Turn turn(buf);
+    BufferLock lock(buf);
     const int code = check_buffer(user_context, buf, function);
     return code ? code : bring_to_host(user_context, buf, waiting);
 }
@@ -435,16 +277,16 @@ static int copy_to_device(void *user_context, calotype_buffer_t *buf,
         return 0;
     }
     const FailureScope failures;
-    Turn turn(buf);
+    BufferLock lock(buf);
     if ((code = check_buffer(user_context, buf, function)) != 0) {
         return code;
     }
     device_interface = device_interface ? device_interface : buf->device_interface;
     if (!device_interface) {
-        let_go_of_buffers();
+        unlock_thread_buffers();
         return calotype_error_no_device_interface(user_context);
     }
-    return bring_to_device(user_context, buf, device_interface, turn, waiting);
+    return bring_to_device(user_context, buf, device_interface, lock, waiting);
 }
 
 int calotype::runtime::bring_here(void *user_context, calotype_buffer_t *buf) {
@@ -454,8 +296,8 @@ int calotype::runtime::bring_here(void *user_context, calotype_buffer_t *buf) {
         return 0;
     }
     const FailureScope failures;
-    Turn turn(buf);
-    return move_if_elsewhere(user_context, buf, device_interface, turn);
+    BufferLock lock(buf);
+    return move_if_elsewhere(user_context, buf, device_interface, lock);
 }
 
 CALOTYPE_WEAK int calotype_copy_to_host(void *user_context, calotype_buffer_t *buf) {
@@ -486,10 +328,10 @@ CALOTYPE_WEAK int calotype_buffer_copy(void *user_context, calotype_buffer_t *sr
         return check_buffer(user_context, nullptr, "calotype_buffer_copy");
     }
     const FailureScope failures;
-    TurnWithBoth turn(src, dst);
+    BufferPairLock lock(src, dst);
     int code = check_copy(user_context, src, dst);
     if (code == 0 && dst_device_interface) {
-        code = allocate_there(user_context, dst, dst_device_interface, turn);
+        code = allocate_there(user_context, dst, dst_device_interface, lock);
     }
     if (code != 0) {
         return code;

@@ -6,10 +6,6 @@
 namespace calotype {
 namespace runtime {
 
-/** Before code of others runs on this thread, which may wait for threads that want the buffers that
- * this thread is bringing up to date: they need not wait for it any more. */
-void let_go_of_buffers();
-
 /** Move the device copy, if there is one, to where the call works, should it be on another device
  * of the same kind. Reports failures. */
 int bring_here(void *user_context, calotype_buffer_t *buf);

@@ -27,6 +27,16 @@ int64_t bytes_before_origin(const calotype_buffer_t &buf) {
     return has_elements(buf) ? -buf.begin_offset() * buf.type.bytes() : 0;
 }
 
+int64_t bytes_to_part(const calotype_buffer_t &whole, const calotype_buffer_t &part, int slice_dim,
+                      int slice_pos) {
+    int64_t elements = 0;
+    for (int d = 0, of_part = 0; d < whole.dimensions; d++) {
+        const int32_t begin = d == slice_dim ? slice_pos : part.dim[of_part++].min;
+        elements += (int64_t(begin) - whole.dim[d].min) * whole.dim[d].stride;
+    }
+    return elements * whole.type.bytes();
+}
+
 int allocate_host_copy(void *user_context, calotype_buffer_t *buf) {
     if (buf->host) {
         return 0;

@@ -34,6 +34,23 @@ bool has_files(const calotype_module_desc &desc) {
 
 }  // namespace
 
+bool has_code(const calotype_linkable_desc &linkable) {
+    for (uint32_t i = 0; i < linkable.n_images; i++) {
+        if (linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool uses_nrt(const calotype_module_desc &desc) {
+    bool uses = desc.flags & CALOTYPE_MOD_NRT;
+    for (uint32_t i = 0; i < desc.n_linkables; i++) {
+        uses |= (desc.linkables[i]->flags & CALOTYPE_LK_NRT) != 0;
+    }
+    return uses;
+}
+
 LinkableFiles::~LinkableFiles() {
     while (Block *block = blocks) {
         blocks = block->next;

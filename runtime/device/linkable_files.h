@@ -8,6 +8,11 @@
 namespace calotype {
 namespace runtime {
 
+/** Whether there is device code in it, as opposed to callbacks alone. */
+bool has_code(const calotype_linkable_desc &linkable);
+/** Whether the description says that the device runtime is linked in. */
+bool uses_nrt(const calotype_module_desc &desc);
+
 /** A module's description with all images of its linkables in memory, for as long as this lives. */
 class LinkableFiles {
 public:
@@ -17,7 +22,7 @@ public:
     LinkableFiles &operator=(const LinkableFiles &) = delete;
 
     /** Read what is needed. A file that is missing, or not what it was when the module was
-     * generated, is an error, described in the log, with CALOTYPE_E_LOAD. */
+     * generated, is an error with CALOTYPE_E_LOAD. */
     calotype_status read(const calotype_module_desc &desc);
     /** After that; the same as given where nothing is in files. */
     const calotype_module_desc &desc() const {

@@ -24,19 +24,19 @@ namespace calotype {
 namespace runtime {
 
 #if defined(__linux__)
-void wait_on(const Word &word, uint32_t expected) {
+void futex_wait(const FutexWord &word, uint32_t expected) {
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
-void wake(const Word &word, int count) {
+void futex_wake(const FutexWord &word, int count) {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
 }
 #else
-void wait_on(const Word &, uint32_t) {
+void futex_wait(const FutexWord &, uint32_t) {
     sched_yield();
 }
 
-void wake(const Word &, int) {
+void futex_wake(const FutexWord &, int) {
 }
 #endif
 
@@ -50,7 +50,7 @@ void Mutex::lock_contended() {
         relax();
     }
     while (state.exchange(2, std::memory_order_acquire) != 0) {
-        wait_on(state, 2);
+        futex_wait(state, 2);
     }
 }
 
@@ -59,15 +59,15 @@ void Mutex::lock_contended() {
 
 using namespace calotype::runtime;
 
-static_assert(sizeof(Mutex) <= sizeof(calotype_mutex) && sizeof(Word) <= sizeof(calotype_cond),
+static_assert(sizeof(Mutex) <= sizeof(calotype_mutex) && sizeof(FutexWord) <= sizeof(calotype_cond),
               "the public structures must hold ours");
 
 static Mutex &as_mutex(calotype_mutex *mutex) {
     return *reinterpret_cast<Mutex *>(mutex);
 }
 
-static Word &as_word(calotype_cond *cond) {
-    return *reinterpret_cast<Word *>(cond);
+static FutexWord &as_word(calotype_cond *cond) {
+    return *reinterpret_cast<FutexWord *>(cond);
 }
 
 CALOTYPE_WEAK void calotype_mutex_lock(calotype_mutex *mutex) {
@@ -80,18 +80,18 @@ CALOTYPE_WEAK void calotype_mutex_unlock(calotype_mutex *mutex) {
 
 CALOTYPE_WEAK void calotype_cond_signal(calotype_cond *cond) {
     as_word(cond).fetch_add(1, std::memory_order_release);
-    wake(as_word(cond), 1);
+    futex_wake(as_word(cond), 1);
 }
 
 CALOTYPE_WEAK void calotype_cond_broadcast(calotype_cond *cond) {
     as_word(cond).fetch_add(1, std::memory_order_release);
-    wake(as_word(cond), everyone);
+    futex_wake(as_word(cond), everyone);
 }
 
 CALOTYPE_WEAK void calotype_cond_wait(calotype_cond *cond, calotype_mutex *mutex) {
     const uint32_t seen = as_word(cond).load(std::memory_order_acquire);
     calotype_mutex_unlock(mutex);
-    wait_on(as_word(cond), seen);
+    futex_wait(as_word(cond), seen);
     calotype_mutex_lock(mutex);
 }
 

@@ -9,12 +9,12 @@
 namespace calotype {
 namespace runtime {
 
-using Word = std::atomic<uint32_t>;
+using FutexWord = std::atomic<uint32_t>;
 
 /** Sleep while `word` holds `expected`, until woken. May return early. */
-void wait_on(const Word &word, uint32_t expected);
+void futex_wait(const FutexWord &word, uint32_t expected);
 /** Wake up to `count` threads that sleep on `word`. */
-void wake(const Word &word, int count);
+void futex_wake(const FutexWord &word, int count);
 constexpr int everyone = INT32_MAX;
 
 /** One step of a short busy wait. */
@@ -28,7 +28,7 @@ inline void relax() {
 
 class Mutex {
     /** 0: free, 1: held, 2: held and perhaps waited for. */
-    Word state{0};
+    FutexWord state{0};
 
     void lock_contended();
 
@@ -42,7 +42,7 @@ public:
     }
     void unlock() {
         if (state.exchange(0, std::memory_order_release) == 2) {
-            wake(state, 1);
+            futex_wake(state, 1);
         }
     }
 };

@@ -142,7 +142,7 @@ void *ThreadPool::worker_entry(void *self) {
 }
 
 /** Wait busily, a little, for `word` to be something else than `seen`. Returns whether it is. */
-static bool spin_on(const Word &word, uint32_t seen) {
+static bool spin_on(const FutexWord &word, uint32_t seen) {
     for (int i = 0; i < spin_rounds; i++) {
         if (word.load(std::memory_order_acquire) != seen) {
             return true;
@@ -166,7 +166,7 @@ void ThreadPool::worker_main() {
         idle++;
         mutex.unlock();
         if (!spin_on(work, seen)) {
-            wait_on(work, seen);
+            futex_wait(work, seen);
         }
         mutex.lock();
         idle--;
@@ -201,7 +201,7 @@ void ThreadPool::shutdown(uint64_t deadline_ns) {
     first_worker = nullptr;
     stopping = true;
     work.fetch_add(1, std::memory_order_release);
-    wake(work, everyone);
+    futex_wake(work, everyone);
     mutex.unlock();
     bool have_ended = true;
     while (worker) {
@@ -311,7 +311,7 @@ void ThreadPool::finish(Job &job) {
     JobSet &set = *job.set;
     if (--set.unfinished == 0) {
         set.changed.fetch_add(1, std::memory_order_release);
-        wake(set.changed, 1);
+        futex_wake(set.changed, 1);
     }
 }
 
@@ -398,7 +398,7 @@ void ThreadPool::fail(JobSet &set, int code) {
     if (set.status.compare_exchange_strong(none, code, std::memory_order_relaxed)) {
         LockGuard lock(mutex);
         work.fetch_add(1, std::memory_order_release);
-        wake(work, everyone);
+        futex_wake(work, everyone);
         wake_owners(nullptr, everyone);
     }
 }
@@ -414,7 +414,7 @@ void ThreadPool::recruit(int helpers) {
     }
     if (idle > 0) {
         work.fetch_add(1, std::memory_order_release);
-        wake(work, helpers < idle ? helpers : idle);
+        futex_wake(work, helpers < idle ? helpers : idle);
     }
     if (helpers > idle && first_blocked) {
         wake_owners(first_job, helpers - idle);
@@ -426,7 +426,7 @@ void ThreadPool::wake_owners(const Job *for_job, int count) {
     for (JobSet *set = first_blocked; set && count > 0; set = set->next_blocked) {
         if (!for_job || may_help(*set, *for_job)) {
             set->changed.fetch_add(1, std::memory_order_release);
-            wake(set->changed, 1);
+            futex_wake(set->changed, 1);
             count--;
         }
     }
@@ -443,7 +443,7 @@ void ThreadPool::replace_blocked_thread() {
     }
     if (idle > 0) {
         work.fetch_add(1, std::memory_order_release);
-        wake(work, 1);
+        futex_wake(work, 1);
     } else if (workers - blocked_workers < worker_quota()) {
         add_worker();
     }
@@ -462,7 +462,7 @@ void ThreadPool::block(JobSet &set) {
     replace_blocked_thread();
 
     mutex.unlock();
-    wait_on(set.changed, seen);
+    futex_wait(set.changed, seen);
     mutex.lock();
 
     blocked_workers -= thread_is_worker;
@@ -540,7 +540,7 @@ void ThreadPool::semaphore_released() {
     }
     if (idle > 0) {
         work.fetch_add(1, std::memory_order_release);
-        wake(work, candidates);
+        futex_wake(work, candidates);
     }
     wake_owners(nullptr, everyone);
 }

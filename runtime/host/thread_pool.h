@@ -40,7 +40,7 @@ struct JobSet {
     JobSet *const root;
     const int depth;
     std::atomic<int> status{0};  ///< error code of the first iteration that failed
-    Word changed{0};             ///< the owner sleeps on it
+    FutexWord changed{0};        ///< the owner sleeps on it
 
     // Guarded by the pool's mutex.
     int unfinished = 0;  ///< jobs
@@ -106,7 +106,7 @@ private:
 
     Mutex mutex;
     std::atomic<int> desired_threads{0};  ///< 0: not yet known
-    Word work{0};                         ///< idle workers sleep on it
+    FutexWord work{0};                    ///< idle workers sleep on it
 
     // Guarded by the mutex.
     Job *first_job = nullptr;

@@ -20,9 +20,9 @@ uint64_t now_ns() {
     return uint64_t(t.tv_sec) * 1000000000u + uint64_t(t.tv_nsec);
 }
 
-void wait_on_until(const Word &word, uint32_t expected, uint64_t deadline_ns) {
+void futex_wait_until(const FutexWord &word, uint32_t expected, uint64_t deadline_ns) {
     if (deadline_ns == no_deadline) {
-        wait_on(word, expected);
+        futex_wait(word, expected);
         return;
     }
     const uint64_t now = now_ns();

@@ -19,7 +19,7 @@ inline uint64_t deadline_after_ms(uint32_t ms) {
 
 /** Sleep while `word` holds `expected`, until woken or until now_ns() reaches the deadline. May
  * return early. */
-void wait_on_until(const Word &word, uint32_t expected, uint64_t deadline_ns);
+void futex_wait_until(const FutexWord &word, uint32_t expected, uint64_t deadline_ns);
 
 /** Where nobody wakes: ask every 50 us until is_done() or now_ns() reaches the deadline. */
 template<typename IsDone>

@@ -155,7 +155,7 @@ int compute_capability(void *user_context, int *major, int *minor) {
 void nothing() {
 }
 
-const calotype_device_interface_impl_t impl = {
+constexpr calotype_device_interface_impl_t of_buffers = {
     .use_module = nothing,
     .release_module = nothing,
     .device_malloc = device_malloc,
@@ -178,30 +178,19 @@ const calotype_device_interface_impl_t impl = {
     .locate = locate,
 };
 
-const calotype_device_interface_impl_t image_impl = {
-    .use_module = nothing,
-    .release_module = nothing,
-    .device_malloc = image_malloc,
-    .device_free = device_free,
-    .device_sync = device_sync,
-    .device_release = device_release,
-    .copy_to_host = copy_to_host,
-    .copy_to_device = copy_to_device,
-    .device_and_host_malloc = image_and_host_malloc,
-    .device_and_host_free = device_and_host_free,
-    .buffer_copy = buffer_copy,
-    .device_crop = image_crop,
-    .device_slice = image_slice,
-    .device_release_crop = device_release_crop,
-    .wrap_native = wrap_image,
-    .detach_native = detach_native,
-    .kernels = &kernel_backend,
-    .copy_to_host_async = copy_to_host_async,
-    .copy_to_device_async = copy_to_device_async,
-    .locate = locate,
-};
+constexpr calotype_device_interface_impl_t of_images() {
+    calotype_device_interface_impl_t impl = of_buffers;
+    impl.device_malloc = image_malloc;
+    impl.device_and_host_malloc = image_and_host_malloc;
+    impl.device_crop = image_crop;
+    impl.device_slice = image_slice;
+    impl.wrap_native = wrap_image;
+    return impl;
+}
 
-constexpr calotype_device_interface_t interface = make_device_interface(compute_capability, &impl);
+constexpr calotype_device_interface_impl_t image_impl = of_images();
+constexpr calotype_device_interface_t interface =
+    make_device_interface(compute_capability, &of_buffers);
 constexpr calotype_device_interface_t image_interface =
     make_device_interface(compute_capability, &image_impl);
 

@@ -155,6 +155,13 @@ bool fits(cl_mem mem, const calotype_buffer_t &buf, const ImageShape &shape) {
     return true;
 }
 
+DeviceMemory describe_image(const DeviceScope &scope, cl_mem mem, const calotype_buffer_t &buf) {
+    DeviceMemory memory = describe_memory(scope, mem, buf);
+    memory.offset = 0;
+    memory.is_image = true;
+    return memory;
+}
+
 }  // namespace
 
 int image_malloc(void *user_context, calotype_buffer_t *buf) {
@@ -173,30 +180,11 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
                     << buf->type << " on " << record_of(scope.get()).tools);
         return calotype_error_code_device_malloc_failed;
     }
-    buf->device = make_handle({mem,
-                               0,
-                               bytes_to_allocate(*buf),
-                               context_of(scope.get()),
-                               record_of(scope.get()).device,
-                               true,
-                               true,
-                               {0, 0, 0}});
-    if (!buf->device) {
-        cl().clReleaseMemObject(mem);
-        return calotype_error_code_device_malloc_failed;
-    }
-    return 0;
+    return give_memory(describe_image(scope.get(), mem, *buf), buf);
 }
 
 int image_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    if (int code = image_malloc(user_context, buf)) {
-        return code;
-    }
-    const int code = allocate_host_copy(user_context, buf);
-    if (code != 0) {
-        device_free(user_context, buf);
-    }
-    return code;
+    return with_host_copy(image_malloc, user_context, buf);
 }
 
 int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
@@ -225,14 +213,9 @@ int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     if (!scope.is_open() || !find_shape(*buf, &shape) || !fits(mem, *buf, shape)) {
         return calotype_error_code_device_wrap_native_failed;
     }
-    buf->device = make_handle({mem,
-                               0,
-                               bytes_to_allocate(*buf),
-                               context_of(scope.get()),
-                               record_of(scope.get()).device,
-                               false,
-                               true,
-                               {0, 0, 0}});
+    DeviceMemory memory = describe_image(scope.get(), mem, *buf);
+    memory.is_owned = false;
+    buf->device = make_handle(memory);
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

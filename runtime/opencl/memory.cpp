@@ -119,9 +119,9 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     return calotype_error_code_device_malloc_failed;
 }
 
-int make_part(const calotype_buffer_t *src, int64_t elements, calotype_buffer_t *dst) {
+int make_part(const calotype_buffer_t *src, int64_t bytes, calotype_buffer_t *dst) {
     DeviceMemory part = *memory_of(src);
-    part.offset += uint64_t(elements * src->type.bytes());
+    part.offset += uint64_t(bytes);
     part.is_owned = false;
     dst->device = make_handle(part);
     return dst->device ? 0 : calotype_error_code_device_crop_failed;
@@ -138,6 +138,26 @@ uint64_t make_handle(const DeviceMemory &memory) {
     }
     *handle = memory;
     return uint64_t(reinterpret_cast<uintptr_t>(handle));
+}
+
+DeviceMemory describe_memory(const DeviceScope &scope, cl_mem mem, const calotype_buffer_t &buf) {
+    DeviceMemory memory = {};
+    memory.mem = mem;
+    memory.offset = uint64_t(bytes_before_origin(buf));
+    memory.size = bytes_to_allocate(buf);
+    memory.context = context_of(scope);
+    memory.device = record_of(scope).device;
+    memory.is_owned = true;
+    return memory;
+}
+
+int give_memory(const DeviceMemory &memory, calotype_buffer_t *buf) {
+    buf->device = make_handle(memory);
+    if (!buf->device) {
+        cl().clReleaseMemObject(memory.mem);
+        return calotype_error_code_device_malloc_failed;
+    }
+    return 0;
 }
 
 static cl_int free_all(Kept *kept, bool has_driver) {
@@ -193,21 +213,9 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
     if (!scope.is_open()) {
         return calotype_error_code_device_malloc_failed;
     }
-    DeviceMemory memory = {};
-    memory.size = bytes_to_allocate(*buf);
-    memory.offset = uint64_t(bytes_before_origin(*buf));
-    memory.context = context_of(scope.get());
-    memory.device = record_of(scope.get()).device;
-    memory.is_owned = true;
-    if (int code = allocate(scope.get(), memory.size, &memory.mem)) {
-        return code;
-    }
-    buf->device = make_handle(memory);
-    if (!buf->device) {
-        cl().clReleaseMemObject(memory.mem);
-        return calotype_error_code_device_malloc_failed;
-    }
-    return 0;
+    cl_mem mem = nullptr;
+    const int code = allocate(scope.get(), bytes_to_allocate(*buf), &mem);
+    return code ? code : give_memory(describe_memory(scope.get(), mem, *buf), buf);
 }
 
 int device_free(void *user_context, calotype_buffer_t *buf) {
@@ -231,15 +239,17 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
     return 0;
 }
 
-int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    if (int code = device_malloc(user_context, buf)) {
-        return code;
-    }
-    const int code = allocate_host_copy(user_context, buf);
-    if (code != 0) {
+int with_host_copy(int (*allocate)(void *user_context, calotype_buffer_t *buf), void *user_context,
+                   calotype_buffer_t *buf) {
+    int code = allocate(user_context, buf);
+    if (code == 0 && (code = allocate_host_copy(user_context, buf)) != 0) {
         device_free(user_context, buf);
     }
     return code;
+}
+
+int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
+    return with_host_copy(device_malloc, user_context, buf);
 }
 
 int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
@@ -250,23 +260,13 @@ int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
 
 int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
     (void)user_context;
-    int64_t elements = 0;
-    for (int d = 0; d < src->dimensions; d++) {
-        elements += (int64_t(dst->dim[d].min) - src->dim[d].min) * src->dim[d].stride;
-    }
-    return make_part(src, elements, dst);
+    return make_part(src, bytes_to_part(*src, *dst), dst);
 }
 
 int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                  calotype_buffer_t *dst) {
     (void)user_context;
-    const calotype_dimension_t &dim = src->dim[slice_dim];
-    int64_t elements = (int64_t(slice_pos) - dim.min) * dim.stride;
-    for (int d = 0; d < dst->dimensions; d++) {
-        const calotype_dimension_t &from = src->dim[d < slice_dim ? d : d + 1];
-        elements += (int64_t(dst->dim[d].min) - from.min) * from.stride;
-    }
-    return make_part(src, elements, dst);
+    return make_part(src, bytes_to_part(*src, *dst, slice_dim, slice_pos), dst);
 }
 
 int device_release_crop(void *user_context, calotype_buffer_t *buf) {
@@ -300,14 +300,10 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
                            << bytes_to_allocate(*buf));
         return calotype_error_code_device_wrap_native_failed;
     }
-    buf->device = make_handle({mem,
-                               uint64_t(bytes_before_origin(*buf)),
-                               size,
-                               context_of(scope.get()),
-                               record_of(scope.get()).device,
-                               false,
-                               false,
-                               {}});
+    DeviceMemory memory = describe_memory(scope.get(), mem, *buf);
+    memory.size = size;
+    memory.is_owned = false;
+    buf->device = make_handle(memory);
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 

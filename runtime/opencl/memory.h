@@ -17,7 +17,7 @@ struct DeviceMemory {
     uint64_t size;       ///< of the whole memory object
     cl_context context;  ///< where it is, which lasts as long as it does
     cl_device_id device;
-    bool is_owned;       ///< not wrapped, not a crop
+    bool is_owned;  ///< not wrapped, not a crop
     bool is_image;
     uint32_t origin[3];  ///< of images: the element at the mins
 };
@@ -28,6 +28,13 @@ inline const DeviceMemory *memory_of(const calotype_buffer_t *buf) {
 
 /** For calotype_buffer_t::device; 0 with the cause set if there is no memory. */
 uint64_t make_handle(const DeviceMemory &memory);
+/** What the runtime has just allocated for a buffer. */
+DeviceMemory describe_memory(const DeviceScope &scope, cl_mem mem, const calotype_buffer_t &buf);
+/** Make it the buffer's, or release it; an error code. */
+int give_memory(const DeviceMemory &memory, calotype_buffer_t *buf);
+/** Both halves of a buffer. */
+int with_host_copy(int (*allocate)(void *user_context, calotype_buffer_t *buf), void *user_context,
+                   calotype_buffer_t *buf);
 
 /** OK, or CALOTYPE_E_INVALID with the cause set if the memory belongs to another context. */
 calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/abi/runtime_opencl.h"
+#include "runtime/device/linkable_files.h"
 #include "runtime/device/sha256.h"
 #include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
@@ -27,15 +28,6 @@ const calotype_image *find_source(const calotype_image *images, uint32_t count) 
         }
     }
     return nullptr;
-}
-
-bool has_device_code(const calotype_linkable_desc &linkable) {
-    for (uint32_t i = 0; i < linkable.n_images; i++) {
-        if (linkable.images[i].kind != CALOTYPE_HOST_ONLY) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /** The texts that a module is compiled from, in order. */
@@ -89,7 +81,7 @@ calotype_status Sources::collect(const calotype_module_desc &desc) {
         const calotype_linkable_desc &linkable = *desc.linkables[i];
         if (const calotype_image *image = find_source(linkable.images, linkable.n_images)) {
             add(*image);
-        } else if (has_device_code(linkable) && !(linkable.flags & CALOTYPE_LK_OPTIONAL)) {
+        } else if (has_code(linkable) && !(linkable.flags & CALOTYPE_LK_OPTIONAL)) {
             set_failure(Text() << "linkable " << linkable.name << " of module " << desc.name
                                << " has no OpenCL C; OpenCL takes linkables in no other form");
             return CALOTYPE_E_LINK;

@@ -170,7 +170,7 @@ TEST(Archive, ShowsItsCInterfaceAlone) {
     }
 }
 
-// Loading it runs one function, which makes one system call (device/cache/barriers.cpp).
+// Loading it runs one function, which makes one system call (device/cache/fences.cpp).
 TEST(Archive, HasOneConstructor) {
     const std::string sections = output_of("readelf -W -S '" CALOTYPE_RUNTIME_ARCHIVE "'");
     const std::regex constructors(" \\.(init_array|ctors)[^ ]* +(INIT_ARRAY|PROGBITS)");

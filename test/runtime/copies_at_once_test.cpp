@@ -15,7 +15,7 @@
 
 #include "capture.h"
 #include "fake_device.h"
-#include "runtime/device/device_copy.h"
+#include "runtime/device/buffer_lock.h"
 
 namespace {
 
@@ -80,7 +80,7 @@ protected:
         fake_device_state().hook = [&a, failing](const std::string &call) {
             if (call == "device_malloc") {
                 fake_device_state().hook = nullptr;
-                calotype::runtime::let_go_of_buffers();
+                calotype::runtime::unlock_thread_buffers();
                 std::thread([&] {
                     EXPECT_EQ(0, calotype_copy_to_device(nullptr, &a.buf, fake_device()));
                 }).join();
@@ -452,7 +452,7 @@ TEST_F(BufferCopiesAtOnce, BothAreLetGoOfWhileMemoryIsAllocated) {
     fake_device_state().hook = [&](const std::string &call) {
         if (call == "device_malloc") {
             fake_device_state().hook = nullptr;
-            calotype::runtime::let_go_of_buffers();
+            calotype::runtime::unlock_thread_buffers();
             std::thread([&] {
                 EXPECT_EQ(0, copy(from, to, fake_device()));
                 EXPECT_EQ(0, calotype_copy_to_device(nullptr, &from.buf, fake_device()));
@@ -477,7 +477,7 @@ TEST_F(BufferCopiesAtOnce, TheDestinationGoesElsewhereMeanwhile) {
     fake_device_state().hook = [&](const std::string &call) {
         if (call == "device_malloc") {
             fake_device_state().hook = nullptr;
-            calotype::runtime::let_go_of_buffers();
+            calotype::runtime::unlock_thread_buffers();
             std::thread([&] { EXPECT_EQ(0, copy(from, to, other_fake_device())); }).join();
         }
     };

@@ -160,7 +160,7 @@ uint64_t memory_limit(int device) {
     return devices[device].limit.load(std::memory_order_relaxed);
 }
 
-uint64_t most_kept(int device) {
+uint64_t release_threshold(int device) {
     const uint64_t limit = devices[device].kept_limit.load(std::memory_order_relaxed);
     const DeviceInfo *info = limit == CALOTYPE_KEEP_DEFAULT ? device_info(device) : nullptr;
     return limit != CALOTYPE_KEEP_DEFAULT ? limit : info ? info->memory / 8 : 0;

@@ -34,7 +34,7 @@ void count_retry(int device);
 uint64_t memory_in_use(int device);
 uint64_t memory_limit(int device);  ///< 0: none
 /** How much may be kept for reuse. */
-uint64_t most_kept(int device);
+uint64_t release_threshold(int device);
 /** KernelBackend's function. */
 calotype_status set_memory_limits(const calotype_memory_limits &limits);
 void add_stats_of_device(int device, calotype_memory_stats *stats);

@@ -309,8 +309,9 @@ bool keep_for_reuse(const DeviceScope &scope, CUstream stream, Piece *piece) {
         names_its_context(stream) || !piece->owner->has_streams.load(std::memory_order_relaxed);
     if (!is_ordered || piece->in_graph ||
         !calotype_can_reuse_device_allocations(scope.user_context) ||
-        piece->bytes > most_kept(device) ||
-        kept.bytes[device].load(std::memory_order_relaxed) > most_kept(device) - piece->bytes) {
+        piece->bytes > release_threshold(device) ||
+        kept.bytes[device].load(std::memory_order_relaxed) >
+            release_threshold(device) - piece->bytes) {
         return false;
     }
     register_once();

@@ -158,7 +158,7 @@ bool begin_callback(CallbackLock *lock, ThreadBlock &me) {
     }
     LockGuard guard(kernel_cache.lock);
     while (lock->holder.owner && lock->holder.owner != &me) {
-        if (closes_circle(me, lock->holder)) {
+        if (would_deadlock(me, lock->holder)) {
             return false;
         }
         me.waits_on = &lock->holder;
@@ -175,7 +175,7 @@ void end_callback(CallbackLock *lock) {
         LockGuard guard(kernel_cache.lock);
         if (--lock->depth == 0) {
             lock->holder.owner = nullptr;
-            announce_change();
+            notify_all();
         }
     }
 }

@@ -20,7 +20,7 @@ static ContextState *use_context(uint64_t uid) {
     return context;
 }
 
-calotype_status lose_context(uint64_t uid) {
+calotype_status on_context_lost(uint64_t uid) {
     ThreadBlock *me = this_thread();
     if (!me) {
         return fail_without_block();
@@ -31,7 +31,7 @@ calotype_status lose_context(uint64_t uid) {
     }
     // First, so that calls which name the context from now on get another identity.
     context->backend->end_context(uid, false);
-    Victims victims;
+    TeardownList victims;
     {
         LockGuard guard(kernel_cache.lock);
         if (!context->lost) {
@@ -53,5 +53,5 @@ calotype_status lose_context(uint64_t uid) {
 }  // namespace calotype
 
 CALOTYPE_WEAK calotype_status calotype_context_lost(uint64_t ctx_uid) {
-    return lose_context(ctx_uid);
+    return on_context_lost(ctx_uid);
 }

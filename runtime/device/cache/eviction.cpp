@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/host/weak.h"
@@ -58,8 +58,8 @@ calotype_entry *merge(calotype_entry *a, calotype_entry *b) {
     while (a && b) {
         calotype_entry *&less = b->worth < a->worth ? b : a;
         *end = less;
-        end = &less->next_victim;
-        less = less->next_victim;
+        end = &less->next_in_list;
+        less = less->next_in_list;
     }
     *end = a ? a : b;
     return first;
@@ -68,8 +68,8 @@ calotype_entry *merge(calotype_entry *a, calotype_entry *b) {
 /** The first `n` of a list, sorted; *rest is what follows them. */
 calotype_entry *sort(calotype_entry *list, uint32_t n, calotype_entry **rest) {
     if (n == 1) {
-        *rest = list->next_victim;
-        list->next_victim = nullptr;
+        *rest = list->next_in_list;
+        list->next_in_list = nullptr;
         return list;
     }
     calotype_entry *middle = nullptr;
@@ -85,7 +85,7 @@ calotype_entry *idle_by_worth(const ContextState &context) {
         const EntryUse use = e->phase() == Phase::ready ? use_of(e->index) : EntryUse();
         if (e->phase() == Phase::ready && use.holds == 0) {
             e->worth = worth_of(*e, use);
-            e->next_victim = list;
+            e->next_in_list = list;
             list = e;
             n++;
         }
@@ -97,26 +97,26 @@ calotype_entry *idle_by_worth(const ContextState &context) {
  * too much. False: it still is, since the others are held. */
 template<typename IsTooMuch>
 bool take_least_worthy(ContextState &context, IsTooMuch is_too_much, ThreadBlock &me,
-                       Victims &victims) {
+                       TeardownList &victims) {
     Load load = load_of(context);
     calotype_entry *next = is_too_much(load) ? idle_by_worth(context) : nullptr;
     while (next && is_too_much(load)) {
         // As many as are needed, with one barrier for all of them; again if some are held by then.
         calotype_entry *end = next;
-        for (Load left = load; end && is_too_much(left); end = end->next_victim) {
+        for (Load left = load; end && is_too_much(left); end = end->next_in_list) {
             set_watched(*end, true);
             left.take_off(*end);
         }
-        barrier_to_gather();
+        heavy_fence();
         while (next != end) {
             calotype_entry &entry = *next;
-            next = entry.next_victim;
+            next = entry.next_in_list;
             if (count_holds(entry.index) != 0) {
                 set_watched(entry, is_to_be_watched(entry));
                 continue;
             }
             load.take_off(entry);
-            take_out_of_service(entry, me, victims);
+            begin_teardown(entry, me, victims);
             count_in(&context, Counter::evictions);
         }
     }
@@ -138,7 +138,7 @@ void set_over_limit(ContextState &context, bool over) {
     }
 }
 
-void take_deferred(ContextState &context, ThreadBlock &me, Victims &victims) {
+void take_deferred(ContextState &context, ThreadBlock &me, TeardownList &victims) {
     for (calotype_entry *e = context.newest; e; e = e->older) {
         if (e->phase() == Phase::ready && e->evict_when_idle && take_if_idle(*e, me, victims)) {
             count_in(&context, Counter::evictions);
@@ -148,7 +148,7 @@ void take_deferred(ContextState &context, ThreadBlock &me, Victims &victims) {
 
 }  // namespace
 
-void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
+void choose_victims(ContextState &context, ThreadBlock &me, TeardownList &victims) {
     if (context.closing || context.lost) {
         return;
     }
@@ -157,7 +157,7 @@ void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
     if (!is_within && !context.over_limit) {
         // Watch all finalizes from now on, and see what was given back before that.
         set_over_limit(context, true);
-        barrier_to_gather();
+        heavy_fence();
         is_within = take_least_worthy(context, is_above_limits, me, victims);
     }
     if (is_within) {
@@ -167,7 +167,7 @@ void choose_victims(ContextState &context, ThreadBlock &me, Victims &victims) {
     }
 }
 
-calotype_status tear_down_chosen(ContextState &context, Victims &victims, void *user_context,
+calotype_status tear_down_chosen(ContextState &context, TeardownList &victims, void *user_context,
                                  ThreadBlock &me) {
     const calotype_status status = tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
     if (status != CALOTYPE_E_CAPTURE) {
@@ -178,7 +178,8 @@ calotype_status tear_down_chosen(ContextState &context, Victims &victims, void *
     return CALOTYPE_OK;
 }
 
-void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me, Victims &victims) {
+void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me,
+                 TeardownList &victims) {
     const auto is_too_much = [=](const Load &load) {
         return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
     };
@@ -191,7 +192,7 @@ namespace {
 
 /** What becomes of a request under the lock. */
 calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &me,
-                            Victims &victims) {
+                            TeardownList &victims) {
     const bool defer = flags & CALOTYPE_EVICT_DEFER;
     // Said before holds are counted, so that a finalize beside this either is counted or evicts.
     entry.evict_when_idle |= defer;
@@ -228,7 +229,7 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
                     "a module cannot be unloaded while its stream is captured");
     }
     poll_holds(call.scope.context_uid);
-    Victims victims;
+    TeardownList victims;
     calotype_status status = CALOTYPE_OK;
     ContextState *context = nullptr;
     {
@@ -256,7 +257,7 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
         return explain_capture(CALOTYPE_E_CAPTURE);
     }
     poll_holds(call.scope.context_uid);
-    Victims victims;
+    TeardownList victims;
     ContextState *context = nullptr;
     {
         LockGuard guard(kernel_cache.lock);
@@ -266,7 +267,7 @@ calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *
         }
     }
     uint64_t bytes = 0;
-    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+    for (calotype_entry *e = victims.first; e; e = e->next_in_list) {
         bytes += e->module->bytes;
     }
     const calotype_status status =
@@ -298,7 +299,7 @@ void trim_idle(ContextState &context, void *user_context, ThreadBlock &me) {
     if (backend.is_capturing && backend.is_capturing(context.scope, nullptr)) {
         return;
     }
-    Victims victims;
+    TeardownList victims;
     {
         LockGuard guard(kernel_cache.lock);
         if (!context.closing && !context.lost) {
@@ -349,14 +350,14 @@ CALOTYPE_WEAK calotype_status calotype_trim(const calotype_device_context *on,
 }
 
 static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
-    Victims victims;
+    TeardownList victims;
     ContextState *context = nullptr;
     {
         LockGuard guard(kernel_cache.lock);
         context = find_context(context_uid);
         if (context) {
             choose_victims(*context, me, victims);
-            announce_change();
+            notify_all();
         }
     }
     return context ? tear_down_chosen(*context, victims, nullptr, me) : CALOTYPE_OK;

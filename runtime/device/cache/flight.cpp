@@ -10,6 +10,7 @@
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/linkable_files.h"
 #include "runtime/host/timed_wait.h"
 
 namespace calotype {
@@ -90,7 +91,7 @@ calotype_status find_image(Flight &flight) {
 
 /** Room for one more: all that is idle in the context goes. */
 void evict_idle(Flight &flight) {
-    Victims victims;
+    TeardownList victims;
     {
         LockGuard guard(kernel_cache.lock);
         choose_idle(flight.context, 0, *flight.call.me, victims);
@@ -187,8 +188,8 @@ calotype_status await_event(const KernelBackend &backend, void *event) {
     calotype_status status;
     uint64_t pause_ns = 1000;
     while ((status = backend.query_event(event)) == CALOTYPE_E_BUSY) {
-        const Word never{0};
-        wait_on_until(never, 0, now_ns() + pause_ns);
+        const FutexWord never{0};
+        futex_wait_until(never, 0, now_ns() + pause_ns);
         pause_ns = pause_ns < 100000 ? 2 * pause_ns : pause_ns;
     }
     backend.destroy_event(event);
@@ -282,15 +283,15 @@ void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *
         waiter->status = status;
         waiter->error = share_error(error);
         waiter->thread->waits_on = nullptr;
-        Word &done = waiter->done;
+        FutexWord &done = waiter->done;
         done.store(1, std::memory_order_release);
-        wake(done, 1);
+        futex_wake(done, 1);
         waiter = next;
     }
 }
 
 /** False: the context went while nobody looked. */
-bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
+bool publish(Flight &flight, calotype_hold *out, TeardownList &victims) {
     LockGuard guard(kernel_cache.lock);
     calotype_entry &entry = flight.entry;
     if (!flight.context.has_driver()) {
@@ -310,7 +311,7 @@ bool publish(Flight &flight, calotype_hold *out, Victims &victims) {
     set_watched(entry, is_to_be_watched(entry));
     set_phase(entry, Phase::ready);
     answer_waiters(entry, CALOTYPE_OK, nullptr);
-    announce_change();
+    notify_all();
     choose_victims(flight.context, *flight.call.me, victims);
     return true;
 }
@@ -339,7 +340,7 @@ calotype_status end_in_failure(Flight &flight, calotype_status status) {
         if (is_for_good(status) && !flight.context.lost) {
             entry.error = share_error(error);
             set_phase(entry, Phase::failed);
-            announce_change();
+            notify_all();
         } else {
             remove_entry(entry);
         }
@@ -357,7 +358,7 @@ calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
     for (auto step : {check_capture, prepare, find_image, load_and_set_up}) {
         status = status == CALOTYPE_OK ? step(flight) : status;
     }
-    Victims victims;
+    TeardownList victims;
     if (status == CALOTYPE_OK && !publish(flight, out, victims)) {
         undo(flight, false);
         set_failure("the context was lost while the module was loaded");

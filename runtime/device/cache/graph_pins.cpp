@@ -57,7 +57,7 @@ GraphPin *add_pin(calotype_entry &entry, uint64_t capture, calotype_status *stat
     GraphPin *pin = static_cast<GraphPin *>(calloc(1, sizeof(GraphPin)));
     LockGuard guard(kernel_cache.lock);
     ContextState &context = *entry.context;
-    ThreadBlock *keeper = keeper_block();
+    ThreadBlock *keeper = runtime_block();
     const bool has_memory = keeper && pin && ensure_cell(*keeper, entry.index);
     *status = !has_memory                     ? CALOTYPE_E_OOM
               : entry.phase() != Phase::ready ? CALOTYPE_E_CONTEXT_LOST
@@ -96,7 +96,7 @@ void end_all(GraphPin *pins) {
         pins = pin->next;
         const calotype_hold hold = pin->hold;
         disown(pin);
-        give_back(hold, Giver{false, nullptr});
+        give_back(hold, ReleaseOrigin{false, nullptr});
     }
 }
 

@@ -24,7 +24,7 @@ struct CachedImage {
     calotype_uid uid;
     DeviceArch arch;
     Phase phase;  ///< busy, ready or failed
-    Waitable flight;
+    WaitNode flight;
     LoadableImage image;
     FlightError *error;
     calotype_status status;
@@ -180,7 +180,7 @@ public:
         LockGuard guard(kernel_cache.lock);
         compiling_threads--;
         if (threads_to_compile) {
-            announce_change();
+            notify_all();
         }
     }
     CompileSlot(const CompileSlot &) = delete;
@@ -338,7 +338,7 @@ void fly_image(Making &making, CachedImage *record) {
     if (!keep && !record->dropped) {
         drop_image(find_image(record->uid, record->arch));
     }
-    announce_change();
+    notify_all();
 }
 
 /** A record of that key: another's, in whatever phase, or a busy one of ours. Counts a use. */
@@ -366,7 +366,7 @@ calotype_status await_image(CachedImage &record, ThreadBlock &me) {
         if (record.flight.owner == &me) {
             return CALOTYPE_E_REENTRANT;
         }
-        if (closes_circle(me, record.flight)) {
+        if (would_deadlock(me, record.flight)) {
             return CALOTYPE_E_DEADLOCK;
         }
         me.waits_on = &record.flight;

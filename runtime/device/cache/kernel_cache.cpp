@@ -5,17 +5,17 @@
 //     initialize               tear down (under the lock)
 //     ----------               ----------
 //     add one to my cell       mark the entry as watched
-//     barrier to pass          barrier to gather
+//     light fence              heavy fence
 //     look at the entry again  sum the cells
 //
-// So at least one side sees the other (barriers.h). An initialize that finds the entry changed
-// takes its one back and comes again under the lock; a finalize does the same steps with one less,
-// and looks after the entry if it finds it watched.
+// So at least one side sees the other (fences.h). An initialize that finds the entry changed takes
+// its one back and asks again under the lock (hold_module.cpp). A finalize does the same steps with
+// one less, and does what is to be done with the last release if it finds the entry watched.
 #include "runtime/device/cache/kernel_cache.h"
 
 #include "runtime/abi/device_interface_impl.h"
-#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/eviction.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
@@ -42,7 +42,7 @@ __attribute__((noinline)) void take_back(calotype_entry &entry, HoldCell &cell) 
     LockGuard guard(kernel_cache.lock);
     cell.taken.store(cell.taken.load(std::memory_order_relaxed) - 1, std::memory_order_release);
     reclaim_if_idle(entry);
-    announce_change();
+    notify_all();
 }
 
 /** A hold of a module that is there; false: ask under the lock. */
@@ -62,7 +62,7 @@ inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_ho
                 return false;
             }
             cell->take();
-            barrier_to_pass();
+            light_fence();
             if (e->word.load(std::memory_order_acquire) != word || cell->balance() <= 0) {
                 take_back(*e, *cell);
                 return false;
@@ -195,236 +195,6 @@ calotype_status for_each_backend(void *user_context,
     return is_of_another && !is_known ? CALOTYPE_E_INVALID : first;
 }
 
-// ---- asking under the lock -------------------------------------------------------------------
-
-/** The same hold was given back twice, by its thread and another, at the same time, so that neither
- * found it missing. It is here that it shows. */
-static void settle_overdraft(ContextState *context, HoldCell &cell) {
-    while (cell.balance() < 0) {
-        cell.given_elsewhere.fetch_sub(1, std::memory_order_acq_rel);
-        count_in(context, Counter::misuse);
-    }
-}
-
-calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread) {
-    HoldCell &cell = *thread.cell(entry.index);
-    settle_overdraft(entry.context, cell);
-    cell.take();
-    const uint64_t word = entry.word.load(std::memory_order_relaxed);
-    return calotype_hold{&entry, hold_ticket(generation_of(word), thread.id)};
-}
-
-namespace {
-
-enum class Answer { held, fly, again, failed, has_ended };
-
-/** One request for a module, in the loop of asking under the lock. */
-struct Request {
-    const Call &call;
-    const calotype_module_desc &desc;
-    calotype_hold *out;
-    ContextState *context = nullptr;
-    calotype_entry *entry = nullptr;
-    calotype_status status = CALOTYPE_OK;
-    FlightError *error = nullptr;  ///< shared with others
-    const char *text = "";         ///< if there is none
-
-    Answer refuse(calotype_status why, const char *sentence) {
-        status = why;
-        text = sentence;
-        return Answer::failed;
-    }
-};
-
-Answer hold_ready(Request &request) {
-    calotype_entry &entry = *request.entry;
-    if (!ensure_cell(*request.call.me, entry.index)) {
-        return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
-    }
-    HoldCell &cell = *request.call.me->cell(entry.index);
-    set_watched(entry, is_to_be_watched(entry));
-    *request.out = grant_hold(entry, *request.call.me);
-    cell.count_hit(kernel_cache.epoch.load(std::memory_order_relaxed) +
-                   ++request.call.me->sequence);
-    return Answer::held;
-}
-
-/** Whether a flight failed by where and when it was asked for, so that another may well succeed. */
-bool is_about_caller(calotype_status status) {
-    return status == CALOTYPE_E_CAPTURE || status == CALOTYPE_E_REENTRANT ||
-           status == CALOTYPE_E_DEADLOCK;
-}
-
-/** Wait until the flight's owner has granted a hold or failed. */
-Answer await_flight(Request &request) {
-    ThreadBlock &me = *request.call.me;
-    calotype_entry &entry = *request.entry;
-    if (entry.flight.owner == &me) {
-        return request.refuse(CALOTYPE_E_REENTRANT,
-                              "a callback or compile step of the module asks for the module");
-    }
-    if (closes_circle(me, entry.flight)) {
-        return request.refuse(CALOTYPE_E_DEADLOCK,
-                              "the thread that loads the module waits for this one");
-    }
-    if (!ensure_cell(me, entry.index)) {
-        return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
-    }
-    Waiter waiter = {&me, entry.first_waiter, nullptr, CALOTYPE_OK, {}};
-    entry.first_waiter = &waiter;
-    me.waits_on = &entry.flight;
-    count_in(request.context, Counter::waits);
-    const uint64_t word = entry.word.load(std::memory_order_relaxed);
-    *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
-    request.context->users++;
-    {
-        const Unlocked unlocked(kernel_cache.lock);
-        const Range range("wait for", request.desc.name);
-        const uint64_t begin = now_ns();
-        while (!waiter.done.load(std::memory_order_acquire)) {
-            wait_on(waiter.done, 0);
-        }
-        count_in(request.context, Counter::wait_ns, now_ns() - begin);
-    }
-    request.context->users--;
-    if (is_about_caller(waiter.status)) {
-        drop_error(waiter.error);
-        count_in(request.context, Counter::waits, 0 - uint64_t(1));  // for nothing
-        return Answer::again;
-    }
-    request.status = waiter.status;
-    request.error = waiter.error;
-    return waiter.status == CALOTYPE_OK ? Answer::held : Answer::failed;
-}
-
-Answer await_teardown(Request &request) {
-    ThreadBlock &me = *request.call.me;
-    const Waitable &flight = request.entry->flight;
-    if (flight.owner == &me) {
-        return request.refuse(CALOTYPE_E_REENTRANT,
-                              "a teardown callback of the module asks for the module");
-    }
-    if (closes_circle(me, flight)) {
-        return request.refuse(CALOTYPE_E_DEADLOCK,
-                              "the thread that tears the module down waits for this one");
-    }
-    me.waits_on = &flight;
-    wait_for_change(no_deadline);
-    me.waits_on = nullptr;
-    return Answer::again;
-}
-
-Answer begin_flight(Request &request) {
-    request.entry = add_entry(KernelKey(request.context->uid, request.desc.uid), *request.context,
-                              *request.call.me);
-    if (!request.entry) {
-        return request.refuse(CALOTYPE_E_OOM, "no memory for one more module");
-    }
-    count_in(request.context, Counter::misses);
-    return Answer::fly;
-}
-
-Answer ask(Request &request) {
-    if (request.context->lost || request.context->uid != request.call.scope.context_uid) {
-        return Answer::has_ended;
-    }
-    if (request.context->failed) {
-        return request.refuse(CALOTYPE_E_CONTEXT_LOST,
-                              "a kernel or the device has failed, after which the driver refuses "
-                              "all calls in the context: release it and make another one");
-    }
-    if (request.context->closing) {
-        return request.refuse(CALOTYPE_E_CLOSING, "the context is being released");
-    }
-    request.entry = find_entry(KernelKey(request.context->uid, request.desc.uid));
-    if (!request.entry) {
-        return begin_flight(request);
-    }
-    switch (request.entry->phase()) {
-    case Phase::ready:
-        return hold_ready(request);
-    case Phase::busy:
-        return await_flight(request);
-    case Phase::tearing:
-        return await_teardown(request);
-    default:
-        break;
-    }
-    count_in(request.context, Counter::negative_hits);
-    request.error = share_error(request.entry->error);
-    request.status = request.error ? request.error->info.status : CALOTYPE_E_OOM;
-    request.text = "no memory for the error of the first call";
-    return Answer::failed;
-}
-
-/** One that had the address of this context but has gone. The lock is held. */
-uint64_t predecessor_of(const Call &call) {
-    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
-        if (!c->lost && c->backend == call.backend && c->scope.context == call.scope.context &&
-            c->uid != call.scope.context_uid) {
-            return c->uid;
-        }
-    }
-    return 0;
-}
-
-}  // namespace
-
-ContextState *meet_context(const Call &call) {
-    uint64_t before = 0;
-    {
-        LockGuard guard(kernel_cache.lock);
-        if (ContextState *context = find_context(call.scope.context_uid)) {
-            return context;
-        }
-        before = predecessor_of(call);
-    }
-    install_fork_handler();
-    know_backend(*call.backend);
-    if (before && !call.backend->is_alive(before)) {
-        lose_context(before);
-    }
-    LockGuard guard(kernel_cache.lock);
-    ContextState *context = find_context(call.scope.context_uid);
-    // An identity that has ended since the call began may have been forgotten here.
-    const bool has_ended = !context && !call.backend->is_alive(call.scope.context_uid);
-    return context || has_ended ? context : add_context(*call.backend, call.scope);
-}
-
-calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
-                            bool *has_ended) {
-    poll_holds(call.scope.context_uid);
-    Request request{call, desc, out};
-    request.context = meet_context(call);
-    if (!request.context) {
-        *has_ended = !call.backend->is_alive(call.scope.context_uid);
-        return *has_ended ? fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_NONE, desc.name,
-                                 "the context has been lost")
-                          : fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, desc.name,
-                                 "no memory for one more context");
-    }
-    Answer answer = Answer::again;
-    {
-        LockGuard guard(kernel_cache.lock);
-        while (answer == Answer::again) {
-            answer = ask(request);
-        }
-    }
-    if (answer == Answer::held) {
-        return CALOTYPE_OK;
-    }
-    *out = calotype_hold{};
-    *has_ended = answer == Answer::has_ended;
-    if (*has_ended) {
-        request.refuse(CALOTYPE_E_CONTEXT_LOST, "the context has been lost");
-    }
-    if (answer == Answer::fly) {
-        return run_flight(call, desc, *request.context, *request.entry, out);
-    }
-    return request.error ? set_last_error(request.error, request.status)
-                         : fail(request.status, CALOTYPE_ST_NONE, desc.name, request.text);
-}
-
 // ---- giving back -----------------------------------------------------------------------------
 
 __attribute__((noinline)) calotype_status count_misuse(const calotype_entry *entry) {
@@ -436,11 +206,11 @@ __attribute__((noinline)) calotype_status count_misuse(const calotype_entry *ent
                 "the hold has been given back already");
 }
 
-static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
+static bool is_capturing(const KernelBackend &backend, const ReleaseOrigin &origin) {
     DeviceScope scope;
     const FailureScope ignored;
-    if (!giver.is_call || !backend.is_capturing ||
-        backend.acquire(giver.user_context, &scope) != CALOTYPE_OK) {
+    if (!origin.is_call || !backend.is_capturing ||
+        backend.acquire(origin.user_context, &scope) != CALOTYPE_OK) {
         return false;
     }
     const bool answer = backend.is_capturing(scope, nullptr);
@@ -451,9 +221,10 @@ static bool is_capturing(const KernelBackend &backend, const Giver &giver) {
 }
 
 /** What a finalize has to do where somebody watches the entry, or nothing is left of the module. */
-__attribute__((noinline)) static calotype_status look_after(calotype_entry &entry, Giver giver) {
+__attribute__((noinline)) static calotype_status on_last_release(calotype_entry &entry,
+                                                                 ReleaseOrigin origin) {
     ThreadBlock *me = this_thread();
-    Victims victims;
+    TeardownList victims;
     LockGuard guard(kernel_cache.lock);
     ContextState &context = *entry.context;
     context.users++;
@@ -464,17 +235,17 @@ __attribute__((noinline)) static calotype_status look_after(calotype_entry &entr
     bool may_unload = me && entry.phase() == Phase::ready && count_holds(entry.index) == 0;
     if (may_unload) {
         const Unlocked unlocked(kernel_cache.lock);
-        may_unload = !is_capturing(*context.backend, giver);
+        may_unload = !is_capturing(*context.backend, origin);
     }
     close_if_awaited(context);
     if (may_unload) {
         choose_victims(context, *me, victims);
     }
-    announce_change();
+    notify_all();
     calotype_status status = CALOTYPE_OK;
     if (victims.first) {
         const Unlocked unlocked(kernel_cache.lock);
-        status = tear_down_chosen(context, victims, giver.user_context, *me);
+        status = tear_down_chosen(context, victims, origin.user_context, *me);
     }
     context.users--;
     return status;
@@ -487,12 +258,12 @@ static inline bool uncount(const calotype_entry &entry, const calotype_hold &hol
     const bool is_mine = me && me->id == id;
     const ThreadBlock *counter = is_mine ? me : thread_of(id);
     HoldCell *cell = counter ? counter->cell(entry.index) : nullptr;
-    return cell && (is_mine ? cell->give_back() : cell->give_back_elsewhere());
+    return cell && (is_mine ? cell->give_back() : cell->release_remotely());
 }
 
 calotype_status keep_hold(const calotype_hold &hold, calotype_hold *kept) {
     calotype_entry &entry = *hold.entry;
-    ThreadBlock *keeper = keeper_block();
+    ThreadBlock *keeper = runtime_block();
     if (!keeper || !ensure_cell(*keeper, entry.index)) {
         return CALOTYPE_E_OOM;
     }
@@ -506,7 +277,7 @@ calotype_status keep_hold(const calotype_hold &hold, calotype_hold *kept) {
     return CALOTYPE_E_UNDERFLOW;
 }
 
-calotype_status give_back(calotype_hold hold, Giver giver) {
+calotype_status give_back(calotype_hold hold, ReleaseOrigin origin) {
     calotype_entry *entry = hold.entry;
     if (!entry) {
         return count_misuse(nullptr);
@@ -518,10 +289,10 @@ calotype_status give_back(calotype_hold hold, Giver giver) {
     if (!uncount(*entry, hold)) {
         return count_misuse(entry);
     }
-    barrier_to_pass();
+    light_fence();
     return is_plainly_ready(entry->word.load(std::memory_order_acquire))
                ? CALOTYPE_OK
-               : look_after(*entry, giver);
+               : on_last_release(*entry, origin);
 }
 
 }  // namespace runtime
@@ -582,7 +353,7 @@ CALOTYPE_WEAK calotype_status calotype_finalize_kernels(void *user_context, calo
     if (!hold) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
     }
-    return give_back(take(hold), Giver{true, user_context});
+    return give_back(take(hold), ReleaseOrigin{true, user_context});
 }
 
 /** The lock is held. */
@@ -625,7 +396,7 @@ CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
     if (!hold) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no pin is given");
     }
-    return give_back(take(hold), Giver{false, nullptr});
+    return give_back(take(hold), ReleaseOrigin{false, nullptr});
 }
 
 CALOTYPE_WEAK calotype_status
@@ -640,7 +411,7 @@ calotype_context_uid(const calotype_device_context *on,
     const calotype_status status = begin_call(user_context_of(on), *backend, nullptr, &call);
     *ctx_uid = status == CALOTYPE_OK ? call.scope.context_uid : 0;
     if (status == CALOTYPE_OK) {
-        meet_context(call);  // so that it can be told lost
+        find_or_create_context(call);  // so that it can be told lost
     }
     return status;
 }

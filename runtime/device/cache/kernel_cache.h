@@ -45,7 +45,7 @@ calotype_status for_each_backend(void *user_context,
 
 /** The record of the call's context, made when it is first met. Null: out of memory, or its
  * identity has ended. */
-ContextState *meet_context(const Call &call);
+ContextState *find_or_create_context(const Call &call);
 /** A hold of the module in the call's context, loading it if need be. With *has_ended the identity
  * of the context has ended since the call began, which is to begin again. */
 calotype_status hold_module(const Call &call, const calotype_module_desc &desc, calotype_hold *out,
@@ -60,12 +60,12 @@ calotype_hold grant_hold(calotype_entry &entry, ThreadBlock &thread);
 calotype_status keep_hold(const calotype_hold &hold, calotype_hold *kept);
 /** From which call a hold is given back: nothing is unloaded while that one's stream is captured.
  */
-struct Giver {
+struct ReleaseOrigin {
     bool is_call;
     void *user_context;
 };
 /** Give a hold back, with all that follows if it was the last one. */
-calotype_status give_back(calotype_hold hold, Giver giver);
+calotype_status give_back(calotype_hold hold, ReleaseOrigin origin);
 /** Of a hold that was given back already: UNDERFLOW. */
 calotype_status count_misuse(const calotype_entry *entry);
 
@@ -78,7 +78,7 @@ void drop_holds(ContextState &context, bool has_driver);
 uint64_t next_older_context(uint64_t uid);
 
 /** The context has gone: its modules are forgotten. */
-calotype_status lose_context(uint64_t context_uid);
+calotype_status on_context_lost(uint64_t context_uid);
 /** With the last hold of a context for whose release a thread waits: it is closed. The lock is
  * held. */
 void close_if_awaited(ContextState &context);

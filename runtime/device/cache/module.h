@@ -15,7 +15,7 @@ namespace runtime {
  * modules, unless it is CALOTYPE_LK_THREADSAFE. Guarded. */
 struct CallbackLock {
     calotype_linkable_desc identity;
-    Waitable holder;
+    WaitNode holder;
     uint32_t depth;       ///< of calls by the holder, which may come back through the cache
     uint32_t references;  ///< modules
     CallbackLock *next;

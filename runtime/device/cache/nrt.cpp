@@ -18,24 +18,24 @@ namespace {
 constexpr const char *variable = "TheMSys";
 constexpr size_t memsys_bytes = sizeof(calotype_nrt_memsys);
 
-class Claim {
+class NrtLock {
     NrtState &nrt;
 
 public:
-    explicit Claim(ContextState &context) : nrt(context.nrt) {
+    explicit NrtLock(ContextState &context) : nrt(context.nrt) {
         LockGuard guard(kernel_cache.lock);
-        while (nrt.is_claimed) {
+        while (nrt.is_locked) {
             wait_for_change(no_deadline);
         }
-        nrt.is_claimed = true;
+        nrt.is_locked = true;
     }
-    ~Claim() {
+    ~NrtLock() {
         LockGuard guard(kernel_cache.lock);
-        nrt.is_claimed = false;
-        announce_change();
+        nrt.is_locked = false;
+        notify_all();
     }
-    Claim(const Claim &) = delete;
-    Claim &operator=(const Claim &) = delete;
+    NrtLock(const NrtLock &) = delete;
+    NrtLock &operator=(const NrtLock &) = delete;
 };
 
 calotype_status make_memsys(ContextState &context, const DeviceScope &scope, uint64_t *address) {
@@ -193,14 +193,6 @@ void forget_modules(NrtState &nrt) {
 
 }  // namespace
 
-bool uses_nrt(const calotype_module_desc &desc) {
-    bool uses = desc.flags & CALOTYPE_MOD_NRT;
-    for (uint32_t i = 0; i < desc.n_linkables; i++) {
-        uses |= (desc.linkables[i]->flags & CALOTYPE_LK_NRT) != 0;
-    }
-    return uses;
-}
-
 calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope) {
     const DeviceHeap *heap = context.backend->heap;
     if (!heap) {
@@ -208,7 +200,7 @@ calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope) {
                            << context.backend->name << " cannot allocate memory");
         return CALOTYPE_E_INVALID;
     }
-    Claim claim(context);
+    NrtLock lock(context);
     NrtState &nrt = context.nrt;
     if (nrt.is_heap_fixed) {
         return CALOTYPE_OK;
@@ -237,7 +229,7 @@ calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, Load
         return CALOTYPE_E_INVALID;
     }
     if (status == CALOTYPE_OK) {
-        Claim claim(context);
+        NrtLock lock(context);
         status = find_memsys(context, scope, module, &memsys);
     }
     if (status == CALOTYPE_OK) {
@@ -253,7 +245,7 @@ void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &m
         return;
     }
     module.nrt = nullptr;
-    Claim claim(context);
+    NrtLock lock(context);
     if (has_driver) {
         const FailureScope ignored;
         const DeviceHeap &heap = *context.backend->heap;
@@ -272,7 +264,7 @@ void detach_nrt(ContextState &context, const DeviceScope &scope, LoadedModule &m
 void end_nrt(ContextState &context, void *user_context, bool has_driver) {
     Text leaks;
     {
-        Claim claim(context);
+        NrtLock lock(context);
         if (context.nrt.memsys && has_driver) {
             free_memsys(context, user_context, leaks);
         }
@@ -280,12 +272,12 @@ void end_nrt(ContextState &context, void *user_context, bool has_driver) {
         context.nrt.memsys = 0;
     }
     if (!leaks.empty()) {
-        calotype_print(user_context, leaks.c_str());  // whatever that calls, the claim is not held
+        calotype_print(user_context, leaks.c_str());  // whatever that calls, the lock is not held
     }
 }
 
 calotype_status set_nrt_heap(ContextState &context, uint64_t bytes) {
-    Claim claim(context);
+    NrtLock lock(context);
     if (context.nrt.is_heap_fixed) {
         set_failure("the heap of kernels has its size: a module with the device runtime has been "
                     "loaded in this context");
@@ -296,7 +288,7 @@ calotype_status set_nrt_heap(ContextState &context, uint64_t bytes) {
 }
 
 calotype_status enable_nrt_stats(ContextState &context, const DeviceScope &scope, bool on) {
-    Claim claim(context);
+    NrtLock lock(context);
     const uint64_t enabled = on;
     const calotype_status status = for_each_memsys(context.nrt, [&](uint64_t memsys) {
         return context.backend->copy_to_device(
@@ -308,7 +300,7 @@ calotype_status enable_nrt_stats(ContextState &context, const DeviceScope &scope
 
 calotype_status read_nrt_stats(ContextState &context, const DeviceScope &scope,
                                calotype_nrt_memsys *sum) {
-    Claim claim(context);
+    NrtLock lock(context);
     if (!context.nrt.is_enabled) {
         set_failure("statistics of the device runtime are off; call calotype_nrt_enable_stats "
                     "before the kernels run");
@@ -318,7 +310,7 @@ calotype_status read_nrt_stats(ContextState &context, const DeviceScope &scope,
 }
 
 calotype_status reset_nrt_stats(ContextState &context, const DeviceScope &scope) {
-    Claim claim(context);
+    NrtLock lock(context);
     constexpr size_t first = offsetof(calotype_nrt_memsys, alloc);
     const calotype_nrt_memsys zero = {};
     const calotype_status status = for_each_memsys(context.nrt, [&](uint64_t memsys) {

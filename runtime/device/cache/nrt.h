@@ -2,7 +2,7 @@
 // The device runtime's host side: a memory system of each context, made for the first module that
 // has the device runtime and freed after the last one has gone, when the context is released.
 //
-// Who calls the driver for a context's memory system claims it first, so that there is one however
+// Who calls the driver for a context's memory system locks it first, so that there is one however
 // many modules are loaded at once. Nothing is called back meanwhile, so no circle can close.
 #pragma once
 
@@ -29,16 +29,14 @@ struct NrtModule {
 
 /** Of one context. All zero at first. */
 struct NrtState {
-    bool is_claimed;  ///< guarded by the cache's lock; what follows by the claim
+    bool is_locked;  ///< guarded by the cache's lock; what follows by this lock
     bool is_enabled;
     bool is_heap_fixed;   ///< a module with the device runtime has been loaded
-    uint64_t heap_bytes;  ///< as wished; 0: the driver's choice
+    uint64_t heap_bytes;  ///< as asked for; 0: the driver's choice
     uint64_t memsys;      ///< on the device; 0: none
     NrtModule *modules;
 };
 
-/** Whether the description says that the device runtime is linked in. */
-bool uses_nrt(const calotype_module_desc &desc);
 /** Before the module is loaded: the heap gets its size. */
 calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope);
 /** Once it is loaded: its variable points at the memory system, if it has that variable. */

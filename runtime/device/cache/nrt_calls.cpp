@@ -14,7 +14,7 @@ using namespace calotype::runtime;
 namespace {
 
 /** What is to be done in the context of the call, and whether there was one with a heap. */
-struct Wish {
+struct Request {
     calotype_status (*act)(ContextState &context, const DeviceScope &scope, void *data);
     void *data;
     bool is_done = false;
@@ -34,14 +34,14 @@ void end_use(ContextState &context) {
     context.users--;
 }
 
-calotype_status act_in(const Call &call, void *data) {
-    Wish &wish = *static_cast<Wish *>(data);
+calotype_status do_in(const Call &call, void *data) {
+    Request &request = *static_cast<Request *>(data);
     if (!call.backend->heap) {
-        wish.without_heap = call.backend->name;
+        request.without_heap = call.backend->name;
         return CALOTYPE_OK;
     }
-    wish.is_done = true;
-    ContextState *context = meet_context(call);
+    request.is_done = true;
+    ContextState *context = find_or_create_context(call);
     if (!context) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NRT, nullptr, "no memory for one more context");
     }
@@ -53,40 +53,40 @@ calotype_status act_in(const Call &call, void *data) {
     failure.stage = CALOTYPE_ST_NRT;
     failure.status = call.backend->enter(call.scope);
     if (failure.status == CALOTYPE_OK) {
-        failure.status = wish.act(*context, call.scope, wish.data);
+        failure.status = request.act(*context, call.scope, request.data);
         call.backend->leave(call.scope);
     }
     end_use(*context);
     return failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure);
 }
 
-calotype_status act(void *user_context, Wish wish) {
-    const calotype_status status = for_each_backend(user_context, act_in, &wish);
-    if (wish.is_done) {
+calotype_status run(void *user_context, Request request) {
+    const calotype_status status = for_each_backend(user_context, do_in, &request);
+    if (request.is_done) {
         return status;
     }
     const calotype_device_context *given = calotype_get_device_context(user_context);
-    if (wish.without_heap && given && given->context) {
+    if (request.without_heap && given && given->context) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NRT, nullptr,
-                    Text() << "kernels of " << wish.without_heap << " cannot allocate memory");
+                    Text() << "kernels of " << request.without_heap << " cannot allocate memory");
     }
     Call call;
     const KernelBackend &cuda = *backend_of(calotype_cuda_device_interface());
     const calotype_status found = begin_call(user_context, cuda, nullptr, &call);
-    return found == CALOTYPE_OK ? act_in(call, &wish) : found;
+    return found == CALOTYPE_OK ? do_in(call, &request) : found;
 }
 
 }  // namespace
 
 CALOTYPE_WEAK calotype_status calotype_nrt_set_heap(void *user_context, uint64_t bytes) {
-    return act(user_context, {[](ContextState &context, const DeviceScope &, void *data) {
+    return run(user_context, {[](ContextState &context, const DeviceScope &, void *data) {
                                   return set_nrt_heap(context, *static_cast<uint64_t *>(data));
                               },
                               &bytes});
 }
 
 CALOTYPE_WEAK calotype_status calotype_nrt_enable_stats(void *user_context, int on) {
-    return act(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
+    return run(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
                                   return enable_nrt_stats(context, scope,
                                                           *static_cast<int *>(data) != 0);
                               },
@@ -101,7 +101,7 @@ CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt
     }
     calotype_nrt_memsys sum = {};
     const calotype_status status =
-        act(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
+        run(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
                                return read_nrt_stats(context, scope,
                                                      static_cast<calotype_nrt_memsys *>(data));
                            },
@@ -121,7 +121,7 @@ CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt
 }
 
 CALOTYPE_WEAK calotype_status calotype_nrt_reset(void *user_context) {
-    return act(user_context, {[](ContextState &context, const DeviceScope &scope, void *) {
+    return run(user_context, {[](ContextState &context, const DeviceScope &scope, void *) {
                                   return reset_nrt_stats(context, scope);
                               },
                               nullptr});

@@ -27,10 +27,10 @@ struct Prefetch {
     const calotype_module_desc **descs;
     uint32_t n;
     std::atomic<uint32_t> next{0};
-    Word unfinished{0};  ///< modules
+    FutexWord unfinished{0};  ///< modules
     // Guarded.
     uint32_t owners;     ///< threads, and the ticket
-    Waitable loading;    ///< served by the threads
+    WaitNode loading;    ///< served by the threads
     FlightError *error;  ///< of the first that failed
     calotype_status status;
     bool has_ticket;
@@ -60,7 +60,7 @@ void load_one(Prefetch &prefetch, const calotype_module_desc &desc) {
 /** So many are done with. */
 void finish(Prefetch &prefetch, uint32_t n) {
     if (prefetch.unfinished.fetch_sub(n, std::memory_order_acq_rel) == n) {
-        wake(prefetch.unfinished, everyone);
+        futex_wake(prefetch.unfinished, everyone);
     }
 }
 
@@ -100,7 +100,7 @@ Prefetch *disown(Prefetch *prefetch, uint32_t owners) {
 }
 
 /** Others that wait for it wait for this thread. */
-void serve(ThreadBlock *me, const Waitable *what) {
+void serve(ThreadBlock *me, const WaitNode *what) {
     if (me) {
         LockGuard guard(kernel_cache.lock);
         me->serves = what;
@@ -109,7 +109,7 @@ void serve(ThreadBlock *me, const Waitable *what) {
 
 void work(Prefetch &prefetch) {
     ThreadBlock *me = this_thread();
-    const Waitable *before = me ? me->serves : nullptr;
+    const WaitNode *before = me ? me->serves : nullptr;
     serve(me, &prefetch.loading);
     load_all(prefetch);
     serve(me, before);
@@ -166,8 +166,8 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
 }
 
 /** False: a thread that loads the modules waits for this one. The lock is held. */
-bool begin_wait(ThreadBlock *me, const Waitable &loading) {
-    if (me && closes_circle(*me, loading)) {
+bool begin_wait(ThreadBlock *me, const WaitNode &loading) {
+    if (me && would_deadlock(*me, loading)) {
         return false;
     }
     if (me) {
@@ -180,7 +180,7 @@ bool begin_wait(ThreadBlock *me, const Waitable &loading) {
 bool await_finish(Prefetch &prefetch, ThreadBlock *me, uint64_t deadline) {
     uint32_t left;
     while ((left = prefetch.unfinished.load(std::memory_order_acquire)) && now_ns() < deadline) {
-        wait_on_until(prefetch.unfinished, left, deadline);
+        futex_wait_until(prefetch.unfinished, left, deadline);
     }
     if (me) {
         LockGuard guard(kernel_cache.lock);

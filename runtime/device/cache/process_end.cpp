@@ -28,7 +28,8 @@ bool is_in_use(const ContextState &context) {
 
 /** Close the context as soon as nothing moves in it and nothing is held, or at the deadline, and
  * take its modules. The lock is held. */
-void close_at_exit(ContextState &context, ThreadBlock &me, uint64_t deadline, Victims &victims) {
+void close_at_exit(ContextState &context, ThreadBlock &me, uint64_t deadline,
+                   TeardownList &victims) {
     context.is_release_waiting = true;
     watch_for_release(context, true);
     while (!context.closing && (moving_entry(context) || is_any_held(context)) &&
@@ -48,7 +49,7 @@ bool is_idle(const ContextState &context, uint64_t uid, uint64_t deadline) {
 }
 
 void end_at_exit(uint64_t uid, ThreadBlock &me, uint64_t deadline) {
-    Victims victims;
+    TeardownList victims;
     ContextState *context = nullptr;
     {
         LockGuard guard(kernel_cache.lock);

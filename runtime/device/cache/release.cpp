@@ -6,7 +6,7 @@
 // in between: from then on initialize answers CALOTYPE_E_CLOSING until the modules are gone. So a
 // release that is refused has changed nothing for anybody.
 #include "runtime/device/cache/release.h"
-#include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
@@ -55,7 +55,7 @@ void watch_for_release(ContextState &context, bool awaited) {
         }
     }
     if (awaited) {
-        barrier_to_gather();
+        heavy_fence();
     }
 }
 
@@ -77,10 +77,10 @@ void drop_failed(ContextState &context) {
     }
 }
 
-void take_ready(ContextState &context, ThreadBlock &me, Victims &victims) {
+void take_ready(ContextState &context, ThreadBlock &me, TeardownList &victims) {
     for (calotype_entry *e = context.newest; e; e = e->older) {
         if (e->phase() == Phase::ready) {
-            take_out_of_service(*e, me, victims);
+            begin_teardown(*e, me, victims);
         }
     }
 }
@@ -122,7 +122,7 @@ calotype_status check_wait(const Release &release, const calotype_entry &moving)
     if (moving.flight.owner == &release.me) {
         return CALOTYPE_E_REENTRANT;
     }
-    if (closes_circle(release.me, moving.flight)) {
+    if (would_deadlock(release.me, moving.flight)) {
         return CALOTYPE_E_DEADLOCK;
     }
     const bool is_being_loaded = moving.phase() == Phase::busy;
@@ -199,7 +199,7 @@ bool has_driver(const ContextState &context) {
 }
 
 /** All that is in the closed context goes. Without the lock. */
-calotype_status end_modules(Release &release, Victims &victims) {
+calotype_status end_modules(Release &release, TeardownList &victims) {
     ContextState &context = release.context;
     const calotype_status torn =
         tear_down(context, victims, release.reason, release.user_context, release.me);
@@ -221,7 +221,7 @@ calotype_status end_modules(Release &release, Victims &victims) {
 /** The lock is held. */
 calotype_status release_idle(Release &release) {
     ContextState &context = release.context;
-    Victims victims;
+    TeardownList victims;
     calotype_status status = await_idle(release);
     if (status != CALOTYPE_OK) {
         return status;
@@ -258,7 +258,7 @@ calotype_status release_context(Release &release) {
             context.users--;
             context.is_release_waiting = context.closing = false;
             watch_for_release(context, false);
-            announce_change();
+            notify_all();
         }
     }
     return status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN
@@ -279,7 +279,7 @@ calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_po
         return CALOTYPE_OK;
     }
     if (!backend->is_alive(uid)) {
-        return lose_context(uid);
+        return on_context_lost(uid);
     }
     Release release{*context, uid, me, policy, deadline, reason, user_context};
     return release_context(release);
@@ -301,7 +301,7 @@ calotype_status carry_out(const Call &call, void *data) {
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr, explain(CALOTYPE_E_CAPTURE));
     }
     // Also one in which nothing was loaded: its identity ends.
-    if (!meet_context(call) && call.backend->is_alive(call.scope.context_uid)) {
+    if (!find_or_create_context(call) && call.backend->is_alive(call.scope.context_uid)) {
         return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for one more context");
     }
     return release_known(*call.me, call.scope.context_uid, request.policy, request.deadline,

@@ -15,7 +15,7 @@ bool is_any_held(const ContextState &context);
 /** While a release waits, holds that come and go take the lock. */
 void watch_for_release(ContextState &context, bool awaited);
 /** Take all that is loaded out of service, held or not. */
-void take_ready(ContextState &context, ThreadBlock &me, Victims &victims);
+void take_ready(ContextState &context, ThreadBlock &me, TeardownList &victims);
 /** Forget the errors of what did not load. */
 void drop_failed(ContextState &context);
 

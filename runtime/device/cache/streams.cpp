@@ -52,7 +52,7 @@ static void end(ContextState &context, StreamHold *hold) {
         LockGuard guard(kernel_cache.lock);
         context.n_stream_holds--;
     }
-    give_back(hold->hold, Giver{false, nullptr});
+    give_back(hold->hold, ReleaseOrigin{false, nullptr});
     free(hold);
 }
 
@@ -129,7 +129,7 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         if (status == CALOTYPE_OK) {
             context.n_stream_holds++;
             is_kept = keep(context, ending);
-            announce_change();  // who waits for holds has to look at events from now on
+            notify_all();  // who waits for holds has to look at events from now on
         }
     }
     if (status != CALOTYPE_OK) {

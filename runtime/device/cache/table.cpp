@@ -184,7 +184,7 @@ void remove_entry(calotype_entry &entry) {
     set_phase(entry, Phase::orphaned);
     entry.context->n_orphans++;
     reclaim_if_idle(entry);
-    announce_change();
+    notify_all();
 }
 
 void reclaim_if_idle(calotype_entry &entry) {
@@ -215,7 +215,7 @@ ContextState *find_context(uint64_t uid) {
 }
 
 /** Nothing is left of it, and nobody will ask for it. */
-static bool is_past(const ContextState &context) {
+static bool is_reclaimable(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
            !context.closing && !context.is_release_waiting && !context.n_stream_holds &&
            !context.graph_pins && !context.nrt.memsys && !context.nrt.modules;
@@ -226,7 +226,7 @@ static bool is_past(const ContextState &context) {
 static ContextState *unused_context() {
     ContextState *oldest = nullptr;
     for (ContextState *c = kernel_cache.contexts; c; c = c->next) {
-        if (kernel_cache.n_contexts >= few_contexts && is_past(*c) &&
+        if (kernel_cache.n_contexts >= few_contexts && is_reclaimable(*c) &&
             (!oldest || c->uid < oldest->uid)) {
             oldest = c;
         }
@@ -266,15 +266,15 @@ ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope
 
 // ---- waiting ---------------------------------------------------------------------------------
 
-void announce_change() {
+void notify_all() {
     kernel_cache.changed.fetch_add(1, std::memory_order_release);
-    wake(kernel_cache.changed, everyone);
+    futex_wake(kernel_cache.changed, everyone);
 }
 
 void wait_for_change(uint64_t deadline_ns) {
     const uint32_t seen = kernel_cache.changed.load(std::memory_order_acquire);
     const Unlocked unlocked(kernel_cache.lock);
-    wait_on_until(kernel_cache.changed, seen, deadline_ns);
+    futex_wait_until(kernel_cache.changed, seen, deadline_ns);
 }
 
 }  // namespace runtime

@@ -69,7 +69,7 @@ struct Waiter {
     Waiter *next;
     FlightError *error;  ///< of a flight that failed
     calotype_status status;
-    Word done;
+    FutexWord done;
 };
 
 /** Which of two modules is evicted first: the lesser. */
@@ -101,11 +101,11 @@ struct alignas(64) calotype_entry {
 
     // Guarded.
     calotype::runtime::ContextState *context;
-    calotype::runtime::Waitable flight;  ///< owned while busy and tearing
+    calotype::runtime::WaitNode flight;  ///< owned while busy and tearing
     calotype::runtime::Waiter *first_waiter;
     calotype::runtime::FlightError *error;  ///< of a failed one
     calotype_entry *newer, *older;          ///< of the same context; list by time of loading
-    calotype_entry *next_free, *next_victim;
+    calotype_entry *next_free, *next_in_list;
     calotype::runtime::EntryWorth worth;  ///< as eviction saw it last
     uint64_t loaded_at;                   ///< epoch
     uint64_t compile_ns;
@@ -178,14 +178,14 @@ constexpr int most_backends = 8;
 
 struct KernelCache {
     // What warm calls read, away from what others write while they load.
-    alignas(apart) std::atomic<Table *> table{nullptr};
+    alignas(cache_line_pair) std::atomic<Table *> table{nullptr};
     /** Advances with every load. The warm path stamps uses with it, so that the order of uses is
      * exact in a thread and, between threads, from one load to the next. */
     std::atomic<uint64_t> epoch{0};
 
-    alignas(apart) Mutex lock;
+    alignas(cache_line_pair) Mutex lock;
     /** Changes when flights, teardowns and awaited holds end. */
-    Word changed{0};
+    FutexWord changed{0};
 
     // Guarded.
     const KernelBackend *backends[most_backends] = {};  ///< that have met contexts
@@ -229,7 +229,7 @@ ContextState *find_context(uint64_t uid);
 ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope);
 
 /** Wake all who wait for `changed`. */
-void announce_change();
+void notify_all();
 /** Unlock, sleep until something changes or the deadline, lock. */
 void wait_for_change(uint64_t deadline_ns);
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/device/cache/teardown.h"
 
-#include "runtime/device/cache/barriers.h"
+#include "runtime/device/buffer_lock.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
 
 namespace calotype {
 namespace runtime {
 
-void Victims::add(calotype_entry &entry) {
-    entry.next_victim = nullptr;
-    (last ? last->next_victim : first) = &entry;
+void TeardownList::add(calotype_entry &entry) {
+    entry.next_in_list = nullptr;
+    (last ? last->next_in_list : first) = &entry;
     last = &entry;
     count++;
 }
@@ -47,22 +47,22 @@ bool is_held(calotype_entry &entry) {
     // A warm initialize adds its hold and then looks at the word; here it is the other way round.
     // So either the sum has its hold, or it sees the bit and takes the hold back.
     set_watched(entry, true);
-    barrier_to_gather();
+    heavy_fence();
     return count_holds(entry.index) != 0;
 }
 
-void take_out_of_service(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
+void begin_teardown(calotype_entry &entry, ThreadBlock &me, TeardownList &victims) {
     set_phase(entry, Phase::tearing);
     entry.flight.owner = &me;
     victims.add(entry);
 }
 
-bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims) {
+bool take_if_idle(calotype_entry &entry, ThreadBlock &me, TeardownList &victims) {
     if (is_held(entry)) {
         set_watched(entry, is_to_be_watched(entry));
         return false;
     }
-    take_out_of_service(entry, me, victims);
+    begin_teardown(entry, me, victims);
     return true;
 }
 
@@ -108,12 +108,12 @@ static bool await_work(const KernelBackend &backend, const DeviceScope &scope) {
 }
 
 /** As if they had not been taken. False: their context has gone meanwhile. */
-static bool put_back(ContextState &context, Victims &victims, calotype_reason reason) {
+static bool put_back(ContextState &context, TeardownList &victims, calotype_reason reason) {
     LockGuard guard(kernel_cache.lock);
     if (context.lost) {
         return false;
     }
-    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+    for (calotype_entry *e = victims.first; e; e = e->next_in_list) {
         e->flight.owner = nullptr;
         e->drop_image_too = e->drop_image_too && e->evict_when_idle;
         set_phase(*e, Phase::ready);
@@ -122,8 +122,8 @@ static bool put_back(ContextState &context, Victims &victims, calotype_reason re
     if (reason == CALOTYPE_R_EVICT) {
         count_in(&context, Counter::evictions, 0 - uint64_t(victims.count));
     }
-    victims = Victims();
-    announce_change();
+    victims = TeardownList();
+    notify_all();
     return true;
 }
 
@@ -133,12 +133,12 @@ static bool is_held_now(const calotype_entry &entry) {
     return count_holds(entry.index) != 0;
 }
 
-calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
+calotype_status tear_down(ContextState &context, TeardownList &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me) {
     if (!victims.first) {
         return CALOTYPE_OK;
     }
-    let_go_of_buffers();  // for whose memory room is being made
+    unlock_thread_buffers();  // callbacks run: the thread may be making room for a buffer's memory
     const KernelBackend &backend = *context.backend;
     DeviceScope scope = context.scope;
     scope.user_context = user_context;
@@ -154,13 +154,13 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     // The wait for its work is where a context may prove to have failed.
     const bool has_driver = is_entered && driver_answers(context) && !is_captured;
     // Where holds were not asked for, those that were just taken are seen when the entries end.
-    barrier_to_gather();
+    heavy_fence();
     Failure failure;
     CallbackSite site{context, scope, reason, me, has_driver};
     if (!has_driver) {
         site.lose_driver();
     }
-    for (calotype_entry *e = victims.first; e; e = e->next_victim) {
+    for (calotype_entry *e = victims.first; e; e = e->next_in_list) {
         run_teardowns(site, *e->module, &failure);
         if (!is_at_exit || !is_held_now(*e)) {
             unload_module(context, scope, *e->module, site.has_driver);
@@ -172,10 +172,10 @@ calotype_status tear_down(ContextState &context, Victims &victims, calotype_reas
     // Described before the modules go, since it names them.
     const calotype_status status = failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure);
     while (calotype_entry *e = victims.first) {
-        victims.first = e->next_victim;
+        victims.first = e->next_in_list;
         end_entry(*e);
     }
-    victims = Victims();
+    victims = TeardownList();
     return status;
 }
 

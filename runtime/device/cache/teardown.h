@@ -8,7 +8,7 @@ namespace calotype {
 namespace runtime {
 
 /** Entries of one context that only the caller can tear down, newest first. */
-struct Victims {
+struct TeardownList {
     calotype_entry *first = nullptr, *last = nullptr;
     uint32_t count = 0;
 
@@ -21,15 +21,15 @@ bool is_held(calotype_entry &entry);
 /** Whether there is a reason to look at every finalize. */
 bool is_to_be_watched(const calotype_entry &entry);
 /** Make a ready entry tearing, whoever holds it. */
-void take_out_of_service(calotype_entry &entry, ThreadBlock &me, Victims &victims);
+void begin_teardown(calotype_entry &entry, ThreadBlock &me, TeardownList &victims);
 /** The same if nobody holds it. */
-bool take_if_idle(calotype_entry &entry, ThreadBlock &me, Victims &victims);
+bool take_if_idle(calotype_entry &entry, ThreadBlock &me, TeardownList &victims);
 
 /** Teardowns, unloads, and the end of the entries. The first error of a teardown is described in
  * this thread's last error, and returned. While a stream of the context is captured nothing of it
  * is done: the victims are ready again, and CALOTYPE_E_CAPTURE is returned. At exit what is held
  * stays loaded. Called without the lock. */
-calotype_status tear_down(ContextState &context, Victims &victims, calotype_reason reason,
+calotype_status tear_down(ContextState &context, TeardownList &victims, calotype_reason reason,
                           void *user_context, ThreadBlock &me);
 
 /** Unload what is loaded; without the driver just forget. What launches read stays as it is: a

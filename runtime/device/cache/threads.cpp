@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/cache/barriers.h"
 #include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/table.h"
 
 namespace calotype {
@@ -47,10 +47,10 @@ void thread_ends(void *block) {
 }
 
 /** Memory of zeros that shares no pair of cache lines with any other. */
-void *zeroed_apart(size_t size) {
+void *allocate_zeroed(size_t size) {
     void *memory = nullptr;
-    size = (size + apart - 1) / apart * apart;
-    return posix_memalign(&memory, apart, size) == 0 ? memset(memory, 0, size) : nullptr;
+    size = (size + cache_line_pair - 1) / cache_line_pair * cache_line_pair;
+    return posix_memalign(&memory, cache_line_pair, size) == 0 ? memset(memory, 0, size) : nullptr;
 }
 
 bool enter_into_directory(ThreadBlock &block) {
@@ -72,12 +72,12 @@ bool enter_into_directory(ThreadBlock &block) {
 }
 
 ThreadBlock *new_block() {
-    ThreadBlock *block = static_cast<ThreadBlock *>(zeroed_apart(sizeof(ThreadBlock)));
+    ThreadBlock *block = static_cast<ThreadBlock *>(allocate_zeroed(sizeof(ThreadBlock)));
     if (!block) {
         return nullptr;
     }
     if (n_blocks == 0) {
-        choose_barriers(true);
+        choose_fences(true);
     }
     block->id = n_blocks;
     if (!enter_into_directory(*block)) {
@@ -121,7 +121,7 @@ ThreadBlock *this_thread() {
     return block;
 }
 
-ThreadBlock *keeper_block() {
+ThreadBlock *runtime_block() {
     if (!keeper) {
         keeper = new_block();
         if (keeper) {
@@ -157,7 +157,7 @@ bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {
     if (page.load(std::memory_order_relaxed)) {
         return true;
     }
-    void *memory = zeroed_apart(ThreadBlock::cells_a_page * sizeof(HoldCell));
+    void *memory = allocate_zeroed(ThreadBlock::cells_a_page * sizeof(HoldCell));
     if (!memory) {
         return false;
     }
@@ -202,10 +202,10 @@ void clear_cells(uint32_t entry_index) {
 }
 
 // Ends, since no thread waits that would have closed a circle.
-bool closes_circle(const ThreadBlock &me, const Waitable &what) {
+bool would_deadlock(const ThreadBlock &me, const WaitNode &what) {
     for (const ThreadBlock *b = blocks; b; b = b->next) {
         if (b == what.owner || b->serves == &what) {
-            if (b == &me || (b->waits_on && closes_circle(me, *b->waits_on))) {
+            if (b == &me || (b->waits_on && would_deadlock(me, *b->waits_on))) {
                 return true;
             }
         }

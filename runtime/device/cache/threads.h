@@ -19,21 +19,21 @@ namespace calotype {
 namespace runtime {
 
 /** Processors fetch cache lines in pairs. */
-constexpr size_t apart = 128;
+constexpr size_t cache_line_pair = 128;
 
 /** One thread's use of one entry. Padded so that an index is a shift. */
 struct alignas(32) HoldCell {
     /** Holds less those that the thread gave back itself. Written by the thread alone, or on its
      * behalf while it waits. */
     std::atomic<uint32_t> taken;
-    std::atomic<uint32_t> given_elsewhere;  ///< back by other threads
-    std::atomic<uint64_t> hits;             ///< written by the thread alone
-    std::atomic<uint64_t> last_use;         ///< the same; see KernelCache::epoch
+    std::atomic<uint32_t> released_remotely;  ///< back by other threads
+    std::atomic<uint64_t> hits;               ///< written by the thread alone
+    std::atomic<uint64_t> last_use;           ///< the same; see KernelCache::epoch
 
     /** Below zero only after two threads have given the same hold back at the same time. */
     int32_t balance() const {
         // Read in this order a hold may be counted that has gone, but none that is there is missed.
-        const uint32_t given = given_elsewhere.load(std::memory_order_acquire);
+        const uint32_t given = released_remotely.load(std::memory_order_acquire);
         return int32_t(taken.load(std::memory_order_acquire) - given);
     }
     void take() {
@@ -48,14 +48,14 @@ struct alignas(32) HoldCell {
         return true;
     }
     /** The same by another thread. */
-    bool give_back_elsewhere() {
-        uint32_t given = given_elsewhere.load(std::memory_order_acquire);
+    bool release_remotely() {
+        uint32_t given = released_remotely.load(std::memory_order_acquire);
         do {
             if (int32_t(taken.load(std::memory_order_acquire) - given) <= 0) {
                 return false;
             }
-        } while (!given_elsewhere.compare_exchange_weak(given, given + 1, std::memory_order_seq_cst,
-                                                        std::memory_order_acquire));
+        } while (!released_remotely.compare_exchange_weak(
+            given, given + 1, std::memory_order_seq_cst, std::memory_order_acquire));
         return true;
     }
     void count_hit(uint64_t use) {
@@ -66,21 +66,21 @@ struct alignas(32) HoldCell {
 
 /** Something whose owner, or all threads that serve it, will let others go on. Guarded by the
  * cache's lock. */
-struct Waitable {
+struct WaitNode {
     struct ThreadBlock *owner;
 };
 
 struct FlightError;
 
-struct alignas(apart) ThreadBlock {
+struct alignas(cache_line_pair) ThreadBlock {
     static constexpr uint32_t cells_a_page = 256, n_pages = 2048;
 
     std::atomic<HoldCell *> pages[n_pages];
     uint32_t id;
     uint32_t sequence;  ///< of warm holds; orders uses within an epoch
     bool in_use;        ///< guarded by the cache's lock, as are these
-    const Waitable *waits_on;
-    const Waitable *serves;  ///< with other threads
+    const WaitNode *waits_on;
+    const WaitNode *serves;  ///< with other threads
     ThreadBlock *next;
 
     FlightError *error;  ///< last error, or null
@@ -101,7 +101,7 @@ ThreadBlock *this_thread();
 /** One that no thread has, for the holds that the runtime keeps itself: there they are counted
  * apart from those that a thread can give back. Its cells are written with the cache's lock held,
  * as it is here, but for what is given back elsewhere. Null: out of memory. */
-ThreadBlock *keeper_block();
+ThreadBlock *runtime_block();
 /** Null for a number that no thread has. */
 ThreadBlock *thread_of(uint32_t id);
 /** All blocks there have ever been. The cache's lock is held. */
@@ -131,7 +131,7 @@ EntryUse use_of_all();
 void clear_cells(uint32_t entry_index);
 
 /** Whether waiting for `what` would close a circle. The cache's lock is held. */
-bool closes_circle(const ThreadBlock &me, const Waitable &what);
+bool would_deadlock(const ThreadBlock &me, const WaitNode &what);
 
 /** In a child process: only the calling thread exists. The cache's lock is held. */
 void forget_other_threads();

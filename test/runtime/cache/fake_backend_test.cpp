@@ -14,7 +14,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/cache/fake_backend_driver.h"
-#include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/table.h"
 
 namespace calotype_test {
@@ -565,7 +565,7 @@ TEST_P(FakeCache, OverdrawnCountsAreSettled) {
     calotype_hold held = hold(context, m);
     auto *entry = held.entry;
     give_back(context, held);
-    calotype::runtime::known_thread->cell(entry->index)->given_elsewhere++;
+    calotype::runtime::known_thread->cell(entry->index)->released_remotely++;
     EXPECT_EQ(0u, stats().holds);
     held = hold(context, m);
     EXPECT_EQ(1u, stats().misuse);
@@ -577,8 +577,8 @@ TEST_P(FakeCache, OverdrawnCountsAreSettled) {
 
 /// Where the system has no barriers for all threads at once, each pays for its own.
 TEST_P(FakeCache, EvenBarriers) {
-    const bool were_uneven = calotype::runtime::barriers_are_uneven;
-    calotype::runtime::choose_barriers(false);
+    const bool were_asymmetric = calotype::runtime::fences_are_asymmetric;
+    calotype::runtime::choose_fences(false);
     void *context = driver->make_context();
     const auto *m = module("m");
     in_threads(4, [&](int thread) {
@@ -589,7 +589,7 @@ TEST_P(FakeCache, EvenBarriers) {
             }
         }
     });
-    calotype::runtime::choose_barriers(were_uneven);
+    calotype::runtime::choose_fences(were_asymmetric);
 }
 
 /// Holds come and go on some threads while another evicts: none is lost.

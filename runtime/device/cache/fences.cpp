@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/cache/barriers.h"
+#include "runtime/device/cache/fences.h"
 
 #if defined(__linux__)
 #include <errno.h>
@@ -16,7 +16,7 @@
 namespace calotype {
 namespace runtime {
 
-constinit std::atomic<bool> barriers_are_uneven{false};
+constinit std::atomic<bool> fences_are_asymmetric{false};
 
 #if defined(__linux__)
 static bool ask_system(int command) {
@@ -45,20 +45,20 @@ static bool drain_all() {
 }
 #endif
 
-void barrier_to_gather() {
+void heavy_fence() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (barriers_are_uneven.load(std::memory_order_relaxed) && !drain_all()) {
-        // The system took back what it allowed, as when a sandbox closes: those who pass pay from
-        // now on, and what others have stored until now has long left their processors afterwards.
-        barriers_are_uneven.store(false, std::memory_order_seq_cst);
+    if (fences_are_asymmetric.load(std::memory_order_relaxed) && !drain_all()) {
+        // The system took back what it allowed, as when a sandbox closes: light fences cost
+        // from now on, and what others have stored until now has long left their processors afterwards.
+        fences_are_asymmetric.store(false, std::memory_order_seq_cst);
 #if defined(__linux__)
         usleep(1000);
 #endif
     }
 }
 
-void choose_barriers(bool may_be_uneven) {
-    barriers_are_uneven.store(may_be_uneven && register_process(), std::memory_order_seq_cst);
+void choose_fences(bool may_be_asymmetric) {
+    fences_are_asymmetric.store(may_be_asymmetric && register_process(), std::memory_order_seq_cst);
 }
 
 }  // namespace runtime
