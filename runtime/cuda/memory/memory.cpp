@@ -25,6 +25,7 @@
 #include "runtime/cuda/context_table.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
+#include "runtime/cuda/memory/pieces.h"
 #include "runtime/cuda/memory/stream_order.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
@@ -34,165 +35,6 @@ namespace runtime {
 namespace cuda {
 
 namespace {
-
-struct Piece {
-    CUdeviceptr handle;
-    CUdeviceptr base;
-    size_t bytes;
-    ContextInfo *owner;
-    const Allocator *from;
-    bool in_graph;       ///< allocated by a node of a graph that was being captured
-    uint64_t stream_id;  ///< of one that is kept: where it was freed
-    Piece *next;
-
-    int device() const {
-        return owner->device->device;
-    }
-};
-
-// ---- the pieces in use -----------------------------------------------------------------------
-
-struct Stripe {
-    Mutex lock;
-    Piece *first = nullptr;
-};
-constexpr int n_stripes = 64;
-constinit Stripe stripes[n_stripes];
-constinit std::atomic<int> live{0};
-
-Stripe &stripe_of(CUdeviceptr handle) {
-    return stripes[(handle >> 8 ^ handle >> 16) % n_stripes];
-}
-
-void remember(Piece *piece) {
-    Stripe &stripe = stripe_of(piece->handle);
-    LockGuard lock(stripe.lock);
-    piece->next = stripe.first;
-    stripe.first = piece;
-    live.fetch_add(1, std::memory_order_relaxed);
-}
-
-/** The owner of a piece of the stripe; null if there is none such. */
-template<typename Choice>
-ContextInfo *owner_in(Stripe &stripe, Choice is_wanted) {
-    LockGuard lock(stripe.lock);
-    Piece *piece = stripe.first;
-    while (piece && !is_wanted(*piece)) {
-        piece = piece->next;
-    }
-    return piece ? piece->owner : nullptr;
-}
-
-/** Out of the table; null if there is none of that handle. */
-Piece *take(CUdeviceptr handle) {
-    Stripe &stripe = stripe_of(handle);
-    LockGuard lock(stripe.lock);
-    for (Piece **link = &stripe.first; *link; link = &(*link)->next) {
-        Piece *piece = *link;
-        if (piece->handle == handle) {
-            *link = piece->next;
-            live.fetch_sub(1, std::memory_order_relaxed);
-            return piece;
-        }
-    }
-    return nullptr;
-}
-
-void forget(Piece *piece) {
-    piece->owner->pieces.fetch_sub(1, std::memory_order_release);
-    free(piece);
-}
-
-// ---- freed pieces that are not the allocator's yet -------------------------------------------
-
-/** Some pieces that were freed, and how many bytes they have. */
-struct FreedPieces {
-    Mutex lock;
-    Piece *first = nullptr;
-    std::atomic<uint64_t> bytes[max_devices] = {};
-    std::atomic<int> count{0};
-
-    void add(Piece *piece) {
-        LockGuard guard(lock);
-        piece->next = first;
-        first = piece;
-        bytes[piece->device()].fetch_add(piece->bytes, std::memory_order_relaxed);
-        count.fetch_add(1, std::memory_order_relaxed);
-    }
-    /** The piece that the link is to, out of the list. With the lock held. */
-    Piece *unlink(Piece **link) {
-        Piece *piece = *link;
-        *link = piece->next;
-        bytes[piece->device()].fetch_sub(piece->bytes, std::memory_order_relaxed);
-        count.fetch_sub(1, std::memory_order_relaxed);
-        return piece;
-    }
-    /** All pieces of a context, or of a device, out of the list. */
-    Piece *take_all(const ContextInfo &owner) {
-        return take_all([&](const Piece &piece) { return piece.owner == &owner; });
-    }
-    Piece *take_all(int device) {
-        return take_all([=](const Piece &piece) { return piece.device() == device; });
-    }
-    template<typename Choice>
-    Piece *take_all(Choice is_chosen) {
-        Piece *taken = nullptr;
-        if (count.load(std::memory_order_relaxed) == 0) {
-            return nullptr;
-        }
-        LockGuard guard(lock);
-        for (Piece **link = &first; *link;) {
-            if (is_chosen(**link)) {
-                Piece *piece = unlink(link);
-                piece->next = taken;
-                taken = piece;
-            } else {
-                link = &(*link)->next;
-            }
-        }
-        return taken;
-    }
-};
-constinit FreedPieces kept, deferred;
-
-/** Not used again, other than the handle, where the driver gives one. */
-uint64_t id_of(CUstream stream) {
-    unsigned long long id = reinterpret_cast<uintptr_t>(stream);
-    if (stream && driver().cuStreamGetId) {
-        driver().cuStreamGetId(stream, &id);
-    }
-    return id;
-}
-
-/** Up by less than an eighth, so that sizes which differ a little share pieces. */
-size_t size_class(size_t bytes) {
-    size_t step = 512;
-    while (step * 8 < bytes && step < (size_t(1) << 58)) {
-        step *= 2;
-    }
-    return (bytes + step - 1) / step * step;
-}
-
-/** A kept piece for so many bytes that was last used on the stream, or null: that of the lowest
- * address, so that a pipeline which is called again has the same ones in the same places. */
-Piece *take_kept(const ContextInfo &owner, size_t bytes, CUstream stream, const Allocator *from) {
-    if (kept.count.load(std::memory_order_relaxed) == 0) {
-        return nullptr;
-    }
-    const size_t most = size_class(bytes);
-    const uint64_t stream_id = id_of(stream);
-    LockGuard lock(kept.lock);
-    Piece **lowest = nullptr;
-    for (Piece **link = &kept.first; *link; link = &(*link)->next) {
-        const Piece &piece = **link;
-        const bool fits = piece.owner == &owner && piece.from == from && piece.bytes >= bytes &&
-                          piece.bytes <= most && piece.stream_id == stream_id;
-        if (fits && (!lowest || piece.base < (*lowest)->base)) {
-            lowest = link;
-        }
-    }
-    return lowest ? kept.unlink(lowest) : nullptr;
-}
 
 // ---- giving back -----------------------------------------------------------------------------
 
@@ -479,18 +321,6 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
     return CALOTYPE_OK;
 }
 
-ContextInfo *owner_of(CUdeviceptr handle) {
-    return owner_in(stripe_of(handle), [=](const Piece &p) { return p.handle == handle; });
-}
-
-ContextInfo *owner_of_part(CUdeviceptr address) {
-    ContextInfo *owner = owner_of(address);
-    for (int i = 0; i < n_stripes && !owner; i++) {
-        owner = owner_in(stripes[i], [=](const Piece &p) { return address - p.base < p.bytes; });
-    }
-    return owner;
-}
-
 calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     Piece *piece = take(handle);
     if (!piece) {
@@ -592,10 +422,6 @@ void end_context(uint64_t context_uid, bool has_driver) {
         leave(scope);
     }
     info->is_ending.store(false, std::memory_order_release);
-}
-
-int live_allocations() {
-    return live.load(std::memory_order_relaxed);
 }
 
 void add_memory_stats(int32_t device, calotype_memory_stats *stats) {

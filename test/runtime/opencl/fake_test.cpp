@@ -179,7 +179,7 @@ TEST_F(FakeOpenClTest, a_buffer_of_another_context_moves) {
          {opencl(), calotype_opencl_image_device_interface()}) {
         Buffer<int> buffer(4, 3);
         buffer.fill(1);
-            ASSERT_EQ(buffer.copy_to_device(kind), 0);
+        ASSERT_EQ(buffer.copy_to_device(kind), 0);
         leave_on_device(buffer);
         ASSERT_EQ(buffer.copy_to_device(kind, &own.as_user_context), 0) << errors();
         EXPECT_EQ(fake().live("mem"), 1);
@@ -187,7 +187,7 @@ TEST_F(FakeOpenClTest, a_buffer_of_another_context_moves) {
         EXPECT_EQ(sum_of(buffer), 12);
         // Back, with what the host has meanwhile.
         buffer.fill(2);
-            ASSERT_EQ(buffer.copy_to_device(kind), 0);
+        ASSERT_EQ(buffer.copy_to_device(kind), 0);
         leave_on_device(buffer);
         // To the host from where it is, whatever the call works in.
         ASSERT_EQ(buffer.copy_to_host(&own.as_user_context), 0);
