@@ -39,6 +39,12 @@ Func map_coordinates(const char *what, const Func &source, const Region &bounds,
     return result;
 }
 
+/// Both ways stay within: bounds do not follow the condition through whatever x is.
+Expr inside_or(const Expr &x, const Expr &min, const Expr &extent, const Expr &mapped) {
+    const Expr last = min + extent - 1;
+    return select(x >= min && x <= last, clamp(likely(x), min, last), clamp(mapped, min, last));
+}
+
 }  // namespace
 
 Func repeat_edge(const Func &source, const Region &bounds) {
@@ -81,12 +87,11 @@ Func constant_exterior(const Func &source, const Expr &value, const Region &boun
 }
 
 Func repeat_image(const Func &source, const Region &bounds) {
-    return map_coordinates(
-        "repeat_image", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
-            const Expr wrapped = (x - min) % extent + min;
-            const Expr inside = x >= min && x < min + extent;
-            return select(inside, likely(x), clamp(wrapped, min, min + extent - 1));
-        });
+    return map_coordinates("repeat_image", source, bounds,
+                           [](const Expr &x, const Expr &min, const Expr &extent) {
+                               const Expr wrapped = (x - min) % extent + min;
+                               return inside_or(x, min, extent, wrapped);
+                           });
 }
 
 Func mirror_image(const Func &source, const Region &bounds) {
@@ -95,21 +100,19 @@ Func mirror_image(const Func &source, const Region &bounds) {
             // 0 .. extent - 1, then back: extent - 1 .. 0.
             const Expr phase = (x - min) % (2 * extent);
             const Expr mirrored = select(phase >= extent, 2 * extent - 1 - phase, phase) + min;
-            const Expr inside = x >= min && x < min + extent;
-            return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
+            return inside_or(x, min, extent, mirrored);
         });
 }
 
 Func mirror_interior(const Func &source, const Region &bounds) {
-    return map_coordinates(
-        "mirror_interior", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
-            // 0 .. limit, then back without repeating the ends.
-            const Expr limit = extent - 1;
-            const Expr phase = (x - min) % max(1, 2 * limit);
-            const Expr mirrored = limit - cast<int>(absd(phase, limit)) + min;
-            const Expr inside = x >= min && x < min + extent;
-            return select(inside, likely(x), clamp(mirrored, min, min + extent - 1));
-        });
+    return map_coordinates("mirror_interior", source, bounds,
+                           [](const Expr &x, const Expr &min, const Expr &extent) {
+                               // 0 .. limit, then back without repeating the ends.
+                               const Expr limit = extent - 1;
+                               const Expr phase = (x - min) % max(1, 2 * limit);
+                               const Expr mirrored = limit - cast<int>(absd(phase, limit)) + min;
+                               return inside_or(x, min, extent, mirrored);
+                           });
 }
 
 }  // namespace calotype::BoundaryConditions

@@ -140,6 +140,22 @@ TEST(BoundaryConditions, extend_an_image) {
     }
 }
 
+/// What a parameter must cover is never more than the parameter.
+TEST(BoundaryConditions, nothing_outside_of_a_parameter_is_required) {
+    ImageParam image(Int(32), 1);
+    const Buffer<int> data = Buffer<int>::make_with_shape_of(Buffer<int>(20));
+    image.set(data);
+    for (const Func &f :
+         {BoundaryConditions::repeat_image(image), BoundaryConditions::mirror_image(image),
+          BoundaryConditions::mirror_interior(image)}) {
+        Func sum("sum"), pairs("pairs");
+        sum(x) = f(x - 2) + f(x + 2);
+        pairs(x) = sum(x - 1) * sum(x + 1);
+        sum.compute_root().align_bounds(x, 2).vectorize(x, 8);
+        EXPECT_NO_THROW(pairs.realize({20}));
+    }
+}
+
 TEST(Values, evaluate) {
     EXPECT_EQ(evaluate<int>(Expr(3) + 4), 7);
     int a = 0;
