@@ -195,11 +195,14 @@ private:
 class Collector : public Visitor {
 public:
     Collector(const std::string &name, const FusedThreads &threads)
-        : sizes(threads.sizes), name_(name), threads_(threads) {
+        : name_(name), threads_(threads), sizes_(threads.sizes) {
+        for (const auto &thread : sizes_) {
+            sizes[thread.first] = 1;
+        }
     }
     std::vector<Access> found;
-    const std::map<std::string, int64_t> &sizes;
-    bool escapes = false;  ///< used by other means than loads and stores
+    std::map<std::string, int64_t> sizes;  ///< how many threads of each loop access; 0: not known
+    bool escapes = false;                  ///< used by other means than loads and stores
 
     Access parts_of(const Expr &index) const {
         Access a;
@@ -251,7 +254,7 @@ private:
     void add_term(Access &a, const Expr &e, int64_t factor) const {
         bool is_base = true, has_threads = false;
         for (const std::string &name : free_variables(e)) {
-            has_threads = has_threads || sizes.count(name) > 0;
+            has_threads = has_threads || sizes_.count(name) > 0;
             is_base = is_base && !loops_.contains(name);
         }
         a.is_known = a.is_known && is_pure(e) && (!has_threads || e.as<Variable>());
@@ -263,9 +266,36 @@ private:
     }
 
     void access(const std::string &buffer, const Expr &index) {
-        if (buffer == name_) {
-            found.push_back(parts_of(index));
+        if (buffer != name_) {
+            return;
         }
+        found.push_back(parts_of(index));
+        for (auto &[thread, size] : sizes) {
+            const int64_t here = sizes_.at(thread);
+            size = here == 0 || size == 0 ? 0 : std::max(size, here);
+        }
+    }
+    /// Inside of a stage with fewer threads than the block has.
+    void narrow(const Expr &condition) {
+        if (const And *both = condition.as<And>()) {
+            narrow(both->a);
+            narrow(both->b);
+        } else if (const LT *less = condition.as<LT>()) {
+            const Variable *v = less->a.as<Variable>();
+            const auto end = as_const_int(less->b);
+            const auto it = v && end && *end > 0 ? sizes_.find(v->name) : sizes_.end();
+            if (it != sizes_.end()) {
+                it->second = it->second == 0 ? *end : std::min(it->second, *end);
+            }
+        }
+    }
+    void visit(const IfThenElse *op) override {
+        (*this)(op->condition);
+        const std::map<std::string, int64_t> around = sizes_;
+        narrow(op->condition);
+        (*this)(op->then_case);
+        sizes_ = around;
+        (*this)(op->else_case);
     }
     void visit(const Load *op) override {
         access(op->name, op->index);
@@ -302,7 +332,8 @@ private:
 
     const std::string &name_;
     const FusedThreads &threads_;
-    Scope<Interval> loops_;  ///< and lets inside
+    std::map<std::string, int64_t> sizes_;  ///< of the threads, as conditions around leave it
+    Scope<Interval> loops_;                 ///< and lets inside
 };
 
 /// Gives accesses of one allocation their new indices, in the order in which they were found.
