@@ -19,6 +19,30 @@ TEST(GpuRegisters, a_stage_of_its_own_for_each_thread) {
     expect_values<int>(g, 40, 21, [](int i, int j) { return (i * 3 + j + 5) * 2; });
 }
 
+/// Threads are counted through, and what one of them touches is still of constant size.
+TEST(GpuRegisters, between_a_shared_stage_and_fused_threads) {
+    REQUIRE_GPU();
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x * 3 + y * y;
+    g(x, y) = f(x - 1, y) + f(x + 1, y + 1);
+    h(x, y) = g(x, y - 1) * g(x + 1, y + 1);
+    Var t("t");
+    h.tile(x, y, xi, yi, 32, 32)
+        .split(yi, yi, yr, 4)
+        .reorder(yr, xi, yi, x, y)
+        .unroll(yr)
+        .fuse(xi, yi, t)
+        .gpu_blocks(x, y)
+        .gpu_threads(t);
+    g.compute_at(h, t).unroll(x).unroll(y);
+    f.compute_at(h, x).split(y, y, yr, 6).reorder(yr, x, y).fuse(x, y, t).gpu_threads(t);
+    const auto g_of = [](int i, int j) {
+        return (i - 1) * 3 + j * j + (i + 1) * 3 + (j + 1) * (j + 1);
+    };
+    expect_values<int>(h, 70, 45,
+                       [&](int i, int j) { return g_of(i, j - 1) * g_of(i + 1, j + 1); });
+}
+
 /// The product of matrices, with the inputs of a block's step in shared memory.
 void check_product(int m, int n, int size_k, TailStrategy tail) {
     constexpr int block = 32, thread = 4, step = 8;

@@ -98,11 +98,11 @@ SplitEffect fuse(const std::string &func, int stage, const Split &s,
     auto promise = [](const Expr &e, const Loop &range) {
         return Call::make(Int(32), Intrinsic::promise_clamped, {e, range.min(), range.max()});
     };
-    effect.lets.emplace_back(inner.name,
-                             promise(fused.var() % inner.extent() + inner.min(), inner));
-    effect.lets.emplace_back(outer.name,
-                             promise(fused.var() / inner.extent() + outer.min(), outer));
     auto i = extents->find(s.inner), o = extents->find(s.outer);
+    // A number where there is one: what a thread touches is then seen to be of constant size.
+    const Expr width = i != extents->end() ? i->second : inner.extent();
+    effect.lets.emplace_back(inner.name, promise(fused.var() % width + inner.min(), inner));
+    effect.lets.emplace_back(outer.name, promise(fused.var() / width + outer.min(), outer));
     if (i != extents->end() && o != extents->end()) {
         (*extents)[s.old_var] = simplify(i->second * o->second);
     } else if (i != extents->end() || o != extents->end()) {
