@@ -59,7 +59,10 @@ class Checks : public StmtMutator {
         }
         inner_.insert(op->name);
         const InnerRanges::Binding bind(ranges_, op);
-        return Mutator::visit(op);
+        lets_.emplace_back(op->name, op->value);
+        Stmt s = Mutator::visit(op);
+        lets_.pop_back();
+        return s;
     }
 
     Stmt visit(const IfThenElse *op) override {
@@ -78,7 +81,15 @@ class Checks : public StmtMutator {
         if (!in_kernel()) {
             return op;
         }
+        // What two names have in common, their ranges do not tell.
         Expr condition = op->condition;
+        for (size_t i = lets_.size(); i-- > 0;) {
+            condition = substitute(lets_[i].first, lets_[i].second, condition);
+        }
+        condition = simplify(condition);
+        if (is_const_one(condition)) {
+            return Evaluate::make(0);
+        }
         for (const Expr &guard : guards_) {
             condition = !guard || condition;
         }
@@ -120,9 +131,10 @@ class Checks : public StmtMutator {
 
     std::string kernel_;  ///< name of its outermost loop; empty outside
     InnerRanges ranges_;
-    std::set<std::string> inner_;  ///< names that the kernel binds
-    std::vector<Expr> guards_;     ///< under which we are
-    std::vector<Stmt> checks_;     ///< to be made before it
+    std::set<std::string> inner_;                     ///< names that the kernel binds
+    std::vector<Expr> guards_;                        ///< under which we are
+    std::vector<std::pair<std::string, Expr>> lets_;  ///< of the kernel, around us
+    std::vector<Stmt> checks_;                        ///< to be made before it
 };
 
 }  // namespace
