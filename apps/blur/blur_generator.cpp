@@ -14,6 +14,9 @@ public:
         Func clamped = calotype::BoundaryConditions::repeat_edge(input);
         blur_x(x, y, c) = (clamped(x - 1, y, c) + clamped(x, y, c) + clamped(x + 1, y, c)) / 3;
         output(x, y, c) = (blur_x(x, y - 1, c) + blur_x(x, y, c) + blur_x(x, y + 1, c)) / 3;
+
+        input.set_estimates({{0, 2560}, {0, 1600}, {0, 3}});
+        output.set_estimates({{0, 2560}, {0, 1600}, {0, 3}});
     }
 
     void schedule() {

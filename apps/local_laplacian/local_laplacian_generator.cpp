@@ -72,6 +72,12 @@ public:
         const float tiny = 0.01f;
         Expr coloured = floating(x, y, c) * (collapsed[0](x, y) + tiny) / (gray(x, y) + tiny);
         output(x, y, c) = cast<uint16_t>(calotype::clamp(coloured, 0.0f, 1.0f) * 65535.0f);
+
+        input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
+        levels.set_estimate(8);
+        alpha.set_estimate(1.0f / 7);
+        beta.set_estimate(1.0f);
+        output.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
     }
 
     void schedule() {

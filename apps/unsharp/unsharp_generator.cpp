@@ -19,6 +19,9 @@ public:
         Expr blurred = gaussian([&](int i) { return blur_y(x + i, y); });
         ratio(x, y) = (2.0f * gray(x, y) - blurred) / gray(x, y);
         output(x, y, c) = ratio(x, y) * in(x, y, c);
+
+        input.set_estimates({{0, 2560}, {0, 1600}, {0, 3}});
+        output.set_estimates({{0, 2560}, {0, 1600}, {0, 3}});
     }
 
     void schedule() {

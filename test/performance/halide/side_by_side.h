@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Times functions in turns, and prints two as one line of JSON.
+// Times functions in turns.
 #pragma once
 
 #include <algorithm>
@@ -41,13 +41,4 @@ inline std::vector<CallTime> in_turns(const std::vector<std::function<void()>> &
         result.push_back({t[t.size() / 2], t[0]});
     }
     return result;
-}
-
-inline void side_by_side(const char *name, const std::function<void()> &calotype,
-                         const std::function<void()> &halide) {
-    const std::vector<CallTime> t = in_turns({calotype, halide});
-    std::printf(
-        "{\"app\": \"%s\", \"calotype_ms\": %.4f, \"halide_ms\": %.4f, \"calotype_min_ms\": %.4f, "
-        "\"halide_min_ms\": %.4f}\n",
-        name, t[0].median, t[1].median, t[0].least, t[1].least);
 }
