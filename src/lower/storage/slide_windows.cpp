@@ -8,6 +8,7 @@
 #include "lower/storage/slide_windows.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -288,7 +289,6 @@ private:
     }
 
     void slide_over(const Function &f, size_t at, std::set<int> &done) {
-        const For *loop = enclosing_[at].loop;
         int moving = -1;
         DimensionRegion window;
         for (int d = 0; d < f.dimensions(); d++) {
@@ -315,13 +315,68 @@ private:
         if (fixed) {
             window = region(f, moving, at);
         }
-        if (!window.inner && shrink(f, moving, loop, window)) {
+        if (!window.inner && shrink(f, moving, at, window)) {
             done.insert(moving);
         }
     }
 
+    /// The value of the let that stands at one end of a window, where only what begins at `next` is
+    /// computed, `next` being in terms of the loop variable. Where `next` is a constant away from
+    /// the window's other end, or from this one, it is written so: then the extent is a constant in
+    /// all iterations but the first.
+    Expr reduced(const LetStmt &let, bool forward, const Expr &next, const For *loop,
+                 const std::string &other_end, const Values &values) const {
+        const Expr other = value_at(let, other_end);
+        const auto from = [&](const std::string &name) -> std::optional<int64_t> {
+            auto it = values.find(name);
+            return it == values.end() ? std::nullopt : as_const_int(simplify(next - it->second));
+        };
+        const auto from_own = from(let.name);
+        const auto from_other = other.defined() ? from(other_end) : std::nullopt;
+        const auto moved = [](const Expr &e, int64_t by) {
+            return by == 0 ? e : e + int(by);
+        };
+        const Expr start = from_other ? moved(other, *from_other)
+                           : from_own ? moved(let.value, *from_own)
+                                      : next;
+        const Expr i = Variable::make(loop->min.type(), loop->name);
+        const Expr result = select(likely(loop->min < i), start, let.value);
+        const bool is_empty = from_other && (forward ? *from_other > 0 : *from_other < 0);
+        const auto own = values.find(let.name);
+        const bool is_inside =
+            own != values.end() && can_prove(forward ? next >= own->second : next <= own->second);
+        if (is_empty || is_inside) {
+            return result;
+        }
+        return forward ? max(let.value, result) : min(let.value, result);
+    }
+
+    /// What the let of that name stands for, where another let is made: its name if it is outside,
+    /// its value if that means the same there; undefined otherwise.
+    Expr value_at(const LetStmt &place, const std::string &name) const {
+        std::vector<std::string> between;
+        bool inside = false;
+        for (const Enclosing &e : enclosing_) {
+            if (e.kind != Enclosing::Let) {
+                continue;
+            }
+            inside = inside || e.let == &place;
+            if (e.let->name == name) {
+                return !inside                               ? names::var(name)
+                       : uses_any_var(e.let->value, between) ? Expr()
+                                                             : e.let->value;
+            }
+            if (inside) {
+                between.push_back(e.let->name);
+            }
+        }
+        return Expr();
+    }
+
     /// Whether new lets could be made for all stages.
-    bool shrink(const Function &f, int d, const For *loop, const DimensionRegion &window) {
+    bool shrink(const Function &f, int d, size_t at, const DimensionRegion &window) {
+        const For *loop = enclosing_[at].loop;
+        const Values &values = enclosing_[at].values;
         const Monotonic start = is_monotonic(window.min, loop->name),
                         end = is_monotonic(window.max, loop->name);
         auto grows = [](Monotonic m) {
@@ -348,8 +403,10 @@ private:
             if (!let) {
                 return false;
             }
-            const Expr reduced = select(loop->min < i, next, let->value);
-            changes[let] = forward ? max(let->value, reduced) : min(let->value, reduced);
+            changes[let] = reduced(*let, forward, next, loop,
+                                   forward ? names::stage_max(f.name(), stage, f.args()[d])
+                                           : names::stage_min(f.name(), stage, f.args()[d]),
+                                   values);
         }
         for (const auto &change : changes) {
             new_values[change.first] = change.second;

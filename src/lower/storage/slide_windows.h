@@ -19,7 +19,7 @@ namespace calotype {
 ///       }
 ///     }
 ///     ->  with, in place of the first let,
-///         let g.s0.y.min = max(f.s0.y - 1, select(y0 < f.s0.y, f.s0.y + 2, f.s0.y - 1))
+///         let g.s0.y.min = select(likely(y0 < f.s0.y), f.s0.y + 1, f.s0.y - 1)
 ///
 /// Along one dimension a loop, in which the region required must move in one direction, all stages
 /// being pure; the other dimensions must not depend on the loop. If the region is the same for all
@@ -27,8 +27,9 @@ namespace calotype {
 /// where production is conditional, or where the dimension is split so that its loops may reach
 /// outside of the region.
 ///
-/// That the first iteration is another is no reason to have its code twice, so the condition is not
-/// tagged as likely.
+/// The condition is likely: partition_loops gives the first iteration, which fills the window, code
+/// of its own, and in all others the extent of what is new is a constant wherever the window moves
+/// by one.
 ///
 /// Requires: infer_bounds: the region of each stage is defined by lets just inside of the innermost
 ///     loop round its production.
