@@ -32,6 +32,7 @@ struct ArgumentBuffer {
     Parameter parameter;  ///< undefined for constant images
     bool is_output = false;
     Box touched;
+    const calotype_buffer_t *constant = nullptr;  ///< the image, if it is one
 
     Expr handle() const {
         return Variable::make(type_of<calotype_buffer_t *>(), names::buffer(name));
@@ -68,20 +69,20 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
     for (const auto &entry : ctx.used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
         result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
-                          raw->dimensions, Parameter(), false, boxes[entry.first]});
+                          raw->dimensions, Parameter(), false, boxes[entry.first], raw});
     }
     for (const auto &entry : ctx.used.parameters) {
         const Parameter &p = entry.second;
         if (p.is_buffer()) {
             result.push_back({p.name(), "input buffer " + p.name(), p.type(), p.dimensions(), p,
-                              false, boxes[p.name()]});
+                              false, boxes[p.name()], nullptr});
         }
     }
     for (const Function &f : ctx.outputs) {
         for (int i = 0; i < f.outputs(); i++) {
             result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i),
                               f.output_types()[i], f.dimensions(), f->output_buffers.at(i), true,
-                              boxes[f.name()]});
+                              boxes[f.name()], nullptr});
         }
     }
     return result;
@@ -171,16 +172,22 @@ private:
                       "buffer_argument_is_null", {b.role})};
     }
 
+    /// Of a constant image, which is embedded without gaps, the shape is constant too.
     Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
+        int stride = 1;
         for (int d = 0; d < b.dimensions; d++) {
-            auto field = [&](Intrinsic id) {
-                return Call::make(Int(32), id, {b.handle(), d});
+            auto field = [&](Intrinsic id, int constant) {
+                return b.constant ? Expr(constant) : Call::make(Int(32), id, {b.handle(), d});
             };
-            s = LetStmt::make(names::buffer_stride(b.name, d), field(Intrinsic::buffer_get_stride),
-                              s);
-            s = LetStmt::make(names::buffer_extent(b.name, d), field(Intrinsic::buffer_get_extent),
-                              s);
-            s = LetStmt::make(names::buffer_min(b.name, d), field(Intrinsic::buffer_get_min), s);
+            const calotype_dimension_t dim =
+                b.constant ? b.constant->dim[d] : calotype_dimension_t();
+            s = LetStmt::make(names::buffer_stride(b.name, d),
+                              field(Intrinsic::buffer_get_stride, stride), s);
+            s = LetStmt::make(names::buffer_extent(b.name, d),
+                              field(Intrinsic::buffer_get_extent, dim.extent), s);
+            s = LetStmt::make(names::buffer_min(b.name, d),
+                              field(Intrinsic::buffer_get_min, dim.min), s);
+            stride *= dim.extent;
         }
         return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}),
                              s);
