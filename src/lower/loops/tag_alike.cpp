@@ -2,7 +2,6 @@
 #include "lower/loops/tag_alike.h"
 
 #include <map>
-#include <set>
 
 #include "arith/simplify.h"
 #include "ir/equality.h"
@@ -42,8 +41,25 @@ bool is_index(const MinMax *op) {
     return op->type == Int(32);
 }
 
-/// What is likely at most zero.
-using Differences = std::set<Expr, ExprDeepLess>;
+/// What is likely at most zero, and whether in innermost loops alone.
+using Differences = std::map<Expr, Intrinsic, ExprDeepLess>;
+
+/// The strongest of the tags in an expression.
+class FindTag : public GraphVisitor {
+public:
+    bool found = false;
+    Intrinsic tag = Intrinsic::likely_if_innermost;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Call *op) override {
+        if (op->is_likely()) {
+            found = true;
+            tag = op->is_intrinsic(Intrinsic::likely) ? Intrinsic::likely : tag;
+        }
+        GraphVisitor::visit(op);
+    }
+};
 
 class FindTagged : public Visitor {
 public:
@@ -54,10 +70,18 @@ private:
 
     template<typename MinMax>
     void choice(const MinMax *op, bool is_min) {
-        const bool first = is_index(op) && contains_likely(op->a);
-        if (is_index(op) && first != contains_likely(op->b)) {
-            found.insert(first == is_min ? lets_.difference(op->a, op->b)
-                                         : lets_.difference(op->b, op->a));
+        FindTag in_a, in_b;
+        if (is_index(op)) {
+            in_a(op->a);
+            in_b(op->b);
+        }
+        if (in_a.found != in_b.found) {
+            const bool first = in_a.found;
+            const Expr difference =
+                first == is_min ? lets_.difference(op->a, op->b) : lets_.difference(op->b, op->a);
+            const Intrinsic tag = first ? in_a.tag : in_b.tag;
+            Intrinsic &known = found.insert({difference, tag}).first->second;
+            known = tag == Intrinsic::likely ? tag : known;
         }
         Visitor::visit(op);
     }
@@ -93,13 +117,16 @@ private:
         if (!is_index(op) || contains_likely(a) || contains_likely(b)) {
             return MinMax::make(a, b);
         }
-        if (likely_.count(lets_.difference(a, b))) {
-            return is_min ? MinMax::make(likely_if_innermost(a), b)
-                          : MinMax::make(a, likely_if_innermost(b));
+        const auto tagged = [&](const Expr &e, Intrinsic tag) {
+            return Call::make(e.type(), tag, {e});
+        };
+        if (auto it = likely_.find(lets_.difference(a, b)); it != likely_.end()) {
+            return is_min ? MinMax::make(tagged(a, it->second), b)
+                          : MinMax::make(a, tagged(b, it->second));
         }
-        if (likely_.count(lets_.difference(b, a))) {
-            return is_min ? MinMax::make(a, likely_if_innermost(b))
-                          : MinMax::make(likely_if_innermost(a), b);
+        if (auto it = likely_.find(lets_.difference(b, a)); it != likely_.end()) {
+            return is_min ? MinMax::make(a, tagged(b, it->second))
+                          : MinMax::make(tagged(a, it->second), b);
         }
         return MinMax::make(a, b);
     }

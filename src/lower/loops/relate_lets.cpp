@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A value is compared in a form that has all lets in it, simplified and without its constant term.
+// Values that are large in this form stand for themselves: what uses them sees their names only.
+// Marks of what is likely do not count, but none is lost.
+#include "lower/loops/relate_lets.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "lower/loops/tag_alike.h"
+#include "support/scope.h"
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+/// Nodes of a value that others are expanded with.
+constexpr int max_nodes = 64;
+
+class CountNodes : public Visitor {
+public:
+    int nodes = 0;
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        if (e.defined() && ++nodes <= max_nodes) {
+            Visitor::operator()(e);
+        }
+    }
+};
+
+bool is_small(const Expr &e) {
+    CountNodes count;
+    count(e);
+    return count.nodes <= max_nodes;
+}
+
+/// Whether the value is the same wherever it stands.
+bool is_comparable(const Expr &e) {
+    return e.type() == Int(32) && is_pure(e) && !contains_kind(e, NodeKind::Load) &&
+           !contains_kind(e, NodeKind::Let);
+}
+
+class RelateLets : public Mutator {
+public:
+    bool changed = false;
+
+    using Mutator::mutate;
+    /// Expressions stay: what is looked at belongs to statements.
+    Expr mutate(const Expr &e) override {
+        return e;
+    }
+
+private:
+    using Mutator::visit;
+
+    /// A let around, by its value without the constant term.
+    struct Named {
+        std::string name;
+        int64_t constant;
+        size_t place;  ///< in open_
+        Expr tagged;   ///< what its value is to be, if a relative's is known to be likely
+    };
+
+    /// The value without its constant term, and that.
+    static std::pair<Expr, int64_t> parts(const Expr &e) {
+        const Add *add = e.as<Add>();
+        const auto constant = add ? as_const_int(add->b) : std::nullopt;
+        return constant ? std::pair(add->a, *constant) : std::pair(e, int64_t(0));
+    }
+
+    /// A value in terms of what no let names, unmarked; undefined if that is not to be looked at.
+    Expr expanded(const Expr &e) const {
+        if (!is_comparable(e) || !is_small(e)) {
+            return Expr();
+        }
+        std::map<std::string, Expr> replacements;
+        for (const std::string &name : free_variables(e)) {
+            if (const Expr *value = values_.find(name)) {
+                replacements[name] = *value;
+            }
+        }
+        const Expr plain = remove_likelies(e);
+        return replacements.empty() && plain.same_as(e) ? e
+                                                        : simplify(substitute(replacements, plain));
+    }
+
+    Expr constant_or(const Expr &e) {
+        if (is_const(e)) {
+            return e;
+        }
+        const Expr known = expanded(e);
+        if (!known.defined() || !is_const(known)) {
+            return e;
+        }
+        changed = true;
+        return known;
+    }
+
+    /// A let around from which the value differs by a constant; null if there is none. Where only
+    /// the value is tagged, the let becomes so: no tag is lost.
+    const Named *relative_of(const Expr &value, const Expr &known) {
+        const auto [rest, constant] = parts(known);
+        auto it = named_.find(rest);
+        if (it == named_.end()) {
+            return nullptr;
+        }
+        Named &relative = it->second;
+        if (contains_likely(value)) {
+            const Expr there = at(relative.place, value);
+            if (!there.defined()) {
+                return nullptr;
+            }
+            relative.tagged = simplify(there - int(constant - relative.constant));
+        }
+        return &relative;
+    }
+
+    /// A value in terms of what is known where the let at that place in open_ stands; undefined if
+    /// it cannot be.
+    Expr at(size_t place, Expr value) const {
+        for (size_t i = open_.size(); i-- > place;) {
+            if (uses_var(value, open_[i].first)) {
+                if (!open_[i].second.defined() || i == place) {
+                    return Expr();
+                }
+                value = substitute(open_[i].first, open_[i].second, value);
+            }
+        }
+        return value;
+    }
+
+    /// The ends of regions are smallest and largest of several: those that are alike count once.
+    Expr without_alike(const Expr &e) const {
+        const Min *min = e.as<Min>();
+        const Max *max = e.as<Max>();
+        return min ? one_or_both(min, e) : max ? one_or_both(max, e) : e;
+    }
+
+    template<typename T>
+    Expr one_or_both(const T *op, const Expr &e) const {
+        const Expr a = without_alike(op->a), b = without_alike(op->b);
+        const Expr known_a = expanded(a), known_b = expanded(b);
+        if (known_a.defined() && known_b.defined() && equal(known_a, known_b)) {
+            return contains_likely(a) ? a : b;
+        }
+        return a.same_as(op->a) && b.same_as(op->b) ? e : T::make(a, b);
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const Expr own = is_comparable(op->value) ? without_alike(op->value) : op->value;
+        const Expr known = expanded(own);
+        if (!known.defined()) {
+            return with_body(op, own);
+        }
+        if (is_const(known)) {
+            return with_body(op, known);
+        }
+        const auto [rest, constant] = parts(known);
+        if (const Named *relative = relative_of(own, known)) {
+            const Expr value =
+                Variable::make(Int(32), relative->name) + int(constant - relative->constant);
+            // In the form that the relative has in others.
+            const Expr *form = values_.find(relative->name);
+            const Expr same = form ? simplify(*form + int(constant - relative->constant)) : value;
+            ScopedBinding<Expr> bind(values_, op->name, same);
+            return with_body(op, value);
+        }
+        ScopedBinding<Expr> bind(is_small(known), values_, op->name, known);
+        // One that is no relative only because tags would be lost makes way.
+        const auto outer = named_.extract(rest);
+        named_[rest] = {op->name, constant, open_.size(), Expr()};
+        const Stmt result = with_body(op, own);
+        const Expr tagged = named_.at(rest).tagged;
+        named_.erase(rest);
+        if (outer) {
+            named_[rest] = outer.mapped();
+        }
+        const LetStmt *let = result.as<LetStmt>();
+        return tagged.defined() && !contains_likely(own)
+                   ? LetStmt::make(let->name, tagged, let->body)
+                   : result;
+    }
+
+    Stmt with_body(const LetStmt *op, const Expr &value) {
+        open_.emplace_back(op->name, value);
+        const Stmt body = mutate(op->body);
+        open_.pop_back();
+        changed = changed || !value.same_as(op->value);
+        return value.same_as(op->value) && body.same_as(op->body)
+                   ? Stmt(op)
+                   : LetStmt::make(op->name, value, body);
+    }
+
+    Stmt visit(const For *op) override {
+        const Expr extent = constant_or(op->extent);
+        open_.emplace_back(op->name, Expr());
+        const Stmt body = mutate(op->body);
+        open_.pop_back();
+        return extent.same_as(op->extent) && body.same_as(op->body)
+                   ? Stmt(op)
+                   : For::make(op->name, op->min, extent, op->for_type, op->partition,
+                               op->device_api, body);
+    }
+
+    Stmt visit(const Allocate *op) override {
+        std::vector<Expr> extents;
+        bool same = true;
+        for (const Expr &extent : op->extents) {
+            extents.push_back(constant_or(extent));
+            same = same && extents.back().same_as(extent);
+        }
+        const Stmt body = mutate(op->body);
+        return same && body.same_as(op->body)
+                   ? Stmt(op)
+                   : Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,
+                                    body, op->new_expr, op->free_function, op->padding);
+    }
+
+    Scope<Expr> values_;
+    /// Lets with their values, and loops without, around; outermost first.
+    std::vector<std::pair<std::string, Expr>> open_;
+    std::map<Expr, Named, ExprDeepLess> named_;
+};
+
+}  // namespace
+
+Stmt relate_lets(const Stmt &s, LowerContext &ctx) {
+    RelateLets relate;
+    const Stmt related = relate.mutate(s);
+    const Stmt result = relate.changed ? simplify(related) : s;
+    return ctx.target.has_gpu_feature() ? result : tag_alike(result);
+}
+
+}  // namespace calotype
