@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/flatten_ramps.h"
 
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/access/known_lanes.h"
 #include "lower/loops/lanes.h"
 
 namespace calotype {
@@ -43,7 +49,8 @@ bool all_true(const Expr &predicate) {
 
 class RampFlattener : public GraphMutator {
 public:
-    explicit RampFlattener(LowerContext &ctx) : ctx_(ctx) {
+    RampFlattener(LowerContext &ctx, Scope<Alignment> &alignments)
+        : ctx_(ctx), alignments_(alignments) {
     }
 
     // The lets made for a store are its own: a shared statement is rewritten once for each place.
@@ -58,7 +65,10 @@ private:
     Expr visit(const Load *op) override {
         const Ramp *ramp = ramp_of_vectors(op->index);
         if (!ramp) {
-            return GraphMutator::visit(op);
+            const Expr shuffled = in_kernel_ || op->index.as<Ramp>() || !all_true(op->predicate)
+                                      ? Expr()
+                                      : load_and_shuffle(op);
+            return shuffled.defined() ? shuffled : GraphMutator::visit(op);
         }
         const int lanes = ramp->base.type().lanes();
         const Broadcast *base = ramp->base.as<Broadcast>(), *stride = ramp->stride.as<Broadcast>();
@@ -78,6 +88,92 @@ private:
                                              i == 0 ? op->alignment : Alignment(), op->symbol)));
         }
         return Shuffle::make_concat(rows);
+    }
+
+    /// Lanes that are constants apart, and near each other, are taken out of what lies from the
+    /// first to the last of them: undefined if there are others, or if the index says so already.
+    Expr load_and_shuffle(const Load *op) {
+        const int lanes = op->type.lanes();
+        const std::optional<KnownLanes> known = lanes < 4 || op->index.as<Broadcast>()
+                                                    ? std::nullopt
+                                                    : known_lanes(op->index, alignments_);
+        if (!known) {
+            return Expr();
+        }
+        const auto [first, last] =
+            std::minmax_element(known->offsets.begin(), known->offsets.end());
+        const int64_t span = *last - *first + 1;
+        if (span > 2 * lanes) {
+            return Expr();
+        }
+        // One load, or two of a power of two that overlap.
+        int part = 1;
+        while (part * 2 <= span) {
+            part *= 2;
+        }
+        const Expr base = simplify(known->base + int(*first));
+        std::vector<Expr> parts;
+        for (const int64_t begin : {int64_t(0), span - part}) {
+            const Expr start = simplify(base + int(begin));
+            const Expr index = part == 1 ? start : Ramp::make(start, 1, part);
+            parts.push_back(Load::make(op->type.with_lanes(part), op->name, index, const_true(part),
+                                       Alignment(), op->symbol));
+            if (part == span) {
+                break;
+            }
+        }
+        std::vector<int> indices;
+        for (const int64_t offset : known->offsets) {
+            const int64_t i = offset - *first;
+            indices.push_back(int(i < part ? i : part + i - (span - part)));
+        }
+        return Shuffle::make(parts, indices);
+    }
+
+    /// Where a name is bound. Copies of a loop's body bind it to several values, and what was seen
+    /// with one is not to be taken for what it is with another.
+    template<typename Visit>
+    auto inside(const std::string &name, const Alignment &known, Visit &&visit) {
+        const ScopedBinding<Alignment> bind(alignments_, name, known);
+        if (seen_.insert({name, known}).first->second == known) {
+            return visit(*this);
+        }
+        RampFlattener anew(ctx_, alignments_);
+        anew.in_kernel_ = in_kernel_;
+        anew.in_atomic_ = in_atomic_;
+        return visit(anew);
+    }
+
+    Expr visit(const Let *op) override {
+        const Expr value = mutate(op->value);
+        return inside(op->name, alignment(op->value), [&](RampFlattener &flattener) {
+            const Expr body = flattener.mutate(op->body);
+            const bool same = value.same_as(op->value) && body.same_as(op->body);
+            return same ? Expr(op) : Let::make(op->name, value, body);
+        });
+    }
+
+    Stmt visit(const LetStmt *op) override {
+        const Expr value = mutate(op->value);
+        return inside(op->name, alignment(op->value), [&](RampFlattener &flattener) {
+            const Stmt body = flattener.mutate(op->body);
+            const bool same = value.same_as(op->value) && body.same_as(op->body);
+            return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+        });
+    }
+
+    Stmt visit(const For *op) override {
+        const bool outer = in_kernel_;
+        in_kernel_ = in_kernel_ || is_gpu(op->for_type);
+        const Stmt result = inside(op->name, Alignment(), [&](RampFlattener &flattener) {
+            return flattener.GraphMutator::visit(op);
+        });
+        in_kernel_ = outer;
+        return result;
+    }
+
+    Alignment alignment(const Expr &value) const {
+        return value.type() == Int(32) ? alignment_of(value, alignments_) : Alignment();
     }
 
     static Expr row_predicate(const Expr &predicate, int i, int lanes) {
@@ -112,13 +208,16 @@ private:
     }
 
     LowerContext &ctx_;
-    bool in_atomic_ = false;
+    Scope<Alignment> &alignments_;           ///< of lets around
+    std::map<std::string, Alignment> seen_;  ///< what names were bound to
+    bool in_atomic_ = false, in_kernel_ = false;
 };
 
 }  // namespace
 
 Stmt flatten_ramps(const Stmt &s, LowerContext &ctx) {
-    return RampFlattener(ctx).mutate(s);
+    Scope<Alignment> alignments;
+    return RampFlattener(ctx, alignments).mutate(s);
 }
 
 }  // namespace calotype

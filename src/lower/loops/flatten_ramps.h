@@ -17,6 +17,11 @@ namespace calotype {
 ///
 ///     f[ramp(x8(x), x8(s), 2)]                   ->      f[ramp(x, s, 2)], each lane 8 times
 ///
+/// Loads of lanes that are constants apart, and near each other, become dense loads of all there is
+/// from the first to the last, and a shuffle; not in kernels:
+///
+///     f[ramp(x * 16, 1, 16) / x16(4)]            ->      f[ramp(x * 4, 1, 4)], each lane 4 times
+///
 /// Requires: vector code, simplified, so that ramps are seen as such.
 /// Establishes: no load or store by a ramp of vectors, but for updates within `atomic`.
 /// Order: after vectorize_loops makes them; before rewrite_interleaving, which knows plain ramps
