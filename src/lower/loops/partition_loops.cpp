@@ -22,6 +22,9 @@ using internal::tag_alike;
 
 namespace {
 
+/// Iterations of loops that are kept in one piece.
+constexpr int64_t max_short_extent = 8;
+
 class Partitioner : public Mutator {
 public:
     explicit Partitioner(LowerContext &ctx) : ctx_(ctx) {
@@ -46,11 +49,40 @@ private:
         if (!steady.found) {
             return Mutator::visit(op);
         }
-        if (steady.range.is_everything()) {
+        if (steady.range.is_everything() && !steady.condition.defined()) {
             return make_loop(op, op->min, op->extent, mutate(steady.body));
         }
-        return op->for_type == ForType::Serial ? split_in_three(op, steady)
-                                               : branch_inside(op, steady);
+        if (op->for_type != ForType::Serial) {
+            return branch_inside(op, steady);
+        }
+        const bool whole = steady.range.is_everything() || is_short(op, steady.range);
+        return whole ? all_or_none(op, steady) : split_in_three(op, steady);
+    }
+
+    /// Whether the loop is short enough to be unrolled by whoever compiles it, and where its steady
+    /// state begins and ends is only known when it runs: then parts of it would be loops of unknown
+    /// extent.
+    static bool is_short(const For *op, const Interval &range) {
+        const auto extent = as_const_int(op->extent);
+        const auto known = [&](const Expr &end) {
+            return !end.defined() || is_const(simplify(end - op->min));
+        };
+        return extent && *extent <= max_short_extent && !contains_kind(op->body, NodeKind::For) &&
+               !(known(range.min) && known(range.max));
+    }
+
+    /// The steady state in all iterations, or in none.
+    Stmt all_or_none(const For *op, const SteadyState &steady) {
+        Expr all = steady.condition.defined() ? steady.condition : const_true();
+        if (steady.range.has_lower_bound()) {
+            all = all && steady.range.min <= op->min;
+        }
+        if (steady.range.has_upper_bound()) {
+            all = all && op->min + op->extent - 1 <= steady.range.max;
+        }
+        return IfThenElse::make(simplify(all),
+                                make_loop(op, op->min, op->extent, mutate(steady.body)),
+                                make_loop(op, op->min, op->extent, rarely_run(op->body)));
     }
 
     /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels that
@@ -108,7 +140,7 @@ private:
         if (!steady.found) {
             return body;
         }
-        const Expr here = is_within(steady.range, loop);
+        const Expr here = is_within(steady, loop);
         if (here.defined()) {
             *condition = condition->defined() ? *condition && here : here;
         }
@@ -121,16 +153,19 @@ private:
             << "likely to hold in a range of its iterations";
     }
 
-    /// True in the iterations of the range; undefined if these are all.
-    static Expr is_within(const Interval &range, const For *op) {
+    /// True in the steady iterations; undefined if these are all.
+    static Expr is_within(const SteadyState &steady, const For *op) {
+        const Interval &range = steady.range;
         const Expr i = Variable::make(op->min.type(), op->name);
-        Expr condition;
+        Expr condition = steady.condition;
+        const auto require = [&](const Expr &e) {
+            condition = condition.defined() ? condition && e : e;
+        };
         if (range.has_lower_bound()) {
-            condition = i >= range.min;
+            require(i >= range.min);
         }
         if (range.has_upper_bound()) {
-            const Expr below = i <= range.max;
-            condition = condition.defined() ? condition && below : below;
+            require(i <= range.max);
         }
         return condition;
     }
@@ -148,7 +183,7 @@ private:
     /// Iterations of a parallel loop choose for themselves, so that all of them still run at the
     /// same time.
     Stmt branch_inside(const For *op, const SteadyState &steady) {
-        const Expr condition = is_within(steady.range, op);
+        const Expr condition = is_within(steady, op);
         const Stmt body = IfThenElse::make(condition, mutate(steady.body), rarely_run(op->body));
         return make_loop(op, op->min, op->extent, body);
     }
@@ -162,7 +197,8 @@ private:
         const bool before =
             steady.range.has_lower_bound() && !can_prove(steady.range.min <= op->min);
         const bool after =
-            steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1);
+            steady.condition.defined() ||
+            (steady.range.has_upper_bound() && !can_prove(steady.range.max >= loop_end - 1));
 
         const Stmt general = rarely_run(op->body);
         const Expr start = before ? first : op->min, stop = after ? end : loop_end;
@@ -175,8 +211,14 @@ private:
             result = Block::make(result, make_loop(op, end, loop_end - end, general));
         }
         if (after) {
-            const Expr wanted = min(steady.range.max + 1, loop_end);
-            result = LetStmt::make(end_name, simplify(max(wanted, start)), result);
+            const Expr last =
+                steady.range.has_upper_bound() ? min(steady.range.max + 1, loop_end) : loop_end;
+            const Expr wanted = max(last, start);
+            result = LetStmt::make(end_name,
+                                   simplify(steady.condition.defined()
+                                                ? select(steady.condition, wanted, start)
+                                                : wanted),
+                                   result);
         }
         if (before) {
             result = LetStmt::make(

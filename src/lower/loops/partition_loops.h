@@ -20,7 +20,15 @@ namespace calotype {
 ///     for x in [x.steady_min, x.steady_end) { f[x] = g[x - 1]; h[x] = 1 }
 ///     for x in [x.steady_end, w) { as before }
 ///
-/// Where both ends are needed they share one copy of the code. A parallel loop stays one loop, with
+/// Where both ends are needed they share one copy of the code. An innermost loop of few iterations
+/// stays whole, as it is better unrolled than cut where that is known at run time only:
+///
+///     for c in [0, 3) { f[x] += g[min(likely(c), n)] }
+///     ->
+///     if 2 <= n { for c in [0, 3) { f[x] += g[c] } }
+///     else { for c in [0, 3) { f[x] += g[min(c, n)] } }
+///
+/// A parallel loop stays one loop, with
 /// the two versions under a condition; so do the block loops of a kernel, innermost of all, where a
 /// block chooses as a whole. likely_if_innermost counts in loops without loops inside,
 /// and in block loops.

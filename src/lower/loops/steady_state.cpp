@@ -34,6 +34,7 @@
 #include "lower/effects.h"
 #include "lower/loops/lanes.h"
 #include "lower/loops/open_lets.h"
+#include "lower/loops/split_condition.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -179,9 +180,14 @@ public:
                             [&](const Choice &c) { return unsolved.count(c) != 0; });
     }
 
-    /// Choices that can be made, with the range of the loop variable in which they can; of shared
-    /// ones every range.
-    std::map<Choice, std::vector<Interval>> solved;
+    /// Where a choice can be made: in a range of the loop variable, if what the loop does not change
+    /// is so, too (undefined: nothing).
+    struct Solution {
+        Interval range;
+        Expr fixed;
+    };
+    /// Choices that can be made; of shared ones every solution.
+    std::map<Choice, std::vector<Solution>> solved;
     std::set<Choice> unsolved;
 
     using Visitor::operator();
@@ -231,10 +237,8 @@ private:
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
         const Expr min = lets_.expand(op->min), extent = lets_.expand(op->extent);
-        // Of a loop of unknown extent there is, in general, no iteration of ours in which all of
-        // its have the condition.
-        const bool small = min.defined() && extent.defined() && is_const(simplify(extent));
-        inner_.push(op->name, small ? Interval(min, min + extent - 1) : Interval::everything());
+        const bool known = min.defined() && extent.defined();
+        inner_.push(op->name, known ? Interval(min, min + extent - 1) : Interval::everything());
         (*this)(op->body);
         inner_.pop(op->name);
         std::swap(seen_, outer_seen);
@@ -297,19 +301,32 @@ private:
             return;
         }
         const Expr condition = all_lanes(expanded);
-        Interval range = Interval::nothing();
+        Solution solution = {Interval::nothing(), Expr()};
         if (is_pure(condition) && !contains_kind(condition, NodeKind::Load) &&
             !calls_linkable(condition)) {
-            range = solve_for_inner_interval(simplify(over_inner_loops(condition)), var_);
+            solution = solve(simplify(over_inner_loops(condition)));
         }
-        const bool usable = !range.is_empty() && !range.is_everything() && ends_are_outside(range);
-        if (usable) {
-            solved[choice].push_back(range);
-        } else if (range.is_everything()) {
+        if (solution.range.is_empty() || !is_outside(solution)) {
+            unsolved.insert(choice);
+        } else if (solution.range.is_everything() && !solution.fixed.defined()) {
             solved[choice];
         } else {
-            unsolved.insert(choice);
+            solved[choice].push_back(solution);
         }
+    }
+
+    Solution solve(const Expr &condition) const {
+        const Interval range = solve_for_inner_interval(condition, var_);
+        if (!range.is_empty()) {
+            return {range, Expr()};
+        }
+        const SplitCondition parts = split_condition(condition, var_);
+        if (is_const(parts.fixed)) {
+            return {range, Expr()};
+        }
+        return {is_const_one(parts.moving) ? Interval::everything()
+                                           : solve_for_inner_interval(parts.moving, var_),
+                parts.fixed};
     }
 
     /// The condition for all iterations of the loops inside.
@@ -321,14 +338,14 @@ private:
         return any ? and_condition_over_domain(condition, inner_) : condition;
     }
 
-    bool ends_are_outside(const Interval &range) const {
-        for (const Expr &end : {range.min, range.max}) {
-            if (!end.defined()) {
+    bool is_outside(const Solution &solution) const {
+        for (const Expr &e : {solution.range.min, solution.range.max, solution.fixed}) {
+            if (!e.defined()) {
                 continue;
             }
-            bool inside = uses_var(end, var_);
+            bool inside = uses_var(e, var_);
             inner_.for_each([&](const std::string &name, const Interval &) {
-                inside = inside || uses_var(end, name);
+                inside = inside || uses_var(e, name);
             });
             if (inside) {
                 return false;
@@ -446,12 +463,18 @@ SteadyState find_steady_state(const For *loop) {
     const FindChoices &choices = *found;
     SteadyState state;
     std::vector<Interval> ranges;
+    std::set<Expr, ExprDeepLess> fixed;
     for (const auto &[choice, found] : choices.solved) {
         if (choices.unsolved.count(choice)) {
             continue;
         }
         state.found = true;
-        ranges.insert(ranges.end(), found.begin(), found.end());
+        for (const FindChoices::Solution &solution : found) {
+            ranges.push_back(solution.range);
+            if (solution.fixed.defined()) {
+                fixed.insert(solution.fixed);
+            }
+        }
     }
     if (!state.found) {
         return state;
@@ -480,6 +503,9 @@ SteadyState find_steady_state(const For *loop) {
         return result.defined() ? simplify(result) : result;
     };
     state.range = Interval(combine(mins, true), combine(maxes, false));
+    for (const Expr &e : fixed) {
+        state.condition = state.condition.defined() ? state.condition && e : e;
+    }
     state.body = MakeChoices(tags, choices).mutate(loop->body);
     return state;
 }

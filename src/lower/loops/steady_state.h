@@ -7,10 +7,11 @@
 
 namespace calotype::internal {
 
-/// The iterations in which all conditions that were dropped from `body` hold.
+/// The iterations in which all conditions that were dropped from `body` hold, if there are any.
 struct SteadyState {
     Interval range;  ///< in terms of what is defined outside of the loop; an end may be missing: no
                      ///< limit there
+    Expr condition;  ///< what else must hold, the same in all iterations; undefined: nothing
     Stmt body;       ///< equivalent to the loop's body in these iterations
     bool found = false;
 };
