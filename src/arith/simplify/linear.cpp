@@ -8,6 +8,8 @@
 // disappears or a coefficient shrinks, which is what makes this end. For int32 and int64 alone,
 // which do not wrap.
 
+#include <algorithm>
+
 #include "arith/simplify/const_range.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
@@ -382,6 +384,28 @@ Split split_by(const LinearForm &numerator, int64_t divisor) {
     return s;
 }
 
+bool has_multiple(const LinearForm &sum, int64_t divisor) {
+    return std::any_of(sum.terms.begin(), sum.terms.end(), [&](const Term &t) {
+        return t.coefficient != 0 && t.coefficient % divisor == 0;
+    });
+}
+
+// In let x = i * 2 + b, the name hides that x / 2 is i + b / 2, and that x % 2 is the same for all i.
+void look_for_multiples(LinearForm *numerator, int64_t divisor, const Facts &facts) {
+    constexpr size_t max_terms = 4;
+    if (has_multiple(*numerator, divisor)) {
+        return;
+    }
+    LinearForm expanded = *numerator;
+    if (!expanded.expand_lets(facts) || !expanded.valid()) {
+        return;
+    }
+    expanded.drop_zeros();
+    if (expanded.terms.size() <= max_terms && has_multiple(expanded, divisor)) {
+        *numerator = expanded;
+    }
+}
+
 }  // namespace
 
 // (d*q + r) / d = q + r/d and (d*q + r) % d = r % d; where the terms of r and d share the factor g,
@@ -389,7 +413,8 @@ Split split_by(const LinearForm &numerator, int64_t divisor) {
 Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     const Type t = a.type();
     const auto divisor = as_const_int(b);
-    if (!is_exact(t) || !divisor || *divisor <= 1 || !may_hold_sum(a)) {
+    const bool is_name = a.as<Variable>() && facts_.has_values();
+    if (!is_exact(t) || !divisor || *divisor <= 1 || !(may_hold_sum(a) || is_name)) {
         return Expr();
     }
     LinearForm numerator;
@@ -398,6 +423,9 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
         return Expr();
     }
     numerator.drop_zeros();
+    if (facts_.has_values()) {
+        look_for_multiples(&numerator, *divisor, facts_);
+    }
     Split s = split_by(numerator, *divisor);
     if (s.useful) {
         const Expr rest = s.rest.rebuild(*this, t);

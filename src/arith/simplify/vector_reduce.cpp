@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reductions over lanes that are equal or of known form.
+#include <utility>
+
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
+#include "ir/operators.h"
 
 namespace calotype::internal {
 
@@ -10,6 +13,55 @@ namespace {
 bool is_idempotent(VectorReduce::Operator op) {
     return op == VectorReduce::Min || op == VectorReduce::Max || op == VectorReduce::And ||
            op == VectorReduce::Or;
+}
+
+/// The smallest and the largest lane of a ramp or broadcast; undefined for others.
+std::pair<Expr, Expr> ends_of(const Expr &e) {
+    const auto *b = e.as<Broadcast>();
+    if (b && b->value.type().is_scalar()) {
+        return {b->value, b->value};
+    }
+    const auto *r = e.as<Ramp>();
+    const auto stride = r && r->base.type().is_scalar() ? as_const_int(r->stride) : std::nullopt;
+    if (!stride || !e.type().is_int() || e.type().bits() < 32) {
+        return {};
+    }
+    const Expr last = r->base + make_const(r->base.type(), *stride * (r->lanes - 1));
+    return *stride >= 0 ? std::pair(r->base, last) : std::pair(last, r->base);
+}
+
+/// Whether a comparison with what is the same in all lanes holds in all of them, or in any: that of
+/// one lane.
+template<typename Comparison>
+Expr in_lanes(const Comparison *op, bool all) {
+    const auto [low_a, high_a] = ends_of(op->a);
+    const auto [low_b, high_b] = ends_of(op->b);
+    const bool known = low_a.defined() && low_b.defined();
+    if (!known || !(low_a.same_as(high_a) || low_b.same_as(high_b))) {
+        return Expr();
+    }
+    return Comparison::make(all ? high_a : low_a, all ? low_b : high_b);
+}
+
+/// A condition of vectors, for all lanes or any, as one of scalars; undefined if it is none.
+Expr in_lanes(const Expr &condition, bool all) {
+    if (const auto *op = condition.as<LT>()) {
+        return in_lanes(op, all);
+    } else if (const auto *op = condition.as<LE>()) {
+        return in_lanes(op, all);
+    } else if (const auto *op = condition.as<Not>()) {
+        const Expr other = in_lanes(op->a, !all);
+        return other.defined() ? !other : other;
+    }
+    const auto *both = condition.as<And>();
+    const auto *either = condition.as<Or>();
+    if (all ? both != nullptr : either != nullptr) {
+        const Expr a = in_lanes(all ? both->a : either->a, all);
+        const Expr b = in_lanes(all ? both->b : either->b, all);
+        return !a.defined() || !b.defined() ? Expr() : all ? a && b : a || b;
+    }
+    const auto *b = condition.as<Broadcast>();
+    return b && b->value.type().is_scalar() ? b->value : Expr();
 }
 
 }  // namespace
@@ -29,6 +81,12 @@ Expr Simplifier::visit(const VectorReduce *op) {
         if (op->op == VectorReduce::Add && one.type().is_int_or_uint() && !one.type().is_bool()) {
             const Expr sum = mul(one, make_const(one.type(), factor));
             return lanes == 1 ? sum : broadcast(sum, lanes);
+        }
+    }
+    if (lanes == 1 && (op->op == VectorReduce::And || op->op == VectorReduce::Or)) {
+        const Expr scalar = in_lanes(value, op->op == VectorReduce::And);
+        if (scalar.defined()) {
+            return mutate(scalar);
         }
     }
     const auto *r = value.as<Ramp>();

@@ -66,6 +66,12 @@ constexpr Case vectors[] = {
     {"interleave(ramp(x, 2, 4), ramp(x + 1, 2, 4))", "ramp(x, 1, 8)"},
     {"slice(concat(a:int32x4, b:int32x4), 4, 1, 4)", "b:int32x4"},
     {"vector_reduce(add, broadcast(x, 8), 1)", "x * 8"},
+    {"vector_reduce(and, ramp(x, 1, 8) <= broadcast(y, 8), 1)", "x + 7 <= y"},
+    {"vector_reduce(or, ramp(x, 1, 8) <= broadcast(y, 8), 1)", "x <= y"},
+    {"vector_reduce(and, broadcast(y, 8) < ramp(x, -2, 8), 1)", "y < x + -14"},
+    {"vector_reduce(or, !(ramp(x, 1, 8) < broadcast(y, 8)), 1)", "y + -7 <= x"},
+    {"vector_reduce(and, ramp(x, 1, 8) <= broadcast(y, 8) && broadcast(z, 8) <= ramp(x, 1, 8), 1)",
+     "x + 7 <= y && z <= x"},
     {"ramp(x * 4, 1, 4) / broadcast(4, 4)", "broadcast(x, 4)"},
     {"ramp(x, 2, 4) < broadcast(x + 7, 4)", "broadcast(true, 4)"},
 };
