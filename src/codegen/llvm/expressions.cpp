@@ -152,7 +152,8 @@ Value *FunctionEmitter::maximum(Value *a, Value *b, Type t) {
 }
 
 Value *FunctionEmitter::emit_node(const Add *op) {
-    return emit_arithmetic(op, &FunctionEmitter::add);
+    Value *v = machine_.sum(*this, op);
+    return v ? v : emit_arithmetic(op, &FunctionEmitter::add);
 }
 
 Value *FunctionEmitter::emit_node(const Sub *op) {

@@ -24,6 +24,10 @@ public:
 
     /// An instruction for an intrinsic.
     virtual Value *call(FunctionEmitter &f, const Call *op) const = 0;
+    /// An instruction for a sum with a product in it.
+    virtual Value *sum(FunctionEmitter &, const Add *) const {
+        return nullptr;
+    }
     /// An instruction for a reduction of vectors.
     virtual Value *reduction(FunctionEmitter &f, const VectorReduce *op) const = 0;
     /// A transcendental function of float32 or float64.

@@ -18,6 +18,9 @@ public:
         }
         return match_x86_call(f, op);
     }
+    Value *sum(FunctionEmitter &f, const Add *op) const override {
+        return match_x86_sum(f, op);
+    }
     Value *reduction(FunctionEmitter &f, const VectorReduce *op) const override {
         return match_x86_reduction(f, op);
     }

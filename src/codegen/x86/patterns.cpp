@@ -6,6 +6,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include "arith/bounds.h"
 #include "codegen/x86/features.h"
 #include "ir/constants.h"
 #include "ir/language/match_types.h"
@@ -149,21 +150,75 @@ bool match_operands(const Expr &value, const ReductionRow &row, Pair *result) {
     return fits(a, b, row, result) || fits(b, a, row, result);
 }
 
-Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands) {
+/// The sums of groups of lanes, added to the accumulator if there is one.
+Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands,
+             Value *accumulator = nullptr) {
     llvm::IRBuilder<> &b = f.builder();
     Value *x = f.emit(operands.a), *y = f.emit(operands.b);
+    const int lanes = lanes_of(x->getType());
     int bits = row.a.bits(), width;
-    X::ID id = choose(row.instruction, f.target(), lanes_of(x->getType()) * bits, &width);
-    return f.by_pieces({x, y}, width / bits, [&](const std::vector<Value *> &piece) -> Value * {
-        if (!row.accumulates) {
+    X::ID id = choose(row.instruction, f.target(), lanes * bits, &width);
+    if (!row.accumulates) {
+        return f.by_pieces({x, y}, width / bits, [&](const std::vector<Value *> &piece) {
             return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
+        });
+    }
+    // Four bytes are one lane of the accumulator, and are given as such.
+    llvm::Type *words = f.type(row.result.with_lanes(lanes / row.factor));
+    accumulator = accumulator ? accumulator : llvm::Constant::getNullValue(words);
+    return f.by_pieces({accumulator, b.CreateBitCast(x, words), b.CreateBitCast(y, words)},
+                       width / row.result.bits(), [&](const std::vector<Value *> &piece) {
+                           return b.CreateIntrinsic(id, {}, {piece[0], piece[1], piece[2]});
+                       });
+}
+
+const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op, Type result,
+                             const Expr &value, int factor, Pair *operands) {
+    for (const ReductionRow &row : reduction_rows) {
+        bool matches = op == row.op && factor % row.factor == 0 &&
+                       f.target().has_feature(row.feature) && result.element_of() == row.result &&
+                       value.type().lanes() * row.a.bits() >= 64;
+        if (matches && match_operands(value, row, operands)) {
+            return &row;
         }
-        // Four bytes are one lane of the accumulator, and are given as such.
-        llvm::Type *words = f.type(row.result.with_lanes(width / row.result.bits()));
-        return b.CreateIntrinsic(id, {},
-                                 {llvm::Constant::getNullValue(words),
-                                  b.CreateBitCast(piece[0], words),
-                                  b.CreateBitCast(piece[1], words)});
+    }
+    return nullptr;
+}
+
+/// c + the sums of groups of bytes' products, where the instruction takes an accumulator.
+Value *match_accumulation(FunctionEmitter &f, const Expr &c, const Expr &sums) {
+    const VectorReduce *op = sums.as<VectorReduce>();
+    const int factor = op ? op->value.type().lanes() / op->type.lanes() : 0;
+    Pair operands;
+    const ReductionRow *row = op && op->type.is_vector()
+                                  ? find_row(f, op->op, op->type, op->value, factor, &operands)
+                                  : nullptr;
+    if (!row || !row->accumulates || factor != row->factor) {
+        return nullptr;
+    }
+    return apply(f, *row, operands, f.emit(c));
+}
+
+/// a * b + c * d of s16: neighbours of one product, when they are interleaved.
+Value *match_sum_of_products(FunctionEmitter &f, const Add *op) {
+    static const Instruction instruction = {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd,
+                                            X::x86_avx512_pmaddw_d_512};
+    const ReductionRow row = {
+        VectorReduce::Add, Operands::Product, Int(16), Int(16), Int(32), 2, false,
+        Target::SSE41,     instruction};
+    const int lanes = op->type.lanes();
+    Pair first, second;
+    if (op->type.element_of() != Int(32) || lanes < 4 || !f.target().has_feature(row.feature) ||
+        !match_operands(op->a, row, &first) || !match_operands(op->b, row, &second)) {
+        return nullptr;
+    }
+    llvm::IRBuilder<> &b = f.builder();
+    Value *x = f.interleave({f.emit(first.a), f.emit(second.a)});
+    Value *y = f.interleave({f.emit(first.b), f.emit(second.b)});
+    int width;
+    X::ID id = choose(instruction, f.target(), lanes * 32, &width);
+    return f.by_pieces({x, y}, width / 16, [&](const std::vector<Value *> &piece) {
+        return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
     });
 }
 
@@ -197,6 +252,17 @@ Value *match_sum_of_bytes(FunctionEmitter &f, const VectorReduce *op, int factor
     return f.reduce_groups(sums, op->type.lanes(), op->op, t.element_of());
 }
 
+/// Whether an s16 is known not to be -2^15.
+bool is_never_lowest(const Expr &e) {
+    // No product but one, which saturates, comes to 2^15 before its sign is taken.
+    if (const Call *product = Call::as_intrinsic(e, Intrinsic::rounding_mul_shift_right);
+        product && as_const_uint(product->args[2]) == 15u) {
+        return true;
+    }
+    const ConstantInterval range = constant_bounds(e);
+    return range.min && *range.min > INT16_MIN;
+}
+
 /// Rounded high half of s16 products. The instruction wraps where the product is exactly 1.
 Value *match_rounding_product(FunctionEmitter &f, const Call *op) {
     static const Instruction instruction = {X::x86_ssse3_pmul_hr_sw_128, X::x86_avx2_pmul_hr_sw,
@@ -215,6 +281,9 @@ Value *match_rounding_product(FunctionEmitter &f, const Call *op) {
                                  [&](const std::vector<Value *> &piece) {
                                      return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
                                  });
+    if (is_never_lowest(op->args[0]) || is_never_lowest(op->args[1])) {
+        return product;
+    }
     Value *wrapped = b.CreateICmpEQ(product, f.int_constant(product->getType(), INT16_MIN));
     return b.CreateXor(product, b.CreateSExt(wrapped, product->getType()));
 }
@@ -237,17 +306,19 @@ Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
     if (Value *v = match_sum_of_bytes(f, op, factor)) {
         return v;
     }
-    for (const ReductionRow &row : reduction_rows) {
-        bool matches = op->op == row.op && factor % row.factor == 0 &&
-                       f.target().has_feature(row.feature) && op->type.element_of() == row.result &&
-                       op->value.type().lanes() * row.a.bits() >= 64;
-        Pair operands;
-        if (matches && match_operands(op->value, row, &operands)) {
-            Value *sums = apply(f, row, operands);
-            return f.reduce_groups(sums, op->type.lanes(), op->op, row.result);
-        }
+    Pair operands;
+    const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, &operands);
+    return row ? f.reduce_groups(apply(f, *row, operands), op->type.lanes(), op->op, row->result)
+               : nullptr;
+}
+
+Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
+    if (f.target().arch != Target::X86 || !op->type.is_vector() || !op->type.is_int()) {
+        return nullptr;
     }
-    return nullptr;
+    Value *v = match_accumulation(f, op->a, op->b);
+    v = v ? v : match_accumulation(f, op->b, op->a);
+    return v ? v : match_sum_of_products(f, op);
 }
 
 // The hardware's 12-bit estimate and one step of Newton's method on it.

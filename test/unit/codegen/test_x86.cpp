@@ -107,6 +107,11 @@ const Row rows[] = {
              VectorReduce::Add, widening_mul(load(Int(16, 2 * n), "a"), load(Int(16, 2 * n), "b")),
              n);
      }},
+    {"pmaddwd", 4,
+     [](int n) {
+         return widening_mul(load(Int(16, n), "a"), load(Int(16, n), "b")) +
+                widening_mul(load(Int(16, n), "b"), load(Int(16, n), "b"));
+     }},
     {"psadbw", 2,
      [](int n) {
          return VectorReduce::make(
@@ -157,8 +162,27 @@ TEST(X86, DotProductOfBytesUsesVnni) {
     EXPECT_EQ(assembly("x86-64-linux-avx2-fma", sum).find("vpdpbusd"), std::string::npos);
 }
 
+TEST(X86, DotProductsAddToTheirAccumulator) {
+    Expr product =
+        Mul::make(cast(Int(32), load(UInt(8, 64), "a")), cast(Int(32), load(Int(8, 64), "b")));
+    Expr sum = VectorReduce::make(VectorReduce::Add, product, 16) + load(Int(32, 16), "a");
+    const std::string text = assembly("x86-64-linux-avx512_zen4", sum);
+    EXPECT_NE(text.find("vpdpbusd"), std::string::npos);
+    EXPECT_EQ(text.find("vpaddd"), std::string::npos) << text;
+}
+
+TEST(X86, RoundedProductsThatCannotWrapAreNotMended) {
+    auto text = [](const Expr &factor) {
+        return assembly("x86-64-linux-avx2-fma",
+                        Call::make(Int(16, 16), Intrinsic::rounding_mul_shift_right,
+                                   {load(Int(16, 16), "a"), factor, make_const(UInt(16, 16), 15)}));
+    };
+    EXPECT_NE(text(load(Int(16, 16), "b")).find("pcmpeqw"), std::string::npos);
+    EXPECT_EQ(text(make_const(Int(16, 16), 22812)).find("pcmpeqw"), std::string::npos);
+}
+
 template<typename A, typename B, typename R>
-void check_products(int factor, int result_lanes) {
+void check_products(int factor, int result_lanes, bool accumulates = false) {
     std::mt19937 random(3);
     int lanes = factor * result_lanes;
     std::vector<A> a(size_t(lanes) * 8);
@@ -180,6 +204,10 @@ void check_products(int factor, int result_lanes) {
         Type wide = type_of<R>().with_lanes(lanes);
         Expr sum = VectorReduce::make(VectorReduce::Add, Mul::make(cast(wide, x), cast(wide, y)),
                                       result_lanes);
+        if (accumulates) {
+            Expr i = cast(type_of<R>(), Variable::make(Int(32), "i"));
+            sum = sum + (result_lanes == 1 ? i : Broadcast::make(i, result_lanes));
+        }
         Expr out_index = Variable::make(Int(32), "i") * result_lanes;
         Expr place = result_lanes == 1 ? out_index : Ramp::make(out_index, 1, result_lanes);
         Stmt loop =
@@ -193,7 +221,7 @@ void check_products(int factor, int result_lanes) {
             library->function<int(R *, const A *, const B *)>("f")(out.data(), a.data(), b.data()),
             0);
         for (size_t i = 0; i < out.size(); i++) {
-            R expected = 0;
+            R expected = accumulates ? R(i / size_t(result_lanes)) : 0;
             for (int k = 0; k < factor; k++) {
                 size_t at = i * size_t(factor) + size_t(k);
                 expected += R(a[at]) * R(b[at]);
@@ -211,6 +239,39 @@ TEST(X86, SumsOfProductsAreExact) {
             check_products<uint8_t, int8_t, int32_t>(factor, lanes);
             check_products<uint8_t, uint8_t, int32_t>(factor, lanes);
             check_products<int16_t, int16_t, double>(factor, lanes);
+            check_products<uint8_t, int8_t, int32_t>(factor, lanes, true);
+            check_products<int16_t, int16_t, int32_t>(factor, lanes, true);
+        }
+    }
+}
+
+TEST(X86, SumsOfTwoProductsAreExact) {
+    std::mt19937 random(5);
+    for (const Target &target : runnable_targets()) {
+        for (int n : {4, 5, 8, 16, 40}) {
+            std::vector<int16_t> a(size_t(n) * 2), b(a.size());
+            for (size_t i = 0; i < a.size(); i++) {
+                a[i] = i % 3 == 0 ? INT16_MIN : int16_t(random());
+                b[i] = i % 4 == 0 ? INT16_MAX : int16_t(random() % 32768);
+            }
+            auto at = [&](const char *name, int begin) {
+                return Load::make(Int(16, n), name, Ramp::make(begin, 1, n), const_true(n),
+                                  Alignment());
+            };
+            Expr sum = widening_mul(at("a", 0), at("b", 0)) + widening_mul(at("a", n), at("b", n));
+            Stmt store = Store::make("out", sum, Ramp::make(0, 1, n), const_true(n), Alignment());
+            auto library = load_module(
+                one_function(
+                    {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store),
+                target);
+            std::vector<int32_t> out(static_cast<size_t>(n));
+            ASSERT_EQ(library->function<int(int32_t *, const int16_t *, const int16_t *)>("f")(
+                          out.data(), a.data(), b.data()),
+                      0);
+            for (size_t i = 0; i < out.size(); i++) {
+                const size_t j = i + out.size();
+                EXPECT_EQ(out[i], int64_t(a[i]) * b[i] + int64_t(a[j]) * b[j]);
+            }
         }
     }
 }
