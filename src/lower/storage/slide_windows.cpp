@@ -351,9 +351,10 @@ private:
         return forward ? max(let.value, result) : min(let.value, result);
     }
 
-    /// What the let of that name stands for, where another let is made: its name if it is outside,
-    /// its value if that means the same there; undefined otherwise.
+    /// What the innermost let of that name stands for, where another let is made: its name if it is
+    /// outside, its value if that means the same there; undefined otherwise.
     Expr value_at(const LetStmt &place, const std::string &name) const {
+        const LetStmt *found = find_let(name);
         std::vector<std::string> between;
         bool inside = false;
         for (const Enclosing &e : enclosing_) {
@@ -361,7 +362,7 @@ private:
                 continue;
             }
             inside = inside || e.let == &place;
-            if (e.let->name == name) {
+            if (e.let == found) {
                 return !inside                               ? names::var(name)
                        : uses_any_var(e.let->value, between) ? Expr()
                                                              : e.let->value;
