@@ -208,6 +208,12 @@ Interval BoundsEngine::int_div(const Bounded &a, const Bounded &b) const {
         }
         return result;
     }
+    if (b.is_point() && a.ends.min.defined() && a.ends.max.defined()) {
+        // Where the sign is known later, so is which end is which. By zero it is zero.
+        const Interval up(ends::div(a.ends.min, b.ends.min), ends::div(a.ends.max, b.ends.min));
+        const Expr grows = ends::less_equal(zero, b.ends.min);
+        return {ends::select(grows, up.min, up.max), ends::select(grows, up.max, up.min)};
+    }
     // No quotient is larger in magnitude than its dividend, and by zero it is zero.
     if (is_non_negative(a.range)) {
         const bool never_negative = is_non_negative(b.range);

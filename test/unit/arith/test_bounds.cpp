@@ -74,6 +74,8 @@ TEST(Bounds, OfLinearExpressions) {
     EXPECT_EQ(bounds_text(5 - x), "[-5, 5]");
     EXPECT_EQ(bounds_text(x * -2), "[-20, 0]");
     EXPECT_EQ(bounds_text(x / 3), "[0, 3]");
+    // A divisor that is the same for all, of a sign that is not known here.
+    EXPECT_EQ(bounds_text(x / n), "[select(n < 0, 10 / n, 0), select(n < 0, 0, 10 / n)]");
     EXPECT_EQ(bounds_text(x + n), "[n, n + 10]");
     EXPECT_EQ(bounds_text(n), "[n, n]");
     EXPECT_EQ(bounds_text(clamp(x * 5, 0, n)), "[0, max(min(n, 50), 0)]");
