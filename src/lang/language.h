@@ -6,6 +6,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lang/boundary_conditions.h"
+#include "lang/derivative/derivative.h"
 #include "lang/evaluate.h"
 #include "lang/extern.h"
 #include "lang/extern_device.h"

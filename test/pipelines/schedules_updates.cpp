@@ -312,5 +312,41 @@ TEST(Boundaries, mirror_interior) {
                  [&](int i, int j) { return im(mirror(i, 64), mirror(j, 48)); });
 }
 
+// Without a schedule, a Func that cannot be inlined is computed at each statement that uses it:
+// here one of several stores, and a condition.
+TEST(Updates, UnscheduledFuncsThatScattersAndConditionsRead) {
+    Var v("v");
+    RDom r(0, 4);
+    Func f("f"), g("g"), h("h");
+    f(v) = v;
+    f(0) = 5;
+    g(v) = 0;
+    g(scatter(r, r + 1)) = gather(f(r + 1), f(r));
+    h(v) = g(v) + f(v);
+    g.compute_root();
+    Buffer<int> result = h.realize({5});
+    int expected[5] = {};
+    const auto at = [](int i) {
+        return i == 0 ? 5 : i;
+    };
+    for (int i = 0; i < 4; i++) {
+        expected[i] = at(i + 1);
+        expected[i + 1] = at(i);
+    }
+    for (int i = 0; i < 5; i++) {
+        EXPECT_EQ(result(i), expected[i] + at(i)) << i;
+    }
+
+    RDom q(0, 8);
+    q.where(f(q) % 2 == 1);
+    Func odd("odd");
+    odd(v) = 0;
+    odd(q) = 1;
+    Buffer<int> parities = odd.realize({8});
+    for (int i = 0; i < 8; i++) {
+        EXPECT_EQ(parities(i), at(i) % 2) << i;
+    }
+}
+
 }  // namespace
 }  // namespace calotype

@@ -126,10 +126,16 @@ protected:
     /// Not inlined although scheduled so (it has updates): computed just before the statement that
     /// uses it.
     Stmt visit(const Provide *op) override {
-        if (sched_.compute_level.is_inlined() && is_used(op)) {
-            return realize(group_, produce_and_consume(group_, op, ctx_), ctx_);
-        }
-        return op;
+        return sched_.compute_level.is_inlined() && is_used(op) ? around(op) : op;
+    }
+    Stmt visit(const LetStmt *op) override {
+        return sched_.compute_level.is_inlined() && uses_group(op->value) ? around(op)
+                                                                          : StmtMutator::visit(op);
+    }
+    Stmt visit(const IfThenElse *op) override {
+        return sched_.compute_level.is_inlined() && uses_group(op->condition)
+                   ? around(op)
+                   : StmtMutator::visit(op);
     }
 
     Stmt visit(const For *op) override {
@@ -186,6 +192,10 @@ private:
         return uses_group(guard->condition)
                    ? wrap(body)
                    : IfThenElse::make(guard->condition, inside_of_guards(guard->then_case, wrap));
+    }
+
+    Stmt around(const Stmt &s) const {
+        return realize(group_, produce_and_consume(group_, s, ctx_), ctx_);
     }
 
     Stmt hoist(Stmt s) const {
