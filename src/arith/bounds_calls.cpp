@@ -148,11 +148,28 @@ bool BoundsEngine::choice_intrinsic(const Call *op, Bounded *result) {
     }
 }
 
+/// Where only one value is possible, the compiler's own promises stay with it: variables that are
+/// fixed here may be ranged over further out.
+Bounded BoundsEngine::promised_point(const Call *op, const Bounded &value) {
+    if (!op->is_intrinsic(Intrinsic::promise_clamped) || !op->args[1].defined() ||
+        !op->args[2].defined()) {
+        return value;
+    }
+    const Bounded low = bounds(op->args[1]), high = bounds(op->args[2]);
+    if (is_const(value.ends.min) || !low.is_point() || !high.is_point()) {
+        return value;
+    }
+    Bounded result = value;
+    result.ends = Interval::single_point(Call::make(op->type, Intrinsic::promise_clamped,
+                                                    {value.ends.min, low.ends.min, high.ends.min}));
+    return result;
+}
+
 /// The value is promised to lie between the other arguments.
 Bounded BoundsEngine::promise(const Call *op) {
     Bounded value = bounds(op->args[0]);
     if (value.is_point()) {
-        return value;
+        return promised_point(op, value);
     }
     if (const Expr &low = op->args[1]; low.defined()) {
         const Bounded b = bounds(low);

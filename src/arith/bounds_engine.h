@@ -135,6 +135,7 @@ private:
     Bounded absolute(const Call *op);
     Bounded absolute_difference(const Call *op);
     Bounded promise(const Call *op);
+    Bounded promised_point(const Call *op, const Bounded &value);
     Bounded rounding(const Call *op);
     /// The call with its arguments replaced by their point values, if each is one.
     Bounded pure_call(const Call *op);

@@ -52,6 +52,19 @@ public:
         return internal::GeneratorFactory::create<T>(context, registered_name);
     }
 
+    /// A generator of another class for use inside of this one: with its target, not yet applied.
+    template<typename Other>
+    std::unique_ptr<Other> create() const {
+        return Other::create(this->context());
+    }
+    /// The same, applied to these inputs.
+    template<typename Other, typename... Args>
+    std::unique_ptr<Other> apply(const Args &...args) const {
+        std::unique_ptr<Other> generator = create<Other>();
+        generator->apply(args...);
+        return generator;
+    }
+
     /// Build the pipeline from these values, one an input (a vector for an array). Afterwards the
     /// outputs are defined Funcs. A CompileError if the values do not fit the inputs.
     template<typename... Args>
@@ -78,6 +91,17 @@ protected:
         const auto addition = this->begin_addition();
         return this->add_owned_output(
             std::make_unique<GeneratorOutput<X>>(std::forward<Args>(args)...));
+    }
+    /// For types in braces.
+    template<typename X>
+    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types) {
+        return add_output<X, const std::string &, const std::vector<Type> &>(name, types);
+    }
+    template<typename X>
+    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types,
+                                   int dimensions) {
+        return add_output<X, const std::string &, const std::vector<Type> &, int>(
+            name, types, std::move(dimensions));
     }
 
 private:
@@ -114,10 +138,20 @@ private:
     }
 };
 
+namespace internal {
+/// Of void(Class) and of void((Class)) alike: Class.
+template<typename T>
+struct UnwrapParentheses;
+template<typename Class>
+struct UnwrapParentheses<void(Class)> {
+    using type = Class;
+};
+}  // namespace internal
+
 }  // namespace calotype
 
 // NOLINTBEGIN
-/// Two arguments: class and name. Three: also the qualified name of the class that -e cpp_stub
+/// Two arguments: class and name; a class with commas in its name stands in parentheses. Three: also the qualified name of the class that -e cpp_stub
 /// writes.
 #define CALOTYPE_REGISTER_GENERATOR(...)                                                           \
     CALOTYPE_CHOOSE_REGISTRATION(__VA_ARGS__, CALOTYPE_REGISTER_3, CALOTYPE_REGISTER_2, )          \
@@ -132,7 +166,8 @@ private:
             const ::calotype::GeneratorContext &context);                                          \
         std::unique_ptr<::calotype::internal::GeneratorBase> factory(                              \
             const ::calotype::GeneratorContext &context) {                                         \
-            return Class::create(context, #name, #StubName);                                       \
+            return ::calotype::internal::UnwrapParentheses<void(Class)>::type::create(             \
+                context, #name, #StubName);                                                        \
         }                                                                                          \
         static const ::calotype::internal::GeneratorRegistration registration(#name, #StubName,    \
                                                                               factory);            \

@@ -228,6 +228,9 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
     if (phase_ == Phase::Generated) {
         get_pipeline();
         call_schedule();
+        if (traces_pipeline_) {
+            pipeline_.trace_pipeline();
+        }
         if (using_autoscheduler()) {
             pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
         }

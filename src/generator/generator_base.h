@@ -92,6 +92,10 @@ public:
     void add_requirement(const Expr &condition, const Args &...error_args) {
         requirements_.push_back({condition, {Expr(error_args)...}});
     }
+    /// As Pipeline::trace_pipeline, at any time in generate() or schedule().
+    void trace_pipeline() {
+        traces_pipeline_ = true;
+    }
     /// The pipeline of the outputs; for schedule() and later.
     Pipeline get_pipeline();
 
@@ -153,6 +157,7 @@ private:
     std::vector<OutputBase *> outputs_;
     std::vector<std::unique_ptr<GeneratorIO>> owned_;
     std::vector<Requirement> requirements_;
+    bool traces_pipeline_ = false;
     Pipeline pipeline_;
 
 public:

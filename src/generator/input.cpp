@@ -162,7 +162,43 @@ InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const s
     return InputImage(p, func_of_given(given));
 }
 
+// The dimension that an implicit Var stands for.
+int dimension_of(const GeneratorIO &io, const std::string &what, const Var &var) {
+    const int i = Var::is_implicit(var.name()) ? Var::implicit_index(var.name()) : -1;
+    user_assert(i >= 0 && i < io.io_dims())
+        << what << " has no dimension " << var.name() << ": they are _0 to _" << io.io_dims() - 1;
+    return i;
+}
+
+// Nothing where a value was given: that has bounds of its own.
+void estimate_dimension(const Parameter &p, int i, const Range &estimate) {
+    if (p.defined()) {
+        Parameter parameter = p;
+        parameter.set_min_constraint_estimate(i, estimate.min);
+        parameter.set_extent_constraint_estimate(i, estimate.extent);
+    }
+}
+
+void estimate_all(const Parameter &p, const GeneratorIO &io, const std::string &what,
+                  const Region &estimates) {
+    user_assert(estimates.size() == size_t(io.io_dims()))
+        << what << " has " << io.io_dims() << " dimensions, not " << estimates.size();
+    for (int i = 0; i < io.io_dims(); i++) {
+        estimate_dimension(p, i, estimates[i]);
+    }
+}
+
 }  // namespace
+
+BufferInput &BufferInput::set_estimate(const Var &var, const Expr &min, const Expr &extent) {
+    estimate_dimension(parameter(), dimension_of(*this, what(), var), {min, extent});
+    return *this;
+}
+
+BufferInput &BufferInput::set_estimates(const Region &estimates) {
+    estimate_all(parameter(), *this, what(), estimates);
+    return *this;
+}
 
 void BufferInput::define() {
     if (is_bound()) {
@@ -187,13 +223,13 @@ void FuncInput::define() {
     }
 }
 
+FuncInput &FuncInput::set_estimate(const Var &var, const Expr &min, const Expr &extent) {
+    estimate_dimension(parameter_, dimension_of(*this, what(), var), {min, extent});
+    return *this;
+}
+
 FuncInput &FuncInput::set_estimates(const Region &estimates) {
-    user_assert(estimates.size() == size_t(io_dims()))
-        << what() << " has " << io_dims() << " dimensions, not " << estimates.size();
-    for (int i = 0; parameter_.defined() && i < io_dims(); i++) {
-        parameter_.set_min_constraint_estimate(i, estimates[i].min);
-        parameter_.set_extent_constraint_estimate(i, estimates[i].extent);
-    }
+    estimate_all(parameter_, *this, what(), estimates);
     return *this;
 }
 

@@ -121,6 +121,9 @@ public:
     int dimensions() const {
         return io_dims();
     }
+    /// What the dimension of an implicit Var (_0 is the first), or all of them, typically span.
+    BufferInput &set_estimate(const Var &var, const Expr &min, const Expr &extent);
+    BufferInput &set_estimates(const Region &estimates);
     std::vector<Parameter> parameters() const override;
 
 protected:
@@ -144,7 +147,8 @@ public:
     Type type() const {
         return io_type();
     }
-    /// What dimension i typically spans.
+    /// What the dimension of an implicit Var (_0 is the first), or all of them, typically span.
+    FuncInput &set_estimate(const Var &var, const Expr &min, const Expr &extent);
     FuncInput &set_estimates(const Region &estimates);
     std::vector<Parameter> parameters() const override;
 
@@ -209,6 +213,12 @@ public:
     }
     auto end() const {
         return elements_.end();
+    }
+    /// A typical value of element i, an array of scalars; see the elements for the others.
+    template<typename T>
+    void set_estimate(size_t i, const T &value) {
+        check_index(i);
+        elements_[i].set_estimate(value);
     }
     std::vector<Parameter> parameters() const override;
 

@@ -65,6 +65,9 @@ public:
     /// For configure(). A CompileError if the declaration fixed it already.
     void set_type(const Type &type);
     void set_types(const std::vector<Type> &types);
+    void set_type(const std::vector<Type> &types) {
+        set_types(types);
+    }
     void set_dimensions(int dimensions);
     void set_array_size(int size);
 

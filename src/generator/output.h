@@ -95,6 +95,10 @@ public:
     operator OutputImageParam() const {
         return output_buffer();
     }
+    /// All coordinates of the buffer.
+    operator RDom() const {
+        return RDom(output_buffer());
+    }
     int host_alignment() const {
         return output_buffer().host_alignment();
     }

@@ -197,4 +197,69 @@ TEST(HalideSurface, TraceEventsSayTheirLanes) {
     EXPECT_EQ(stored, 8);
 }
 
+template<typename From, typename To>
+class Widen : public Generator<Widen<From, To>> {
+public:
+    GeneratorInput<Buffer<From, 1>> in{"in"};
+    GeneratorOutput<Buffer<To, 1>> out{"out"};
+    void generate() {
+        Var x("x");
+        out(x) = cast<To>(in(x));
+    }
+};
+
+// A generator made of others, with outputs of several values made in configure().
+class Nested : public Generator<Nested> {
+public:
+    Input<Buffer<int32_t, 1>> in{"in"};
+    Input<int8_t[2]> weights{"weights"};
+    Output<Buffer<int64_t, 1>> out{"out"};
+    Output<Buffer<>> *pair, *later;
+    void configure() {
+        pair = add_output<Buffer<>>("pair", {Float(64), Int(32)}, 1);
+        later = add_output<Buffer<>>("later", 1);
+        later->set_type({UInt(8), Int(32)});
+    }
+    void generate() {
+        in.set_estimate(_0, 0, 16);
+        weights.set_estimate(1, 42);
+        auto scale = create<Scale>();
+        scale->factor.set(3);
+        scale->apply(Func(in), Expr(1));
+        const auto wide = apply<Widen<int32_t, int64_t>>(Func(scale->out));
+        Var x("x");
+        out(x) = wide->out(x);
+        (*pair)(x) = Tuple(cast<double>(out(x)), x);
+        (*later)(x) = Tuple(cast<uint8_t>(x), cast<int>(weights[0] + weights[1]));
+        RDom all(out), inputs(in);
+        EXPECT_EQ(all.dimensions() + inputs.dimensions(), 2);
+        trace_pipeline();
+    }
+};
+
+int traced_pipelines = 0;
+
+TEST(HalideSurface, GeneratorsInsideOfGenerators) {
+    auto nested = Nested::create(GeneratorContext(get_jit_target_from_environment()));
+    JITHandlers handlers;
+    handlers.custom_trace = [](JITUserContext *, const halide_trace_event_t *e) {
+        traced_pipelines += e->event == halide_trace_begin_pipeline;
+        return 0;
+    };
+    Callable c = nested->compile_to_callable(&handlers);
+    Buffer<int32_t> in(4), of_pair(4), of_later(4);
+    Buffer<int64_t> out(4);
+    Buffer<double> doubles(4);
+    Buffer<uint8_t> bytes(4);
+    in.fill(5);
+    EXPECT_EQ(c(in, int8_t(1), int8_t(2), out, doubles, of_pair, bytes, of_later), 0);
+    EXPECT_EQ(out(3), 16);
+    EXPECT_EQ(doubles(3), 16.0);
+    EXPECT_EQ(of_pair(3), 3);
+    EXPECT_EQ(of_later(3), 3);
+    EXPECT_EQ(traced_pipelines, 1);
+}
+
 }  // namespace
+
+HALIDE_REGISTER_GENERATOR((Widen<float, double>), widen_floats)

@@ -193,5 +193,22 @@ CalotypePureExtern_2(float, hypotf, float, float)
     EXPECT_EQ(result(3), 5.0f);
 }
 
+// An end that is left out is that of the type.
+TEST(Promises, OfOneEnd) {
+    ImageParam in(UInt(8), 1, "in"), table(Float(32), 1, "table");
+    Func low("low"), high("high");
+    Var v("v");
+    low(v) = table(unsafe_promise_clamped(in(v), Expr(), 99));
+    low.infer_input_bounds({10});
+    EXPECT_EQ(table.get().dim(0).min(), 0);
+    EXPECT_EQ(table.get().dim(0).extent(), 100);
+    in.reset();
+    table.reset();
+    high(v) = table(unsafe_promise_clamped(in(v), 10, Expr()));
+    high.infer_input_bounds({10});
+    EXPECT_EQ(table.get().dim(0).min(), 10);
+    EXPECT_EQ(table.get().dim(0).extent(), 246);
+}
+
 }  // namespace
 }  // namespace calotype

@@ -104,4 +104,59 @@ TEST(ComputeWith, UpdatesOfOutputs) {
     }
 }
 
+size_t most_allocated;
+void *counting_malloc(JITUserContext *, size_t bytes) {
+    most_allocated = std::max(most_allocated, bytes);
+    return malloc(bytes);
+}
+void plain_free(JITUserContext *, void *p) {
+    free(p);
+}
+
+// What a loop fused of others needs of a Func is known although the quotient of two ranges is not.
+TEST(Storage, OfWhatFusedLoopsRead) {
+    Var x("x"), y("y"), c("c"), xo("xo"), yo("yo"), t("t");
+    Func f("f"), g("g"), h("h");
+    f(x, y, c) = x + y + c;
+    g(x, y, c) = f(y, x, c) * 2;
+    h(x, y, c) = g(y, x, c) + 1;
+    f.compute_root();
+    g.compute_at(h, t);
+    h.tile(x, y, xo, yo, x, y, 8, 8).fuse(yo, c, t);
+    for (const Func &output : {h}) {
+        output.output_buffer().dim(0).set_bounds(0, 32);
+        output.output_buffer().dim(1).set_bounds(0, 48);
+        output.output_buffer().dim(2).set_bounds(0, 3);
+    }
+    h.jit_handlers().custom_malloc = counting_malloc;
+    h.jit_handlers().custom_free = plain_free;
+    most_allocated = 0;
+    Buffer<int> result = h.realize({32, 48, 3});
+    EXPECT_LE(most_allocated, 32 * 48 * 3 * sizeof(int) + 256);
+    EXPECT_EQ(result(31, 47, 2), (31 + 47 + 2) * 2 + 1);
+}
+
+TEST(Storage, ExtentsThatAreAligned) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x * x;
+    g(x) = f(x) + f(x + 1);
+    f.compute_root().align_extent(x, 16).vectorize(x, 16, TailStrategy::RoundUp);
+    g.jit_handlers().custom_malloc = counting_malloc;
+    g.jit_handlers().custom_free = plain_free;
+    most_allocated = 0;
+    Buffer<int> result = g.realize({500});
+    EXPECT_GE(most_allocated, 512 * sizeof(int));
+    EXPECT_LE(most_allocated, 512 * sizeof(int) + 128);
+    EXPECT_EQ(result(499), 499 * 499 + 500 * 500);
+
+    Func whole("whole");
+    whole(x) = x;
+    whole.align_extent(x, 16);
+    Buffer<int> aligned(32), odd(30);
+    whole.realize({aligned});
+    EXPECT_EQ(aligned(31), 31);
+    EXPECT_THROW(whole.realize({odd}), RuntimeError);
+}
+
 }  // namespace

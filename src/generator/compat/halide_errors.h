@@ -79,6 +79,12 @@ void unhandled_exception_handler();
                 : ::calotype::internal::RaiseInternalError() &                                     \
                       ::calotype::internal::Message(__FILE__, __LINE__, #condition)
 #define _halide_user_warning ::calotype::internal::RaiseWarning() & ::calotype::internal::Message()
+/// For programs that declare extern functions of more arguments than the macros take: argument n,
+/// counted from 1, must have the type.
+#define _halide_check_arg_type(parameter_type, function, argument, n)                              \
+    _halide_user_assert((argument).type() == (parameter_type))                                     \
+        << "argument " << (n) << " of extern function " << #function << " has type "               \
+        << (argument).type() << ", must be " << (parameter_type)
 #define debug(verbosity)                                                                           \
     if (!::calotype::Internal::debug_is_active_impl((verbosity), __FILE__, __FUNCTION__,           \
                                                     __LINE__)) {                                   \

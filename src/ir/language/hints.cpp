@@ -32,15 +32,17 @@ Expr likely_if_innermost(Expr e) {
 Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max) {
     check_defined("unsafe_promise_clamped", value);
     const Type t = value.type();
-    const auto bound = [&](const Expr &given, const char *which) {
-        check_defined("unsafe_promise_clamped", given);
+    const auto bound = [&](const Expr &given, const char *which, const Expr &of_type) {
+        if (!given.defined()) {
+            return of_type;
+        }
         Expr result = internal::lossless_cast(t, given);
         user_assert(result.defined())
             << "unsafe_promise_clamped of type " << t << " with a " << which << " of type "
             << given.type() << ", which may not fit; cast it";
         return result;
     };
-    Expr low = bound(min, "minimum"), high = bound(max, "maximum");
+    Expr low = bound(min, "minimum", t.min()), high = bound(max, "maximum", t.max());
     return Call::make(t, Intrinsic::unsafe_promise_clamped,
                       {value, std::move(low), std::move(high)});
 }

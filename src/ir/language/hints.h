@@ -18,7 +18,7 @@ Expr likely(Expr e);
 /// likely, but only where it stands in the innermost loop that it depends on.
 Expr likely_if_innermost(Expr e);
 
-/// value, which is promised to be from min to max. Nothing is clamped; a broken promise is
+/// value, which is promised to be from min to max (undefined: those of its type). Nothing is clamped; a broken promise is
 /// undefined behaviour, or, with target feature check_unsafe_promises, an error at run time.
 Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max);
 

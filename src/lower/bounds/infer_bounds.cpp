@@ -486,14 +486,20 @@ private:
     }
 
     /// bound() replaces the region where it is computed, and is checked against it; outside of that
-    /// what is computed in all iterations is at least as much. align_bounds() grows it.
+    /// what is computed in all iterations is at least as much. align_bounds() and align_extent()
+    /// grow it.
     void apply_explicit_bounds(const Function &f, const PureVar &v, bool is_here, Expr *min,
                                Expr *max, std::vector<Item> *items) const {
         for (const Bound &b : f.schedule().bounds) {
             if (b.var != v.name) {
                 continue;
             }
-            if (b.modulus.defined() && min->defined() && max->defined()) {
+            if (b.modulus.defined() && !b.remainder.defined()) {  // of the extent
+                if (min->defined() && max->defined()) {
+                    const Expr steps = (*max - *min + b.modulus) / b.modulus;
+                    *max = simplify(*min + steps * b.modulus - 1);
+                }
+            } else if (b.modulus.defined() && min->defined() && max->defined()) {
                 Expr first = *min - b.remainder, last = *max - b.remainder;
                 *min = simplify((first / b.modulus) * b.modulus + b.remainder);
                 *max = simplify((last / b.modulus) * b.modulus + b.modulus - 1 + b.remainder);

@@ -33,6 +33,7 @@ struct ArgumentBuffer {
     bool is_output = false;
     Box touched;
     const calotype_buffer_t *constant = nullptr;  ///< the image, if it is one
+    std::string shaped_as;  ///< of later values of an output: the buffer of the first
 
     Expr handle() const {
         return Variable::make(type_of<calotype_buffer_t *>(), names::buffer(name));
@@ -82,7 +83,7 @@ std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &
         for (int i = 0; i < f.outputs(); i++) {
             result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i),
                               f.output_types()[i], f.dimensions(), f->output_buffers.at(i), true,
-                              boxes[f.name()], nullptr});
+                              boxes[f.name()], nullptr, i > 0 ? f.buffer_name(0) : ""});
         }
     }
     return result;
@@ -410,6 +411,15 @@ private:
                                        {field, names::var(field), to_text(required), required}));
             }
         });
+        // The values of one Func are stored in the same loops.
+        for (int d = 0; !b.shaped_as.empty() && d < b.dimensions; d++) {
+            for (const auto &name : {names::buffer_min, names::buffer_extent}) {
+                const std::string field = name(b.name, d), first = name(b.shaped_as, d);
+                checks.push_back(check(names::var(field) == names::var(first),
+                                       "constraint_violated",
+                                       {field, names::var(field), first, names::var(first)}));
+            }
+        }
         return checks;
     }
 

@@ -228,5 +228,16 @@ TEST_F(RunTimeErrors, constant_image_that_is_newer_on_its_device) {
     EXPECT_EQ(Buffer<int>(of_image.realize({4}))(3), 3);
 }
 
+TEST(RunTimeErrorsOfOutputs, ValuesOfOneFuncHaveOneShape) {
+    Func f("pair");
+    f(x) = Tuple(x, cast<float>(x));
+    Buffer<int> first(100);
+    Buffer<float> second(101), third(100);
+    EXPECT_RUNTIME_ERROR(f.realize({first, second}), f.name() + ".1.extent.0 is 101, must be " +
+                                                         f.name() + ".0.extent.0, which is 100");
+    f.realize({first, third});
+    EXPECT_EQ(third(99), 99.0f);
+}
+
 }  // namespace
 }  // namespace calotype::test
