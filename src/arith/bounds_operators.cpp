@@ -175,6 +175,11 @@ Interval BoundsEngine::float_div(const Bounded &a, const Bounded &b) const {
         const Interval up(ends::div(a.ends.min, b.ends.min), ends::div(a.ends.max, b.ends.min));
         return positive ? up : swapped(up);
     }
+    if (b.is_point()) {  // of either sign: the quotient grows with the dividend, or falls
+        const Expr first = ends::div(a.ends.min, b.ends.min),
+                   last = ends::div(a.ends.max, b.ends.min);
+        return {ends::min(first, last), ends::max(first, last)};
+    }
     if (!positive && !negative) {
         return Interval::everything();
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "calotype.h"
@@ -208,6 +209,24 @@ TEST(Promises, OfOneEnd) {
     high.infer_input_bounds({10});
     EXPECT_EQ(table.get().dim(0).min(), 10);
     EXPECT_EQ(table.get().dim(0).extent(), 246);
+}
+
+// Quotients by a float that is only known at run time have bounds: it has one sign.
+TEST(Regions, ThroughQuotientsOfFloats) {
+    Param<float> scale("scale");
+    Func in("in"), resized("resized");
+    Var v("v");
+    in(v) = v * 3;
+    in.compute_root();
+    resized(v) = in(cast<int>(floor((v + 0.5f) / scale - 0.5f / scale)));
+    for (const float s : {0.25f, -2.0f, 3.0f}) {
+        scale.set(s);
+        Buffer<int> result = resized.realize({40});
+        for (int i = 0; i < 40; i++) {
+            const float at = (float(i) + 0.5f) / s - 0.5f / s;
+            EXPECT_EQ(result(i), 3 * int(std::floor(at))) << i << " / " << s;
+        }
+    }
 }
 
 }  // namespace

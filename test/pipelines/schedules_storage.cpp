@@ -159,4 +159,27 @@ TEST(Storage, ExtentsThatAreAligned) {
     EXPECT_THROW(whole.realize({odd}), RuntimeError);
 }
 
+// What the checks of one fold remember stands between the storage of another Func and the loop.
+TEST(Storage, SeveralFolded) {
+    Var x("x"), y("y"), c("c");
+    Func a("a"), b("b"), out("out");
+    Param<int> stride("stride");
+    a(x, y) = x + 2 * y;
+    b(x, y) = a(x, y * stride / 2) + a(x, y * stride / 2 + 1);
+    out(x, y) = a(x, y * stride) + b(x, y * stride) + b(x, y * stride + 1);
+    a.compute_at(out, y).store_root().fold_storage(y, 64);
+    b.compute_at(out, y).store_root().fold_storage(y, 4);
+    stride.set(1);
+    Buffer<int> result = out.realize({8, 24});
+    for (int j = 0; j < 24; j++) {
+        const auto at = [](int row) {
+            return 3 + 2 * row;
+        };
+        const auto sum = [&](int row) {
+            return at(row / 2) + at(row / 2 + 1);
+        };
+        ASSERT_EQ(result(3, j), at(j) + sum(j) + sum(j + 1)) << j;
+    }
+}
+
 }  // namespace

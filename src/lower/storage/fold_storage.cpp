@@ -185,6 +185,9 @@ public:
                                  search(op->body));
         } else if (const auto *op = s.as<HoistedStorage>()) {
             return HoistedStorage::make(op->name, search(op->body));
+        } else if (const auto *op = s.as<Allocate>()) {  // what the checks of another fold remember
+            return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
+                                  search(op->body), op->new_expr, op->free_function, op->padding);
         } else if (const auto *op = s.as<Block>()) {
             return search_block(op);
         } else if (const auto *op = s.as<IfThenElse>()) {
