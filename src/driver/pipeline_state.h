@@ -20,9 +20,7 @@ struct JitState : PipelineDriverState {
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
-    /// Code is found by the value of the pipeline, so that a changed one is never served old code.
-    /// Only the target that it was compiled for is forgotten.
-    void invalidate() override {
+    void forget_target() override {
         set_target(Target());
     }
     /// Remembers what compile_jit was for: realize() with no target is for the same.

@@ -206,7 +206,6 @@ FuncRef Func::operator()(std::vector<Expr> args) const {
 }
 
 Stage Func::update(int idx) {
-    invalidate_cache();
     update_definition(func_, idx);
     return Stage(func_, func_.stage(idx + 1), size_t(idx) + 1);
 }

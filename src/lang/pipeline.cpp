@@ -140,7 +140,6 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &e
         r.message_parts.push_back(e);
     }
     checked().requirements.push_back(r);
-    invalidate_cache();
 }
 
 std::vector<Requirement> Pipeline::requirements() const {
@@ -150,22 +149,18 @@ std::vector<Requirement> Pipeline::requirements() const {
 void Pipeline::add_linkable(const Linkable &linkable) {
     user_assert(linkable.defined()) << "an undefined linkable is added to a pipeline";
     checked().linkables.push_back(linkable);
-    invalidate_cache();
 }
 
 void Pipeline::trace_pipeline() {
     checked().trace_pipeline = true;
-    invalidate_cache();
 }
 
 void Pipeline::add_custom_lowering_pass(Mutator *pass, std::function<void()> deleter) {
     checked().custom_passes.push_back({pass, std::move(deleter)});
-    invalidate_cache();
 }
 
 void Pipeline::clear_custom_lowering_passes() {
     run_deleters(checked());
-    invalidate_cache();
 }
 
 const std::vector<CustomLoweringPass> &Pipeline::custom_lowering_passes() {
@@ -174,7 +169,7 @@ const std::vector<CustomLoweringPass> &Pipeline::custom_lowering_passes() {
 
 void Pipeline::invalidate_cache() {
     if (checked().driver_state.defined()) {
-        checked().driver_state->invalidate();
+        checked().driver_state->forget_target();
     }
 }
 

@@ -53,8 +53,8 @@ void delete_lowering_pass(Pass *pass) {
 
 /// What the driver keeps with a pipeline: compiled code and handlers. The driver derives from it.
 struct PipelineDriverState : RefCounted {
-    /// Forget compiled code, keep handlers and externs.
-    virtual void invalidate() = 0;
+    /// Forget what target it was compiled for, keep handlers and externs.
+    virtual void forget_target() = 0;
 };
 
 /// The data behind Pipeline.
@@ -147,7 +147,8 @@ public:
                                              const AutoschedulerParams &params) const;
     /// From now on there is one of that name in this process. A CompileError if there was.
     static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &autoscheduler);
-    /// Forget compiled code.
+    /// Forget the target that it was compiled for. Code is found by the value of the pipeline, so
+    /// that a changed one is never served old code, whether this is called or not.
     void invalidate_cache();
     /// Everything that compiling needs to know, with these arguments in this order.
     PipelineSource source(const std::string &name, const std::vector<Argument> &args) const;

@@ -47,7 +47,7 @@ auto fields(S &v) {
 template<MaybeConst<Split> S>
 auto fields(S &s) {
     return std::tuple(field("old_var", s.old_var), field("outer", s.outer), field("inner", s.inner),
-                      field("factor", s.factor), field("exact", s.exact), field("tail", s.tail),
+                      field("factor", s.factor), field("tail", s.tail), field("divides", s.divides),
                       field("kind", s.kind));
 }
 template<MaybeConst<Dim> S>
@@ -76,19 +76,13 @@ template<MaybeConst<FuseLoopLevel> S>
 auto fields(S &f) {
     return std::tuple(field("level", f.level), field("align", f.align));
 }
-template<MaybeConst<FusedPair> S>
-auto fields(S &p) {
-    return std::tuple(field("func_1", p.func_1), field("func_2", p.func_2),
-                      field("stage_1", p.stage_1), field("stage_2", p.stage_2),
-                      field("var_name", p.var_name));
-}
 template<MaybeConst<StageSchedule> S>
 auto fields(S &s) {
     return std::tuple(
         field("rvars", s.rvars), field("splits", s.splits), field("dims", s.dims),
         field("prefetches", s.prefetches), field("fuse_level", s.fuse_level),
-        field("fused_pairs", s.fused_pairs), note("touched", s.touched),
-        field("allow_race_conditions", s.allow_race_conditions), field("atomic", s.atomic),
+        note("touched", s.touched), field("allow_race_conditions", s.allow_race_conditions),
+        field("atomic", s.atomic),
         field("override_atomic_associativity_test", s.override_atomic_associativity_test),
         field("stream_stores", s.stream_stores), field("stream_loads", s.stream_loads));
 }

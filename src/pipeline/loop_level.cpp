@@ -130,25 +130,6 @@ std::string LoopLevel::to_string() const {
     return contents_->func + stage + "." + contents_->var;
 }
 
-bool LoopLevel::match(const std::string &loop) const {
-    const std::string front = func_name() + ".s", back = "." + var_name();
-    if (is_inlined() || is_root() || loop.size() <= front.size() + back.size() ||
-        loop.compare(0, front.size(), front) != 0 ||
-        loop.compare(loop.size() - back.size(), back.size(), back) != 0) {
-        return false;
-    }
-    const std::string stage = loop.substr(front.size(), loop.size() - front.size() - back.size());
-    return stage.find_first_not_of("0123456789") == std::string::npos &&
-           (stage_index() < 0 || std::to_string(stage_index()) == stage);
-}
-
-bool LoopLevel::match(const LoopLevel &other) const {
-    const bool stages_fit =
-        stage_index() < 0 || other.stage_index() < 0 || stage_index() == other.stage_index();
-    return is_inlined() == other.is_inlined() && is_root() == other.is_root() && stages_fit &&
-           func_name() == other.func_name() && var_name() == other.var_name();
-}
-
 bool LoopLevel::operator==(const LoopLevel &other) const {
     return contents_->same_place(*other.contents_);
 }

@@ -60,11 +60,6 @@ public:
     }
     /// "f.x", "f.s1.r$x", "root", "inlined", "undefined".
     std::string to_string() const;
-    /// True if this is a loop, and the loop of that name in lowered code ("f.s1.x"; the stage may
-    /// be left open here).
-    bool match(const std::string &loop) const;
-    /// True if both are the same loop, where a stage that is left open fits any.
-    bool match(const LoopLevel &other) const;
     bool operator==(const LoopLevel &other) const;
     bool operator!=(const LoopLevel &other) const {
         return !(*this == other);
@@ -75,9 +70,5 @@ private:
     IntrusivePtr<Contents> contents_;
     void check_defined() const;
 };
-
-/// A LoopLevel at which a stage is fused with another (compute_with), and how the two loops are
-/// aligned.
-struct FuseLoopLevel;
 
 }  // namespace calotype

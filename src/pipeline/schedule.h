@@ -42,10 +42,10 @@ struct Split {
         Rename,  ///< old -> outer
     };
     std::string old_var, outer, inner;
-    Expr factor;         ///< Split only
-    bool exact = false;  ///< iterations outside the old bounds are not allowed (reductions): guard,
-                         ///< do not round up
+    Expr factor;  ///< of a split; of a fuse the inner loop's extent, if a constant: decide_tails
     TailStrategy tail = TailStrategy::Auto;
+    bool divides =
+        false;  ///< the factor divides the extent, so that there is no tail: decide_tails
     Kind kind = Kind::Split;
     bool is_split() const {
         return kind == Kind::Split;
@@ -108,13 +108,6 @@ struct PrefetchDirective {
     SymbolPtr symbol;  ///< the parameter, if it is one
 };
 
-/// Stage `func_1`.s`stage_1` is computed with `func_2`.s`stage_2` in one fused loop over var_name.
-struct FusedPair {
-    std::string func_1, func_2;
-    size_t stage_1 = 0, stage_2 = 0;
-    std::string var_name;
-};
-
 /// The loops of one stage (pure definition or update).
 struct StageSchedule {
     std::vector<ReductionVariable> rvars;
@@ -123,7 +116,6 @@ struct StageSchedule {
         dims;  ///< innermost first; the last is the dummy loop `outermost_name`, of extent one
     std::vector<PrefetchDirective> prefetches;
     FuseLoopLevel fuse_level;
-    std::vector<FusedPair> fused_pairs;
     bool touched =
         false;  ///< a directive was given (or `unscheduled` said): no warning for updates
     bool allow_race_conditions = false;

@@ -47,6 +47,60 @@ TEST(Tails, predicated_loads_and_stores) {
     }
 }
 
+TEST(Tails, what_they_need_of_inputs) {
+    const std::pair<TailStrategy, int> cases[] = {{TailStrategy::RoundUp, 32},
+                                                  {TailStrategy::GuardWithIf, 30},
+                                                  {TailStrategy::Predicate, 30},
+                                                  {TailStrategy::PredicateStores, 32}};
+    for (const auto &[tail, extent] : cases) {
+        ImageParam in(Int(32), 1, "in");
+        Func f("f");
+        f(x) = in(x)*2;
+        f.vectorize(x, 8, tail);
+        f.infer_input_bounds({30});
+        EXPECT_EQ(in.get().dim(0).extent(), extent);
+    }
+    // What is stored past the end is not asked for, so that nothing is loaded for it.
+    ImageParam in(Int(32), 1, "in");
+    Func g("g"), f("f");
+    g(x) = in(x)*2;
+    g.compute_root().vectorize(x, 8, TailStrategy::PredicateLoads);
+    f(x) = g(x);
+    f.infer_input_bounds({30});
+    EXPECT_EQ(in.get().dim(0).extent(), 30);
+}
+
+TEST(Tails, predicated_loads_beside_other_computations) {
+    Func g("g"), f("f"), h("h");
+    f(x) = x * 3;
+    f.compute_root();
+    g(x) = f(x) + 1;
+    h(x) = g(x) * 2;
+    h.split(x, xo, xi, 10, TailStrategy::GuardWithIf);
+    g.store_root().compute_at(h, xo).vectorize(x, 8, TailStrategy::PredicateLoads);
+    const Buffer<int> result = h.realize({40});
+    for (int i = 0; i < 40; i++) {
+        EXPECT_EQ(result(i), (i * 3 + 1) * 2);
+    }
+}
+
+TEST(Tails, predicated_updates) {
+    for (TailStrategy tail : {TailStrategy::PredicateLoads, TailStrategy::PredicateStores}) {
+        Func g("g"), f("f");
+        g(x) = x;
+        g.compute_root();
+        f(x) = 100;
+        f(x) += g(x);
+        f.compute_root().update().vectorize(x, 8, tail);
+        Func h("h");
+        h(x) = f(x);
+        const Buffer<int> result = h.realize({29});
+        for (int i = 0; i < 29; i++) {
+            EXPECT_EQ(result(i), 100 + i);
+        }
+    }
+}
+
 TEST(Tails, of_a_fused_loop) {
     Func f("f");
     f(x, y) = x * 10 + y;

@@ -19,12 +19,6 @@ Func &FuncDirectives::self() {
     return static_cast<Func &>(*this);
 }
 
-void FuncDirectives::invalidate_cache() {
-    if (pipeline_.defined()) {
-        pipeline_.invalidate_cache();
-    }
-}
-
 void FuncDirectives::check_dimension(const char *directive, const std::string &dim) const {
     const std::vector<std::string> &args = func_.args();
     user_assert(std::count(args.begin(), args.end(), dim))
@@ -36,7 +30,6 @@ void FuncDirectives::check_dimension(const char *directive, const std::string &d
 // ---- where it is computed and stored
 
 Func &FuncDirectives::compute_at(LoopLevel level) {
-    invalidate_cache();
     schedule().compute_level = std::move(level);
     return self();
 }
@@ -50,7 +43,6 @@ Func &FuncDirectives::compute_root() {
 }
 
 Func &FuncDirectives::compute_inline() {
-    invalidate_cache();
     schedule().compute_level = LoopLevel::inlined();
     schedule().store_level = LoopLevel::inlined();
     schedule().hoist_storage_level = LoopLevel::inlined();
@@ -58,7 +50,6 @@ Func &FuncDirectives::compute_inline() {
 }
 
 Func &FuncDirectives::store_at(LoopLevel level) {
-    invalidate_cache();
     schedule().store_level = std::move(level);
     return self();
 }
@@ -72,7 +63,6 @@ Func &FuncDirectives::store_root() {
 }
 
 Func &FuncDirectives::hoist_storage(LoopLevel level) {
-    invalidate_cache();
     schedule().hoist_storage_level = std::move(level);
     return self();
 }
@@ -104,7 +94,6 @@ Expr int32_or_undefined(const char *directive, const std::string &func, const Va
 
 Func &FuncDirectives::add_bound(const char *directive, std::vector<Bound> *list, const Var &var,
                                 Bound b) {
-    invalidate_cache();
     check_dimension(directive, var.name());
     b.var = var.name();
     for (Expr *e : {&b.min, &b.extent, &b.modulus, &b.remainder}) {
@@ -178,7 +167,6 @@ Func &FuncDirectives::set_estimates(const Region &estimates) {
 // ---- storage
 
 StorageDim &FuncDirectives::storage_dim(const char *directive, const Var &dim) {
-    invalidate_cache();
     check_dimension(directive, dim.name());
     for (StorageDim &d : schedule().storage_dims) {
         if (d.var == dim.name()) {
@@ -189,7 +177,6 @@ StorageDim &FuncDirectives::storage_dim(const char *directive, const Var &dim) {
 }
 
 Func &FuncDirectives::reorder_storage(const std::vector<Var> &dims) {
-    invalidate_cache();
     std::vector<StorageDim> &old = schedule().storage_dims;
     std::vector<size_t> from;
     for (const Var &v : dims) {
@@ -236,13 +223,11 @@ Func &FuncDirectives::fold_storage(const Var &dim, const Expr &extent, bool fold
 }
 
 Func &FuncDirectives::ring_buffer(Expr extent) {
-    invalidate_cache();
     schedule().ring_buffer = cast(Int(32), std::move(extent));
     return self();
 }
 
 Func &FuncDirectives::store_in(MemoryType memory_type) {
-    invalidate_cache();
     schedule().memory_type = memory_type;
     return self();
 }
@@ -250,7 +235,6 @@ Func &FuncDirectives::store_in(MemoryType memory_type) {
 // ---- running
 
 Func &FuncDirectives::memoize(const EvictionKey &eviction_key) {
-    invalidate_cache();
     schedule().memoized = true;
     const Expr &key = eviction_key.key();
     if (key.defined()) {
@@ -268,43 +252,36 @@ Func &FuncDirectives::memoize(const EvictionKey &eviction_key) {
 }
 
 Func &FuncDirectives::async() {
-    invalidate_cache();
     schedule().async = true;
     return self();
 }
 
 Func &FuncDirectives::trace_loads() {
-    invalidate_cache();
     schedule().trace_loads = true;
     return self();
 }
 
 Func &FuncDirectives::trace_stores() {
-    invalidate_cache();
     schedule().trace_stores = true;
     return self();
 }
 
 Func &FuncDirectives::trace_realizations() {
-    invalidate_cache();
     schedule().trace_realizations = true;
     return self();
 }
 
 Func &FuncDirectives::add_trace_tag(const std::string &tag) {
-    invalidate_cache();
     schedule().trace_tags.push_back(tag);
     return self();
 }
 
 Func &FuncDirectives::no_profiling() {
-    invalidate_cache();
     schedule().no_profiling = true;
     return self();
 }
 
 void FuncDirectives::debug_to_file(const std::string &filename) {
-    invalidate_cache();
     func_->debug_file = filename;
 }
 
@@ -313,13 +290,11 @@ void FuncDirectives::debug_to_file(const std::string &filename) {
 Func &
 FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var,
                              const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
-    invalidate_cache();
     self().stage_to_schedule().compute_with(s, var, align);
     return self();
 }
 
 Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var, LoopAlignStrategy align) {
-    invalidate_cache();
     self().stage_to_schedule().compute_with(s, var, align);
     return self();
 }
@@ -327,13 +302,11 @@ Func &FuncDirectives::compute_with(const Stage &s, const VarOrRVar &var, LoopAli
 Func &
 FuncDirectives::compute_with(LoopLevel level,
                              const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
-    invalidate_cache();
     self().stage_to_schedule().compute_with(std::move(level), align);
     return self();
 }
 
 Func &FuncDirectives::compute_with(LoopLevel level, LoopAlignStrategy align) {
-    invalidate_cache();
     self().stage_to_schedule().compute_with(std::move(level), align);
     return self();
 }

@@ -142,8 +142,6 @@ protected:
     explicit FuncDirectives(const Function &f) : func_(f) {
     }
 
-    /// Sees to it that a compiled form of this Func is not used again.
-    void invalidate_cache();
     Func &self();
     Function func_;
     Pipeline pipeline_;  ///< made when first needed

@@ -43,7 +43,6 @@ std::string describe_consumers(const std::vector<std::string> &consumers) {
 
 // The wrapper for exactly these consumers ("" alone: all), made if there is none yet.
 Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, bool clone) {
-    invalidate_cache();
     const char *directive = clone ? "clone_in" : "in";
     user_assert(self().defined()) << directive << " of func " << func_.name()
                                   << ", which is not defined yet";
@@ -139,7 +138,6 @@ bool is_plain_call(const Expr &e, int value_index, const std::vector<std::string
 }  // namespace
 
 Func &FuncDirectives::copy_to_device(DeviceAPI api) {
-    invalidate_cache();
     user_assert(func_.is_pure()) << "copy_to_device of func " << func_.name()
                                  << ": it must have a pure definition and no updates";
     const std::vector<Expr> &values = func_->init->values;
@@ -157,7 +155,6 @@ Func &FuncDirectives::copy_to_host() {
 }
 
 Func &FuncDirectives::change_type(const Type &type) {
-    invalidate_cache();
     user_assert(func_.has_pure_definition())
         << "change_type of func " << func_.name() << ", which has no pure definition";
     user_assert(func_.outputs() == 1)
@@ -176,7 +173,6 @@ Func &FuncDirectives::eager_inline(const Func &f) {
 }
 
 Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
-    invalidate_cache();
     for (const Func &f : funcs) {
         for (int i = 0; i < func_.stages(); i++) {
             if (func_.stage(i).defined()) {
@@ -188,7 +184,6 @@ Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
 }
 
 Func &FuncDirectives::stream_loads() {
-    invalidate_cache();
     schedule().stream_loads = true;
     return self();
 }

@@ -2,7 +2,6 @@
 #include "lang/schedule/loop_editor.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -93,99 +92,29 @@ void LoopEditor::check_factor(const VarOrRVar &old, const Expr &factor) const {
     user_assert(!value || *value > 0) << what << " is " << *value << ", must be at least 1";
 }
 
-// How a factor goes with a loop that is inside of an earlier split: that loop has exactly the
-// iterations that the split gave it, and one more would belong to the next iteration of the outer
-// loop, or to nobody.
-LoopEditor::InnerSplit LoopEditor::inner_split(const std::string &old, const Expr &factor) const {
-    std::map<std::string, std::optional<int64_t>> iterations;
-    for (const Split &s : definition_->schedule.splits) {
-        const auto it = iterations.find(s.old_var);
-        const bool inside = it != iterations.end();
-        const std::optional<int64_t> before = inside ? it->second : std::nullopt;
-        if (s.is_split()) {
-            const auto f = as_const_int(s.factor);
-            iterations[s.inner] = f;
-            if (inside) {
-                iterations[s.outer] =
-                    before && f ? std::optional<int64_t>((*before + *f - 1) / *f) : std::nullopt;
-            } else {
-                iterations.erase(s.outer);
-            }
-        } else if (s.is_rename() && inside) {
-            iterations[s.outer] = before;
-        }
-    }
-    const auto it = iterations.find(old);
-    if (it == iterations.end()) {
-        return InnerSplit::NotInner;
-    }
-    const auto f = as_const_int(factor);
-    if (!it->second || !f) {
-        return InnerSplit::Unknown;
-    }
-    return *it->second % *f == 0 ? InnerSplit::Divides
-           : *f <= *it->second   ? InnerSplit::Fits
-                                 : InnerSplit::Unknown;
-}
-
-// The strategy for Auto. An inner part of a loop that is already shifted inwards need not be
-// shifted again: guarding it costs less than redoing the work of both.
-TailStrategy LoopEditor::choose_tail(const std::string &old, const Expr &factor, bool exact) const {
-    const InnerSplit inner = inner_split(old, factor);
-    if (exact || inner == InnerSplit::Unknown) {
-        return TailStrategy::GuardWithIf;
-    }
-    if (!definition_->is_init) {
-        return inner == InnerSplit::Fits ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
-    }
-    const bool shifted = shifted_loops(definition_->schedule.splits.size()).count(old) != 0;
-    return shifted ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
-}
-
-// The loops over blocks whose last one is shifted inwards, after the first `count` splits.
-std::set<std::string> LoopEditor::shifted_loops(size_t count) const {
-    std::set<std::string> shifted;
-    for (size_t i = 0; i < count; i++) {
-        const Split &s = definition_->schedule.splits[i];
-        const bool shifts = s.is_split() && (s.tail == TailStrategy::ShiftInwards ||
-                                             s.tail == TailStrategy::ShiftInwardsAndBlend);
-        if (shifts || (!s.is_fuse() && shifted.count(s.old_var))) {
-            shifted.insert(s.outer);
-        }
-    }
-    return shifted;
-}
-
-void LoopEditor::check_tail(const VarOrRVar &old, const Expr &factor, bool exact,
+void LoopEditor::check_tail(const LoopGraph &graph, int old, const Expr &factor,
                             TailStrategy tail) const {
-    user_assert(!exact || is_guarded(tail))
+    const StageLoop &loop = graph.loop(old);
+    user_assert(!loop.is_rvar || is_guarded(tail))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on RVar "
-        << old.name()
-        << " would change the result, only guard_with_if and the predicate strategies are allowed";
+        << loop.var << " would change the result, only guard_with_if and predicate are allowed";
     user_assert(definition_->is_init || tail != TailStrategy::ShiftInwards)
         << "split of " << stage_.name()
         << ": tail strategy shift_inwards computes some values twice, so it is allowed for pure "
            "definitions alone";
-    const InnerSplit inner = inner_split(old.name(), factor);
-    const auto masks_accesses = [](TailStrategy t) {
-        return t == TailStrategy::PredicateLoads || t == TailStrategy::PredicateStores;
-    };
-    user_assert(!masks_accesses(tail) || inner == InnerSplit::NotInner)
+    const FactorFit fit = graph.fit(old, factor);
+    user_assert(!guards_accesses(tail) || fit == FactorFit::NotInner)
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
-        << old.name() << ", which an earlier split made: only the outermost split may have it";
-    for (const Split &s : definition_->schedule.splits) {
-        user_assert(!s.is_split() || s.inner != old.name() || !masks_accesses(s.tail) ||
-                    inner == InnerSplit::Divides)
-            << "split of " << stage_.name() << ": loop " << old.name()
-            << " was made with tail strategy " << to_string(s.tail)
-            << ", so it can be split by divisors of its factor alone";
-    }
-    const bool shifts =
-        tail == TailStrategy::ShiftInwards || tail == TailStrategy::ShiftInwardsAndBlend;
-    user_assert(is_guarded(tail) || inner == InnerSplit::NotInner || inner == InnerSplit::Divides ||
-                (shifts && inner == InnerSplit::Fits))
+        << loop.var << ", which an earlier split made: only the outermost split may have it";
+    const LoopStep *made_by = loop.made_by < 0 ? nullptr : &graph.steps()[size_t(loop.made_by)];
+    user_assert(!made_by || made_by->inner != old || !guards_accesses(made_by->tail) ||
+                fit == FactorFit::Divides)
+        << "split of " << stage_.name() << ": loop " << loop.var << " was made with tail strategy "
+        << to_string(made_by->tail) << ", so it can be split by divisors of its factor alone";
+    user_assert(is_guarded(tail) || fit == FactorFit::NotInner || fit == FactorFit::Divides ||
+                (shifts_inwards(tail) && fit == FactorFit::Fits))
         << "split of " << stage_.name() << ": tail strategy " << to_string(tail) << " on "
-        << old.name() << " with factor " << factor
+        << loop.var << " with factor " << factor
         << " would leave the iterations that an earlier split gave it, use guard_with_if";
 }
 
@@ -195,38 +124,27 @@ void LoopEditor::check_blend(const Dim &dim, ForType type) const {
     if (!is_parallel(type) || definition_->schedule.allow_race_conditions) {
         return;
     }
-    const std::vector<Split> &splits = definition_->schedule.splits;
-    for (size_t i = 0; i < splits.size(); i++) {
-        const Split &s = splits[i];
-        if (!s.is_split()) {
+    const LoopGraph graph = loop_graph();
+    const int loop = graph.find(dim.var);
+    for (const LoopStep &s : graph.steps()) {
+        if (s.kind != Split::Kind::Split) {
             continue;
         }
         // A block beyond the end lies beside the others, unless its iterations are shifted inwards.
         const bool rounds = s.tail == TailStrategy::RoundUpAndBlend;
-        const bool shifted = rounds && shifted_loops(i).count(s.old_var) != 0;
+        const bool shifted = rounds && graph.loop(s.old).is_shifted;
         const bool overlaps = s.tail == TailStrategy::ShiftInwardsAndBlend || shifted ||
                               (rounds && type != ForType::Vectorized);
-        user_assert(!(overlaps && made_of(s.outer, i + 1, dim.var)) &&
-                    !(shifted && made_of(s.inner, i + 1, dim.var)))
+        user_assert(!(overlaps && graph.is_made_of(loop, s.outer)) &&
+                    !(shifted && graph.is_made_of(loop, s.inner)))
             << stage_.name() << ": loop " << dim.var << " cannot be " << to_string(type)
             << ", it is split with tail strategy " << to_string(s.tail)
             << ", which reads and writes back what the next iteration computes";
     }
 }
 
-// Whether the splits from `first` on make `loop` of `var`, in part at least.
-bool LoopEditor::made_of(const std::string &var, size_t first, const std::string &loop) const {
-    std::set<std::string> made = {var};
-    const std::vector<Split> &splits = definition_->schedule.splits;
-    for (size_t i = first; i < splits.size(); i++) {
-        const Split &s = splits[i];
-        if (s.is_fuse() && made.count(s.inner) + made.count(s.outer) != 0) {
-            made.insert(s.old_var);
-        } else if (!s.is_fuse() && made.count(s.old_var)) {
-            made.insert({s.outer, s.inner});
-        }
-    }
-    return made.count(loop) != 0;
+LoopGraph LoopEditor::loop_graph() const {
+    return {stage_.function().args(), definition_->schedule};
 }
 
 void LoopEditor::check_no_specializations(const char *directive) const {
@@ -250,9 +168,11 @@ void LoopEditor::split(const VarOrRVar &old, const VarOrRVar &outer, const VarOr
     s.outer = outer.name();
     s.inner = inner.name();
     s.factor = factor.type() == Int(32) ? factor : Cast::make(Int(32), factor);
-    s.exact = schedule().dims[i].is_rvar();
-    s.tail = tail == TailStrategy::Auto ? choose_tail(old.name(), s.factor, s.exact) : tail;
-    check_tail(old, s.factor, s.exact, s.tail);
+    const LoopGraph graph = loop_graph();
+    const int loop = graph.find(old.name());
+    s.tail = tail == TailStrategy::Auto ? graph.default_tail(loop, s.factor, !definition_->is_init)
+                                        : tail;
+    check_tail(graph, loop, s.factor, s.tail);
 
     std::vector<Dim> &dims = schedule().dims;
     dims.insert(dims.begin() + long(i), dims[i]);
@@ -324,23 +244,22 @@ void LoopEditor::rename(const VarOrRVar &old_name, const VarOrRVar &new_name) {
     const size_t i = find("rename", old_name);
     check_new_name("rename", new_name, {});
     check_same_kind("rename", old_name, new_name);
-    schedule().dims[i].var = new_name.name();
     // A loop that a directive made gets its name there.
-    for (size_t n = schedule().splits.size(); n-- > 0;) {
-        Split &s = schedule().splits[n];
-        std::string *made = s.is_fuse()                                  ? &s.old_var
-                            : s.is_split() && s.inner == old_name.name() ? &s.inner
-                                                                         : &s.outer;
-        if (*made == old_name.name()) {
-            *made = new_name.name();
-            return;
-        }
+    const LoopGraph graph = loop_graph();
+    const int loop = graph.find(old_name.name()), made_by = graph.loop(loop).made_by;
+    schedule().dims[i].var = new_name.name();
+    if (made_by >= 0) {
+        const LoopStep &step = graph.steps()[size_t(made_by)];
+        Split &made = schedule().splits[size_t(made_by)];
+        (step.old == loop     ? made.old_var
+         : step.inner == loop ? made.inner
+                              : made.outer) = new_name.name();
+        return;
     }
     Split s;
     s.kind = Split::Kind::Rename;
     s.old_var = old_name.name();
     s.outer = new_name.name();
-    s.exact = new_name.is_rvar;
     schedule().splits.push_back(s);
 }
 
@@ -460,7 +379,6 @@ Stage LoopEditor::specialize(const Expr &condition) {
     DefinitionPtr copy(new Definition(*definition_));
     copy->specializations.clear();
     // What is inside of the fused loops stays with the original.
-    copy->schedule.fused_pairs.clear();
     copy->schedule.fuse_level = FuseLoopLevel();
     Specialization s;
     s.condition = condition;

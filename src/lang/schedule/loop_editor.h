@@ -2,11 +2,11 @@
 // LoopEditor: checks a directive on the loops of one stage and appends it to the stage's schedule.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "lang/stage.h"
+#include "pipeline/loop_graph.h"
 
 namespace calotype::internal {
 
@@ -44,16 +44,12 @@ private:
                         const std::vector<std::string> &replaced) const;
     void check_same_kind(const char *directive, const VarOrRVar &old, const VarOrRVar &made) const;
     void check_factor(const VarOrRVar &old, const Expr &factor) const;
-    TailStrategy choose_tail(const std::string &old, const Expr &factor, bool exact) const;
-    void check_tail(const VarOrRVar &old, const Expr &factor, bool exact, TailStrategy tail) const;
-    enum class InnerSplit { NotInner, Divides, Fits, Unknown };
-    InnerSplit inner_split(const std::string &old, const Expr &factor) const;
+    void check_tail(const LoopGraph &graph, int old, const Expr &factor, TailStrategy tail) const;
     void check_race(const Dim &dim, ForType type) const;
     void check_fuse(size_t inner, size_t outer) const;
     void check_race_of_fused(const Dim &dim, const Dim &other) const;
     void check_blend(const Dim &dim, ForType type) const;
-    std::set<std::string> shifted_loops(size_t count) const;
-    bool made_of(const std::string &var, size_t first, const std::string &loop) const;
+    LoopGraph loop_graph() const;
     void check_no_specializations(const char *directive) const;
     std::string loops_as_text() const;
 

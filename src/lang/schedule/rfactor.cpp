@@ -20,6 +20,7 @@
 #include "ir/queries.h"
 #include "lang/func.h"
 #include "pipeline/associativity.h"
+#include "pipeline/loop_graph.h"
 #include "pipeline/pure_rvar.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -39,64 +40,93 @@ Expr offset(const Expr &min, const Expr &e) {
 }
 
 // The loops that an update's RVars became, and what each original RVar is in terms of them.
-struct LeafLoops {
+class LeafLoops {
+public:
     std::map<std::string, ReductionVariable> loops;
     std::map<std::string, Expr> originals;
     Expr predicate = const_true();
 
-    explicit LeafLoops(const Definition &d) {
-        for (const ReductionVariable &rv : d.schedule.rvars) {
-            loops[rv.var] = rv;
-            originals[rv.var] = loop(rv.var);
+    LeafLoops(const Function &f, const Definition &d)
+        : graph_(f.args(), d.schedule), ranges_(graph_.loops().size()) {
+        const size_t first = f.args().size();
+        for (size_t i = 0; i < d.schedule.rvars.size(); i++) {
+            ranges_[first + i] = d.schedule.rvars[i];
         }
-        for (const Split &s : d.schedule.splits) {
-            apply(s);
+        for (const LoopStep &step : graph_.steps()) {
+            apply(step);
+        }
+        for (size_t i = 0; i < ranges_.size(); i++) {
+            const StageLoop &loop = graph_.loop(int(i));
+            if (loop.is_rvar && loop.replaced_by < 0) {
+                loops[loop.var] = {loop.var, ranges_[i].min, ranges_[i].extent};
+            }
+        }
+        for (size_t i = 0; i < d.schedule.rvars.size(); i++) {
+            originals[d.schedule.rvars[i].var] = value(int(first + i));
+        }
+        // Of several conditions the one of the first split comes first.
+        for (const LoopStep &step : graph_.steps()) {
+            if (step.kind == Split::Kind::Split && graph_.loop(step.old).is_rvar) {
+                limit(step);
+            }
         }
     }
 
 private:
-    static Expr loop(const std::string &name) {
-        return Variable::make(Int(32), name);
-    }
-    void replace(const std::string &name, const Expr &value) {
-        for (auto &entry : originals) {
-            entry.second = substitute(name, value, entry.second);
+    void apply(const LoopStep &s) {
+        if (!graph_.loop(s.old).is_rvar) {
+            return;
         }
-        predicate = substitute(name, value, predicate);
-        loops.erase(name);
+        if (s.kind == Split::Kind::Fuse) {
+            user_assert(graph_.loop(s.inner).is_rvar && graph_.loop(s.outer).is_rvar)
+                << "rfactor: RVar " << graph_.loop(s.old).var << " is fused of an RVar and a Var";
+            ranges_[size_t(s.old)] = {"", 0, range(s.inner).extent * range(s.outer).extent};
+            return;
+        }
+        const ReductionVariable old = range(s.old);
+        if (s.kind == Split::Kind::Rename) {
+            ranges_[size_t(s.outer)] = old;
+            return;
+        }
+        ranges_[size_t(s.outer)] = {"", 0, (old.extent + s.factor - 1) / s.factor};
+        ranges_[size_t(s.inner)] = {"", 0, s.factor};
     }
-    void apply(const Split &s) {
-        if (s.is_split() && loops.count(s.old_var)) {
-            split(s);
-        } else if (s.is_rename() && loops.count(s.old_var)) {
-            const ReductionVariable old = loops[s.old_var];
-            replace(s.old_var, loop(s.outer));
-            loops[s.outer] = {s.outer, old.min, old.extent};
-        } else if (s.is_fuse() && loops.count(s.inner) && loops.count(s.outer)) {
-            fuse(s);
-        } else {
-            user_assert(!s.is_fuse() || (!loops.count(s.inner) && !loops.count(s.outer)))
-                << "rfactor: RVar " << s.old_var << " is fused of an RVar and a Var";
+
+    // The iterations of a split that the old loop has.
+    void limit(const LoopStep &s) {
+        const Expr extent = range(s.old).extent;
+        const auto number = as_const_int(extent), factor = as_const_int(s.factor);
+        if (!number || !factor || *number % *factor != 0) {
+            predicate = both(predicate, value(s.outer) * s.factor + value(s.inner) < extent);
         }
     }
-    void split(const Split &s) {
-        const ReductionVariable old = loops[s.old_var];
-        const Expr value = loop(s.outer) * s.factor + loop(s.inner);
-        const auto extent = as_const_int(old.extent), factor = as_const_int(s.factor);
-        replace(s.old_var, offset(old.min, value));
-        if (!extent || !factor || *extent % *factor != 0) {
-            predicate = both(predicate, value < old.extent);
+
+    // A loop in terms of those of the nest.
+    Expr value(int loop) const {
+        const LoopStep *s = graph_.replaced_by(loop);
+        if (!s) {
+            return Variable::make(Int(32), graph_.loop(loop).var);
         }
-        loops[s.outer] = {s.outer, 0, (old.extent + s.factor - 1) / s.factor};
-        loops[s.inner] = {s.inner, 0, s.factor};
+        const Expr min = range(loop).min;
+        switch (s->kind) {
+        case Split::Kind::Split:
+            return offset(min, value(s->outer) * s->factor + value(s->inner));
+        case Split::Kind::Rename:
+            return value(s->outer);
+        case Split::Kind::Fuse:
+            break;
+        }
+        const Expr inner_extent = range(s->inner).extent;
+        return offset(min, loop == s->inner ? value(s->old) % inner_extent
+                                            : value(s->old) / inner_extent);
     }
-    void fuse(const Split &s) {
-        const ReductionVariable inner = loops[s.inner], outer = loops[s.outer];
-        const Expr fused = loop(s.old_var);
-        replace(s.inner, offset(inner.min, fused % inner.extent));
-        replace(s.outer, offset(outer.min, fused / inner.extent));
-        loops[s.old_var] = {s.old_var, 0, inner.extent * outer.extent};
+
+    const ReductionVariable &range(int loop) const {
+        return ranges_[size_t(loop)];
     }
+
+    const LoopGraph graph_;
+    std::vector<ReductionVariable> ranges_;  // of the loops of the graph; names do not matter
 };
 
 std::vector<Expr> calls_of(const Function &f, const std::vector<Expr> &args, bool by_name) {
@@ -112,7 +142,7 @@ class Factoring {
 public:
     Factoring(const Stage &stage, const std::vector<std::pair<RVar, Var>> &preserved)
         : stage_(stage), definition_(*stage.definition()), preserved_(preserved),
-          leaves_(definition_) {
+          leaves_(stage.function(), definition_) {
         check();
         update_ = internal::prove_associative(function().name(), definition_);
         user_assert(update_.associative()) << "rfactor of " << stage_.name()
@@ -260,14 +290,11 @@ private:
             }
         }
         dims.push_back(dim_of(outermost_name));
-        const auto concerns_rvar = [&](const Split &split) {
-            return rvar_splits_.count(&split) > 0;
-        };
-        mark_rvar_splits();
+        const LoopGraph graph(function().args(), s);
         std::vector<Split> splits;
-        for (const Split &split : s.splits) {
-            if (!concerns_rvar(split)) {
-                splits.push_back(split);
+        for (size_t i = 0; i < s.splits.size(); i++) {
+            if (!graph.loop(graph.steps()[i].old).is_rvar) {
+                splits.push_back(s.splits[i]);
             }
         }
         s.splits = splits;
@@ -284,27 +311,11 @@ private:
         }
     }
 
-    // The splits of loops that come from RVars.
-    void mark_rvar_splits() {
-        std::set<std::string> rvars;
-        for (const ReductionVariable &rv : definition_.schedule.rvars) {
-            rvars.insert(rv.var);
-        }
-        for (const Split &s : definition_.schedule.splits) {
-            const std::string &from = s.is_fuse() ? s.inner : s.old_var;
-            if (rvars.count(from)) {
-                rvar_splits_.insert(&s);
-                rvars.insert({s.old_var, s.outer, s.inner});
-            }
-        }
-    }
-
     const Stage stage_;
     Definition &definition_;
     const std::vector<std::pair<RVar, Var>> &preserved_;
     LeafLoops leaves_;
     internal::AssociativeUpdate update_;
-    std::set<const Split *> rvar_splits_;
 };
 
 }  // namespace

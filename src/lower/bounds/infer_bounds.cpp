@@ -187,10 +187,15 @@ private:
 
     Scope<Interval> stage_scope(const Function &f, int stage, const Definition &def) const {
         Scope<Interval> vars;
+        const LoopGraph graph(f.args(), def.schedule);
         for (const PureVar &v : pure_vars(f, stage)) {
-            vars.push(names::loop(f.name(), stage, v.name),
-                      Interval(names::var(names::stage_min(f.name(), stage, v.name)),
-                               names::var(names::stage_max(f.name(), stage, v.name))));
+            const Expr min = names::var(names::stage_min(f.name(), stage, v.name));
+            Expr max = names::var(names::stage_max(f.name(), stage, v.name));
+            const Expr stored = max - min + 1, loaded = loaded_extent(graph, v.dimension, stored);
+            if (!loaded.same_as(stored)) {
+                max = simplify(min + loaded - 1);
+            }
+            vars.push(names::loop(f.name(), stage, v.name), Interval(min, max));
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {
             vars.push(names::loop(f.name(), stage, rv.var),
@@ -337,9 +342,24 @@ private:
             std::string why =
                 f.name() + " computes an unbounded range of coordinates in dimension " + v.name;
             add_let(names::stage_min(f.name(), stage, v.name), range.min, why, items);
-            add_let(names::stage_max(f.name(), stage, v.name), range.max, why, items);
+            add_let(names::stage_max(f.name(), stage, v.name), end_of_loads(f, stage, v, range.max),
+                    why, items);
         }
         reduction_in_progress(f, stage, body, items);
+    }
+
+    /// Where loads alone are guarded, stores go further.
+    static Expr end_of_loads(const Function &f, int stage, const PureVar &v, const Expr &max) {
+        if (!f.stage(stage) || !max.defined()) {
+            return max;
+        }
+        const LoopGraph graph(f.args(), f.stage(stage)->schedule);
+        for (const LoopStep &s : graph.steps()) {
+            if (s.tail == TailStrategy::PredicateLoads && graph.is_made_of(s.old, v.dimension)) {
+                return min(max, names::var(names::loop_max(names::loop(f.name(), stage, v.name))));
+            }
+        }
+        return max;
     }
 
     /// Loops inside of which a reduction variable takes only some of its values.
@@ -481,7 +501,8 @@ private:
             return max;
         }
         Expr extent = simplify(max - min + 1);
-        Expr covered = covered_extent(f.stage(stage)->schedule.splits, stage, v.name, extent);
+        const LoopGraph graph(f.args(), f.stage(stage)->schedule);
+        Expr covered = covered_extent(graph, v.dimension, extent);
         return covered.same_as(extent) ? max : simplify(min_var + covered - 1);
     }
 

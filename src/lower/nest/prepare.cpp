@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "lower/bounds/func_value_bounds.h"
 #include "lower/nest/copy_stage.h"
+#include "lower/nest/decide_tails.h"
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
@@ -272,6 +273,9 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     apply_wrappers(ctx->env);
     resolve_language(*ctx);
     make_copy_stages(*ctx);
+    for (const auto &[name, f] : ctx->env) {
+        decide_tails(f);
+    }
     Order order(ctx->env);
     for (const Function &f : ctx->outputs) {
         order.visit(f);

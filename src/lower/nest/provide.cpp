@@ -57,6 +57,27 @@ private:
     const std::string &func_;
 };
 
+class GuardLoads : public GraphMutator {
+public:
+    GuardLoads(const Expr &condition, const std::string &only)
+        : condition_(condition), only_(only) {
+    }
+
+protected:
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        const bool loads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        if (!loads || (!only_.empty() && op->name != only_)) {
+            return Mutator::visit(op);
+        }
+        return Call::make(op->type, Intrinsic::if_then_else, {condition_, op, make_zero(op->type)});
+    }
+
+private:
+    const Expr &condition_;
+    const std::string &only_;
+};
+
 Stmt in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt s) {
     for (size_t i = lets.size(); i-- > 0;) {
         s = LetStmt::make(lets[i].first, lets[i].second, s);
@@ -91,6 +112,23 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
         provides.push_back(Provide::make(name, value, place, const_true()));
     }
     return in_lets(lets, Block::make(provides));
+}
+
+Stmt provide_where(const Expr &condition, const std::string &name, std::vector<Expr> values,
+                   const std::vector<Expr> &args) {
+    std::vector<std::pair<std::string, Expr>> lets;
+    for (Expr &value : values) {
+        if (!has_effect(value) && !contains_intrinsic(value, Intrinsic::undef) &&
+            !contains_intrinsic(value, Intrinsic::scatter_gather)) {
+            lets.emplace_back(name + ".stored." + std::to_string(lets.size()), value);
+            value = Variable::make(value.type(), lets.back().first);
+        }
+    }
+    return in_lets(lets, IfThenElse::make(condition, provide_all(name, values, args)));
+}
+
+Expr load_where(const Expr &condition, const Expr &e, const std::string &only) {
+    return GuardLoads(condition, only).mutate(e);
 }
 
 Stmt provide_atomically(const std::string &name, const std::vector<Expr> &values,

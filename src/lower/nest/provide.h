@@ -14,7 +14,18 @@ namespace calotype {
 Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
                  const std::vector<Expr> &args);
 
-/// The same as an atomic update. It may be tried several times, so calls with effects of functions
+/// The same where the condition holds. What is computed and loaded for it is not guarded, unless it
+/// has effects:
+///
+///     let v = g(x): if (condition) f(x) = v
+Stmt provide_where(const Expr &condition, const std::string &name, std::vector<Expr> values,
+                   const std::vector<Expr> &args);
+
+/// Func and image calls of e yield 0 where the condition does not hold, and load nothing there.
+/// With `only` those of that Func.
+Expr load_where(const Expr &condition, const Expr &e, const std::string &only = "");
+
+/// provide_all as an atomic update. It may be tried several times, so calls with effects of functions
 /// of linkables are made before it, unless they are given what the Func holds:
 ///
 ///     f(r) = f(r)*2 + next(r)   ->   let v = next(r): atomic f { f(r) = f(r)*2 + v }

@@ -5,6 +5,8 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "lower/names.h"
+#include "pipeline/tails.h"
+#include "support/error.h"
 
 namespace calotype {
 
@@ -39,27 +41,22 @@ void add_range(SplitEffect *effect, const Loop &loop, const Expr &min, const Exp
     effect->loop_ranges.emplace_back(names::loop_extent(loop.name), extent);
 }
 
-bool known_multiple(const std::map<std::string, Expr> &extents, const std::string &var,
-                    const Expr &factor) {
-    auto it = extents.find(var);
-    return it != extents.end() && is_const_zero(simplify(it->second % factor));
-}
+/// The loops of a step.
+struct StepLoops {
+    Loop old, outer, inner;
+};
 
-SplitEffect split(const std::string &func, int stage, const Split &s, bool guarded,
-                  std::map<std::string, Expr> *extents) {
-    Loop old(func, stage, s.old_var), outer(func, stage, s.outer), inner(func, stage, s.inner);
-    Expr factor = cast(Int(32), s.factor);
+SplitEffect split(const StepLoops &loops, const LoopStep &s) {
+    const Loop &old = loops.old, &outer = loops.outer, &inner = loops.inner;
+    const Expr &factor = s.factor;
     SplitEffect effect;
     add_range(&effect, inner, 0, factor - 1, factor);
     Expr outer_extent = (old.max() - old.min() + factor) / factor;
     add_range(&effect, outer, 0, outer_extent - 1, outer_extent);
 
-    bool exact_fit = known_multiple(*extents, s.old_var, factor);
-    TailStrategy tail = exact_fit ? TailStrategy::RoundUp
-                        : guarded ? TailStrategy::GuardWithIf
-                                  : resolve_tail(s, stage);
     Expr base = outer.var() * factor + old.min();
-    switch (tail) {
+    const Expr in_range = likely(old.var() <= old.max());
+    switch (s.divides ? TailStrategy::RoundUp : s.tail) {
     case TailStrategy::ShiftInwardsAndBlend:
         effect.blend = old.var() >= base;
         [[fallthrough]];
@@ -67,30 +64,29 @@ SplitEffect split(const std::string &func, int stage, const Split &s, bool guard
         base = min(likely_if_innermost(base), old.max() + (1 - factor));
         break;
     case TailStrategy::RoundUpAndBlend:
-        effect.blend = likely(old.var() <= old.max());
+        effect.blend = in_range;
         break;
     case TailStrategy::GuardWithIf:
     case TailStrategy::Predicate:
+        effect.guard = in_range;
+        break;
     case TailStrategy::PredicateLoads:
+        effect.guard_of_loads = in_range;
+        break;
     case TailStrategy::PredicateStores:
-        effect.guard = likely(old.var() <= old.max());
+        effect.guard_of_stores = in_range;
         break;
     case TailStrategy::RoundUp:
-    case TailStrategy::Auto:
         break;
+    case TailStrategy::Auto:
+        internal_error << "the tail of " << old.name << " is not decided";
     }
     effect.lets.emplace_back(old.name, base + inner.var());
-    (*extents)[s.inner] = factor;
-    auto it = extents->find(s.old_var);
-    if (it != extents->end()) {
-        (*extents)[s.outer] = simplify((it->second + factor - 1) / factor);
-    }
     return effect;
 }
 
-SplitEffect fuse(const std::string &func, int stage, const Split &s,
-                 std::map<std::string, Expr> *extents) {
-    Loop fused(func, stage, s.old_var), outer(func, stage, s.outer), inner(func, stage, s.inner);
+SplitEffect fuse(const StepLoops &loops, const LoopStep &s) {
+    const Loop &fused = loops.old, &outer = loops.outer, &inner = loops.inner;
     SplitEffect effect;
     Expr extent = inner.extent() * outer.extent();
     add_range(&effect, fused, 0, extent - 1, extent);
@@ -98,87 +94,79 @@ SplitEffect fuse(const std::string &func, int stage, const Split &s,
     auto promise = [](const Expr &e, const Loop &range) {
         return Call::make(Int(32), Intrinsic::promise_clamped, {e, range.min(), range.max()});
     };
-    auto i = extents->find(s.inner), o = extents->find(s.outer);
     // A number where there is one: what a thread touches is then seen to be of constant size.
-    const Expr width = i != extents->end() ? i->second : inner.extent();
+    const Expr width = s.factor.defined() ? s.factor : inner.extent();
     effect.lets.emplace_back(inner.name, promise(fused.var() % width + inner.min(), inner));
     effect.lets.emplace_back(outer.name, promise(fused.var() / width + outer.min(), outer));
-    if (i != extents->end() && o != extents->end()) {
-        (*extents)[s.old_var] = simplify(i->second * o->second);
-    } else if (i != extents->end() || o != extents->end()) {
-        // A multiple of the one that is known: enough to see that a factor of it divides the whole.
-        const Expr &known = i != extents->end() ? i->second : o->second;
-        (*extents)[s.old_var] = known * (i != extents->end() ? outer.extent() : inner.extent());
-    }
+    return effect;
+}
+
+SplitEffect rename(const Loop &old, const Loop &renamed) {
+    SplitEffect effect;
+    add_range(&effect, renamed, old.min(), old.max(), old.extent());
+    effect.lets.emplace_back(old.name, renamed.var());
     return effect;
 }
 
 }  // namespace
 
-TailStrategy resolve_tail(const Split &split, int stage) {
-    if (split.tail != TailStrategy::Auto) {
-        return split.tail;
+SplitEffect split_loops(const std::string &func, int stage, const LoopGraph &graph,
+                        const LoopStep &s) {
+    const auto loop = [&](int i) {
+        return Loop(func, stage, graph.loop(i).name);
+    };
+    switch (s.kind) {
+    case Split::Kind::Split:
+        return split({loop(s.old), loop(s.outer), loop(s.inner)}, s);
+    case Split::Kind::Fuse:
+        return fuse({loop(s.old), loop(s.outer), loop(s.inner)}, s);
+    case Split::Kind::Rename:
+        break;
     }
-    if (split.exact) {
-        return TailStrategy::GuardWithIf;
-    }
-    return stage == 0 ? TailStrategy::ShiftInwards : TailStrategy::RoundUp;
+    return rename(loop(s.old), loop(s.outer));
 }
 
-SplitEffect split_loops(const std::string &func, int stage, const Split &s,
-                        std::map<std::string, Expr> *extents, std::set<std::string> *fused) {
-    bool guarded = fused->count(s.old_var) != 0;
-    if (s.is_fuse()) {
-        fused->insert(s.old_var);
-    } else if (guarded) {
-        fused->insert({s.outer, s.inner});
-    }
-    if (s.is_split()) {
-        return split(func, stage, s, guarded, extents);
-    }
-    if (s.is_fuse()) {
-        return fuse(func, stage, s, extents);
-    }
-    Loop old(func, stage, s.old_var), renamed(func, stage, s.outer);
-    SplitEffect effect;
-    add_range(&effect, renamed, old.min(), old.max(), old.extent());
-    effect.lets.emplace_back(old.name, renamed.var());
-    auto it = extents->find(s.old_var);
-    if (it != extents->end()) {
-        (*extents)[s.outer] = it->second;
-    }
-    return effect;
+namespace {
+
+/// As if the split rounded up.
+Expr rounded_extent(const LoopGraph &graph, const LoopStep &s, const Expr &extent) {
+    const Expr outer = covered_extent(graph, s.outer, (extent + s.factor - 1) / s.factor);
+    return simplify((outer - 1) * s.factor + covered_extent(graph, s.inner, s.factor));
 }
 
-Expr covered_extent(const std::vector<Split> &splits, int stage, const std::string &var,
-                    Expr extent) {
-    for (size_t i = 0; i < splits.size(); i++) {
-        const Split &s = splits[i];
-        if (s.is_fuse() && (s.inner == var || s.outer == var)) {
-            return extent;  // the name may be given to another loop from here on
-        }
-        if (s.is_fuse() || s.old_var != var) {
-            continue;
-        }
-        std::vector<Split> later(splits.begin() + i + 1, splits.end());
-        if (s.is_rename()) {
-            return covered_extent(later, stage, s.outer, extent);
-        }
-        Expr factor = cast(Int(32), s.factor);
-        Expr outer = covered_extent(later, stage, s.outer, (extent + factor - 1) / factor);
-        Expr inner = covered_extent(later, stage, s.inner, factor);
-        switch (resolve_tail(s, stage)) {
-        case TailStrategy::RoundUp:
-        case TailStrategy::RoundUpAndBlend:
-            return simplify((outer - 1) * factor + inner);
-        case TailStrategy::ShiftInwards:
-        case TailStrategy::ShiftInwardsAndBlend:
-            return simplify(max(extent, factor) - factor + inner);
-        default:
-            return extent;
-        }
+}  // namespace
+
+Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
+    const LoopStep *s = graph.replaced_by(loop);
+    if (!s || s->kind == Split::Kind::Fuse) {
+        return extent;
     }
-    return extent;
+    if (s->kind == Split::Kind::Rename) {
+        return covered_extent(graph, s->outer, extent);
+    }
+    if (shifts_inwards(s->tail)) {
+        const Expr inner = covered_extent(graph, s->inner, s->factor);
+        return simplify(max(extent, s->factor) - s->factor + inner);
+    }
+    const bool rounds =
+        s->tail == TailStrategy::RoundUp || s->tail == TailStrategy::RoundUpAndBlend;
+    return rounds ? rounded_extent(graph, *s, extent) : extent;
+}
+
+Expr loaded_extent(const LoopGraph &graph, int loop, const Expr &extent) {
+    const LoopStep *s = graph.replaced_by(loop);
+    if (!s || s->kind == Split::Kind::Fuse || is_guarded(s->tail)) {
+        return extent;
+    }
+    if (s->kind == Split::Kind::Rename) {
+        return loaded_extent(graph, s->outer, extent);
+    }
+    if (s->tail == TailStrategy::PredicateStores) {
+        return s->divides ? extent : rounded_extent(graph, *s, extent);
+    }
+    const Expr outer = simplify((extent + s->factor - 1) / s->factor);
+    const Expr loaded = loaded_extent(graph, s->outer, outer);
+    return loaded.same_as(outer) ? extent : simplify(loaded * s->factor);
 }
 
 }  // namespace calotype

@@ -3,14 +3,11 @@
 // ranges, and the tail.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "pipeline/schedule.h"
+#include "pipeline/loop_graph.h"
 
 namespace calotype {
 
@@ -22,6 +19,8 @@ struct SplitEffect {
         loop_ranges;  ///< loop_min, loop_max, loop_extent of the new loops; go outside of all loops
     std::vector<NamedValue> lets;  ///< the old variables' values; go inside the loops they use
     Expr guard;                    ///< if defined: the body runs only where it holds
+    Expr guard_of_loads;           ///< if defined: elsewhere nothing is loaded
+    Expr guard_of_stores;          ///< if defined: elsewhere nothing is stored
     Expr blend;  ///< if defined: elsewhere the stored value is the one already there
 };
 
@@ -29,21 +28,14 @@ struct SplitEffect {
 ///     for x in [x.min, x.max]: body    ->    for xo in [0, (extent + 7) / 8): for xi in [0, 8):
 ///                                              let x = xo * 8 + xi + x.min
 ///                                              if (likely(x <= x.max)) body
-/// `extents` maps plain variable names to their extent where the schedule fixes it; the split adds
-/// its new variables. It decides whether a tail is needed at all. `fused` holds the variables that
-/// come from a fuse, however indirectly; the split adds its own. Their tails are guarded whatever
-/// was asked for: past the end of a fused loop there is no pixel to compute instead, and the range
-/// of the loops it was made of can be promised.
-SplitEffect split_loops(const std::string &func, int stage, const Split &split,
-                        std::map<std::string, Expr> *extents, std::set<std::string> *fused);
+SplitEffect split_loops(const std::string &func, int stage, const internal::LoopGraph &graph,
+                        const internal::LoopStep &step);
 
-/// Auto resolved: reductions are guarded, pure definitions shift inwards, pure variables of updates
-/// round up.
-TailStrategy resolve_tail(const Split &split, int stage);
-
-/// The extent that the loops of `var` really cover, given that `extent` is required (more, where
-/// tails round up or shift).
-Expr covered_extent(const std::vector<Split> &splits, int stage, const std::string &var,
-                    Expr extent);
+/// The extent that the nest stores of a loop, given that `extent` is required: more, where tails
+/// round up or shift.
+Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
+/// The extent that it loads for, given that `extent` is stored: more, where stores alone are
+/// guarded.
+Expr loaded_extent(const internal::LoopGraph &graph, int loop, const Expr &extent);
 
 }  // namespace calotype

@@ -42,43 +42,6 @@ private:
     }
 };
 
-/// Gives every loop that a split makes a name of its own (`split(y, y, yi, 8)` makes a second y),
-/// in `splits` and `dims`. The plain names of the dims are returned.
-std::vector<std::string> name_loops(const Function &f, StageSchedule *schedule) {
-    std::map<std::string, std::string> now;  // what a plain name means after the splits seen so far
-    std::set<std::string> used(f.args().begin(), f.args().end());
-    for (const ReductionVariable &rv : schedule->rvars) {
-        used.insert(rv.var);
-    }
-    auto current = [&](const std::string &name) {
-        return now.count(name) ? now[name] : name;
-    };
-    auto fresh = [&](const std::string &name) {
-        std::string candidate = name;
-        for (int i = 1; !used.insert(candidate).second; i++) {
-            candidate = name + "." + std::to_string(i);
-        }
-        return now[name] = candidate;
-    };
-    for (Split &s : schedule->splits) {
-        if (s.is_fuse()) {
-            s.inner = current(s.inner);
-            s.outer = current(s.outer);
-            s.old_var = fresh(s.old_var);
-        } else {
-            s.old_var = current(s.old_var);
-            s.outer = fresh(s.outer);
-            s.inner = s.is_rename() ? s.inner : fresh(s.inner);
-        }
-    }
-    std::vector<std::string> plain;
-    for (Dim &d : schedule->dims) {
-        plain.push_back(d.var);
-        d.var = current(d.var);
-    }
-    return plain;
-}
-
 /// A let between two loops, or, without a name, a condition.
 struct Enclosing {
     std::string name;
@@ -88,12 +51,11 @@ struct Enclosing {
 class StageNest {
 public:
     StageNest(const Function &f, int stage, const Definition &def, LowerContext &ctx)
-        : f_(f), stage_(stage), def_(def), schedule_(def.schedule),
-          plain_names_(name_loops(f, &schedule_)), ctx_(ctx) {
+        : f_(f), stage_(stage), def_(def), schedule_(def.schedule), graph_(f.args(), schedule_),
+          ctx_(ctx) {
         for (size_t i = 0; i < loops(); i++) {
-            ctx_.loops[loop_name(dim(i).var)] = {f_.name(), stage_, plain_name(i), {}};
+            ctx_.loops[loop_name(i)] = {f_.name(), stage_, plain_name(i), {}};
         }
-        collect_extents();
         apply_splits();
     }
 
@@ -112,7 +74,7 @@ public:
             user_assert(dim(i).for_type == child->dim(i).for_type)
                 << what << ", but the loops over " << plain_name(i) << " are "
                 << to_string(dim(i).for_type) << " and " << to_string(child->dim(i).for_type);
-            ctx_.loops[loop_name(dim(i).var)].fused.emplace_back(child->f_.name(), child->stage_);
+            ctx_.loops[loop_name(i)].fused.emplace_back(child->f_.name(), child->stage_);
         }
         for (const Child &grandchild : child->children_) {
             user_assert(grandchild.depth >= depth)
@@ -149,7 +111,7 @@ private:
         return schedule_.dims[loops() - 1 - i];
     }
     const std::string &plain_name(size_t i) const {
-        return plain_names_[loops() - 1 - i];
+        return dim(i).var;
     }
     /// How many loops there are down to and with the one of that name; 0 if there is none.
     size_t depth_of_loop(const std::string &var) const {
@@ -226,9 +188,8 @@ private:
             s = IfThenElse::make(in_own_range(depth), s);
         }
         for (size_t i = depth; i-- > 0;) {
-            std::string loop = loop_name(dim(i).var);
-            s = LetStmt::make(
-                loop, names::var(parent.loop_name(parent.dim(i).var)) + shift(parent, i), s);
+            std::string loop = loop_name(i);
+            s = LetStmt::make(loop, names::var(parent.loop_name(i)) + shift(parent, i), s);
         }
         return s;
     }
@@ -237,7 +198,7 @@ private:
     Expr shift(const StageNest &parent, size_t i) const {
         const auto &align = schedule_.fuse_level.align;
         auto it = align.find(plain_name(i));
-        std::string own = loop_name(dim(i).var), theirs = parent.loop_name(parent.dim(i).var);
+        std::string own = loop_name(i), theirs = parent.loop_name(i);
         if (it != align.end() && it->second == LoopAlignStrategy::AlignStart) {
             return names::var(names::loop_min(own)) - names::var(names::loop_min(theirs));
         }
@@ -250,7 +211,7 @@ private:
     Expr in_own_range(size_t depth) const {
         Expr result = const_true();
         for (size_t i = 0; i < depth; i++) {
-            std::string loop = loop_name(dim(i).var);
+            std::string loop = loop_name(i);
             Expr v = names::var(loop);
             result = result && likely(v >= names::var(names::loop_min(loop))) &&
                      likely(v <= names::var(names::loop_max(loop)));
@@ -265,7 +226,7 @@ private:
             child.nest->collect_ranges(ranges);
         }
         for (size_t i = 0; has_common_range(i); i++) {
-            std::string loop = loop_name(dim(i).var);
+            std::string loop = loop_name(i);
             Expr first = names::var(names::loop_min(loop)),
                  last = names::var(names::loop_max(loop));
             for (const Child &child : children_) {
@@ -287,17 +248,17 @@ private:
     }
     /// The range of loop i: of this nest and of all children that share it.
     Expr common_min(size_t i) const {
-        std::string loop = loop_name(dim(i).var);
+        std::string loop = loop_name(i);
         return names::var(has_common_range(i) ? names::fused_min(loop) : names::loop_min(loop));
     }
     Expr common_max(size_t i) const {
-        std::string loop = loop_name(dim(i).var);
+        std::string loop = loop_name(i);
         return has_common_range(i) ? common_min(i) + names::var(names::fused_extent(loop)) - 1
                                    : names::var(names::loop_max(loop));
     }
 
     Stmt make_loop(size_t i, Stmt body) {
-        std::string loop = loop_name(dim(i).var);
+        std::string loop = loop_name(i);
         Expr min = common_min(i);
         Expr extent =
             names::var(has_common_range(i) ? names::fused_extent(loop) : names::loop_extent(loop));
@@ -309,8 +270,12 @@ private:
         return s;
     }
 
-    std::string loop_name(const std::string &var) const {
-        return names::loop(f_.name(), stage_, var);
+    /// Of loop i, outermost first.
+    std::string loop_name(size_t i) const {
+        return loop_name(graph_.loop(graph_.nest()[loops() - 1 - i]).name);
+    }
+    std::string loop_name(const std::string &name) const {
+        return names::loop(f_.name(), stage_, name);
     }
 
     void add_base_range(const std::string &var, const Expr &min, const Expr &max) {
@@ -319,20 +284,6 @@ private:
         ranges_.emplace_back(names::loop_max(loop), max);
         ranges_.emplace_back(names::loop_extent(loop), names::var(names::loop_max(loop)) + 1 -
                                                            names::var(names::loop_min(loop)));
-    }
-
-    /// Extents that the schedule fixes, so that splits by a divisor of them need no tail.
-    void collect_extents() {
-        for (const Bound &b : f_.schedule().bounds) {
-            if (b.extent.defined()) {
-                extents_[b.var] = b.extent;
-            } else if (b.modulus.defined()) {
-                extents_[b.var] = b.modulus * names::var(loop_name(b.var) + ".blocks");
-            }
-        }
-        for (const ReductionVariable &rv : schedule_.rvars) {
-            extents_[rv.var] = rv.extent;
-        }
     }
 
     void apply_splits() {
@@ -345,17 +296,23 @@ private:
             add_base_range(rv.var, min, min + extent - 1);
         }
         add_base_range(outermost_name, 0, 0);
-        std::set<std::string> fused;
-        for (const Split &split : schedule_.splits) {
-            SplitEffect effect = split_loops(f_.name(), stage_, split, &extents_, &fused);
+        for (const LoopStep &step : graph_.steps()) {
+            SplitEffect effect = split_loops(f_.name(), stage_, graph_, step);
             ranges_.insert(ranges_.end(), effect.loop_ranges.begin(), effect.loop_ranges.end());
             lets_.insert(lets_.begin(), effect.lets.begin(), effect.lets.end());
             if (effect.guard.defined()) {
                 guards_.push_back(effect.guard);
             }
-            if (effect.blend.defined()) {
-                blend_ = blend_.defined() ? blend_ && effect.blend : effect.blend;
-            }
+            const auto also = [](Expr *all, const Expr &condition) {
+                *all = all->defined() && condition.defined() ? *all && condition
+                       : condition.defined()                 ? condition
+                                                             : *all;
+            };
+            also(&blend_, effect.blend);
+            also(&guard_of_loads_, effect.guard_of_loads);
+            also(&guard_of_stores_, effect.guard_of_stores);
+        }
+        for (const Split &split : schedule_.splits) {
             check_factor(split);
         }
         if (!is_trivially_true(def_.predicate)) {
@@ -377,10 +334,10 @@ private:
     Stmt make_provide() {
         std::vector<Expr> args, values;
         for (const Expr &e : def_.args) {
-            args.push_back(qualify(e, f_, stage_));
+            args.push_back(guard_loads(qualify(e, f_, stage_)));
         }
         for (size_t i = 0; i < def_.values.size(); i++) {
-            Expr value = qualify(def_.values[i], f_, stage_);
+            Expr value = guard_loads(qualify(def_.values[i], f_, stage_));
             if (blend_.defined()) {
                 Expr old = Call::make(value.type(), f_.name(), args, CallKind::Func, int(i));
                 value = select(blend_, value, old);
@@ -390,8 +347,18 @@ private:
         if (calls_extern_) {
             values.push_back(0);  // only where it is written matters
         }
-        return schedule_.atomic ? provide_atomically(f_.name(), values, args)
-                                : provide_all(f_.name(), values, args);
+        if (guard_of_stores_.defined() && !schedule_.atomic) {
+            return provide_where(guard_of_stores_, f_.name(), values, args);
+        }
+        const Stmt s = schedule_.atomic ? provide_atomically(f_.name(), values, args)
+                                        : provide_all(f_.name(), values, args);
+        return guard_of_stores_.defined() ? IfThenElse::make(guard_of_stores_, s) : s;
+    }
+
+    Expr guard_loads(Expr e) const {
+        e = guard_of_loads_.defined() ? load_where(guard_of_loads_, e) : e;
+        // What is not stored is not there to be loaded either.
+        return guard_of_stores_.defined() ? load_where(guard_of_stores_, e, f_.name()) : e;
     }
 
     /// Puts lets and guards as far out as what they use allows, but inside of all loops that are
@@ -400,7 +367,7 @@ private:
         std::map<std::string, size_t> depth;  // of loops and lets, by name
         size_t in_blocks = 0;
         for (size_t i = 0; i < loops(); i++) {
-            depth[loop_name(dim(i).var)] = i + 1;
+            depth[loop_name(i)] = i + 1;
             in_blocks = dim(i).for_type == ForType::GPUBlock ? i + 1 : in_blocks;
         }
         auto depth_of = [&](const Expr &e) {
@@ -436,15 +403,14 @@ private:
     const Function &f_;
     int stage_;
     const Definition &def_;
-    StageSchedule schedule_;                ///< a copy in which every loop has its own name
-    std::vector<std::string> plain_names_;  ///< of schedule_.dims, as the user wrote them
+    const StageSchedule &schedule_;
+    const LoopGraph graph_;
     LowerContext &ctx_;
-    std::map<std::string, Expr> extents_;
     std::vector<NamedValue> ranges_;  ///< outside of all loops
     std::vector<NamedValue> lets_;    ///< inside, outermost first
     std::vector<Expr> guards_;
     std::vector<Stmt> factor_checks_;
-    Expr blend_;
+    Expr blend_, guard_of_loads_, guard_of_stores_;
     bool calls_extern_ = false;               ///< while the loops of an extern stage are built
     std::vector<std::vector<Enclosing>> at_;  ///< inside of the first n loops
     std::vector<Child> children_;

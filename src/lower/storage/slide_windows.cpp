@@ -7,6 +7,7 @@
 // in iteration i, is covered by the same argument for them.
 #include "lower/storage/slide_windows.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/names.h"
+#include "pipeline/loop_graph.h"
 #include "pipeline/tails.h"
 
 namespace calotype {
@@ -34,50 +36,33 @@ namespace {
 /// New values of lets, by the node that makes the let.
 using NewValues = std::map<const LetStmt *, Expr>;
 
-/// True if the loops of the stage over dimension `var` never leave the region of the stage.
-bool stays_in_region(const StageSchedule &schedule, const std::string &var) {
-    std::set<std::string> derived = {var};
-    for (const Split &s : schedule.splits) {
-        if (s.is_fuse()) {
-            if (derived.count(s.inner) || derived.count(s.outer)) {
-                derived.insert(s.old_var);
-            }
-            continue;
-        }
-        if (!derived.count(s.old_var)) {
-            continue;
-        }
-        derived.insert(s.outer);
-        if (s.is_split()) {
-            derived.insert(s.inner);
-            if (!is_guarded(s.tail) && !s.exact) {
-                return false;
-            }
-        }
-    }
-    return true;
+/// True if the loops that were made of `loop` never leave the region of the stage.
+bool stays_in_region(const LoopGraph &graph, int loop) {
+    return std::all_of(graph.steps().begin(), graph.steps().end(), [&](const LoopStep &s) {
+        return s.kind != Split::Kind::Split || is_guarded(s.tail) || !graph.is_made_of(s.old, loop);
+    });
 }
 
 /// Whether dimension d is a pure variable, in its place, in all stages, and in all specializations
 /// stays in its region.
-bool can_slide_along(const Definition &def, bool is_update, const std::string &var, int d) {
+bool can_slide_along(const Function &f, const Definition &def, bool is_update, int d) {
     if (is_update) {
-        const Variable *v = def.args[d].as<Variable>();
-        if (!v || v->symbol || v->name != var) {
+        const Variable *v = def.args[size_t(d)].as<Variable>();
+        if (!v || v->symbol || v->name != f.args()[size_t(d)]) {
             return false;
         }
     }
     for (const Specialization &s : def.specializations) {
-        if (s.definition && !can_slide_along(*s.definition, is_update, var, d)) {
+        if (s.definition && !can_slide_along(f, *s.definition, is_update, d)) {
             return false;
         }
     }
-    return stays_in_region(def.schedule, var);
+    return stays_in_region(LoopGraph(f.args(), def.schedule), d);
 }
 
 bool can_slide_along(const Function &f, int d) {
     for (int stage = 0; stage < f.stages(); stage++) {
-        if (f.stage(stage) && !can_slide_along(*f.stage(stage), stage > 0, f.args()[d], d)) {
+        if (f.stage(stage) && !can_slide_along(f, *f.stage(stage), stage > 0, d)) {
             return false;
         }
     }

@@ -73,8 +73,11 @@ TEST(Loops, tail_strategies) {
     f(x) += r;
     EXPECT_COMPILE_ERROR(f.update().split(r, ro, ri, 4, TailStrategy::RoundUp),
                          "split of tails.update(0): tail strategy round_up on RVar r_tails$x would "
-                         "change the result, only guard_with_if and the predicate strategies are "
-                         "allowed");
+                         "change the result, only guard_with_if and predicate are allowed");
+    EXPECT_COMPILE_ERROR(
+        f.update().split(r, ro, ri, 4, TailStrategy::PredicateLoads),
+        "split of tails.update(0): tail strategy predicate_loads on RVar r_tails$x "
+        "would change the result, only guard_with_if and predicate are allowed");
     EXPECT_COMPILE_ERROR(f.update().split(x, xo, xi, 4, TailStrategy::ShiftInwards),
                          "split of tails.update(0): tail strategy shift_inwards computes some "
                          "values twice, so it is allowed for pure definitions alone");

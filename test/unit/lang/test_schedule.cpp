@@ -41,7 +41,6 @@ TEST(Schedule, split) {
     EXPECT_EQ(loops(f), "xi xo y");
     EXPECT_TRUE(last_split(f).is_split());
     EXPECT_EQ(last_split(f).tail, TailStrategy::ShiftInwards);
-    EXPECT_FALSE(last_split(f).exact);
 }
 
 TEST(Schedule, split_vars_are_all_places_to_compute_at) {
@@ -86,7 +85,6 @@ TEST(Schedule, split_in_updates) {
     EXPECT_EQ(last_split(f.update()).tail, TailStrategy::RoundUp);
     f.update().split(r, ro, ri, 8);
     EXPECT_EQ(last_split(f.update()).tail, TailStrategy::GuardWithIf);
-    EXPECT_TRUE(last_split(f.update()).exact);
     EXPECT_EQ(loops(f.update()), "ri ro xi xo");
 }
 

@@ -63,7 +63,6 @@ TEST(Fields, AreAllMembers) {
     expect_complete_aggregate<Bound>("Bound");
     expect_complete_aggregate<StorageDim>("StorageDim");
     expect_complete_aggregate<PrefetchDirective>("PrefetchDirective");
-    expect_complete_aggregate<FusedPair>("FusedPair");
     expect_complete_aggregate<StageSchedule>("StageSchedule");
     expect_complete_aggregate<FuncSchedule>("FuncSchedule");
     expect_complete_aggregate<Specialization>("Specialization");

@@ -129,17 +129,6 @@ TEST(LoopLevel, copies_of_a_handle_share) {
     EXPECT_TRUE(same == LoopLevel::root());
 }
 
-TEST(LoopLevel, matches_loops_of_lowered_code) {
-    const LoopLevel any("f", "x", false), second("f", "x", false, 1);
-    EXPECT_TRUE(any.match("f.s0.x"));
-    EXPECT_TRUE(second.match("f.s1.x"));
-    EXPECT_FALSE(second.match("f.s0.x"));
-    EXPECT_FALSE(any.match("f.s0.y.x"));
-    EXPECT_FALSE(LoopLevel::root().match("f.s0.x"));
-    EXPECT_TRUE(any.match(second));
-    EXPECT_FALSE(second.match(LoopLevel("f", "x", false, 2)));
-}
-
 // An update of f with these coordinates that reads f at others.
 bool pure_in_r(const Expr &store_at, const Expr &load_at) {
     Definition d;
