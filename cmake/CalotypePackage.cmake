@@ -4,7 +4,7 @@
 # installed include folder.
 
 include(CMakePackageConfigHelpers)
-set(calotype_layers support target ir arith pipeline lang lower legalize codegen driver generator)
+set(calotype_layers support target ir arith linkables pipeline lang lower legalize codegen driver generator)
 set(calotype_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Calotype")
 set(calotype_staged "${PROJECT_BINARY_DIR}/include/calotype")
 

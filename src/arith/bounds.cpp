@@ -34,11 +34,16 @@ Expr EndNames::keep_small(const Expr &e) {
         return e;
     }
     // Named by content: where such a Let ends up inside another one, equal names mean equal values.
-    const std::string name = "end$" + std::to_string(hash(e));
-    if (index_.emplace(name, definitions_.size()).second) {
-        definitions_.emplace_back(name, e);
+    std::string name = "end$" + std::to_string(hash(e));
+    for (;; name += '$') {
+        const auto [it, is_new] = index_.emplace(name, definitions_.size());
+        if (is_new) {
+            definitions_.emplace_back(name, e);
+        } else if (!equal(definitions_[it->second].second, e)) {
+            continue;  // another one of that hash
+        }
+        return Variable::make(e.type(), name);
     }
-    return Variable::make(e.type(), name);
 }
 
 Interval EndNames::keep_small(const Interval &i) {

@@ -3,7 +3,7 @@
 
 #include "driver/compiler.h"
 #include "driver/disk_cache.h"
-#include "driver/job_text.h"
+#include "pipeline/key_text.h"
 #include "support/file.h"
 
 namespace calotype::internal {
@@ -31,7 +31,7 @@ public:
 
     /// Empty if the result must not be kept.
     std::string key() {
-        JobText text;
+        KeyText text;
         text.put("outputs");
         text.put(function_);
         for (const auto &[type, path] : paths_) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "codegen/nvptx/toolkit.h"
-#include "driver/job_text.h"
+#include "pipeline/key_text.h"
 #include "support/environment.h"
 #include "support/hash.h"
 #include "support/text.h"
@@ -14,9 +14,9 @@ namespace calotype {
 
 namespace {
 
-using internal::JobText;
+using internal::KeyText;
 
-JobKey finish(JobText &text, const CompileJob &job) {
+JobKey finish(KeyText &text, const CompileJob &job) {
     JobKey key;
     key.text = text.take();
     key.hash = internal::hash_bytes(key.text.data(), key.text.size());
@@ -24,7 +24,7 @@ JobKey finish(JobText &text, const CompileJob &job) {
     return key;
 }
 
-void put_front_half(JobText &text, const CompileJob &job) {
+void put_front_half(KeyText &text, const CompileJob &job) {
     const Target target = front_half_target(job.target);
     text.put(target.to_string());
     const bool names_in_code = target.has_feature(Target::Profile) ||
@@ -34,7 +34,7 @@ void put_front_half(JobText &text, const CompileJob &job) {
     text.put_pipeline(job.source);
 }
 
-void put_artifact(JobText &text, const CompileJob &job) {
+void put_artifact(KeyText &text, const CompileJob &job) {
     put_front_half(text, job);
     text.put(job.source.name);
     text.put(int64_t(job.source.linkage));
@@ -95,13 +95,13 @@ Target front_half_target(const Target &target) {
 }
 
 JobKey front_half_key(const CompileJob &job) {
-    JobText text;
+    KeyText text;
     put_front_half(text, job);
     return finish(text, job);
 }
 
 std::optional<std::string> portable_key(const CompileJob &job) {
-    JobText text;
+    KeyText text;
     put_artifact(text, job);
     if (!job.source.custom_passes.empty() || text.depends_on_files()) {
         return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<std::string> portable_key(const CompileJob &job) {
 }
 
 JobKey artifact_key(const CompileJob &job) {
-    JobText text;
+    KeyText text;
     put_artifact(text, job);
     for (const auto &[name, address] : job.jit_symbols) {
         text.put(name);

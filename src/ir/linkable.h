@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // LinkableData: device code from elsewhere as plain data: its bytes in one or several forms, and
 // the names of the host functions that come with it. What users build it with is
-// pipeline/linkable.h.
+// linkables/linkable.h.
 #pragma once
 
 #include <cstdint>

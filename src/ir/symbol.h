@@ -17,7 +17,7 @@ enum class SymbolKind : uint8_t {
     Image,            ///< constant buffer embedded in the pipeline (pipeline/image.h)
     Function,         ///< a Func's definition (pipeline/function.h)
     ReductionDomain,  ///< the RDom that an RVar belongs to (pipeline/reduction.h)
-    Linkable,         ///< device code from elsewhere that supplies a function (pipeline/linkable.h)
+    Linkable,  ///< device code from elsewhere that supplies a function (linkables/linkable.h)
 };
 
 /// A declaration: identity, name and kind. Two nodes mean the same thing iff they point to the same

@@ -15,7 +15,7 @@
 
 #include "ir/expr.h"
 #include "lang/tuple.h"
-#include "pipeline/linkable.h"
+#include "linkables/linkable.h"
 
 namespace calotype {
 

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "ir/operators.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -96,36 +96,21 @@ Tuple Func::update_values(int idx) const {
     return Tuple(update_definition(func_, idx).values);
 }
 
-namespace {
-
-class FindDomain : public GraphVisitor {
-public:
-    ReductionDomain domain;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        if (op->symbol.defined() && op->symbol->kind == SymbolKind::ReductionDomain) {
-            domain = ReductionDomain(op->symbol);
-        }
-    }
-};
-
-}  // namespace
-
 std::vector<RVar> Func::rvars(int idx) const {
     const Definition &d = update_definition(func_, idx);
-    FindDomain find;
-    for (const Expr &e : d.args) {
-        find(e);
-    }
-    for (const Expr &e : d.values) {
-        find(e);
+    ReductionDomain domain;
+    for (const std::vector<Expr> &part : {d.args, d.values}) {
+        for (const Expr &e : part) {
+            for_each<Variable>(e, [&](const Variable *op) {
+                if (op->symbol.defined() && op->symbol->kind == SymbolKind::ReductionDomain) {
+                    domain = ReductionDomain(op->symbol);
+                }
+            });
+        }
     }
     std::vector<RVar> result;
     for (size_t i = 0; i < d.schedule.rvars.size(); i++) {
-        result.push_back(find.domain.defined() ? RVar(find.domain, int(i))
-                                               : RVar(d.schedule.rvars[i].var));
+        result.push_back(domain.defined() ? RVar(domain, int(i)) : RVar(d.schedule.rvars[i].var));
     }
     return result;
 }

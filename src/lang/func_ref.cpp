@@ -9,7 +9,7 @@
 #include "ir/expr_nodes.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lang/stage.h"
 #include "support/error.h"
 
@@ -74,16 +74,12 @@ Expr make_func_call(const Function &f, const std::vector<Expr> &args, int index)
 namespace {
 
 // One more than the highest index of an implicit variable.
-class CountImplicit : public GraphVisitor {
-public:
+int count_implicit(const Expr &e) {
     int count = 0;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        count = std::max(count, 1 + Var::implicit_index(op->name));
-    }
-};
+    for_each<Variable>(
+        e, [&](const Variable *op) { count = std::max(count, 1 + Var::implicit_index(op->name)); });
+    return count;
+}
 
 bool is_defined(const Function &f) {
     return f.has_pure_definition() || f.has_extern_definition();
@@ -116,12 +112,12 @@ std::vector<Expr> FuncRef::args_for(const std::vector<Expr> &values) const {
     if (placeholder_ < 0 || implicit_count_ > 0 || is_defined(func_)) {
         return args_;
     }
-    CountImplicit implicit;
+    int count = 0;
     for (const Expr &e : values) {
-        implicit(e);
+        count = std::max(count, count_implicit(e));
     }
     std::vector<Expr> args = args_;
-    for (int i = 0; i < implicit.count; i++) {
+    for (int i = 0; i < count; i++) {
         args.insert(args.begin() + placeholder_ + i, Var::implicit(i));
     }
     return args;

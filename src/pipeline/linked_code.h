@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/linkable.h"
+#include "linkables/linkable.h"
 #include "pipeline/parameters_used.h"
 
 namespace calotype {

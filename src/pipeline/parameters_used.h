@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "pipeline/linkable.h"
+#include "linkables/linkable.h"
 #include "pipeline/source.h"
 
 namespace calotype {

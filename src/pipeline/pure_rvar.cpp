@@ -17,7 +17,7 @@
 #include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "pipeline/associativity.h"
 
 namespace calotype::internal {
@@ -25,40 +25,26 @@ namespace calotype::internal {
 namespace {
 
 // The arguments of every call to the Func.
-class SelfCalls : public GraphVisitor {
-public:
-    explicit SelfCalls(const std::string &func) : func_(func) {
-    }
-    std::vector<std::vector<Expr>> found;
+using CallArgs = std::vector<std::vector<Expr>>;
 
-private:
-    using GraphVisitor::visit;
-    void visit(const Call *op) override {
-        GraphVisitor::visit(op);
-        if (op->call_kind == CallKind::Func && op->name == func_) {
-            found.push_back(op->args);
+void add_self_calls(const Expr &e, const std::string &func, CallArgs *calls) {
+    for_each<Call>(e, [&](const Call *op) {
+        if (op->call_kind == CallKind::Func && op->name == func) {
+            calls->push_back(op->args);
         }
-    }
-    const std::string &func_;
-};
+    });
+}
+
+bool is_parameter(const Variable *op) {
+    return op->symbol.defined() && op->symbol->kind == SymbolKind::Parameter;
+}
 
 // Free of anything that varies between iterations: constants and scalar parameters alone.
 bool is_fixed(const Expr &e) {
-    class Varying : public GraphVisitor {
-    public:
-        bool found = false;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Variable *op) override {
-            found |= !op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter;
-        }
-        void visit(const Call *) override {
-            found = true;
-        }
-    } varying;
-    varying(e);
-    return !varying.found;
+    return !contains_node(e, [](const Node *node) {
+        const Variable *variable = node_as<Variable>(node);
+        return node->kind == NodeKind::Call || (variable && !is_parameter(variable));
+    });
 }
 
 bool is_injective_in(const Expr &e, const std::string &v);
@@ -117,24 +103,11 @@ private:
     Interval range_of(const Expr &e) const {
         Scope<Interval> vars;
         vars.set_containing_scope(&ranges_);
-        class Unbounded : public GraphVisitor {
-        public:
-            std::set<std::string> names;
-
-        private:
-            using GraphVisitor::visit;
-            void visit(const Variable *op) override {
-                if (!op->symbol.defined() || op->symbol->kind != SymbolKind::Parameter) {
-                    names.insert(op->name);
-                }
+        for_each<Variable>(e, [&](const Variable *op) {
+            if (!is_parameter(op) && !vars.contains(op->name)) {
+                vars.push(op->name, Interval::everything());
             }
-        } unbounded;
-        unbounded(e);
-        for (const std::string &name : unbounded.names) {
-            if (!ranges_.contains(name)) {
-                vars.push(name, Interval::everything());
-            }
-        }
+        });
         return bounds_of_expr(e, vars);
     }
 
@@ -144,14 +117,12 @@ private:
 }  // namespace
 
 bool is_pure_rvar(const Definition &d, const std::string &func, const std::string &rvar) {
-    SelfCalls calls(func);
-    for (const Expr &e : d.values) {
-        calls(e);
+    CallArgs calls;
+    for (const std::vector<Expr> &part : {d.values, d.args, {d.predicate}}) {
+        for (const Expr &e : part) {
+            add_self_calls(e, func, &calls);
+        }
     }
-    for (const Expr &e : d.args) {
-        calls(e);
-    }
-    calls(d.predicate);
     std::vector<bool> injective;
     for (const Expr &arg : d.args) {
         injective.push_back(is_injective_in(arg, rvar));
@@ -160,7 +131,7 @@ bool is_pure_rvar(const Definition &d, const std::string &func, const std::strin
         return false;
     }
     const NeverEqual never_equal(d);
-    return std::all_of(calls.found.begin(), calls.found.end(), [&](const std::vector<Expr> &args) {
+    return std::all_of(calls.begin(), calls.end(), [&](const std::vector<Expr> &args) {
         for (size_t i = 0; i < d.args.size(); i++) {
             if ((injective[i] && equal(args[i], d.args[i])) || never_equal(args[i], d.args[i])) {
                 return true;
@@ -175,40 +146,28 @@ bool iterations_commute(const Definition &d, const std::string &func) {
     if (update.associative()) {
         return update.commutative;
     }
-    SelfCalls calls(func);
+    CallArgs calls;
     std::set<std::string> kept;  // pure variables that say where to store
     for (const Expr &arg : d.args) {
-        calls(arg);
+        add_self_calls(arg, func, &calls);
         const Variable *v = arg.as<Variable>();
         if (v && !v->symbol.defined()) {
             kept.insert(v->name);
         }
     }
-    calls(d.predicate);
-    class Varying : public GraphVisitor {
-    public:
-        explicit Varying(const std::set<std::string> &kept) : kept_(kept) {
-        }
-        bool found = false;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Variable *op) override {
-            const bool is_parameter =
-                op->symbol.defined() && op->symbol->kind == SymbolKind::Parameter;
-            found = found || (!is_parameter && !kept_.count(op->name));
-        }
-        void visit(const Call *op) override {
-            found = found || !op->is_pure();
-            GraphVisitor::visit(op);
-        }
-        const std::set<std::string> &kept_;
-    } varying(kept);
+    add_self_calls(d.predicate, func, &calls);
+    const auto varies = [&](const Node *node) {
+        const Variable *variable = node_as<Variable>(node);
+        const Call *call = node_as<Call>(node);
+        return (variable && !is_parameter(variable) && !kept.count(variable->name)) ||
+               (call && !call->is_pure());
+    };
+    bool varying = false;
     for (const Expr &value : d.values) {
-        calls(value);
-        varying(value);
+        add_self_calls(value, func, &calls);
+        varying = varying || contains_node(value, varies);
     }
-    return calls.found.empty() && !varying.found;
+    return calls.empty() && !varying;
 }
 
 }  // namespace calotype::internal

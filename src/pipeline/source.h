@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "linkables/linkable.h"
 #include "pipeline/function.h"
-#include "pipeline/linkable.h"
 
 namespace calotype {
 

@@ -8,6 +8,7 @@
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
+#include "ir/walk/search.h"
 #include "ir/visitor.h"
 
 namespace calotype {
@@ -182,42 +183,6 @@ std::vector<std::string> all_free(const Handle &h) {
     return {names.begin(), names.end()};
 }
 
-/// Looks for a node anywhere; each node is seen once.
-template<typename Predicate>
-class Finder : public GraphVisitor {
-public:
-    explicit Finder(Predicate matches) : matches_(std::move(matches)) {
-    }
-    void operator()(const Expr &e) override {
-        found = found || (e.defined() && matches_(static_cast<const Node *>(e.get())));
-        if (!found) {
-            GraphVisitor::operator()(e);
-        }
-    }
-    void operator()(const Stmt &s) override {
-        found = found || (s.defined() && matches_(static_cast<const Node *>(s.get())));
-        if (!found) {
-            GraphVisitor::operator()(s);
-        }
-    }
-    bool found = false;
-
-private:
-    Predicate matches_;
-};
-
-template<typename Handle, typename Predicate>
-bool contains(const Handle &h, Predicate matches) {
-    Finder<Predicate> finder(std::move(matches));
-    finder(h);
-    return finder.found;
-}
-
-template<typename T>
-const T *node_as(const Node *node) {
-    return node->kind == T::kind_tag ? static_cast<const T *>(node) : nullptr;
-}
-
 bool names_buffer(const Node *node, const std::string &name) {
     if (const Load *load = node_as<Load>(node)) {
         return load->name == name;
@@ -282,39 +247,39 @@ std::set<std::string> names_used(const Stmt &s) {
 }
 
 bool uses_buffer(const Expr &e, const std::string &name) {
-    return contains(e, [&](const Node *node) { return names_buffer(node, name); });
+    return contains_node(e, [&](const Node *node) { return names_buffer(node, name); });
 }
 
 bool uses_buffer(const Stmt &s, const std::string &name) {
-    return contains(s, [&](const Node *node) { return names_buffer(node, name); });
+    return contains_node(s, [&](const Node *node) { return names_buffer(node, name); });
 }
 
 bool contains_kind(const Expr &e, NodeKind kind) {
-    return contains(e, [=](const Node *node) { return node->kind == kind; });
+    return contains_node(e, [=](const Node *node) { return node->kind == kind; });
 }
 
 bool contains_kind(const Stmt &s, NodeKind kind) {
-    return contains(s, [=](const Node *node) { return node->kind == kind; });
+    return contains_node(s, [=](const Node *node) { return node->kind == kind; });
 }
 
 bool contains_intrinsic(const Expr &e, Intrinsic id) {
-    return contains(e, [=](const Node *node) { return is_call_of(node, id); });
+    return contains_node(e, [=](const Node *node) { return is_call_of(node, id); });
 }
 
 bool contains_intrinsic(const Stmt &s, Intrinsic id) {
-    return contains(s, [=](const Node *node) { return is_call_of(node, id); });
+    return contains_node(s, [=](const Node *node) { return is_call_of(node, id); });
 }
 
 bool contains_likely(const Expr &e) {
-    return contains(e, is_likely);
+    return contains_node(e, is_likely);
 }
 
 bool contains_likely(const Stmt &s) {
-    return contains(s, is_likely);
+    return contains_node(s, is_likely);
 }
 
 bool is_pure(const Expr &e) {
-    return !contains(e, [](const Node *node) {
+    return !contains_node(e, [](const Node *node) {
         if (const Call *call = node_as<Call>(node)) {
             return !call->is_pure();
         }
@@ -325,7 +290,7 @@ bool is_pure(const Expr &e) {
 }
 
 bool is_simple(const Expr &e) {
-    return !contains(e, [](const Node *node) {
+    return !contains_node(e, [](const Node *node) {
         const Call *call = node_as<Call>(node);
         return (call && !call->is_likely()) || node->kind == NodeKind::Load ||
                node->kind == NodeKind::Let || node->kind == NodeKind::Shuffle ||

@@ -19,6 +19,7 @@
 #include "lower/access/polynomial.h"
 #include "lower/access/wide_access.h"
 #include "lower/gpu/device_alignment.h"
+#include "lower/gpu/uniform.h"
 #include "pipeline/parameter.h"
 #include "support/scope.h"
 
@@ -224,10 +225,8 @@ private:
     }
 
     bool is_uniform(const Expr &e) const {
-        const std::vector<std::string> names = free_variables(e);
-        return is_pure(e) && !contains_kind(e, NodeKind::Load) &&
-               std::none_of(names.begin(), names.end(),
-                            [&](const std::string &name) { return own_.contains(name); });
+        return internal::is_uniform(e,
+                                    [&](const std::string &name) { return own_.contains(name); });
     }
 
     /// What the access is told: in Mode::Tell more than is known, if its index allows.

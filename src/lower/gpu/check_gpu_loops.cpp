@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/check_gpu_loops.h"
 
+#include "ir/walk/search.h"
 #include "ir/visitor.h"
 #include "lower/effects.h"
 #include "lower/gpu/kernel_nest.h"
@@ -15,18 +16,12 @@ namespace {
 
 /// The first block loop of a statement, or null.
 const For *block_loop_in(const Stmt &s) {
-    class Finder : public Visitor {
-        using Visitor::visit;
-        void visit(const For *op) override {
-            found = found || op->for_type != ForType::GPUBlock ? found : op;
-            Visitor::visit(op);
-        }
-
-    public:
-        const For *found = nullptr;
-    } finder;
-    finder(s);
-    return finder.found;
+    const For *found = nullptr;
+    contains<For>(s, [&](const For *op) {
+        found = op->for_type == ForType::GPUBlock ? op : nullptr;
+        return found != nullptr;
+    });
+    return found;
 }
 
 class GpuLoopChecker : public Visitor {
@@ -57,7 +52,8 @@ private:
             break;
         case ForType::Matrix:
             user_assert(!blocks_.empty())
-                << "loop " << op->name << " is part of a matrix product of gpu_matrix_multiply, but "
+                << "loop " << op->name
+                << " is part of a matrix product of gpu_matrix_multiply, but "
                 << "stands inside of no block loop: use gpu_blocks too";
             break;
         case ForType::Parallel:

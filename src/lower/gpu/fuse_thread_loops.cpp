@@ -15,7 +15,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/effects.h"
 #include "lower/gpu/inline_lets.h"
 #include "lower/gpu/inner_ranges.h"
@@ -23,6 +23,7 @@
 #include "lower/gpu/shift_accesses.h"
 #include "lower/gpu/thread_shape.h"
 #include "lower/gpu/thread_storage.h"
+#include "lower/gpu/uniform.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
@@ -33,18 +34,7 @@ using namespace internal;
 namespace {
 
 bool has_shared_storage(const Stmt &s) {
-    class Finder : public Visitor {
-        using Visitor::visit;
-        void visit(const Allocate *op) override {
-            found = found || is_gpu_shared(op->memory_type);
-            Visitor::visit(op);
-        }
-
-    public:
-        bool found = false;
-    } finder;
-    finder(s);
-    return finder.found;
+    return contains<Allocate>(s, [](const Allocate *op) { return is_gpu_shared(op->memory_type); });
 }
 
 class ThreadFuser : public StmtMutator {
@@ -89,13 +79,13 @@ private:
         }
         // What reads memory is only asked of threads that hold to the conditions before.
         for (size_t i = guards_.size(); i-- > 0;) {
-            if (may_be_in_vain(guards_[i])) {
+            if (is_speculatable(guards_[i])) {
                 continue;
             }
             result = IfThenElse::make(guards_[i], result);
         }
         for (const Expr &guard : guards_) {
-            if (may_be_in_vain(guard)) {
+            if (is_speculatable(guard)) {
                 also(guard);
             }
         }
@@ -112,12 +102,10 @@ private:
 
     /// True if threads of a block may find different values.
     bool differs(const Expr &e) const {
-        for (const std::string &name : free_variables(e)) {
-            if (decided_by_threads_.contains(name)) {
-                return true;
-            }
-        }
-        return false;
+        // Here loads are of memory that all threads of a block share.
+        return !is_uniform(
+            e, [&](const std::string &name) { return decided_by_threads_.contains(name); },
+            [](const Load *) { return true; });
     }
 
     Stmt visit(const For *op) override {
@@ -179,7 +167,7 @@ private:
 
     /// Only threads that are meant may read.
     Expr where_guards_hold(Expr value) const {
-        if (may_be_in_vain(value)) {
+        if (is_speculatable(value)) {
             return value;
         }
         for (size_t i = guards_.size(); i-- > 0;) {

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/inner_ranges.h"
 
-#include <map>
 #include <utility>
 
 #include "arith/bounds.h"
-#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/expand_lets.h"
 
 namespace calotype::internal {
 
 namespace {
 
-/// Lets in lets that are dissolved.
-constexpr int max_let_depth = 16, small_value = 256;
+constexpr int small_value = 256;
 
 bool is_integer(const Expr &e) {
     return e.type().is_scalar() && (e.type().is_int() || e.type().is_uint());
@@ -56,28 +54,8 @@ InnerRanges::Binding::~Binding() {
     }
 }
 
-Expr InnerRanges::expand(Expr e) const {
-    for (int depth = 0; depth < max_let_depth; depth++) {
-        std::map<std::string, Expr> replacements;
-        for (const std::string &name : free_variables(e)) {
-            if (const Expr *value = values_.find(name)) {
-                replacements[name] = *value;
-            }
-        }
-        if (replacements.empty()) {
-            break;
-        }
-        Expr next = substitute(replacements, e);
-        if (is_repetitive(next, small_value)) {
-            break;
-        }
-        e = std::move(next);
-    }
-    return e;
-}
-
 Interval InnerRanges::of(const Expr &e) const {
-    return simplify(bounds_of_expr(simplify(expand(e)), ranges_));
+    return simplify(bounds_of_expr(simplify(expand_lets(e, values_, small_value)), ranges_));
 }
 
 }  // namespace calotype::internal

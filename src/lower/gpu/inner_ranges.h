@@ -35,7 +35,6 @@ public:
     Interval of(const Expr &e) const;
 
 private:
-    Expr expand(Expr e) const;
     Scope<Interval> ranges_;
     Scope<Expr> values_;
 };

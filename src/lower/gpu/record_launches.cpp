@@ -2,7 +2,7 @@
 #include "lower/gpu/record_launches.h"
 
 #include "ir/mutator.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/device_calls.h"
 #include "lower/names.h"
@@ -17,24 +17,13 @@ namespace {
 constexpr int recording_bytes = 24;
 
 /// Whether a call in an expression may have to do with what a device does.
-class NeedsOrder : public GraphVisitor {
-public:
-    static bool in(const Expr &e) {
-        NeedsOrder search;
-        search(e);
-        return search.found_;
-    }
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Call *op) override {
+bool needs_order(const Expr &e) {
+    return contains<Call>(e, [](const Call *op) {
         const bool has_effects =
             op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
-        found_ = found_ || (has_effects && device_order_of(op->name) != DeviceOrder::Keeps);
-        GraphVisitor::visit(op);
-    }
-    bool found_ = false;
-};
+        return has_effects && device_order_of(op->name) != DeviceOrder::Keeps;
+    });
+}
 
 class Recorder : public StmtMutator {
 public:
@@ -102,7 +91,7 @@ private:
         return Block::make(launch(), s);
     }
     Stmt in_order(const Expr &e, const Stmt &s) {
-        return records_ && NeedsOrder::in(e) ? after_launch(s) : s;
+        return records_ && needs_order(e) ? after_launch(s) : s;
     }
 
     // What is recorded.

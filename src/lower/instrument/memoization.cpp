@@ -15,6 +15,7 @@
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
+#include "pipeline/key_text.h"
 #include "support/hash.h"
 
 namespace calotype::internal {
@@ -30,7 +31,9 @@ public:
 
     std::vector<Expr> key() {
         std::vector<Expr> key;
-        const Sha256::Digest digest = digest_.finish();
+        Sha256 hash;
+        hash.update_field(text_.take());
+        const Sha256::Digest digest = hash.finish();
         for (size_t i = 0; i < digest.size(); i += 8) {
             uint64_t word;
             std::memcpy(&word, digest.data() + i, 8);
@@ -45,12 +48,12 @@ public:
 
 private:
     void add_text(const std::string &text) {
-        digest_.update_field(text);
+        text_.put(text);
     }
 
     void add(const Expr &e) {
         if (e.defined()) {
-            add_text(std::to_string(hash(e)));
+            text_.put(e);
             (*this)(e);
         }
     }
@@ -124,7 +127,8 @@ private:
                      " " + std::to_string(raw->dim[d].stride));
         }
         if (raw->host && end > first) {
-            digest_.update(raw->host + first, size_t(end - first));
+            const char *host = reinterpret_cast<const char *>(raw->host);
+            text_.put(std::string_view(host + first, size_t(end - first)));
         }
     }
 
@@ -168,7 +172,7 @@ private:
     const LowerContext &ctx_;
     std::set<std::string> entered_;
     std::vector<Expr> values_;
-    Sha256 digest_;
+    KeyText text_;
 };
 
 /// The parts of the lookup, each a variable of this name.

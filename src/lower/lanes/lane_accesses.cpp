@@ -13,6 +13,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/effects.h"
+#include "lower/gpu/uniform.h"
 
 namespace calotype::internal {
 
@@ -54,8 +55,8 @@ Warps::Warps(const KernelNest &nest) {
     }
 }
 
-bool is_uniform(const Expr &e, const std::set<std::string> &own) {
-    return may_be_in_vain(e) && !uses_any_var(e, {own.begin(), own.end()});
+bool is_uniform_in(const Expr &e, const std::set<std::string> &own) {
+    return is_uniform(e, [&](const std::string &name) { return own.count(name) > 0; });
 }
 
 LaneAccesses::LaneAccesses(const Allocate *op, const Warps &warps, int lanes, int64_t first_slot)
@@ -170,7 +171,7 @@ Expr LaneAccesses::in_row(Expr e) {
 }
 
 Expr LaneAccesses::offset_of(const Expr &index) {
-    if (!may_be_in_vain(index) || *lanes_here().max >= warps_.lanes) {
+    if (!is_speculatable(index) || *lanes_here().max >= warps_.lanes) {
         return Expr();
     }
     Expr e = in_row(index);

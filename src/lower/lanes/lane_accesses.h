@@ -30,7 +30,7 @@ struct Warps {
 };
 
 /// What lanes of one warp all have the same value of.
-bool is_uniform(const Expr &e, const std::set<std::string> &own);
+bool is_uniform_in(const Expr &e, const std::set<std::string> &own);
 
 /// What is known at a place of the allocation's body, and of the accesses before it. Functions that
 /// find an access to be none of what lanes can have give nothing, and then the whole is given up.
@@ -71,7 +71,7 @@ public:
     void bind_own(const std::string &name, const ConstRange &range);
 
     bool is_uniform(const Expr &e) const {
-        return internal::is_uniform(e, own_);
+        return is_uniform_in(e, own_);
     }
     /// Of a scalar integer; everything for other types.
     ConstRange range_of(const Expr &e) const;

@@ -56,7 +56,7 @@ private:
 
     /// Memory is read for those lanes alone that are meant.
     Expr guarded(const Expr &e) const {
-        return !guard_.defined() || may_be_in_vain(e)
+        return !guard_.defined() || is_speculatable(e)
                    ? e
                    : Call::make(e.type(), Intrinsic::if_then_else,
                                 {guard_, e, make_zero(e.type())});
@@ -196,7 +196,7 @@ private:
         failed_ = false;
         return with_lets([&] {
             Expr condition = guarded(value(op->condition));
-            condition = may_be_in_vain(condition) ? condition : named(condition);
+            condition = is_speculatable(condition) ? condition : named(condition);
             const Stmt then_case = walk_where(op->condition, condition, op->then_case);
             return Block::make(then_case, walk_where(!op->condition, !condition, op->else_case));
         });
@@ -285,7 +285,7 @@ private:
     Expr load(const Load *op, Expr index) {
         // What is read to find the index, is read for those lanes that are meant.
         const bool has_name =
-            !may_be_in_vain(index) && index.type().is_scalar() && !is_conditional_;
+            !is_speculatable(index) && index.type().is_scalar() && !is_conditional_;
         index = has_name ? named(guarded(index), accesses.range_of(index)) : index;
         const auto sources =
             is_const_one(op->predicate) ? accesses.loaded(index) : std::vector<LaneSource>();
@@ -370,7 +370,7 @@ private:
     using Mutator::visit;
 
     void note(const std::string &name, const Expr &value) {
-        if (!is_uniform(value, warps_.own)) {
+        if (!is_uniform_in(value, warps_.own)) {
             warps_.own.insert(name);
         }
     }
@@ -380,11 +380,12 @@ private:
         return Mutator::visit(op);
     }
     Stmt visit(const For *op) override {
-        const bool is_same = is_uniform(op->min, warps_.own) && is_uniform(op->extent, warps_.own);
+        const bool is_same =
+            is_uniform_in(op->min, warps_.own) && is_uniform_in(op->extent, warps_.own);
         return is_same ? Mutator::visit(op) : op;
     }
     Stmt visit(const IfThenElse *op) override {
-        return is_uniform(op->condition, warps_.own) ? Mutator::visit(op) : op;
+        return is_uniform_in(op->condition, warps_.own) ? Mutator::visit(op) : op;
     }
     Stmt visit(const Allocate *op) override {
         const auto it = ctx_.lane_storage.find(op->name);

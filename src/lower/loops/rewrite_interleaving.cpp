@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/walk/search.h"
 #include "ir/visitor.h"
 #include "lower/effects.h"
 
@@ -69,26 +70,10 @@ struct StridedStore {
 };
 
 /// True if e reads the buffer anywhere but at `index`.
-class ReadsElsewhere : public GraphVisitor {
-public:
-    static bool in(const Expr &e, const std::string &buffer, const Expr &index) {
-        ReadsElsewhere finder(buffer, index);
-        finder(e);
-        return finder.found_;
-    }
-
-private:
-    ReadsElsewhere(const std::string &buffer, const Expr &index) : buffer_(buffer), index_(index) {
-    }
-    using GraphVisitor::visit;
-    void visit(const Load *op) override {
-        found_ = found_ || (op->name == buffer_ && !equal(op->index, index_));
-        GraphVisitor::visit(op);
-    }
-    const std::string &buffer_;
-    const Expr &index_;
-    bool found_ = false;
-};
+bool reads_elsewhere(const Expr &e, const std::string &buffer, const Expr &index) {
+    return contains<Load>(
+        e, [&](const Load *op) { return op->name == buffer && !equal(op->index, index); });
+}
 
 std::optional<StridedStore> as_strided_store(const Stmt &s) {
     StridedStore result;
@@ -106,12 +91,12 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
     }
     const Store *store = result.store;
     const std::optional<StridedIndex> index = strided_index(store->index, store->predicate);
-    if (!index || ReadsElsewhere::in(store->value, store->name, store->index)) {
+    if (!index || reads_elsewhere(store->value, store->name, store->index)) {
         return std::nullopt;
     }
     for (const auto &let : result.lets) {
         if (uses_var(index->base, let.first) ||
-            ReadsElsewhere::in(let.second, store->name, store->index)) {
+            reads_elsewhere(let.second, store->name, store->index)) {
             return std::nullopt;
         }
     }

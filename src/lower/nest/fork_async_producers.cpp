@@ -7,6 +7,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/walk/search.h"
 #include "ir/visitor.h"
 #include "lower/runtime_calls.h"
 #include "runtime/abi/threads.h"
@@ -210,25 +211,7 @@ private:
     }
 
     static bool is_stored(const Stmt &s, const std::string &name) {
-        class Finder : public Visitor {
-        public:
-            explicit Finder(const std::string &name) : name_(name) {
-            }
-            bool found = false;
-
-        private:
-            using Visitor::visit;
-            void visit(const Realize *op) override {
-                found = found || op->name == name_;
-                Visitor::visit(op);
-            }
-            void visit(const Provide *) override {
-            }
-            const std::string &name_;
-        };
-        Finder finder(name);
-        finder(s);
-        return finder.found;
+        return contains<Realize>(s, [&](const Realize *op) { return op->name == name; });
     }
 
     static bool is_read(const Stmt &s, const std::string &name) {
@@ -548,24 +531,18 @@ private:
 
     /// What the producer reads must be produced on its side, or before both.
     void check_needs(const std::string &func, const Stmt &body, const Stmt &producer) const {
-        class Produced : public GraphVisitor {
-        public:
+        const auto produced_in = [](const Stmt &s) {
             std::set<std::string> names;
-
-        private:
-            using GraphVisitor::visit;
-            void visit(const ProducerConsumer *p) override {
+            for_each<ProducerConsumer>(s, [&](const ProducerConsumer *p) {
                 if (p->is_producer) {
                     names.insert(p->name);
                 }
-                GraphVisitor::visit(p);
-            }
+            });
+            return names;
         };
-        Produced everywhere, here;
-        everywhere(body);
-        here(producer);
-        for (const std::string &name : everywhere.names) {
-            user_assert(here.names.count(name) || !uses_buffer(producer, name))
+        const std::set<std::string> everywhere = produced_in(body), here = produced_in(producer);
+        for (const std::string &name : everywhere) {
+            user_assert(here.count(name) || !uses_buffer(producer, name))
                 << "func " << func << " is async and needs " << name
                 << ", which is computed inside of the storage of " << func
                 << " but stored outside of it";

@@ -15,7 +15,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/extern_stage.h"
@@ -27,20 +27,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-/// The reduction variables that an expression mentions.
-class FindRVars : public GraphVisitor {
-public:
-    std::set<std::string> names;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        if (op->symbol && op->symbol->kind == SymbolKind::ReductionDomain) {
-            names.insert(op->name);
-        }
-    }
-};
 
 /// A let between two loops, or, without a name, a condition.
 struct Enclosing {
@@ -459,16 +445,19 @@ Expr qualify(const Expr &e, const Function &f, int stage) {
     if (!e.defined()) {
         return e;
     }
-    FindRVars own;
-    own(e);
-    own.names.insert(f.args().begin(), f.args().end());
+    std::set<std::string> own(f.args().begin(), f.args().end());
+    for_each<Variable>(e, [&](const Variable *op) {
+        if (op->symbol && op->symbol->kind == SymbolKind::ReductionDomain) {
+            own.insert(op->name);
+        }
+    });
     if (const auto &def = f.stage(stage)) {
         for (const ReductionVariable &rv : def->schedule.rvars) {
-            own.names.insert(rv.var);
+            own.insert(rv.var);
         }
     }
     std::map<std::string, Expr> qualified;
-    for (const std::string &name : own.names) {
+    for (const std::string &name : own) {
         qualified[name] = Variable::make(Int(32), names::loop(f.name(), stage, name));
     }
     return substitute(qualified, e);

@@ -15,7 +15,9 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/expand_lets.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/gpu/uniform.h"
 #include "lower/names.h"
 #include "lower/shared/shared_access.h"
 #include "pipeline/parameter.h"
@@ -42,13 +44,7 @@ struct Place {
 
     /// e in terms of threads, loops and what is outside of the kernel.
     Expr expand(const Expr &e) const {
-        std::map<std::string, Expr> replacements;
-        for (const std::string &name : free_variables(e)) {
-            if (const Expr *value = values.find(name)) {
-                replacements[name] = *value;
-            }
-        }
-        return replacements.empty() ? e : substitute(replacements, e);
+        return expand_lets(e, values);
     }
 
     ConstantInterval range_of(const Expr &e) const {
@@ -85,30 +81,6 @@ struct Place {
         }
         return result;
     }
-};
-
-/// True if all threads of the block find the same value.
-class IsUniform : public GraphVisitor {
-public:
-    IsUniform(const Expr &e, const Place &place) : place_(place) {
-        (*this)(place.expand(e));
-    }
-    bool yes = true;
-
-private:
-    using GraphVisitor::visit;
-    void visit(const Variable *op) override {
-        yes = yes && !place_.names.own.count(op->name);
-    }
-    void visit(const Load *op) override {
-        yes = yes && !place_.private_memory.contains(op->name);
-        GraphVisitor::visit(op);
-    }
-    void visit(const Call *op) override {
-        yes = yes && op->is_pure();
-        GraphVisitor::visit(op);
-    }
-    const Place &place_;
 };
 
 /// The accesses of one step.
@@ -288,7 +260,10 @@ public:
 
 private:
     bool is_uniform(const Expr &e) const {
-        return IsUniform(e, place_).yes;
+        return internal::is_uniform(
+            place_.expand(e),
+            [&](const std::string &name) { return place_.names.own.count(name) > 0; },
+            [&](const Load *load) { return !place_.private_memory.contains(load->name); });
     }
 
     /// True if something pending and something of the step need a barrier between them.

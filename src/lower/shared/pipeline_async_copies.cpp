@@ -18,6 +18,7 @@
 #include "lower/access/image_accesses.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shift_accesses.h"
+#include "lower/gpu/uniform.h"
 #include "lower/shared/shared_access.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
@@ -63,25 +64,12 @@ private:
 
     /// True if storage in GPUSharedAsync is made or filled in s.
     bool has_fill(const Stmt &s) const {
-        class Finder : public Visitor {
-            using Visitor::visit;
-            void visit(const Allocate *op) override {
-                found = found || op->memory_type == MemoryType::GPUSharedAsync;
-                Visitor::visit(op);
-            }
-            void visit(const ProducerConsumer *op) override {
-                found = found || (op->is_producer && spine.storage_of(op->name));
-                Visitor::visit(op);
-            }
-            const Spine &spine;
-
-        public:
-            explicit Finder(const Spine &spine) : spine(spine) {
-            }
-            bool found = false;
-        } finder(*this);
-        finder(s);
-        return finder.found;
+        return contains_node(s, [&](const Node *node) {
+            const Allocate *storage = node_as<Allocate>(node);
+            const ProducerConsumer *p = node_as<ProducerConsumer>(node);
+            return (storage && storage->memory_type == MemoryType::GPUSharedAsync) ||
+                   (p && p->is_producer && storage_of(p->name));
+        });
     }
 
     Stmt strip(const Stmt &s) {
@@ -431,12 +419,8 @@ private:
 
     /// False if threads of a block may find different values.
     bool is_uniform(const Expr &e) const {
-        if (contains_kind(e, NodeKind::Load)) {
-            return false;
-        }
-        const auto names = free_variables(e);
-        return std::none_of(names.begin(), names.end(),
-                            [&](const std::string &name) { return own_.contains(name); });
+        return internal::is_uniform(e,
+                                    [&](const std::string &name) { return own_.contains(name); });
     }
 
     template<typename F>

@@ -7,7 +7,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/storage/independent_values.h"
 #include "support/error.h"
@@ -19,16 +19,9 @@ using namespace internal;
 namespace {
 
 /// Whether some update inside of an Atomic needs a lock.
-class NeedsMutex : public Visitor {
-public:
-    bool found = false;
-
-private:
-    using Visitor::visit;
-    void visit(const Provide *op) override {
-        found = found || !has_independent_values(op);
-    }
-};
+bool needs_mutex(const Stmt &s) {
+    return contains<Provide>(s, [](const Provide *op) { return !has_independent_values(op); });
+}
 
 class AddMutexes : public Mutator {
 public:
@@ -54,9 +47,7 @@ private:
 
     Stmt visit(const Atomic *op) override {
         check_coordinates(op);
-        NeedsMutex needs;
-        needs(op->body);
-        if (parallel_ == 0 || !needs.found) {
+        if (parallel_ == 0 || !needs_mutex(op->body)) {
             return op;
         }
         user_assert(in_kernel_ == 0) << "an atomic update of " << op->producer_name
@@ -69,19 +60,13 @@ private:
 
     /// Where to store must be known before the element is locked.
     static void check_coordinates(const Atomic *op) {
-        class FindSelf : public Visitor {
-            using Visitor::visit;
-            void visit(const Provide *store) override {
-                for (const Expr &e : store->args) {
-                    user_assert(!uses_buffer(e, store->name))
-                        << "an update of " << store->name
-                        << " cannot be atomic: where it stores depends on " << store->name
-                        << " itself";
-                }
+        for_each<Provide>(op->body, [](const Provide *store) {
+            for (const Expr &e : store->args) {
+                user_assert(!uses_buffer(e, store->name))
+                    << "an update of " << store->name
+                    << " cannot be atomic: where it stores depends on " << store->name << " itself";
             }
-        };
-        FindSelf find;
-        find(op->body);
+        });
     }
 
     Stmt with_mutex(const std::string &func, const Stmt &body) {

@@ -10,6 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/expand_lets.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -147,24 +148,9 @@ private:
             return direct;
         }
         // Differences of lets may cancel.
-        const Expr expanded = simplify(expand(extent, 0));
+        const Expr expanded = simplify(expand_lets(extent, values_));
         const Expr bound = find_constant_bound(expanded, Direction::Upper, ranges_);
         return bound.defined() ? as_const_int(bound) : std::nullopt;
-    }
-
-    /// Lets replaced by their values, a few levels deep.
-    Expr expand(Expr e, int depth) const {
-        constexpr int max_depth = 8;
-        std::map<std::string, Expr> replacements;
-        for (const std::string &name : free_variables(e)) {
-            if (const Expr *value = values_.find(name)) {
-                replacements[name] = *value;
-            }
-        }
-        if (replacements.empty() || depth == max_depth) {
-            return e;
-        }
-        return expand(substitute(replacements, e), depth + 1);
     }
 
     const Target &target_;

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/handle_names.h"
 
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 
 namespace calotype {
 
 using namespace internal;
 
 std::unordered_set<std::string> handle_names(const Stmt &s) {
-    class HandleVariables : public GraphVisitor {
-    public:
-        std::unordered_set<std::string> names;
-
-    private:
-        using GraphVisitor::visit;
-        void visit(const Variable *op) override {
-            if (op->type.is_handle()) {
-                names.insert(op->name);
-            }
+    std::unordered_set<std::string> names;
+    internal::for_each<Variable>(s, [&](const Variable *op) {
+        if (op->type.is_handle()) {
+            names.insert(op->name);
         }
-    } handles;
-    handles(s);
-    return std::move(handles.names);
+    });
+    return names;
 }
 
 }  // namespace calotype

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ir/mutator.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/storage/independent_values.h"
 
 namespace calotype {
@@ -14,27 +14,10 @@ using namespace internal;
 namespace {
 
 /// True if the expression reads Func `name`.
-class ReadsFunc : public GraphVisitor {
-public:
-    static bool in(const Expr &e, const std::string &name) {
-        ReadsFunc finder(name);
-        finder(e);
-        return finder.found_;
-    }
-
-private:
-    explicit ReadsFunc(const std::string &name) : name_(name) {
-    }
-
-    using GraphVisitor::visit;
-    void visit(const Call *op) override {
-        found_ = found_ || (op->call_kind == CallKind::Func && op->name == name_);
-        GraphVisitor::visit(op);
-    }
-
-    const std::string &name_;
-    bool found_ = false;
-};
+bool reads_func(const Expr &e, const std::string &name) {
+    return contains<Call>(
+        e, [&](const Call *op) { return op->call_kind == CallKind::Func && op->name == name; });
+}
 
 class TupleSplitter : public GraphMutator {
 public:
@@ -119,7 +102,7 @@ private:
         // A value that is used after the first store must not see that store.
         auto evaluate_early = [&](const Expr &e, const std::string &what) {
             const Expr split = mutate(e);
-            if (!ReadsFunc::in(e, op->name)) {
+            if (!reads_func(e, op->name)) {
                 return split;
             }
             lets.emplace_back(ctx_.names.unique(what), split);

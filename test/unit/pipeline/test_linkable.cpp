@@ -6,8 +6,8 @@
 
 #include "harness/expect_error.h"
 #include "harness/linkable_files.h"
-#include "pipeline/linkable.h"
-#include "pipeline/linkable_image.h"
+#include "linkables/linkable.h"
+#include "linkables/linkable_image.h"
 #include "pipeline/linked_code.h"
 
 namespace calotype {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline/linkable_text.h"
+#include "linkables/linkable_text.h"
 
 #include <optional>
 #include <set>
 
-#include "pipeline/linkable_image.h"
+#include "linkables/linkable_image.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/text.h"

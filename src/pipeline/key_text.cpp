@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "driver/job_text.h"
+#include "pipeline/key_text.h"
 
 #include <concepts>
 #include <cstring>
@@ -10,18 +10,18 @@
 
 namespace calotype::internal {
 
-void JobText::put(std::string_view text) {
+void KeyText::put(std::string_view text) {
     text_ += std::to_string(text.size());
     text_ += ':';
     text_ += text;
 }
 
-void JobText::put(int64_t number) {
+void KeyText::put(int64_t number) {
     text_ += std::to_string(number);
     text_ += ' ';
 }
 
-void JobText::put(const Type &type) {
+void KeyText::put(const Type &type) {
     put(int64_t(type.code()));
     put(int64_t(type.bits()));
     put(int64_t(type.lanes()));
@@ -32,8 +32,8 @@ void JobText::put(const Type &type) {
 }
 
 // Writes each field of a node or of a part of a pipeline, whatever its type.
-struct JobText::FieldWriter {
-    JobText &out;
+struct KeyText::FieldWriter {
+    KeyText &out;
 
     void operator()(const Expr &e) {
         out.put(e);
@@ -114,7 +114,7 @@ struct JobText::FieldWriter {
     }
 };
 
-void JobText::put_node(const ExprNode *node) {
+void KeyText::put_node(const ExprNode *node) {
     put(int64_t(node->kind));
     put(node->type);
     dispatch(node, [&](const auto *op) {
@@ -130,7 +130,7 @@ void JobText::put_node(const ExprNode *node) {
     });
 }
 
-void JobText::put(const Expr &e) {
+void KeyText::put(const Expr &e) {
     if (!e.defined()) {
         text_ += "- ";
         return;
@@ -146,34 +146,34 @@ void JobText::put(const Expr &e) {
     text_ += ')';
 }
 
-void JobText::put(const Range &r) {
+void KeyText::put(const Range &r) {
     put(r.min);
     put(r.extent);
 }
 
 template<typename T>
-void JobText::put_all(const std::vector<T> &list) {
+void KeyText::put_all(const std::vector<T> &list) {
     put(int64_t(list.size()));
     for (const T &item : list) {
         put(item);
     }
 }
 
-void JobText::put_names(const std::vector<std::string> &names) {
+void KeyText::put_names(const std::vector<std::string> &names) {
     put(int64_t(names.size()));
     for (const std::string &name : names) {
         put(name);
     }
 }
 
-void JobText::put(const Argument &a) {
+void KeyText::put(const Argument &a) {
     put(a.name);
     put(int64_t(a.kind));
     put(int64_t(a.dimensions));
     put(a.type);
 }
 
-void JobText::put(const ArgumentEstimates &e) {
+void KeyText::put(const ArgumentEstimates &e) {
     put(e.scalar_def);
     put(e.scalar_min);
     put(e.scalar_max);
@@ -181,12 +181,12 @@ void JobText::put(const ArgumentEstimates &e) {
     put_all(e.buffer_estimates);
 }
 
-void JobText::put(const LoopLevel &level) {
+void KeyText::put(const LoopLevel &level) {
     put(level.to_string());
     put(level.defined() && !level.is_inlined() && !level.is_root() && level.is_rvar() ? 1 : 0);
 }
 
-void JobText::put(const Image &image, bool with_contents) {
+void KeyText::put(const Image &image, bool with_contents) {
     put(image->name);
     const calotype_buffer_t *b = image->buffer->raw();
     put(Type(b->type));
@@ -211,7 +211,7 @@ void JobText::put(const Image &image, bool with_contents) {
 }
 
 // Digests stand for the images, which may be large.
-void JobText::put(const Linkable &linkable) {
+void KeyText::put(const Linkable &linkable) {
     const LinkableData &d = linkable.data();
     for (const std::string &text : {d.name, d.setup, d.teardown, d.user}) {
         put(text);
@@ -234,12 +234,12 @@ void JobText::put(const Linkable &linkable) {
     }
 }
 
-void JobText::put(const LinkedFunction &signature) {
+void KeyText::put(const LinkedFunction &signature) {
     put(signature.result);
     put_all(signature.parameters);
 }
 
-void JobText::put_pipeline(const PipelineSource &source) {
+void KeyText::put_pipeline(const PipelineSource &source) {
     const Environment env = build_environment(source.outputs);
     const UsedParameters used = parameters_used(env, source.requirements);
     put(int64_t(source.outputs.size()));

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/linkable.h"
+#include "linkables/linkable.h"
 
 namespace calotype::internal {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// JobText: pipelines written down as text in which equal text means equal pipelines. For keys, not
+// KeyText: pipelines written down as text in which equal text means equal pipelines. For keys, not
 // for people.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace calotype::internal {
 /// Appends to a text. Every field is delimited, so that no two sequences of calls give the same
 /// text. Expressions are graphs: a node is written where it is first met and is a number from then
 /// on.
-class JobText {
+class KeyText {
 public:
     void put(std::string_view text);
     void put(const char *text) {

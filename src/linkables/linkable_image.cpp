@@ -3,7 +3,7 @@
 // What bytes hold is found from the bytes alone (content_of); the extension or `kind=` says what
 // they must hold. Files with a length of their own (ELF, fatbin, archive, wrapped bitcode) are
 // checked against it, so that a truncated one is found when the generator runs.
-#include "pipeline/linkable_image.h"
+#include "linkables/linkable_image.h"
 
 #include <algorithm>
 #include <cstring>

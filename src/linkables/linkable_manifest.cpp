@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pipeline/linkable_image.h"
-#include "pipeline/linkable_text.h"
+#include "linkables/linkable_image.h"
+#include "linkables/linkable_text.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/text.h"

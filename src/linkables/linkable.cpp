@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline/linkable.h"
+#include "linkables/linkable.h"
 
 #include <cctype>
 #include <filesystem>
 #include <sstream>
 
-#include "pipeline/linkable_image.h"
-#include "pipeline/linkable_text.h"
+#include "linkables/linkable_image.h"
+#include "linkables/linkable_text.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/hash.h"
