@@ -11,7 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "lower/access/known_lanes.h"
+#include "lower/gpu/access/known_lanes.h"
 #include "lower/loops/lanes.h"
 
 namespace calotype {

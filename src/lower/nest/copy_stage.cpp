@@ -2,7 +2,7 @@
 #include "lower/nest/copy_stage.h"
 
 #include "lower/checks/error_call.h"
-#include "lower/gpu/device_calls.h"
+#include "lower/gpu/host/device_calls.h"
 #include "support/error.h"
 
 namespace calotype {

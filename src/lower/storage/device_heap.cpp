@@ -6,7 +6,7 @@
 #include "ir/operators.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
-#include "lower/gpu/device_calls.h"
+#include "lower/gpu/host/device_calls.h"
 #include "lower/names.h"
 #include "support/error.h"
 

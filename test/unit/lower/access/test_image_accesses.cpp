@@ -3,7 +3,7 @@
 
 #include "ir/parser.h"
 #include "ir/printer.h"
-#include "lower/access/image_accesses.h"
+#include "lower/gpu/access/image_accesses.h"
 
 namespace calotype::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/parser.h"
-#include "lower/shared/shared_access.h"
+#include "lower/gpu/shared/shared_access.h"
 
 namespace calotype::internal {
 namespace {

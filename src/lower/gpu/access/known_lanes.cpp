@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/access/known_lanes.h"
+
+#include "arith/alignment_analysis.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/expr_nodes.h"
+#include "ir/operators.h"
+
+namespace calotype::internal {
+
+namespace {
+
+using Known = std::optional<KnownLanes>;
+
+int64_t floor_div(int64_t a, int64_t b) {
+    const int64_t q = a / b;
+    return a % b < 0 ? q - 1 : q;
+}
+
+/// The constant that all lanes are.
+std::optional<int64_t> same_constant(const Expr &e) {
+    const Broadcast *b = e.as<Broadcast>();
+    return as_const_int(b ? b->value : e);
+}
+
+Known sum(Known a, const Known &b, int sign) {
+    if (!a || !b) {
+        return std::nullopt;
+    }
+    a->base = sign > 0 ? a->base + b->base : a->base - b->base;
+    for (size_t i = 0; i < a->offsets.size(); i++) {
+        a->offsets[i] += sign * b->offsets[i];
+    }
+    return a;
+}
+
+Known product(Known a, const Expr &factor) {
+    const auto c = same_constant(factor);
+    if (!a || !c || *c > 1 << 16 || *c < -(1 << 16)) {
+        return std::nullopt;
+    }
+    a->base = a->base * int(*c);
+    for (int64_t &offset : a->offsets) {
+        offset *= *c;
+    }
+    return a;
+}
+
+/// Quotient or remainder, where the base is known modulo the divisor.
+Known divided(Known a, const Expr &divisor, bool remainder, const Scope<Alignment> &vars) {
+    const auto c = same_constant(divisor);
+    int64_t rest = 0;
+    if (!a || !c || *c <= 0 || *c > 1 << 16 || !reduce_modulo(a->base, *c, &rest, vars)) {
+        return std::nullopt;
+    }
+    a->base = remainder ? Expr(0) : (a->base - int(rest)) / int(*c);
+    for (int64_t &offset : a->offsets) {
+        const int64_t quotient = floor_div(offset + rest, *c);
+        offset = remainder ? offset + rest - quotient * *c : quotient;
+    }
+    return a;
+}
+
+Known lanes_of_ramp(const Ramp *op) {
+    const auto stride = as_const_int(op->stride);
+    if (!stride || op->base.type().is_vector() || *stride > 1 << 16 || *stride < -(1 << 16)) {
+        return std::nullopt;
+    }
+    KnownLanes result{op->base, {}};
+    for (int i = 0; i < op->lanes; i++) {
+        result.offsets.push_back(i * *stride);
+    }
+    return result;
+}
+
+Known lanes_of(const Expr &e, const Scope<Alignment> &vars) {
+    if (const Ramp *op = e.as<Ramp>()) {
+        return lanes_of_ramp(op);
+    } else if (const Broadcast *op = e.as<Broadcast>(); op && op->value.type().is_scalar()) {
+        return KnownLanes{op->value, std::vector<int64_t>(size_t(op->lanes))};
+    } else if (const Add *op = e.as<Add>()) {
+        return sum(lanes_of(op->a, vars), lanes_of(op->b, vars), 1);
+    } else if (const Sub *op = e.as<Sub>()) {
+        return sum(lanes_of(op->a, vars), lanes_of(op->b, vars), -1);
+    } else if (const Mul *op = e.as<Mul>()) {
+        return product(lanes_of(op->a, vars), op->b);
+    } else if (const Div *op = e.as<Div>()) {
+        return divided(lanes_of(op->a, vars), op->b, false, vars);
+    } else if (const Mod *op = e.as<Mod>()) {
+        return divided(lanes_of(op->a, vars), op->b, true, vars);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<KnownLanes> known_lanes(const Expr &index, const Scope<Alignment> &vars) {
+    Known result = index.type().element_of() == Int(32) && index.type().is_vector()
+                       ? lanes_of(index, vars)
+                       : std::nullopt;
+    if (result) {
+        result->base = simplify(result->base);
+    }
+    return result;
+}
+
+}  // namespace calotype::internal

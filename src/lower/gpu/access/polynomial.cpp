@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/access/polynomial.h"
+
+#include <algorithm>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/expr_nodes.h"
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr size_t max_terms = 64, max_factors = 16;
+
+using Known = std::map<std::string, Polynomial>;
+using Maybe = std::optional<Polynomial>;
+
+int64_t reduced(int64_t value) {
+    return value & (Polynomial::modulus - 1);
+}
+
+void add_to(Polynomial &sum, const Product &product, int64_t coefficient) {
+    if (product.empty()) {
+        sum.constant = reduced(sum.constant + coefficient);
+        return;
+    }
+    const auto it = sum.terms.emplace(product, 0).first;
+    it->second = reduced(it->second + coefficient);
+    if (it->second == 0) {
+        sum.terms.erase(it);
+    }
+}
+
+Maybe if_small(Polynomial p) {
+    return p.terms.size() <= max_terms ? Maybe(std::move(p)) : std::nullopt;
+}
+
+Maybe sum_of(const Maybe &a, const Maybe &b, int64_t factor) {
+    if (!a || !b) {
+        return std::nullopt;
+    }
+    Polynomial result = *a;
+    add_to(result, {}, factor * b->constant);
+    for (const auto &[product, coefficient] : b->terms) {
+        add_to(result, product, factor * coefficient);
+    }
+    return if_small(std::move(result));
+}
+
+/// The terms and, as the product of nothing, the constant.
+std::vector<std::pair<Product, int64_t>> parts_of(const Polynomial &p) {
+    std::vector<std::pair<Product, int64_t>> parts(p.terms.begin(), p.terms.end());
+    parts.emplace_back(Product(), p.constant);
+    return parts;
+}
+
+Maybe product_of(const Maybe &a, const Maybe &b) {
+    if (!a || !b) {
+        return std::nullopt;
+    }
+    Polynomial result;
+    for (const auto &[first, m] : parts_of(*a)) {
+        for (const auto &[second, n] : parts_of(*b)) {
+            Product both = first;
+            both.insert(both.end(), second.begin(), second.end());
+            if (both.size() > max_factors) {
+                return std::nullopt;
+            }
+            std::sort(both.begin(), both.end(), ExprDeepLess());
+            add_to(result, both, m * n);
+        }
+    }
+    return if_small(std::move(result));
+}
+
+}  // namespace
+
+bool ProductLess::operator()(const Product &a, const Product &b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), ExprDeepLess());
+}
+
+std::optional<Polynomial> polynomial_of(const Expr &e, const Known &known) {
+    if (const std::optional<int64_t> c = as_const_int(e)) {
+        Polynomial constant;
+        constant.constant = reduced(*c);
+        return constant;
+    }
+    if (const Add *op = e.as<Add>()) {
+        return sum_of(polynomial_of(op->a, known), polynomial_of(op->b, known), 1);
+    }
+    if (const Sub *op = e.as<Sub>()) {
+        return sum_of(polynomial_of(op->a, known), polynomial_of(op->b, known), -1);
+    }
+    if (const Mul *op = e.as<Mul>()) {
+        return product_of(polynomial_of(op->a, known), polynomial_of(op->b, known));
+    }
+    if (const Variable *op = e.as<Variable>()) {
+        const auto it = known.find(op->name);
+        if (it != known.end()) {
+            return it->second;
+        }
+    }
+    Polynomial itself;
+    itself.terms[{e}] = 1;
+    return itself;
+}
+
+}  // namespace calotype::internal

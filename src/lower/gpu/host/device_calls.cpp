@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/host/device_calls.h"
+
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "lower/buffer_header.h"
+#include "lower/checks/error_call.h"
+#include "lower/names.h"
+
+namespace calotype::internal {
+
+Expr header_of(const std::string &name) {
+    return Variable::make(header_type(), names::buffer(name));
+}
+
+Expr device_interface(const std::string &name, DeviceAPI api, const LowerContext &ctx) {
+    const bool is_image = api == DeviceAPI::OpenCL && ctx.is_texture(name);
+    return Call::make(Handle(),
+                      std::string("calotype_") + to_string(api) +
+                          (is_image ? "_image_device_interface" : "_device_interface"),
+                      {}, CallKind::PureExtern);
+}
+
+Stmt checked_call(const std::string &function, std::vector<Expr> args, LowerContext &ctx) {
+    args.insert(args.begin(), user_context());
+    const std::string name = ctx.names.unique(function + ".result");
+    const Expr result = names::var(name);
+    return LetStmt::make(name, Call::make(Int(32), function, std::move(args), CallKind::Extern),
+                         AssertStmt::make(result == 0, result));
+}
+
+Stmt copy_to_host(const std::string &name, LowerContext &ctx) {
+    return checked_call("calotype_copy_to_host", {header_of(name)}, ctx);
+}
+
+Stmt copy_to_device(const std::string &name, DeviceAPI api, LowerContext &ctx) {
+    return checked_call("calotype_copy_to_device",
+                        {header_of(name), device_interface(name, api, ctx)}, ctx);
+}
+
+Stmt device_malloc(const std::string &name, DeviceAPI api, LowerContext &ctx) {
+    return checked_call("calotype_device_malloc",
+                        {header_of(name), device_interface(name, api, ctx)}, ctx);
+}
+
+Stmt device_free_at_end(const std::string &name) {
+    return Evaluate::make(
+        Call::make(Int(32), Intrinsic::register_destructor,
+                   {StringImm::make("calotype_device_free_as_destructor"), header_of(name)}));
+}
+
+Stmt device_free(const std::string &name) {
+    return Evaluate::make(Call::make(Int(32), "calotype_device_free",
+                                     {user_context(), header_of(name)}, CallKind::Extern));
+}
+
+namespace {
+
+Stmt set_flag(Intrinsic flag, const std::string &name) {
+    return Evaluate::make(Call::make(Int(32), flag, {header_of(name), const_true()}));
+}
+
+}  // namespace
+
+Stmt set_host_dirty(const std::string &name) {
+    return set_flag(Intrinsic::buffer_set_host_dirty, name);
+}
+
+Stmt set_device_dirty(const std::string &name) {
+    return set_flag(Intrinsic::buffer_set_device_dirty, name);
+}
+
+}  // namespace calotype::internal

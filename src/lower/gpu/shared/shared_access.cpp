@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// With the indices p of thread t and q of thread t', the difference p - q is a sum of digits:
+//
+//     constant + sum of c_k * d_k,    |d_k| <= m_k
+//
+// where a digit is the difference t_x - t'_x of thread indices of equal coefficients, or of a loop
+// variable, or a term that only one of the two has. The threads meet where the sum is zero. They do
+// not if it is too far from zero to get there, or no multiple of what all c_k are; and they are the
+// same thread if each digit weighs more than all lesser ones together (then a sum of zero has only
+// zeros), and the digits of all dimensions of the block are there, be it of different strides.
+#include "lower/gpu/shared/shared_access.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "arith/bounds.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/printer.h"
+#include "ir/queries.h"
+#include "ir/visitor.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+namespace {
+
+using Part = LinearForm::Part;
+
+class BufferFinder : public GraphVisitor {
+public:
+    AccessedBuffers found;
+
+private:
+    using GraphVisitor::visit;
+    void visit(const Load *op) override {
+        found.read.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Store *op) override {
+        found.written.insert(op->name);
+        GraphVisitor::visit(op);
+    }
+    void visit(const Call *op) override {
+        const Variable *to =
+            op->is_intrinsic(Intrinsic::gpu_async_copy) ? op->args[0].as<Variable>() : nullptr;
+        const Variable *from = to ? op->args[2].as<Variable>() : nullptr;
+        if (to && from) {
+            found.written.insert(to->name);
+            found.read.insert(from->name);
+        }
+        if (op->is_intrinsic({Intrinsic::gpu_load_matrix, Intrinsic::gpu_warpgroup_multiply_add})) {
+            found.read.insert(op->args[0].as<Variable>()->name);
+        }
+        if (op->is_intrinsic(Intrinsic::gpu_warpgroup_multiply_add)) {
+            found.read.insert(op->args[2].as<Variable>()->name);
+        }
+        GraphVisitor::visit(op);
+    }
+};
+
+constexpr int64_t too_large = int64_t(1) << 40;
+
+class Linearizer {
+public:
+    Linearizer(const IndexNames &names, const std::function<bool(const std::string &)> &is_stride)
+        : names_(names), is_stride_(is_stride) {
+        form("");
+    }
+    LinearIndex index;
+
+    /// index += e * factor * stride
+    void add(const Expr &e, int64_t factor, const std::string &stride) {
+        if (std::abs(factor) > too_large) {
+            form(stride).other.push_back({1, {}});
+        } else if (const auto value = as_const_int(e); value && std::abs(*value) < too_large) {
+            form(stride).constant += factor * *value;
+        } else if (const Add *sum = e.as<Add>()) {
+            add(sum->a, factor, stride);
+            add(sum->b, factor, stride);
+        } else if (const Sub *difference = e.as<Sub>()) {
+            add(difference->a, factor, stride);
+            add(difference->b, -factor, stride);
+        } else if (const Mul *product = e.as<Mul>()) {
+            add_product(e, product, factor, stride);
+        } else {
+            add_term(form(stride), e, factor);
+        }
+    }
+
+private:
+    LinearForm &form(const std::string &stride) {
+        const auto known = index.find(stride);
+        if (known != index.end()) {
+            return known->second;
+        }
+        LinearForm &result = index[stride];
+        for (const auto &entry : names_.own) {
+            result.own[entry.first].range = entry.second;
+        }
+        return result;
+    }
+
+    bool is_stride(const Expr &e) const {
+        const Variable *v = e.as<Variable>();
+        return v && is_stride_(v->name);
+    }
+
+    void add_product(const Expr &e, const Mul *op, int64_t factor, const std::string &stride) {
+        if (const auto by = as_const_int(op->b)) {
+            add(op->a, std::abs(*by) < too_large ? factor * *by : too_large * 2, stride);
+        } else if (stride.empty() && is_stride(op->b)) {
+            add(op->a, factor, op->b.as<Variable>()->name);
+        } else if (stride.empty() && is_stride(op->a)) {
+            add(op->b, factor, op->a.as<Variable>()->name);
+        } else {
+            add_term(form(stride), e, factor);
+        }
+    }
+
+    void add_term(LinearForm &form, const Expr &e, int64_t factor) const {
+        if (const Variable *v = e.as<Variable>()) {
+            const auto own = names_.own.find(v->name);
+            if (own != names_.own.end()) {
+                form.own[v->name].coefficient += factor;
+                return;
+            }
+        }
+        Scope<Interval> ranges;
+        bool is_common = is_pure(e);
+        const std::vector<std::string> variables = free_variables(e);
+        for (const std::string &name : variables) {
+            const auto own = names_.own.find(name), common = names_.common.find(name);
+            is_common = is_common && own == names_.own.end();
+            if (own != names_.own.end()) {
+                ranges.push(name, make_interval(own->second, Int(32)));
+            } else if (common != names_.common.end()) {
+                ranges.push(name, make_interval(common->second, Int(32)));
+            }
+        }
+        const ConstantInterval range = constant_bounds(e, ranges);
+        if (!is_common) {
+            form.other.push_back({factor, range});
+            return;
+        }
+        const std::string text = to_string(e);
+        Part &part = form.common[text];
+        part.coefficient += factor;
+        part.range = range;
+        form.common_names[text] = variables;
+    }
+
+    const IndexNames &names_;
+    const std::function<bool(const std::string &)> &is_stride_;
+};
+
+/// c * d with d in a range.
+struct Digit {
+    int64_t weight = 0;  ///< |c|
+    int64_t low = 0, high = 0;
+    std::string thread;  ///< the difference of this index of threads
+};
+
+class Difference {
+public:
+    Difference(const LinearForm &p, const LinearForm &q, const std::set<std::string> &stale,
+               const std::map<std::string, int64_t> &threads)
+        : p_(p), q_(q), stale_(stale), threads_(threads) {
+        constant_ = p.constant - q.constant;
+        add_own();
+        add_common();
+        for (const Part &part : p.other) {
+            add_digit(part.coefficient, part.range.min, part.range.max);
+        }
+        for (const Part &part : q.other) {
+            add_digit(-part.coefficient, part.range.min, part.range.max);
+        }
+    }
+
+    bool is_never_zero() const {
+        if (!is_bounded_) {
+            return false;
+        }
+        int64_t low = constant_, high = constant_, step = 0;
+        for (const Digit &d : digits_) {
+            low += d.weight * d.low;
+            high += d.weight * d.high;
+            step = std::gcd(step, d.weight);
+        }
+        return low > 0 || high < 0 || (step > 0 && constant_ % step != 0);
+    }
+
+    /// The dimensions in which a difference of zero means one thread.
+    std::set<std::string> decided_threads() const {
+        std::set<std::string> result = one_thread_;
+        if (!is_bounded_ || constant_ != 0) {
+            return result;
+        }
+        std::map<int64_t, std::vector<const Digit *>> by_weight;
+        for (const Digit &d : digits_) {
+            by_weight[d.weight].push_back(&d);
+        }
+        int64_t lesser = 0;
+        std::set<std::string> found;
+        for (const auto &entry : by_weight) {
+            if (entry.first <= lesser) {
+                return result;
+            }
+            for (const Digit *d : entry.second) {
+                if (!d->thread.empty() && entry.second.size() == 1) {
+                    found.insert(d->thread);
+                }
+                lesser += d->weight * std::max(std::abs(d->low), std::abs(d->high));
+            }
+        }
+        result.insert(found.begin(), found.end());
+        return result;
+    }
+
+private:
+    static const Part *find(const std::map<std::string, Part> &parts, const std::string &name) {
+        const auto it = parts.find(name);
+        return it == parts.end() ? nullptr : &it->second;
+    }
+
+    void add_digit(int64_t c, const std::optional<int64_t> &low, const std::optional<int64_t> &high,
+                   const std::string &thread = "") {
+        if (c == 0) {
+            return;
+        }
+        if (!low || !high || std::abs(*low) > too_large || std::abs(*high) > too_large ||
+            std::abs(c) > too_large) {
+            is_bounded_ = false;
+            return;
+        }
+        const bool negative = c < 0;
+        digits_.push_back(
+            {std::abs(c), negative ? -*high : *low, negative ? -*low : *high, thread});
+    }
+
+    static std::optional<int64_t> minus(const std::optional<int64_t> &a,
+                                        const std::optional<int64_t> &b) {
+        return a && b ? std::optional<int64_t>(*a - *b) : std::nullopt;
+    }
+
+    static std::set<std::string> names_of(const std::map<std::string, Part> &a,
+                                          const std::map<std::string, Part> &b) {
+        std::set<std::string> names;
+        for (const auto *parts : {&a, &b}) {
+            for (const auto &entry : *parts) {
+                names.insert(entry.first);
+            }
+        }
+        return names;
+    }
+
+    void add_own() {
+        for (const std::string &name : names_of(p_.own, q_.own)) {
+            add_own(name, find(p_.own, name), find(q_.own, name));
+        }
+    }
+
+    void add_own(const std::string &name, const Part *p, const Part *q) {
+        const bool is_thread = threads_.count(name) > 0;
+        if (!p || !q || p->coefficient != q->coefficient) {
+            if (p) {
+                add_digit(p->coefficient, p->range.min, p->range.max);
+            }
+            if (q) {
+                add_digit(-q->coefficient, q->range.min, q->range.max);
+            }
+            return;
+        }
+        const auto low = minus(p->range.min, q->range.max);
+        const auto high = minus(p->range.max, q->range.min);
+        if (is_thread && low == 0 && high == 0) {
+            one_thread_.insert(name);
+        }
+        add_digit(p->coefficient, low, high, is_thread ? name : "");
+    }
+
+    bool is_stale(const std::string &text) const {
+        for (const LinearForm *form : {&p_, &q_}) {
+            const auto names = form->common_names.find(text);
+            if (names == form->common_names.end()) {
+                continue;
+            }
+            for (const std::string &name : names->second) {
+                if (stale_.count(name)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    void add_common() {
+        for (const std::string &text : names_of(p_.common, q_.common)) {
+            const Part *a = find(p_.common, text), *b = find(q_.common, text);
+            const int64_t p = a ? a->coefficient : 0, q = b ? b->coefficient : 0;
+            const ConstantInterval range = (a ? a : b)->range;
+            if (!is_stale(text)) {
+                add_digit(p - q, range.min, range.max);
+            } else if (p == q) {
+                add_digit(p, minus(range.min, range.max), minus(range.max, range.min));
+            } else {
+                add_digit(p, range.min, range.max);
+                add_digit(-q, range.min, range.max);
+            }
+        }
+    }
+
+    const LinearForm &p_, &q_;
+    const std::set<std::string> &stale_;
+    const std::map<std::string, int64_t> &threads_;
+    int64_t constant_ = 0;
+    std::vector<Digit> digits_;
+    bool is_bounded_ = true;
+    std::set<std::string> one_thread_;
+};
+
+}  // namespace
+
+LinearIndex linear_index(const Expr &e, const IndexNames &names,
+                         const std::function<bool(const std::string &)> &is_stride) {
+    Linearizer linearizer(names, is_stride);
+    linearizer.add(simplify(e), 1, "");
+    return std::move(linearizer.index);
+}
+
+AccessedBuffers accessed_buffers(const Stmt &s) {
+    BufferFinder finder;
+    finder(s);
+    return std::move(finder.found);
+}
+
+bool may_meet(const SharedAccess &a, const SharedAccess &b,
+              const std::map<std::string, int64_t> &threads) {
+    std::set<std::string> stale = a.stale, strides;
+    stale.insert(b.stale.begin(), b.stale.end());
+    for (const LinearIndex *index : {&a.index, &b.index}) {
+        for (const auto &entry : *index) {
+            strides.insert(entry.first);
+        }
+    }
+    std::set<std::string> decided;
+    const LinearForm none;
+    for (const std::string &stride : strides) {
+        const auto p = a.index.find(stride), q = b.index.find(stride);
+        const Difference difference(p == a.index.end() ? none : p->second,
+                                    q == b.index.end() ? none : q->second, stale, threads);
+        if (difference.is_never_zero()) {
+            return false;
+        }
+        decided.merge(difference.decided_threads());
+    }
+    for (const auto &thread : threads) {
+        if (thread.second != 1 && !decided.count(thread.first)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace calotype::internal

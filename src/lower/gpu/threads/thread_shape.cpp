@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lower/gpu/threads/thread_shape.h"
+
+#include <algorithm>
+
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "lower/gpu/host/guarded_tails.h"
+#include "support/error.h"
+
+namespace calotype::internal {
+
+namespace {
+
+class ShapeFinder : public Visitor {
+public:
+    ShapeFinder(const InnerRanges &outside, const LowerContext &ctx) : ranges_(outside), ctx_(ctx) {
+    }
+    using Visitor::operator();
+    void operator()(const Stmt &s) override {
+        if (!s.defined()) {
+            return;
+        }
+        const int before = loops_;
+        Visitor::operator()(s);
+        if (loops_ > before) {
+            shape.with_threads.insert(s.get());
+        }
+    }
+    void operator()(const Expr &) override {
+    }
+    ThreadShape shape;
+
+private:
+    using Visitor::visit;
+
+    void visit(const LetStmt *op) override {
+        const InnerRanges::Binding bind(ranges_, op);
+        (*this)(op->body);
+    }
+
+    void visit(const For *op) override {
+        const Interval extent = ranges_.of(op->extent);
+        const InnerRanges::Binding bind(ranges_, op);
+        if (!is_thread_loop(op)) {
+            (*this)(op->body);
+            return;
+        }
+        loops_++;
+        const int around = std::exchange(depth_, 0);
+        (*this)(op->body);
+        const int dim = depth_;
+        depth_ = std::max(around, dim + 1);
+        user_assert(dim < max_gpu_dims)
+            << "thread loop " << op->name << " has three thread loops inside: a block of threads "
+            << "has at most three dimensions";
+        user_assert(extent.has_upper_bound())
+            << "the extent of thread loop " << op->name << ", " << op->extent
+            << ", has no bound outside of the kernel";
+        check_lanes(op, extent);
+        check_extent(op, extent, dim);
+        shape.dim[op] = dim;
+        shape.dims = std::max(shape.dims, dim + 1);
+        Expr &size = shape.size[size_t(dim)];
+        size = simplify(size.defined() ? max(size, extent.max) : extent.max);
+    }
+
+    void check_lanes(const For *op, const Interval &extent) const {
+        const auto lanes = as_const_int(extent.max);
+        user_assert(op->for_type != ForType::GPULane || (lanes && *lanes <= warp_size))
+            << "lane loop " << op->name << " has extent " << extent.max
+            << ", must be a constant of at most " << warp_size
+            << (lanes ? "" : hint_of_loop(op->name));
+    }
+
+    std::string hint_of_loop(const std::string &loop) const {
+        const auto info = ctx_.loops.find(loop);
+        const auto f = info == ctx_.loops.end() ? ctx_.env.end() : ctx_.env.find(info->second.func);
+        return hint_at_guarded_tail(f == ctx_.env.end() ? nullptr : &f->second, ctx_);
+    }
+
+    static void check_extent(const For *op, const Interval &extent, int dim) {
+        const auto threads = as_const_int(extent.max);
+        const int64_t most = max_cuda_block_size[size_t(dim)];
+        user_assert(op->device_api != DeviceAPI::CUDA || !threads || *threads <= most)
+            << "thread loop " << op->name << " has extent " << *threads << ", but a block has at "
+            << "most " << most << " threads in dimension "
+            << "xyz"[dim];
+    }
+
+    InnerRanges ranges_;
+    const LowerContext &ctx_;
+    int loops_ = 0;  ///< thread loops met
+    int depth_ = 0;  ///< thread loops inside of each other, below this place
+};
+
+}  // namespace
+
+ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
+                              const std::string &kernel, const LowerContext &ctx) {
+    ShapeFinder finder(outside, ctx);
+    finder(body);
+    ThreadShape &shape = finder.shape;
+    int64_t threads = 1;
+    for (Expr &size : shape.size) {
+        size = size.defined() ? size : Expr(1);
+        threads *= std::clamp<int64_t>(as_const_int(size).value_or(1), 1, max_block_threads + 1);
+    }
+    user_assert(threads <= max_block_threads)
+        << "the kernel of " << kernel << " has blocks of " << shape.size[0] << " x "
+        << shape.size[1] << " x " << shape.size[2] << " threads, more than " << max_block_threads;
+    return std::move(finder.shape);
+}
+
+}  // namespace calotype::internal
