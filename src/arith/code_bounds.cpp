@@ -157,7 +157,7 @@ void CodeBounds::begin_let(const std::string &name, const Expr &value) {
     if (d.movable) {
         d.directions = directions_of(d.value);
     }
-    begin(name, names_.keep_small(close_bounds(d.value)));
+    begin(name, names_.keep_small(correlated_bounds(d.value)));
     d.name = ambiguous_.count(name) ? renames_.get(name) : name;
     definition_index_[d.name] = definitions_.size();
     definitions_.push_back(std::move(d));
@@ -181,7 +181,7 @@ bool CodeBounds::assume_all(const Expr &condition, bool holds, std::vector<std::
 
 /// Take one condition for true. False if it cannot be.
 bool CodeBounds::assume(const Expr &c, std::vector<std::string> *narrowed) {
-    const Interval value = plain_bounds(c);
+    const Interval value = uncorrelated_bounds(c);
     if (is_const_zero(value.max)) {
         return false;
     }
@@ -229,7 +229,7 @@ void CodeBounds::recompute_lets(std::set<std::string> changed, std::vector<std::
         if (!affected) {
             continue;
         }
-        const Interval i = close_bounds(d.value), before = scope_.get(d.name);
+        const Interval i = correlated_bounds(d.value), before = scope_.get(d.name);
         if (i.same_as(before)) {
             continue;
         }
@@ -318,7 +318,7 @@ Expr CodeBounds::expand_lets(const Expr &e, bool *cancelled, Expansion how) cons
     return result;
 }
 
-Interval CodeBounds::plain_bounds(const Expr &e) {
+Interval CodeBounds::uncorrelated_bounds(const Expr &e) {
     if (!engine_) {
         engine_ = std::make_unique<BoundsEngine>(scope_, funcs_, false, names_);
     }
@@ -327,7 +327,7 @@ Interval CodeBounds::plain_bounds(const Expr &e) {
 
 /// All that moves e is one let that a condition limits: what cancels in its value is in its
 /// interval already, and what the condition says is not in its value.
-bool CodeBounds::is_of_one_limited_let(const Expr &e) const {
+bool CodeBounds::depends_only_on_limited_let(const Expr &e) const {
     const std::string *only = nullptr;
     const std::vector<std::string> names = free_variables(e);
     for (const std::string &name : names) {
@@ -343,9 +343,10 @@ bool CodeBounds::is_of_one_limited_let(const Expr &e) const {
     return only;
 }
 
-Interval CodeBounds::close_bounds(const Expr &e) {
-    const Interval plain = plain_bounds(e);
-    if (plain.is_single_point() || !is_index(e) || !may_cancel(e) || is_of_one_limited_let(e)) {
+Interval CodeBounds::correlated_bounds(const Expr &e) {
+    const Interval plain = uncorrelated_bounds(e);
+    if (plain.is_single_point() || !is_index(e) || !may_cancel(e) ||
+        depends_only_on_limited_let(e)) {
         return plain;
     }
     const auto by_expansion = [&](Expansion how, const Interval &known) {
@@ -360,7 +361,7 @@ Interval CodeBounds::close_bounds(const Expr &e) {
 }
 
 Interval CodeBounds::bounds(const Expr &e) {
-    return close_bounds(renamed(e));
+    return correlated_bounds(renamed(e));
 }
 
 }  // namespace calotype::internal

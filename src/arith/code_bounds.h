@@ -111,9 +111,9 @@ private:
     Directions directions_of(const Expr &e) const;
     bool may_cancel(const Expr &e) const;
     Expr expand_lets(const Expr &e, bool *cancelled, Expansion how = Expansion::Full) const;
-    Interval plain_bounds(const Expr &e);
-    bool is_of_one_limited_let(const Expr &e) const;
-    Interval close_bounds(const Expr &e);
+    Interval uncorrelated_bounds(const Expr &e);
+    bool depends_only_on_limited_let(const Expr &e) const;
+    Interval correlated_bounds(const Expr &e);
 
     const FuncValueBounds &funcs_;
     Scope<Interval> scope_;

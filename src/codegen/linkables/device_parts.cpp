@@ -14,6 +14,7 @@
 #include "codegen/linkables/choice.h"
 #include "codegen/nvptx/cubin.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Error.h"
 
@@ -119,46 +120,29 @@ void add_object(const std::string &bytes, uint64_t at, uint64_t end,
     }
 }
 
-/// Each member has a header of 60 bytes with its size in digits, and begins at an even place. Calls
-/// f(begin, end) of each; false if the last ends behind the file.
+/// Calls f(begin, end) of each member; false if the archive is not whole.
 template<typename F>
-bool for_each_member(const std::string &archive, const F &f) {
-    if (archive.compare(0, 8, "!<arch>\n") != 0) {
+bool for_each_member(const std::string &bytes, const F &f) {
+    auto archive = llvm::object::Archive::create(llvm::MemoryBufferRef(bytes, ""));
+    if (!archive) {
+        llvm::consumeError(archive.takeError());
         return false;
     }
-    for (size_t at = 8; at < archive.size();) {
-        if (archive.size() - at < 60) {
-            return false;
+    bool is_whole = true;
+    llvm::Error error = llvm::Error::success();
+    for (const auto &member : (*archive)->children(error)) {
+        llvm::Expected<llvm::StringRef> content = member.getBuffer();
+        is_whole = is_whole && bool(content);
+        if (!content) {
+            llvm::consumeError(content.takeError());
+            continue;
         }
-        const uint64_t size = std::strtoull(archive.substr(at + 48, 10).c_str(), nullptr, 10);
-        at += 60;
-        if (size > archive.size() - at) {
-            return false;
-        }
-        f(at, at + size);
-        at += size + size % 2;
+        const size_t begin = size_t(content->data() - bytes.data());
+        f(begin, begin + content->size());
     }
-    return true;
-}
-
-bool is_elf_cut_off(const std::string &elf) {
-    constexpr uint64_t no_bits = 8, row = 64;
-    const uint64_t size = elf.size();
-    if (size < 64 || elf.compare(0, 4, "\177ELF") != 0) {
-        return true;
-    }
-    const uint64_t sections = number_at(elf, 40, 8), count = number_at(elf, 60, 2);
-    if (sections > size || count * row > size - sections) {
-        return true;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t at = sections + i * row;
-        const uint64_t offset = number_at(elf, at + 24, 8), bytes = number_at(elf, at + 32, 8);
-        if (number_at(elf, at + 4, 4) != no_bits && (offset > size || bytes > size - offset)) {
-            return true;
-        }
-    }
-    return false;
+    is_whole = is_whole && !error;
+    llvm::consumeError(std::move(error));
+    return is_whole;
 }
 
 std::optional<std::string> unpack_zstd(const std::string &packed, uint64_t unpacked_size) {
@@ -290,7 +274,7 @@ bool is_cut_off(const LinkableImage &image) {
     switch (image.kind) {
     case CALOTYPE_CUBIN:
     case CALOTYPE_OBJECT:
-        return is_elf_cut_off(bytes);
+        return !is_whole_elf(bytes);
     case CALOTYPE_ARCHIVE:
         return !for_each_member(bytes, [](size_t, size_t) {});
     case CALOTYPE_FATBIN:

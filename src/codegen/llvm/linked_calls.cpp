@@ -210,7 +210,7 @@ Value *FunctionEmitter::emit_linked_call(const Call *op, const LinkedFunction &s
 // linked_symbol("name"): where a variable of a linkable is.
 Value *emit_linked_symbol(FunctionEmitter &f, const Call *op) {
     const auto *name = op->args[0].as<StringImm>();
-    internal_assert(name) << "linked_symbol of what is no name";
+    internal_assert(name) << "linked_symbol needs a name";
     llvm::Module &module = f.module().llvm();
     llvm::GlobalValue *symbol = module.getNamedValue(name->value);
     if (!symbol) {

@@ -338,7 +338,7 @@ void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) 
     }
 }
 
-// Shows which results hang on the last bit of a float.
+// Clears the last bit of a float, which exposes results that depend on it.
 Value *FunctionEmitter::without_last_bit(Value *v, Type t) {
     llvm::Type *bits = type(t.with_code(Type::UInt));
     Value *cleared = b_.CreateAnd(b_.CreateBitCast(v, bits), int_constant(bits, -2));

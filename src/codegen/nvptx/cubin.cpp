@@ -8,9 +8,13 @@
 #include "codegen/nvptx/cubin.h"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <optional>
 #include <sstream>
+
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/BinaryFormat/Magic.h"
+#include "llvm/Object/ELF.h"
+#include "llvm/Support/Endian.h"
 
 namespace calotype::internal {
 
@@ -20,80 +24,64 @@ constexpr uint8_t sized_format = 4;
 constexpr uint8_t frame_size_attribute = 0x11;
 constexpr uint8_t register_count_attribute = 0x2f;
 
-/// Bytes of a file, read only where they are.
-class Bytes {
-public:
-    explicit Bytes(const std::string &bytes) : bytes_(bytes) {
-    }
-    uint64_t size() const {
-        return bytes_.size();
-    }
-    /// The value at the place, or 0 beyond the end.
-    template<typename T>
-    T at(uint64_t offset) const {
-        T value = 0;
-        if (offset <= bytes_.size() && sizeof(T) <= bytes_.size() - offset) {
-            std::memcpy(&value, bytes_.data() + offset, sizeof(T));
-        }
-        return value;
-    }
-    /// The text up to the next zero.
-    std::string text(uint64_t offset) const {
-        if (offset >= bytes_.size()) {
-            return "";
-        }
-        return bytes_.substr(offset, bytes_.find('\0', offset) - offset);
-    }
+using Elf = llvm::object::ELFFile<llvm::object::ELF64LE>;
 
-private:
-    const std::string &bytes_;
-};
-
-std::vector<ElfSection> read_sections(const Bytes &file) {
-    std::vector<ElfSection> sections;
-    if (file.at<uint32_t>(0) != 0x464c457f || file.at<uint8_t>(4) != 2) {
-        return sections;
+/// The value, or `none` of what is not as it should be.
+template<typename T>
+T value_or(llvm::Expected<T> value, T none) {
+    if (value) {
+        return *value;
     }
-    uint64_t table = file.at<uint64_t>(0x28);
-    uint64_t entry = file.at<uint16_t>(0x3a), count = file.at<uint16_t>(0x3c);
-    uint64_t names = file.at<uint64_t>(table + file.at<uint16_t>(0x3e) * entry + 0x18);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t header = table + i * entry;
-        const uint64_t offset = std::min(file.at<uint64_t>(header + 0x18), file.size());
-        const uint64_t memory = file.at<uint64_t>(header + 0x20);
-        sections.push_back({file.text(names + file.at<uint32_t>(header)), offset,
-                            std::min(memory, file.size() - offset),
-                            file.at<uint32_t>(header + 0x28), memory});
-    }
-    return sections;
+    llvm::consumeError(value.takeError());
+    return none;
 }
 
-const ElfSection *find(const std::vector<ElfSection> &sections, const std::string &name) {
-    for (const ElfSection &s : sections) {
-        if (s.name == name) {
-            return &s;
+std::optional<Elf> open_elf(const std::string &bytes) {
+    const llvm::file_magic kind = llvm::identify_magic(bytes);
+    const bool is_elf = kind >= llvm::file_magic::elf && kind <= llvm::file_magic::elf_core;
+    if (!is_elf || bytes[4] != llvm::ELF::ELFCLASS64 || bytes[5] != llvm::ELF::ELFDATA2LSB) {
+        return std::nullopt;
+    }
+    llvm::Expected<Elf> file = Elf::create(bytes);
+    if (!file) {
+        llvm::consumeError(file.takeError());
+        return std::nullopt;
+    }
+    return *file;
+}
+
+Elf::Elf_Shdr_Range sections_of(const Elf &file) {
+    return value_or(file.sections(), Elf::Elf_Shdr_Range());
+}
+
+std::string name_of(const Elf &file, const Elf::Elf_Shdr &section) {
+    return value_or(file.getSectionName(section), llvm::StringRef()).str();
+}
+
+const Elf::Elf_Shdr *find(const Elf &file, const std::string &name) {
+    for (const Elf::Elf_Shdr &section : sections_of(file)) {
+        if (name_of(file, section) == name) {
+            return &section;
         }
     }
     return nullptr;
 }
 
 /// By their index.
-std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<ElfSection> &sections) {
+std::vector<CubinSymbol> read_symbols(const Elf &file) {
     std::vector<CubinSymbol> symbols;
-    const ElfSection *table = find(sections, ".symtab");
-    if (!table || table->link >= sections.size()) {
+    const Elf::Elf_Shdr *table = find(file, ".symtab");
+    if (!table) {
         return symbols;
     }
-    constexpr uint64_t symbol_bytes = 24;
-    for (uint64_t at = 0; at + symbol_bytes <= table->size; at += symbol_bytes) {
-        const uint64_t row = table->offset + at;
-        const uint8_t info = file.at<uint8_t>(row + 4);
+    const llvm::StringRef names = value_or(file.getStringTableForSymtab(*table), llvm::StringRef());
+    for (const Elf::Elf_Sym &row : value_or(file.symbols(table), Elf::Elf_Sym_Range())) {
         CubinSymbol symbol;
-        symbol.name = file.text(sections[table->link].offset + file.at<uint32_t>(row));
-        symbol.is_global = info >> 4 != 0;
-        symbol.is_weak = info >> 4 == 2;
-        symbol.is_function = (info & 15) == 2;
-        symbol.is_defined = file.at<uint16_t>(row + 6) != 0;
+        symbol.name = value_or(row.getName(names), llvm::StringRef()).str();
+        symbol.is_global = row.getBinding() != llvm::ELF::STB_LOCAL;
+        symbol.is_weak = row.getBinding() == llvm::ELF::STB_WEAK;
+        symbol.is_function = row.getType() == llvm::ELF::STT_FUNC;
+        symbol.is_defined = row.st_shndx != llvm::ELF::SHN_UNDEF;
         symbols.push_back(symbol);
     }
     return symbols;
@@ -101,15 +89,17 @@ std::vector<CubinSymbol> read_symbols(const Bytes &file, const std::vector<ElfSe
 
 /// Calls f(attribute, symbol, value) for records that are such pairs.
 template<typename F>
-void for_each_pair(const Bytes &file, const ElfSection &info, const F &f) {
-    uint64_t at = info.offset, end = info.offset + info.size;
-    while (at + 4 <= end) {
-        uint8_t format = file.at<uint8_t>(at), attribute = file.at<uint8_t>(at + 1);
-        uint16_t size = file.at<uint16_t>(at + 2);
-        if (format == sized_format && size == 8) {
-            f(attribute, file.at<uint32_t>(at + 4), file.at<uint32_t>(at + 8));
+void for_each_pair(llvm::ArrayRef<uint8_t> info, const F &f) {
+    using namespace llvm::support::endian;
+    while (info.size() >= 4) {
+        const size_t size = info[0] == sized_format ? 4 + read16le(&info[2]) : 4;
+        if (size > info.size()) {
+            return;
         }
-        at += 4 + (format == sized_format ? size : 0);
+        if (size == 12) {
+            f(info[1], read32le(&info[4]), read32le(&info[8]));
+        }
+        info = info.drop_front(size);
     }
 }
 
@@ -125,11 +115,14 @@ KernelFacts *find(std::vector<KernelFacts> &facts, const std::string &kernel) {
 }  // namespace
 
 void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts) {
-    Bytes file(cubin);
-    std::vector<ElfSection> sections = read_sections(file);
-    std::vector<CubinSymbol> symbols = read_symbols(file, sections);
-    if (const ElfSection *info = find(sections, ".nv.info")) {
-        for_each_pair(file, *info, [&](uint8_t attribute, uint32_t symbol, uint32_t value) {
+    const std::optional<Elf> file = open_elf(cubin);
+    if (!file) {
+        return;
+    }
+    const std::vector<CubinSymbol> symbols = read_symbols(*file);
+    if (const Elf::Elf_Shdr *info = find(*file, ".nv.info")) {
+        const auto records = value_or(file->getSectionContents(*info), llvm::ArrayRef<uint8_t>());
+        for_each_pair(records, [&](uint8_t attribute, uint32_t symbol, uint32_t value) {
             KernelFacts *f = symbol < symbols.size() ? find(facts, symbols[symbol].name) : nullptr;
             if (f && attribute == register_count_attribute) {
                 f->registers = int(value);
@@ -139,32 +132,60 @@ void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts)
         });
     }
     for (KernelFacts &f : facts) {
-        const ElfSection *shared = find(sections, ".nv.shared." + f.kernel);
+        const Elf::Elf_Shdr *shared = find(*file, ".nv.shared." + f.kernel);
         if (f.registers >= 0) {
-            f.static_shared_bytes = shared ? int(shared->memory) : 0;
+            f.static_shared_bytes = shared ? int(shared->sh_size) : 0;
         }
     }
 }
 
 std::vector<ElfSection> read_elf_sections(const std::string &elf) {
-    return read_sections(Bytes(elf));
+    std::vector<ElfSection> sections;
+    const std::optional<Elf> file = open_elf(elf);
+    if (!file) {
+        return sections;
+    }
+    for (const Elf::Elf_Shdr &section : sections_of(*file)) {
+        const uint64_t offset = std::min<uint64_t>(section.sh_offset, elf.size());
+        const uint64_t size = std::min<uint64_t>(section.sh_size, elf.size() - offset);
+        sections.push_back({name_of(*file, section), offset, size, section.sh_size});
+    }
+    return sections;
+}
+
+bool is_whole_elf(const std::string &elf) {
+    const std::optional<Elf> file = open_elf(elf);
+    if (!file) {
+        return false;
+    }
+    const auto is_there = [](auto part) {
+        const bool there = bool(part);
+        llvm::consumeError(part.takeError());
+        return there;
+    };
+    const auto sections = sections_of(*file);
+    return is_there(file->sections()) &&
+           std::all_of(sections.begin(), sections.end(), [&](const Elf::Elf_Shdr &section) {
+               return section.sh_type == llvm::ELF::SHT_NOBITS ||
+                      is_there(file->getSectionContents(section));
+           });
 }
 
 std::vector<CubinSymbol> read_cubin_symbols(const std::string &cubin) {
-    Bytes file(cubin);
-    return read_symbols(file, read_sections(file));
+    const std::optional<Elf> file = open_elf(cubin);
+    return file ? read_symbols(*file) : std::vector<CubinSymbol>();
 }
 
 // The flags hold it, in the lowest byte or, in newer files, in the second.
 int cubin_architecture(const std::string &cubin) {
-    constexpr uint16_t machine_cuda = 190;
     constexpr uint8_t newer_abi = 8;
-    Bytes file(cubin);
-    if (file.at<uint32_t>(0) != 0x464c457f || file.at<uint16_t>(0x12) != machine_cuda) {
+    const std::optional<Elf> file = open_elf(cubin);
+    if (!file || file->getHeader().e_machine != llvm::ELF::EM_CUDA) {
         return 0;
     }
-    const uint32_t flags = file.at<uint32_t>(0x30);
-    return int(file.at<uint8_t>(8) >= newer_abi ? flags >> 8 & 0xff : flags & 0xff);
+    const uint32_t flags = file->getHeader().e_flags;
+    const uint8_t abi = file->getHeader().e_ident[llvm::ELF::EI_ABIVERSION];
+    return int(abi >= newer_abi ? flags >> 8 & 0xff : flags & 0xff);
 }
 
 void read_log_facts(const std::string &log, std::vector<KernelFacts> &facts) {

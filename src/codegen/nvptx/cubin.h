@@ -17,11 +17,13 @@ void read_cubin_facts(const std::string &cubin, std::vector<KernelFacts> &facts)
 struct ElfSection {
     std::string name;
     uint64_t offset = 0, size = 0;  ///< within the file
-    uint32_t link = 0;
-    uint64_t memory = 0;  ///< bytes where it is loaded: all of them where the file has none
+    uint64_t memory = 0;            ///< bytes where it is loaded: more where the file has none
 };
 /// Of any 64-bit ELF file; none of what is no such file.
 std::vector<ElfSection> read_elf_sections(const std::string &elf);
+
+/// True if it is one, and all of its sections are there.
+bool is_whole_elf(const std::string &elf);
 
 /// A row of the symbol table.
 struct CubinSymbol {

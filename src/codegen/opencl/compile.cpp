@@ -40,12 +40,12 @@ std::string source_of(const LinkableData &linkable, std::vector<UsedImage> &used
 /// Text that stands in front of the kernels.
 std::string link_sources(const DeviceModule &module, DeviceCode &code) {
     user_assert(!module.linked.needs_device_runtime)
-        << "module " << module.name << " uses the device runtime (nrt), which OpenCL has not";
+        << "module " << module.name << " uses the device runtime (nrt), which OpenCL does not have";
     std::string text;
     std::vector<UsedImage> used;
     for (const LinkableData &linkable : module.linked.linkables) {
-        user_assert(!linkable.nrt)
-            << linkable_title(linkable) << " uses the device runtime (nrt), which OpenCL has not";
+        user_assert(!linkable.nrt) << linkable_title(linkable)
+                                   << " uses the device runtime (nrt), which OpenCL does not have";
         const std::string source = source_of(linkable, used);
         DeviceLinkable l{linkable, linkable_digest(linkable),
                          source.empty() ? "" : "OpenCL C in front of the kernels"};

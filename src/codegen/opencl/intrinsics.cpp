@@ -158,7 +158,7 @@ DeviceValue emit_strict_float(DeviceWriter &w, const Call *op) {
 // bytes.
 DeviceValue emit_linked_symbol(DeviceWriter &w, const Call *op) {
     const auto *name = op->args[0].as<StringImm>();
-    internal_assert(name) << "linked_symbol of what is no name";
+    internal_assert(name) << "linked_symbol needs a name";
     if (w.file().dialect == Dialect::CUDA) {
         w.file().externs[name->value] =
             std::string(w.word(Word::prototype)) + "unsigned char " + name->value + "[];";

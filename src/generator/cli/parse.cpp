@@ -102,7 +102,7 @@ void set_param(GeneratorCommand &command, const std::string &arg) {
     // A value may hold more of them: paths do.
     const size_t equals = arg.find('=');
     user_assert(equals != std::string::npos && equals > 0)
-        << "'" << arg << "' is no argument: it must be a flag or NAME=VALUE";
+        << "'" << arg << "' is not an argument: it must be a flag or NAME=VALUE";
     const std::string name = arg.substr(0, equals), value = arg.substr(equals + 1);
     user_assert(name != "auto_schedule" && name != "machine_params")
         << "'" << name << "' is no longer used, use autoscheduler=NAME and autoscheduler.KEY=VALUE";

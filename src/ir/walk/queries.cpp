@@ -8,8 +8,8 @@
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
-#include "ir/walk/search.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 
 namespace calotype {
 

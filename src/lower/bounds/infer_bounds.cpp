@@ -36,9 +36,9 @@ using namespace internal;
 namespace {
 
 /// The stages whose loops occur in a piece of code, and the Funcs produced there.
-class Contents : public Visitor {
+class StagesInside : public Visitor {
 public:
-    explicit Contents(const LowerContext &ctx) : ctx_(ctx) {
+    explicit StagesInside(const LowerContext &ctx) : ctx_(ctx) {
     }
     std::set<StageKey> stages;
     std::set<std::string> produced;
@@ -132,7 +132,7 @@ public:
     }
 
     Stmt at_top(const Stmt &s) {
-        Contents contents(ctx_);
+        StagesInside contents(ctx_);
         contents(s);
         return define(with_extern_images(mutate(s), contents), contents, nullptr, Stmt());
     }
@@ -146,7 +146,7 @@ protected:
     }
 
     Stmt visit(const For *op) override {
-        Contents contents(ctx_);
+        StagesInside contents(ctx_);
         contents(op->body);
         if (contents.produced.empty()) {
             return op;
@@ -252,7 +252,7 @@ private:
     }
 
     /// States what extern stages need of images, as far as is known outside of all loops.
-    Stmt with_extern_images(Stmt s, const Contents &contents) const {
+    Stmt with_extern_images(Stmt s, const StagesInside &contents) const {
         for (const std::string &name : contents.produced) {
             const Function &f = ctx_.env.at(name);
             if (f.has_extern_definition() && !extern_images(f).empty()) {
@@ -279,7 +279,7 @@ private:
 
     /// Regions are defined where the guards of the loop's splits hold: what is known there of the
     /// variables limits them. In kernels the sizes of storage must be known outside of conditions.
-    Stmt define_inside_of_guards(const Stmt &body, const Contents &contents, const For *loop) {
+    Stmt define_inside_of_guards(const Stmt &body, const StagesInside &contents, const For *loop) {
         if (in_blocks_ > 0 || !is_guarded(body)) {
             return define(mutate(body), contents, loop, body);
         }
@@ -296,7 +296,7 @@ private:
 
     /// Wraps body in the lets that its free names need. `loop` is the one around and `original`
     /// what the body was; null and undefined at the top.
-    Stmt define(Stmt body, const Contents &contents, const For *loop, const Stmt &original) {
+    Stmt define(Stmt body, const StagesInside &contents, const For *loop, const Stmt &original) {
         std::vector<Item> items;  // outermost first
         if (loop) {
             const LoopInfo &own = ctx_.loops.at(loop->name);
@@ -434,7 +434,7 @@ private:
         return box;
     }
 
-    void region_required(const Function &f, int stage, const Contents &contents,
+    void region_required(const Function &f, int stage, const StagesInside &contents,
                          std::vector<Item> *items) {
         if (f.stage(stage)) {
             for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
@@ -465,7 +465,7 @@ private:
 
     /// An extern stage is asked what it needs of the Funcs that are computed here, of images, which
     /// is checked at the top, and whether it computes more than is asked for.
-    void query_regions(const Function &f, const Contents &contents, bool at_top,
+    void query_regions(const Function &f, const StagesInside &contents, bool at_top,
                        std::vector<Item> *items) const {
         const auto add = [&](const std::vector<QueryStep> &steps) {
             for (const QueryStep &step : steps) {

@@ -38,7 +38,7 @@ struct KernelNest {
     DeviceAPI api = DeviceAPI::Default_GPU;
     Stmt body;  ///< what a thread does
 
-    /// The same as a statement; the lets stand round the body.
+    /// The same as a statement; the lets stand around the body.
     Stmt to_stmt() const;
     /// Number of threads of a block, or of blocks, in dimension d; 1 where there is no such loop.
     Expr block_size(int d) const;

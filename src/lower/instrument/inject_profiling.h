@@ -14,7 +14,7 @@ namespace calotype {
 ///     }                set_current_func(instance, whatever was before)
 ///
 /// Row 0 of the report is what belongs to no Func. Funcs marked no_profiling count for the Func
-/// round them.
+/// around them.
 ///
 /// Requires:    flat storage, heap storage with its Frees.
 /// Establishes: nothing that other passes rely on.

@@ -229,7 +229,7 @@ private:
     }
 
     LowerContext &ctx_;
-    int blocks_ = 0;            ///< block loops round this place
+    int blocks_ = 0;            ///< block loops around this place
     bool has_kernels_ = false;  ///< whole kernels were seen within the loop
 };
 

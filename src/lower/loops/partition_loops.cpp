@@ -8,8 +8,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/loops/propagate_likely.h"
 #include "lower/loops/steady_state.h"
-#include "lower/loops/tag_alike.h"
 
 namespace calotype {
 
@@ -17,8 +17,8 @@ using namespace internal;
 
 using internal::find_steady_state;
 using internal::Interval;
+using internal::propagate_likely;
 using internal::SteadyState;
-using internal::tag_alike;
 
 namespace {
 
@@ -96,7 +96,7 @@ private:
     /// all ranges are one condition within, so that a block as a whole chooses.
     Stmt partition_blocks(const For *outermost) {
         std::vector<Stmt> layers;
-        Stmt general = tag_alike(outermost);
+        Stmt general = propagate_likely(outermost);
         while (is_around_blocks(general)) {
             layers.push_back(general);
             const For *loop = general.as<For>();
@@ -171,7 +171,7 @@ private:
     }
 
     /// The general code. What is rare may still be much (a whole row of tiles at the edge of an
-    /// image), so its innermost loops have steady states of their own; loops round them do not, or
+    /// image), so its innermost loops have steady states of their own; loops around them do not, or
     /// there would be a copy for each combination.
     Stmt rarely_run(const Stmt &body) {
         const bool outer = std::exchange(rare_, true);

@@ -16,7 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
-#include "lower/loops/tag_alike.h"
+#include "lower/loops/propagate_likely.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -239,7 +239,7 @@ Stmt relate_lets(const Stmt &s, LowerContext &ctx) {
     RelateLets relate;
     const Stmt related = relate.mutate(s);
     const Stmt result = relate.changed ? simplify(related) : s;
-    return ctx.target.has_gpu_feature() ? result : tag_alike(result);
+    return ctx.target.has_gpu_feature() ? result : propagate_likely(result);
 }
 
 }  // namespace calotype

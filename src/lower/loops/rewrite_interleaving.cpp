@@ -11,8 +11,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/walk/search.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/effects.h"
 
 namespace calotype {
@@ -62,7 +62,7 @@ Expr dense_index(const Expr &base, int64_t offset, int64_t lanes) {
 
 // Stores.
 
-/// A strided store with the lets round it.
+/// A strided store with the lets around it.
 struct StridedStore {
     std::vector<std::pair<std::string, Expr>> lets;
     const Store *store = nullptr;

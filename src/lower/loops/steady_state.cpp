@@ -12,7 +12,7 @@
 // (lets inside are replaced by their values, with the choices in them made where those are solved,
 // inner loops of constant extent ranged over), and solved for the loop variable. A choice whose
 // condition cannot be solved stays as it is. One expression may be shared by several places with
-// different lets round them: its choice is made only if it is solved in all of them.
+// different lets around them: its choice is made only if it is solved in all of them.
 #include "lower/loops/steady_state.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 #include "ir/visitor.h"
 #include "lower/effects.h"
 #include "lower/loops/lanes.h"
-#include "lower/loops/open_lets.h"
+#include "lower/loops/let_scope.h"
 #include "lower/loops/split_condition.h"
 #include "support/scope.h"
 
@@ -358,7 +358,7 @@ private:
     const std::string &var_;
     const bool assume_lets_;
     std::set<Choice> assumed_;  ///< choices that conditions of others rely on
-    OpenLets lets_;             ///< inside of the loop
+    LetScope lets_;             ///< inside of the loop
     Scope<Interval> inner_;     ///< loops inside
     std::unordered_set<const ExprNode *> seen_;
 };

@@ -8,7 +8,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/effects.h"
-#include "lower/loops/open_lets.h"
+#include "lower/loops/let_scope.h"
 
 namespace calotype {
 
@@ -19,7 +19,7 @@ namespace {
 /// The condition under which a body does anything, in terms of the loop variable and what is
 /// outside of the loop; undefined if there is none that is known.
 Expr condition_of(const Stmt &body) {
-    OpenLets lets;
+    LetScope lets;
     Expr result;
     const StmtNode *s = body.get();
     while (s) {

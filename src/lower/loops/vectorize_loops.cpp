@@ -52,7 +52,7 @@ private:
     LowerContext &ctx_;
 };
 
-/// Drops `atomic` round stores that no other thread can meet: outside of parallel loops, or to
+/// Drops `atomic` around stores that no other thread can meet: outside of parallel loops, or to
 /// storage made in an iteration. The mutexes of the others become calls.
 class LowerAtomics : public Mutator {
 public:

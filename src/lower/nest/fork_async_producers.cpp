@@ -7,8 +7,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/walk/search.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/runtime_calls.h"
 #include "runtime/abi/threads.h"
 

@@ -19,7 +19,7 @@ using namespace internal;
 
 namespace {
 
-/// What is put on the stack of itself.
+/// Storage that is put on the stack without being told to.
 constexpr int64_t max_stack_bytes = 16 * 1024;
 /// What is put there when asked for, where the size is not constant and this is a bound. Some
 /// bounds are only what the type allows, and no stack could hold that.

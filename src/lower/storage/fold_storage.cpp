@@ -6,7 +6,7 @@
 // and its iterations in order.
 //
 // Loops are tried from the outside in. Folding along an inner loop forgets what earlier iterations
-// of loops round it left in storage, so those must read nothing but what they provide themselves.
+// of loops around it left in storage, so those must read nothing but what they provide themselves.
 #include "lower/storage/fold_storage.h"
 
 #include <algorithm>
@@ -164,10 +164,10 @@ private:
 /// Looks for a loop along which the storage of one Func can be folded.
 class FoldFunc {
 public:
-    /// If `told`, only dimensions for which the schedule gives a factor are folded.
-    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool told,
+    /// If `explicit_only`, only dimensions for which the schedule gives a factor are folded.
+    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool explicit_only,
              LowerContext &ctx)
-        : f_(f), storage_(storage), lets_(lets), told_(told), ctx_(ctx) {
+        : f_(f), storage_(storage), lets_(lets), explicit_only_(explicit_only), ctx_(ctx) {
     }
 
     std::optional<Fold> fold;
@@ -308,10 +308,10 @@ private:
         if (schedule && schedule->fold_factor.defined()) {
             const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing)
                                                        : moves(last, Monotonic::Decreasing);
-            return fold_as_told(loop, d, *schedule, schedule->fold_forward ? first : last, extent,
-                                proven);
+            return fold_explicit(loop, d, *schedule, schedule->fold_forward ? first : last, extent,
+                                 proven);
         }
-        if (!told_ && !f_.schedule().async &&
+        if (!explicit_only_ && !f_.schedule().async &&
             (moves(first, Monotonic::Increasing) || moves(last, Monotonic::Decreasing))) {
             fold_automatically(loop, d, extent);
         }
@@ -348,15 +348,15 @@ private:
         return as_const_int(simplify(value ? *value : extent));
     }
 
-    Stmt fold_as_told(const For *loop, int d, const StorageDim &schedule, const Expr &leading,
-                      const Expr &extent, bool direction_proven) {
+    Stmt fold_explicit(const For *loop, int d, const StorageDim &schedule, const Expr &leading,
+                       const Expr &extent, bool direction_proven) {
         const Expr factor = cast(Int(32), schedule.fold_factor);
         fold = Fold{d, factor};
         const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
                    var_name = StringImm::make(f_.args()[d]);
         Stmt checks;
-        const std::optional<int64_t> size = bound_in(loop, extent), told = as_const_int(factor);
-        if (!(size && told && *size <= *told) && !can_prove(extent <= factor)) {
+        const std::optional<int64_t> size = bound_in(loop, extent), given = as_const_int(factor);
+        if (!(size && given && *size <= *given) && !can_prove(extent <= factor)) {
             checks = check(extent <= factor, "fold_factor_too_small",
                            {func_name, var_name, factor, loop_name, extent});
         }
@@ -373,7 +373,7 @@ private:
     }
 
 public:
-    /// Storage for what the checks remember, round the whole.
+    /// Storage for what the checks remember, around the whole.
     Stmt with_memory(const Stmt &s) const {
         if (last_window_.empty()) {
             return s;
@@ -387,7 +387,7 @@ private:
     const Function &f_;
     const Realize *storage_;
     const Scope<Expr> &lets_;
-    const bool told_;
+    const bool explicit_only_;
     LowerContext &ctx_;
     std::string last_window_;
     Expr initial_window_;
@@ -410,16 +410,17 @@ private:
     Stmt visit(const Realize *op) override {
         const Stmt body = mutate(op->body);
         auto it = ctx_.env.find(op->name);
-        const bool told = it != ctx_.env.end() && is_told_to_fold(it->second);
-        if (it == ctx_.env.end() || !can_fold(it->second, body, told)) {
+        const bool explicit_only = it != ctx_.env.end() && has_explicit_fold(it->second);
+        if (it == ctx_.env.end() || !can_fold(it->second, body, explicit_only)) {
             return with_body(op, op->bounds, body);
         }
-        FoldFunc folding(it->second, op, lets_, told, ctx_);
+        FoldFunc folding(it->second, op, lets_, explicit_only, ctx_);
         Stmt searched = folding.search(body);
         if (!folding.fold) {
-            user_assert(!told) << "func " << op->name
-                               << " cannot be folded: there is no serial loop between its storage "
-                                  "and all its uses";
+            user_assert(!explicit_only)
+                << "func " << op->name
+                << " cannot be folded: there is no serial loop between its storage "
+                   "and all its uses";
             return with_body(op, op->bounds, body);
         }
         const Fold &fold = *folding.fold;
@@ -436,7 +437,7 @@ private:
         return Realize::make(op->name, op->types, op->memory_type, bounds, op->condition, body);
     }
 
-    static bool is_told_to_fold(const Function &f) {
+    static bool has_explicit_fold(const Function &f) {
         for (const StorageDim &s : f.schedule().storage_dims) {
             if (s.fold_factor.defined()) {
                 return true;
@@ -445,23 +446,23 @@ private:
         return false;
     }
 
-    bool can_fold(const Function &f, const Stmt &body, bool told) const {
+    bool can_fold(const Function &f, const Stmt &body, bool explicit_only) const {
         bool uses_header = false;
         for (int i = 0; i < f.outputs(); i++) {
             uses_header = uses_header || handles_.count(names::buffer(f.buffer_name(i)));
         }
-        user_assert(!told || !uses_header)
+        user_assert(!explicit_only || !uses_header)
             << "func " << f.name()
             << " cannot be folded: it is passed to an extern stage as a whole";
-        user_assert(!told || !f.schedule().async ||
+        user_assert(!explicit_only || !f.schedule().async ||
                     f.schedule().hoist_storage_level == f.schedule().store_level)
             << "func " << f.name()
             << " cannot be folded: it is async, and its storage is hoisted out of loops; give it a "
                "ring_buffer instead";
-        user_assert(!told || !f.schedule().memoized)
+        user_assert(!explicit_only || !f.schedule().memoized)
             << "func " << f.name() << " cannot be folded: it is memoized";
         return !uses_header && !f.schedule().memoized &&
-               (told || !produced_at_once(body, f.name()));
+               (explicit_only || !produced_at_once(body, f.name()));
     }
 
     LowerContext &ctx_;

@@ -114,7 +114,7 @@ public:
 private:
     using Visitor::visit;
 
-    /// A statement round the current one.
+    /// A statement around the current one.
     struct Enclosing {
         enum Kind { Loop, Let, Storage, Condition, Unordered } kind;
         const For *loop = nullptr;

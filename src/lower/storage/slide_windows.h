@@ -32,7 +32,7 @@ namespace calotype {
 /// by one.
 ///
 /// Requires: infer_bounds: the region of each stage is defined by lets just inside of the innermost
-///     loop round its production.
+///     loop around its production.
 /// Establishes: nothing that other passes rely on.
 /// Order: before bound_allocations, which measures what is touched then; the lets still have the
 ///     names of names::stage_min.

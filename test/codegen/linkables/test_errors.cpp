@@ -489,7 +489,7 @@ TEST(LinkErrors, TheDeviceRuntimeIsAskedFor) {
     rng.nrt = true;
     EXPECT_COMPILE_ERROR(
         compile(calling_rng_next({rng}, DeviceAPI::OpenCL), "x86-64-linux-opencl"),
-        "linkable rng (in/nrt.ptx) uses the device runtime (nrt), which OpenCL has not");
+        "linkable rng (in/nrt.ptx) uses the device runtime (nrt), which OpenCL does not have");
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST(OpenclLinkables, Errors) {
                          "target has no such type");
     m.linked.needs_device_runtime = true;
     EXPECT_COMPILE_ERROR(compile(m),
-                         "module test uses the device runtime (nrt), which OpenCL has not");
+                         "module test uses the device runtime (nrt), which OpenCL does not have");
 }
 
 TEST(OpenclLinkables, CallbacksTravel) {

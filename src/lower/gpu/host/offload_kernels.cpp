@@ -363,7 +363,7 @@ private:
     std::set<std::string> kernel_names_;
 };
 
-/// Puts the hold of an API's kernels round the smallest part of the function that has all launches
+/// Puts the hold of an API's kernels around the smallest part of the function that has all launches
 /// and runs once.
 class Holder : public StmtMutator {
 public:

@@ -3,7 +3,7 @@
 // fit, the whole is given up. It is done twice, as the least slot is known after the first time.
 //
 // A statement that shuffles stands where all lanes are. Conditions that lanes decide differently
-// are taken off on the way to it (`guard_`), and put round the single stores in the end; what a
+// are taken off on the way to it (`guard_`), and put around the single stores in the end; what a
 // store takes from other lanes is collected in `lets_`, in front of it.
 #include "lower/gpu/lanes/stripe_lane_storage.h"
 
@@ -202,7 +202,7 @@ private:
         });
     }
 
-    /// With one more condition to be put round stores; `known` is what it was.
+    /// With one more condition to be put around stores; `known` is what it was.
     Stmt walk_where(const Expr &known, const Expr &condition, const Stmt &s) {
         const LaneAccesses::Where where(accesses, known);
         const Expr guard = guard_;

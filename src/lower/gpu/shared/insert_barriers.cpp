@@ -271,7 +271,7 @@ private:
         for (const SharedAccess &now : step) {
             for (const SharedAccess &before : pending_) {
                 if (now.buffer == before.buffer && order_matters(before, now) &&
-                    may_meet(before, now, threads_)) {
+                    may_conflict(before, now, threads_)) {
                     return true;
                 }
             }

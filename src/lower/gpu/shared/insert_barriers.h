@@ -19,7 +19,7 @@ namespace calotype {
 /// together: it stands under no condition that threads decide differently.
 /// A barrier that is there already fences what is touched before it as well.
 ///
-/// Requires: the form of lower/gpu/kernel_nest.h; conditions on threads stand round what needs no
+/// Requires: the form of lower/gpu/kernel_nest.h; conditions on threads stand around what needs no
 ///     barrier inside (fuse_thread_loops).
 /// Establishes: what one thread stores another may load.
 /// Order: right after fuse_thread_loops, before anything moves loads and stores.

@@ -335,8 +335,8 @@ AccessedBuffers accessed_buffers(const Stmt &s) {
     return std::move(finder.found);
 }
 
-bool may_meet(const SharedAccess &a, const SharedAccess &b,
-              const std::map<std::string, int64_t> &threads) {
+bool may_conflict(const SharedAccess &a, const SharedAccess &b,
+                  const std::map<std::string, int64_t> &threads) {
     std::set<std::string> stale = a.stale, strides;
     stale.insert(b.stale.begin(), b.stale.end());
     for (const LinearIndex *index : {&a.index, &b.index}) {

@@ -63,7 +63,7 @@ struct SharedAccess {
 
 /// False only if no two threads ever touch the same element, the first by a and the second by b.
 /// `threads` are the variables that tell threads apart, with the number of threads (0: not known).
-bool may_meet(const SharedAccess &a, const SharedAccess &b,
-              const std::map<std::string, int64_t> &threads);
+bool may_conflict(const SharedAccess &a, const SharedAccess &b,
+                  const std::map<std::string, int64_t> &threads);
 
 }  // namespace calotype::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The body of the block loops is rewritten from the outside in. At each place it is known of which
 // dimensions a thread loop stands around it; what such a loop's extent leaves out, and conditions
-// that threads decide differently, are collected and put round the outermost statements without
+// that threads decide differently, are collected and put around the outermost statements without
 // thread loops in them. So between such statements all threads of the block are in the same place.
 #include "lower/gpu/threads/fuse_thread_loops.h"
 

@@ -447,7 +447,7 @@ bool is_split(const Collector &all, const std::vector<Shape> &shape) {
     }
     SharedAccess any;
     any.index[""] = std::move(form);
-    return !may_meet(any, any, all.sizes);
+    return !may_conflict(any, any, all.sizes);
 }
 
 /// Dimensions that begin and end where threads take turns: of 32 elements a row that 4 threads have

@@ -20,7 +20,7 @@ protected:
     }
 
     bool meet(const char *a, const char *b) const {
-        return may_meet(access(a), access(b), {{"tx", 16}, {"ty", 8}});
+        return may_conflict(access(a), access(b), {{"tx", 16}, {"ty", 8}});
     }
 
     IndexNames names = {{{"tx", {0, 15}}, {"ty", {0, 7}}, {"i", {0, 3}}}, {{"k", {0, 9}}}};
@@ -54,12 +54,12 @@ TEST_F(SharedAccessTest, rows_of_a_buffer) {
 
 TEST_F(SharedAccessTest, iterations_of_all_threads) {
     SharedAccess before = access("tx + ty*16 + k"), now = before;
-    EXPECT_FALSE(may_meet(before, now, {{"tx", 16}, {"ty", 8}}));
+    EXPECT_FALSE(may_conflict(before, now, {{"tx", 16}, {"ty", 8}}));
     before.stale.insert("k");
-    EXPECT_TRUE(may_meet(before, now, {{"tx", 16}, {"ty", 8}}));
+    EXPECT_TRUE(may_conflict(before, now, {{"tx", 16}, {"ty", 8}}));
     before = now = access("tx + ty*16 + k*128");
     before.stale.insert("k");
-    EXPECT_FALSE(may_meet(before, now, {{"tx", 16}, {"ty", 8}}));
+    EXPECT_FALSE(may_conflict(before, now, {{"tx", 16}, {"ty", 8}}));
 }
 
 TEST_F(SharedAccessTest, what_is_not_understood) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What turns out as a tagged choice does is tagged too. Helper of partition_loops.
+// Tags min, max and select that decide the same way as one that is tagged likely. Helper of partition_loops.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -13,6 +13,6 @@ namespace calotype::internal {
 ///     g[x] = ...                              ->   g[x] = ...
 ///     f[min(likely_if_innermost(t*8), w - 8)]      f[min(likely_if_innermost(t*8), w - 8)]
 ///         = g[x]                                       = g[x]
-Stmt tag_alike(const Stmt &s);
+Stmt propagate_likely(const Stmt &s);
 
 }  // namespace calotype::internal

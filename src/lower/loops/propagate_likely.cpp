@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/tag_alike.h"
+#include "lower/loops/propagate_likely.h"
 
 #include <map>
 
@@ -9,7 +9,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
-#include "lower/loops/open_lets.h"
+#include "lower/loops/let_scope.h"
 
 namespace calotype::internal {
 
@@ -33,7 +33,7 @@ public:
     }
 
 private:
-    OpenLets lets_;
+    LetScope lets_;
 };
 
 template<typename MinMax>
@@ -155,7 +155,7 @@ private:
 
 }  // namespace
 
-Stmt tag_alike(const Stmt &s) {
+Stmt propagate_likely(const Stmt &s) {
     FindTagged tagged;
     tagged(s);
     return tagged.found.empty() ? s : Tagger(tagged.found).mutate(s);

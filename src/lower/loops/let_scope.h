@@ -9,7 +9,7 @@
 
 namespace calotype::internal {
 
-class OpenLets {
+class LetScope {
 public:
     /// Inside of what was pushed before. A name with an undefined value stands for itself.
     void push(const std::string &name, const Expr &value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/open_lets.h"
+#include "lower/loops/let_scope.h"
 
 #include <set>
 
@@ -8,16 +8,16 @@
 
 namespace calotype::internal {
 
-void OpenLets::push(const std::string &name, const Expr &value) {
+void LetScope::push(const std::string &name, const Expr &value) {
     lets_.push_back(
         {name, value, value.defined() ? free_variables(value) : std::vector<std::string>()});
 }
 
-void OpenLets::pop() {
+void LetScope::pop() {
     lets_.pop_back();
 }
 
-Expr OpenLets::expand(const Expr &e) const {
+Expr LetScope::expand(const Expr &e) const {
     if (lets_.empty()) {
         return e;
     }
