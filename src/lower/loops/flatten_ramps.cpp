@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
@@ -94,16 +93,17 @@ private:
     /// first to the last of them: undefined if there are others, or if the index says so already.
     Expr load_and_shuffle(const Load *op) {
         const int lanes = op->type.lanes();
-        const std::optional<KnownLanes> known = lanes < 4 || op->index.as<Broadcast>()
-                                                    ? std::nullopt
-                                                    : known_lanes(op->index, alignments_);
-        if (!known) {
+        if (lanes < 4 || op->index.as<Broadcast>()) {
+            return Expr();
+        }
+        const std::vector<LaneGroup> groups = lane_groups(op->index, alignments_);
+        if (groups.empty()) {
             return Expr();
         }
         const auto [first, last] =
-            std::minmax_element(known->offsets.begin(), known->offsets.end());
+            std::minmax_element(groups[0].offsets.begin(), groups[0].offsets.end());
         const int64_t span = *last - *first + 1;
-        if (span > 2 * lanes) {
+        if (span > (groups.size() == 1 ? 2 * lanes : lanes)) {
             return Expr();
         }
         // One load, or two of a power of two that overlap.
@@ -111,23 +111,35 @@ private:
         while (part * 2 <= span) {
             part *= 2;
         }
-        const Expr base = simplify(known->base + int(*first));
         std::vector<Expr> parts;
-        for (const int64_t begin : {int64_t(0), span - part}) {
-            const Expr start = simplify(base + int(begin));
-            const Expr index = part == 1 ? start : Ramp::make(start, 1, part);
-            parts.push_back(Load::make(op->type.with_lanes(part), op->name, index, const_true(part),
-                                       Alignment(), op->symbol));
-            if (part == span) {
-                break;
+        std::vector<int> indices(size_t(lanes), 0);
+        for (const LaneGroup &group : groups) {
+            const auto [low, high] =
+                std::minmax_element(group.offsets.begin(), group.offsets.end());
+            if (*high - *low + 1 != span) {
+                return Expr();
+            }
+            const int place = int(parts.size()) * part;
+            for (const int64_t begin : {int64_t(0), span - part}) {
+                parts.push_back(load_dense(op, group.base + int(*low + begin), part));
+                if (part == span) {
+                    break;
+                }
+            }
+            for (size_t i = 0; i < group.lanes.size(); i++) {
+                const int64_t at = group.offsets[i] - *low;
+                indices[size_t(group.lanes[i])] =
+                    place + int(at < part ? at : part + at - (span - part));
             }
         }
-        std::vector<int> indices;
-        for (const int64_t offset : known->offsets) {
-            const int64_t i = offset - *first;
-            indices.push_back(int(i < part ? i : part + i - (span - part)));
-        }
         return Shuffle::make(parts, indices);
+    }
+
+    static Expr load_dense(const Load *op, const Expr &first, int lanes) {
+        const Expr base = simplify(first);
+        return Load::make(op->type.with_lanes(lanes), op->name,
+                          lanes == 1 ? base : Ramp::make(base, 1, lanes), const_true(lanes),
+                          Alignment(), op->symbol);
     }
 
     /// Where a name is bound. Copies of a loop's body bind it to several values, and what was seen

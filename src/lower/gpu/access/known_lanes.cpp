@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/access/known_lanes.h"
 
+#include <map>
+
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -93,7 +95,75 @@ Known lanes_of(const Expr &e, const Scope<Alignment> &vars) {
     return std::nullopt;
 }
 
+using Groups = std::vector<LaneGroup>;
+
+constexpr size_t max_groups = 4;
+
+/// By remainder: with offset + c * q in place of an offset, the quotient is larger by q.
+Groups quotient_groups(const KnownLanes &a, int64_t c) {
+    std::map<int64_t, LaneGroup> groups;
+    for (size_t i = 0; i < a.offsets.size(); i++) {
+        const int64_t q = floor_div(a.offsets[i], c), rest = a.offsets[i] - q * c;
+        LaneGroup &group = groups[rest];
+        group.base = group.base.defined() ? group.base : (a.base + int(rest)) / int(c);
+        group.lanes.push_back(int(i));
+        group.offsets.push_back(q);
+    }
+    Groups result;
+    for (auto &[rest, group] : groups) {
+        result.push_back(group);
+    }
+    return result.size() <= max_groups ? result : Groups();
+}
+
+Groups moved(Groups groups, const Known &by, int sign) {
+    for (LaneGroup &group : groups) {
+        group.base = sign > 0 ? group.base + by->base : group.base - by->base;
+        for (size_t i = 0; i < group.lanes.size(); i++) {
+            group.offsets[i] += sign * by->offsets[size_t(group.lanes[i])];
+        }
+    }
+    return groups;
+}
+
+Groups groups_of(const Expr &e, const Scope<Alignment> &vars) {
+    const Div *quotient = e.as<Div>();
+    const Add *add = e.as<Add>();
+    const Sub *sub = e.as<Sub>();
+    if (quotient) {
+        const Known a = lanes_of(quotient->a, vars);
+        const auto c = same_constant(quotient->b);
+        return a && c && *c > 1 && *c <= 1 << 16 ? quotient_groups(*a, *c) : Groups();
+    } else if (add || sub) {
+        const Expr a = add ? add->a : sub->a, b = add ? add->b : sub->b;
+        if (const Known known = lanes_of(b, vars)) {
+            return moved(groups_of(a, vars), known, add ? 1 : -1);
+        }
+        const Known known = add ? lanes_of(a, vars) : std::nullopt;
+        return known ? moved(groups_of(b, vars), known, 1) : Groups();
+    }
+    return {};
+}
+
 }  // namespace
+
+std::vector<LaneGroup> lane_groups(const Expr &index, const Scope<Alignment> &vars) {
+    const Known all = known_lanes(index, vars);
+    Groups groups;
+    if (all) {
+        LaneGroup group{all->base, {}, all->offsets};
+        for (size_t i = 0; i < all->offsets.size(); i++) {
+            group.lanes.push_back(int(i));
+        }
+        groups.push_back(group);
+    } else if (index.type().element_of() == Int(32) && index.type().is_vector()) {
+        groups = groups_of(index, vars);
+    }
+    for (LaneGroup &group : groups) {
+        group.base = simplify(group.base);
+    }
+    return groups;
+}
 
 std::optional<KnownLanes> known_lanes(const Expr &index, const Scope<Alignment> &vars) {
     Known result = index.type().element_of() == Int(32) && index.type().is_vector()

@@ -25,4 +25,18 @@ struct KnownLanes {
 /// Variables are known by their alignment in `vars`, those that stand for vectors not at all.
 std::optional<KnownLanes> known_lanes(const Expr &index, const Scope<Alignment> &vars);
 
+/// Lanes that have a base in common.
+struct LaneGroup {
+    Expr base;
+    std::vector<int> lanes;
+    std::vector<int64_t> offsets;  ///< one for each of the lanes
+};
+
+/// The same where a quotient's remainder is not known: the lanes of each remainder go together.
+///
+///     ramp(x, 1, 8) / broadcast(2, 8)            x / 2: lanes 0 2 4 6, and (x + 1) / 2: lanes 1 3 5 7
+///
+/// Empty if it is none of these.
+std::vector<LaneGroup> lane_groups(const Expr &index, const Scope<Alignment> &vars);
+
 }  // namespace calotype::internal
