@@ -20,6 +20,8 @@ public:
         Func l = calotype::BoundaryConditions::repeat_edge(left);
         Func r = calotype::BoundaryConditions::repeat_edge(right);
 
+        const int half = window / 2, most = radius;
+
         // How well a window around a pixel matches the other picture, shifted by d.
         Expr difference = cast<uint16_t>(0);
         for (int i = 0; i < 3; i++) {
@@ -27,11 +29,11 @@ public:
         }
         differences(x, y, d) = calotype::min(difference, cast<uint16_t>(255));
         Expr row = cast<uint16_t>(0), cost = cast<uint16_t>(0);
-        for (int i = -window / 2; i <= window / 2; i++) {
+        for (int i = -half; i <= half; i++) {
             row += differences(x + i, y, d);
         }
         rows(x, y, d) = row;
-        for (int i = -window / 2; i <= window / 2; i++) {
+        for (int i = -half; i <= half; i++) {
             cost += rows(x, y + i, d);
         }
 
@@ -45,17 +47,16 @@ public:
             calotype::Tuple(calotype::min(c_new, best(x, y)[0]),
                             calotype::select(is_better, cast<uint16_t>(try_shift), best(x, y)[1]));
         blur(x, y) = calotype::min(calotype::abs(cast<float>(best(x, y)[1]) - focus) * aperture,
-                                   float(int(radius)));
+                                   float(most));
 
         // Samples lie on a spiral. One counts where its own disc reaches the pixel, the less the
         // larger that disc is.
         s = calotype::RDom(0, int(samples), "s");
         const float golden = 2.39996323f;
-        Expr distance =
-            calotype::sqrt((cast<float>(u) + 0.5f) / float(int(samples))) * float(int(radius));
+        Expr distance = calotype::sqrt((cast<float>(u) + 0.5f) / float(int(samples))) * float(most);
         Expr angle = cast<float>(u) * golden;
         const auto offset = [&](Expr e) {
-            return calotype::clamp(cast<int>(calotype::round(e)), -radius, int(radius));
+            return calotype::clamp(cast<int>(calotype::round(e)), -most, most);
         };
         across(u) = offset(distance * calotype::cos(angle));
         down(u) = offset(distance * calotype::sin(angle));

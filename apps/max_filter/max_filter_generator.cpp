@@ -25,7 +25,7 @@ public:
 
         // Two runs cover a column of the disc, though they overlap; a maximum does not mind.
         Expr brightest;
-        for (int dx = -radius; dx <= radius; dx++) {
+        for (int dx = -int(radius); dx <= radius; dx++) {
             const int h = height(dx);
             int i = 0;
             while ((2 << i) <= 2 * h + 1) {

@@ -14,6 +14,8 @@ public:
     void generate() {
         Func in = calotype::BoundaryConditions::repeat_edge(input);
 
+        const int reach = patch / 2, far = search / 2;
+
         // How the patches around a pixel and around its neighbour at (dx, dy) differ.
         Expr d[3], square = 0.0f;
         for (int i = 0; i < 3; i++) {
@@ -22,18 +24,18 @@ public:
         }
         squares(x, y, dx, dy) = square;
         Expr row = 0.0f, distance = 0.0f;
-        for (int i = -patch / 2; i <= patch / 2; i++) {
+        for (int i = -reach; i <= reach; i++) {
             row += squares(x + i, y, dx, dy);
         }
         rows(x, y, dx, dy) = row;
-        for (int i = -patch / 2; i <= patch / 2; i++) {
+        for (int i = -reach; i <= reach; i++) {
             distance += rows(x, y + i, dx, dy);
         }
         Expr scale = -1.0f / (3.0f * patch * patch * sigma * sigma);
         weight(x, y, dx, dy) = calotype::fast_exp(distance * scale);
 
         // The weighted sums of the three channels, and of the weights.
-        s = calotype::RDom(-search / 2, int(search), -search / 2, int(search), "s");
+        s = calotype::RDom(-far, int(search), -far, int(search), "s");
         Expr w = weight(x, y, s.x, s.y);
         Expr neighbour[3];
         for (int i = 0; i < 3; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Times pipelines and Halide's from the same sources, in turns, and compares their results:
-//     compare [--quick] APP:TOLERANCE[:SCALE]...
+//     compare [--quick] APP:TOLERANCE:SCALE:LARGEST...
 // Arguments have the sizes and values that the generators estimate, with width and height times
-// SCALE. Integers may differ by TOLERANCE, floats by TOLERANCE * max(1, |value|). Prints a line of
+// SCALE; integers of inputs are at most LARGEST. Integers may differ by TOLERANCE, floats by TOLERANCE * max(1, |value|). Prints a line of
 // JSON each; the exit code is 1 if results differ or a call fails.
 //
 // Compiled with COMPARE_GPU buffers stay on the device, a time is that of several calls and a wait,
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -96,7 +97,7 @@ void with_type(calotype_type_t type, F &&f) {
 /// The arguments of one side; both have the same values.
 class Arguments {
 public:
-    Arguments(const App &app, int scale) {
+    Arguments(const App &app, int scale, uint32_t largest) : largest_(largest) {
         const calotype_filter_metadata_t &m = *app.our_metadata();
         for (int i = 0; i < m.num_arguments; i++) {
             const calotype_filter_argument_t &a = m.arguments[i];
@@ -145,16 +146,19 @@ private:
         b.set_host_dirty();
     }
 
-    /// Integers in their whole range, floats from 0 to 1, without repetition in any direction.
+    /// Floats from 0 to 1, without repetition in any direction.
     template<typename T>
     void fill(Buffer &b) {
         std::mt19937 next(uint32_t(buffers.size()));
         T *values = static_cast<T *>(b.data());
         for (size_t i = 0; i < b.number_of_elements(); i++) {
             const uint32_t v = next();
-            values[i] = std::is_floating_point<T>::value ? T(float(v >> 8) * 0x1p-24f) : T(v);
+            values[i] = std::is_floating_point<T>::value ? T(float(v >> 8) * 0x1p-24f)
+                                                         : T(v % (uint64_t(largest_) + 1));
         }
     }
+
+    uint32_t largest_;
 };
 
 size_t count_differences(const Buffer &ours, const Buffer &theirs, double tolerance) {
@@ -173,7 +177,7 @@ size_t count_differences(const Buffer &ours, const Buffer &theirs, double tolera
 }
 
 /// 0 if all went well.
-int compare(const App &app, double tolerance, int scale, bool quick) {
+int compare(const App &app, double tolerance, int scale, uint32_t largest, bool quick) {
     const int arguments = app.our_metadata()->num_arguments;
     for (int i = 0; i < arguments; i++) {
         if (app.their_metadata()->num_arguments != arguments ||
@@ -182,7 +186,7 @@ int compare(const App &app, double tolerance, int scale, bool quick) {
             fail(std::string(app.name) + " has other arguments with Halide");
         }
     }
-    Arguments a(app, scale), b(app, scale);
+    Arguments a(app, scale, largest), b(app, scale, largest);
     const int calls = on_gpu && !quick ? 20 : 1;
     int failures = 0;
     const auto run = [&](int (*f)(void **), Arguments &args,
@@ -250,13 +254,19 @@ int compare(const App &app, double tolerance, int scale, bool quick) {
 }
 
 int compare_named(const std::string &what, bool quick) {
-    const size_t first = what.find(':'), second = what.find(':', first + 1);
-    const std::string name = what.substr(0, first);
-    const double tolerance = first == std::string::npos ? 0 : std::atof(what.c_str() + first + 1);
-    const int scale = second == std::string::npos ? 1 : std::atoi(what.c_str() + second + 1);
+    std::istringstream parts(what);
+    std::string name;
+    double tolerance = 0;
+    int scale = 1;
+    uint32_t largest = 0;
+    char colon;
+    std::getline(parts, name, ':');
+    if (!(parts >> tolerance >> colon >> scale >> colon >> largest)) {
+        fail("not APP:TOLERANCE:SCALE:LARGEST: " + what);
+    }
     for (const App &app : apps) {
         if (name == app.name) {
-            return compare(app, tolerance, scale, quick);
+            return compare(app, tolerance, scale, largest, quick);
         }
     }
     fail("there is no app " + name);

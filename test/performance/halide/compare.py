@@ -35,11 +35,12 @@ PIPELINES = {"blur": 0, "unsharp": 1e-3, "local_laplacian": 64, "bilateral_grid"
              "conv_layer": 1e-4, "depthwise_separable_conv": 1e-4, "max_filter": 0, "iir_blur": 1e-4, "stencil_chain": 0,
              "wavelet": 1e-4, "inverse_wavelet": 1e-4}
 APP_OF = {"inverse_wavelet": "wavelet"}  # where that is not the app's name
+LARGEST = {"blur": 4095, "camera_pipe": 1023, "stencil_chain": 255}  # of integers in inputs, beyond which sums wrap; else of 32 bits
 LARGE_ON_GPU = {"blur": 4, "unsharp": 4}  # also this many times as wide and high, far beyond the cache
 MARKS = "<!-- begin: {0} -->", "<!-- end: {0} -->"
 
 
-def seconds(command, runs=3, **kwargs):
+def seconds(command, runs, **kwargs):
     """Median wall time of a command."""
     times = []
     for _ in range(runs):
@@ -54,6 +55,10 @@ def halide_root():
     if spec is None:
         sys.exit("compare.py: Python has no package halide; pip install halide")
     return pathlib.Path(spec.origin).parent
+
+
+def named(pipeline, scale=1):
+    return f"{pipeline}:{PIPELINES[pipeline]}:{scale}:{LARGEST.get(pipeline, 2**32 - 1)}"
 
 
 def machine():
@@ -74,24 +79,24 @@ def build(build_dir, calotype, halide, pipelines, *options, target="all"):
     subprocess.run(["cmake", "--build", build_dir, "--target", target], check=True)
 
 
-def compile_seconds(pipeline, include, calotype_include, out):
+def compile_seconds(pipeline, include, calotype_include, out, runs):
     app = APP_OF.get(pipeline, pipeline)
     source = ROOT / "apps" / app / f"{app}_generator.cpp"
     command = ["c++", "-std=c++17", "-O2", "-fno-rtti" if include else "-O2", "-c", source, "-o", out]
     for folder in include or calotype_include:
         command.append(f"-I{folder}")
-    return seconds(command)
+    return seconds(command, runs)
 
 
-def generator_seconds(generator, app, build_dir):
+def generator_seconds(generator, app, build_dir, runs):
     out = build_dir / "timing"
     out.mkdir(exist_ok=True)
-    return seconds([generator, "-g", app, "-f", f"{app}_timed", "-o", out, "-e", "object,c_header", "target=host"])
+    return seconds([generator, "-g", app, "-f", f"{app}_timed", "-o", out, "-e", "object,c_header", "target=host"], runs)
 
 
 def run(pipeline, build_dir, threads, quick):
     env = dict(os.environ, CT_NUM_THREADS=str(threads), HL_NUM_THREADS=str(threads))
-    done = subprocess.run([build_dir / "compare", *["--quick"][:quick], f"{pipeline}:{PIPELINES[pipeline]}"], env=env,
+    done = subprocess.run([build_dir / "compare", *["--quick"][:quick], named(pipeline)], env=env,
                           stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"compare.py: the results of {pipeline} differ, or a call failed")
@@ -101,18 +106,18 @@ def run(pipeline, build_dir, threads, quick):
 def measure(build_dir, calotype, halide, pipelines, quick):
     calotype_include = [calotype / "include", calotype / "include" / "calotype"]
     halide_include = [HERE / "shim", halide / "include"]
-    rows = []
+    rows, runs = [], 1 if quick else 3
     for app in pipelines:
         row = {"app": app}
         for threads in sorted({1, os.cpu_count()}):
             row[f"threads_{threads}"] = run(app, build_dir, threads, quick)
         program = APP_OF.get(app, app)
         row["generator_s"] = {
-            "calotype": generator_seconds(build_dir / f"{program}_generator", app, build_dir),
-            "halide": generator_seconds(build_dir / f"{program}_halide_generator", app, build_dir)}
+            "calotype": generator_seconds(build_dir / f"{program}_generator", app, build_dir, runs),
+            "halide": generator_seconds(build_dir / f"{program}_halide_generator", app, build_dir, runs)}
         row["compile_s"] = {
-            "calotype": compile_seconds(app, None, calotype_include, build_dir / "timed.o"),
-            "halide": compile_seconds(app, halide_include, None, build_dir / "timed.o")}
+            "calotype": compile_seconds(app, None, calotype_include, build_dir / "timed.o", runs),
+            "halide": compile_seconds(app, halide_include, None, build_dir / "timed.o", runs)}
         rows.append(row)
     return rows
 
@@ -141,9 +146,8 @@ def table(rows, version):
 
 def run_gpu(program, pipelines, quick):
     rows = []
-    named = [f"{p}:{PIPELINES[p]}" for p in pipelines]
-    named += [f"{p}:{PIPELINES[p]}:{LARGE_ON_GPU[p]}" for p in pipelines if p in LARGE_ON_GPU]
-    with subprocess.Popen([program.resolve(), *["--quick"][:quick], *named], stdout=subprocess.PIPE, text=True) as running:
+    each = [named(p) for p in pipelines] + [named(p, LARGE_ON_GPU[p]) for p in pipelines if p in LARGE_ON_GPU]
+    with subprocess.Popen([program.resolve(), *["--quick"][:quick], *each], stdout=subprocess.PIPE, text=True) as running:
         for line in running.stdout:
             print(line, end="", flush=True)
             rows.append(json.loads(line))
