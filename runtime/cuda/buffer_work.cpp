@@ -111,8 +111,8 @@ void BufferWork::begin_in(ContextInfo &owner) {
     is_entered = true;
 }
 
-/** While a stream is captured nobody may wait for all work, so there the default stream has to do.
- */
+/** Waiting for all work would break a capture, so while a stream is captured the default one is
+ * used. */
 void BufferWork::choose_stream() {
     CUstream stream = nullptr;
     if (is_stream_named) {

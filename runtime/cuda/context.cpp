@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A warm acquire costs one call of the driver, for the identity of the context: only the driver
-// knows whether one was destroyed or reset, and says so to nobody. A launch of what is held costs
+// knows whether one was destroyed or reset, and it must be asked. A launch of what is held costs
 // none, since the hold says that the context is there.
 #include "runtime/cuda/context.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Devices and contexts as the runtime knows them: which context a call works in, and who it is.
+// Devices and contexts as the runtime knows them: which context a call works in, and its
+// identity.
 #pragma once
 
 #include <atomic>
@@ -86,11 +87,11 @@ inline void note_stream(ContextInfo &context, CUstream stream) {
 /** The scope of a call if its context is there already; false if not, without a failure. Nothing is
  * made and nothing retained; end it with release(). */
 bool acquire_existing(void *user_context, DeviceScope *scope);
-/** Whether there is one context alone, and the call works in it. May say no though it is so; asks no
- * driver. */
+/** Whether there is one context alone, and the call works in it. May say no though it is so; asks
+ * no driver. */
 bool is_in_only_context(void *user_context);
 
-/** The primary context of the device. Whoever resets a device destroys it, so it is retained anew
+/** The primary context of the device. Resetting the device destroys it, so it is retained anew
  * if it does not answer. Null if it was not retained yet and `create` is false, or on failure. */
 CUcontext primary_context(int ordinal, bool create);
 /** Give up the context if it is the device's primary one that was retained; the driver then

@@ -67,10 +67,10 @@ Text take_failure();
 /** What the driver's call answered, 0 if nothing was told of one. */
 int failure_result();
 
-/** Tell the application, unless the process is ending: nobody reads then what threads that still run
- * are refused. */
+/** Tell the application, unless the process is ending: threads that still run then are refused
+ * without a message. */
 void report_error(void *user_context, const char *message);
-/** It is ending from now on. */
+/** The process is ending: report nothing more. */
 void end_reports();
 
 }  // namespace runtime

@@ -141,8 +141,8 @@ bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileS
     return unlinkat(folder.get(), name.image, 0) == 0;
 }
 
-// Who holds the lock removes its file before it gives the lock up. So whoever gets a lock looks
-// whether the file still has its name, and else tries with the file that has it now.
+// The owner of a lock removes its file before it gives the lock up. So a thread that gets a lock
+// looks whether the file still has its name, and else tries with the file that has it now.
 int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms) {
     const KeyName name = name_of_key(key);
     FileHandle folder(dir.writable ? open_key_folder(dir, name, true) : -1);

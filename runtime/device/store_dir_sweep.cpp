@@ -74,7 +74,7 @@ bool is_stale(const struct stat &status) {
     return time(nullptr) - status.st_mtime > stale_seconds;
 }
 
-/** A lock that nobody holds. */
+/** Whether the file is a lock that no process holds. */
 void remove_stale_lock(int folder, const char *name) {
     FileHandle file(openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0) {

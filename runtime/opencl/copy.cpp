@@ -268,8 +268,8 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
     if (!has_end(scope, src, from_device) || !has_end(scope, dst, to_device)) {
         return calotype_error_code_device_buffer_copy_failed;
     }
-    // Whoever needs the context's work to be done waits for its queues, which are kept as long as
-    // modules are loaded.
+    // A thread that waits for the work of the context waits for the queues that are noted, which
+    // are kept as long as modules are loaded.
     const bool is_between = from_device && to_device;
     if (is_between && note_queue(record_of(scope), queue_of(scope)) != CALOTYPE_OK) {
         return calotype_error_code_device_buffer_copy_failed;

@@ -68,7 +68,7 @@ cl_kernel make_object(Function &function, cl_int *error) {
     return function.program ? cl().clCreateKernel(function.program, function.name, error) : nullptr;
 }
 
-/** The slot has no object any more, and whoever has its object ends it. */
+/** The slot gets no object any more; a thread that is using its object releases it afterwards. */
 void close(Slot &slot, bool has_driver) {
     const cl_kernel kernel = slot.kernel.exchange(closed_kernel(), std::memory_order_acq_rel);
     if (is_object(kernel) && has_driver) {

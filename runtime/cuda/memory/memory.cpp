@@ -49,7 +49,7 @@ calotype_status give_back(Piece *piece, CUstream stream, void *user_context) {
 }
 
 /** The context of the piece has ended, and all its work with it. The driver may have, too, so a
- * failure is nobody's. */
+ * failure is not told. */
 void give_back_late(Piece *piece) {
     const FailureScope ignored;
     const calotype_device_place place = {sizeof place, piece->device(), nullptr, nullptr, nullptr};

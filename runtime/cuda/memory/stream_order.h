@@ -14,11 +14,11 @@ namespace cuda {
 /** A stream on which what is done is after all that was queued in the context, which is current.
  * CALOTYPE_E_CAPTURE: a stream of the context is being captured. */
 calotype_status stream_after_all_work(ContextInfo &info, CUstream *stream);
-/** Nobody uses it any more, since the identity of the context has ended. */
+/** Destroy stream and event of a context whose identity has ended. */
 void end_ordered_stream(ContextInfo &info, bool has_driver);
 
-/** Whether nobody may wait for all work of the context: one of its streams is being captured, which
- * its default stream tells. */
+/** Whether a stream of the context is being captured, so that waiting for all its work would break
+ * that. Its default stream tells. */
 bool is_any_captured(const ContextInfo &info);
 
 }  // namespace cuda

@@ -77,7 +77,8 @@ calotype_entry *sort(calotype_entry *list, uint32_t n, calotype_entry **rest) {
     return merge(first, sort(middle, n - n / 2, rest));
 }
 
-/** Ready entries that nobody holds as far as can be seen, those of least worth first. */
+/** Ready entries without holds, those of least worth first. Warm calls go on, so an entry of the
+ * list may be held by the time it is looked at again. */
 calotype_entry *idle_by_worth(const ContextState &context) {
     calotype_entry *list = nullptr;
     uint32_t n = 0;
@@ -101,7 +102,8 @@ bool take_least_worthy(ContextState &context, IsTooMuch is_too_much, ThreadBlock
     Load load = load_of(context);
     calotype_entry *next = is_too_much(load) ? idle_by_worth(context) : nullptr;
     while (next && is_too_much(load)) {
-        // As many as are needed, with one barrier for all of them; again if some are held by then.
+        // As many as are needed, with one heavy fence for all of them; again if some are held by
+        // then.
         calotype_entry *end = next;
         for (Load left = load; end && is_too_much(left); end = end->next_in_list) {
             set_watched(*end, true);

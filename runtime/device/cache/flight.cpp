@@ -89,7 +89,7 @@ calotype_status find_image(Flight &flight) {
     return CALOTYPE_OK;
 }
 
-/** Room for one more: all that is idle in the context goes. */
+/** Unload all idle modules of the context, to make room for one more. */
 void evict_idle(Flight &flight) {
     TeardownList victims;
     {
@@ -271,7 +271,8 @@ bool is_for_good(calotype_status status) {
            status == CALOTYPE_E_NO_IMAGE;
 }
 
-/** Tell all who wait. The lock is held; after it they are gone. */
+/** Tell all threads that wait for the flight. The lock is held; their records, on their stacks,
+ * must not be touched after it is given up. */
 void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *error) {
     Waiter *waiter = entry.first_waiter;
     entry.first_waiter = nullptr;
@@ -290,7 +291,7 @@ void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *
     }
 }
 
-/** False: the context went while nobody looked. */
+/** Make the module ready for all threads. False: the context has been lost. */
 bool publish(Flight &flight, calotype_hold *out, TeardownList &victims) {
     LockGuard guard(kernel_cache.lock);
     calotype_entry &entry = flight.entry;
@@ -316,7 +317,7 @@ bool publish(Flight &flight, calotype_hold *out, TeardownList &victims) {
     return true;
 }
 
-/** What callbacks and captures have to say is not about device code. */
+/** Failures of callbacks and captures are not about device code. */
 FlightError *describe(const Flight &flight) {
     const calotype_stage stage = flight.failure.stage;
     const bool is_about_code =

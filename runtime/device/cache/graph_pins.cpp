@@ -2,7 +2,7 @@
 // A pin is the list's of its context and the graph's. The driver tells of a graph's end on a thread
 // of its own, where nothing may be called that needs the driver, so a mark is left there, and the
 // hold is given back by the next load, eviction, trim or release in the context: until then the
-// module stays, which nobody waits for.
+// module stays loaded.
 #include "runtime/device/cache/graph_pins.h"
 
 #include <stdlib.h>

@@ -321,7 +321,7 @@ bool is_for_good(calotype_status status) {
            status == CALOTYPE_E_NO_IMAGE;
 }
 
-/** Make the image of a busy record that is ours, and say so to those who wait. */
+/** Make the image of a busy record that this thread owns, and wake the threads that wait for it. */
 void fly_image(Making &making, CachedImage *record) {
     const calotype_status status = make_image(making);
     FlightError *error = status == CALOTYPE_OK ? nullptr : describe(making, status);

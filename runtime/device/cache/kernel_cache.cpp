@@ -36,7 +36,7 @@ const KernelBackend *backend_of(const calotype_device_interface_t *device_interf
 
 namespace {
 
-/** Give back a hold that nobody has seen but those who counted it meanwhile: a release may sleep
+/** Give back a hold that only threads which counted it meanwhile have seen: a release may sleep
  * for its sake, and an entry may have been left for it to free. */
 __attribute__((noinline)) void take_back(calotype_entry &entry, HoldCell &cell) {
     LockGuard guard(kernel_cache.lock);

@@ -79,20 +79,20 @@ uint64_t next_older_context(uint64_t uid);
 
 /** The context has gone: its modules are forgotten. */
 calotype_status on_context_lost(uint64_t context_uid);
-/** With the last hold of a context for whose release a thread waits: it is closed. The lock is
- * held. */
+/** Close a context if a thread waits for its release and its last hold has been given back. The
+ * lock is held. */
 void close_if_awaited(ContextState &context);
 /** Release what the process still has when it ends; installed once, with the first load. */
 void install_exit_handler();
 /** So that a child process does not take its parent's modules for its own; installed once. */
 void install_fork_handler();
-/** They load nothing with which they have not begun. */
+/** Prefetches load no module that they have not begun with. */
 void cancel_prefetches();
-/** Wait for all that nobody else waits for. */
+/** Wait until the prefetches without a ticket have ended. */
 calotype_status await_prefetches(uint64_t deadline_ns);
-/** In a child process they have gone. */
+/** The threads of prefetches do not exist in a child process: drop their records. */
 void forget_prefetches();
-/** The same in the statistics. */
+/** Set the counts of live modules to 0, in a child process. */
 void forget_live_modules();
 
 }  // namespace runtime

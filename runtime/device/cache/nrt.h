@@ -2,8 +2,9 @@
 // The device runtime's host side: a memory system of each context, made for the first module that
 // has the device runtime and freed after the last one has gone, when the context is released.
 //
-// Who calls the driver for a context's memory system locks it first, so that there is one however
-// many modules are loaded at once. Nothing is called back meanwhile, so no circle can close.
+// A thread that calls the driver for a context's memory system locks it first, so that there is one
+// however many modules are loaded at once. Nothing is called back meanwhile, so no circle can
+// close.
 #pragma once
 
 #include <stddef.h>

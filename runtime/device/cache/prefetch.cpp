@@ -4,7 +4,7 @@
 //
 // Nobody joins these threads: one that has called a driver may wait for others in the driver's own
 // handler of its end. What is waited for is their work. So their code stays in memory for good, and
-// a prefetch is freed by the last of those who have it: its threads, and who waits for it.
+// a prefetch is freed by its last owner: one of its threads, or a thread that waits for it.
 #include <new>
 #include <stdlib.h>
 
@@ -115,7 +115,7 @@ void work(Prefetch &prefetch) {
     serve(me, before);
 }
 
-/** Of a thread or of whoever waits. */
+/** Give up the ownership of one of its threads, or of a thread that waits. */
 void give_up_share(Prefetch *prefetch) {
     {
         LockGuard guard(kernel_cache.lock);
@@ -137,7 +137,7 @@ bool start_detached(Prefetch *prefetch) {
     return start_thread(&thread, thread_main, prefetch) == 0 && pthread_detach(thread) == 0;
 }
 
-/** With owners for so many threads and for the one who makes it. */
+/** Owned by so many threads and by the caller. */
 Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *descs, uint32_t n,
                         uint32_t n_threads) {
     void *memory = calloc(1, sizeof(Prefetch));

@@ -87,8 +87,7 @@ void take_ready(ContextState &context, ThreadBlock &me, TeardownList &victims) {
 
 namespace {
 
-/** Events and graphs have no way to wake us, so those who wait for them look again after this time.
- */
+/** Events and graphs cannot wake a thread: one that waits for them looks again after this time. */
 constexpr uint64_t poll_ns = 200000;
 /** A graph that was destroyed just now says so up to a tenth of a millisecond later. */
 constexpr uint64_t graph_grace_ns = 20000000;

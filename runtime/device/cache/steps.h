@@ -23,7 +23,7 @@ public:
     Range(const Range &) = delete;
     Range &operator=(const Range &) = delete;
 
-    /** For ranges that end elsewhere. False: nobody wants any. */
+    /** For ranges that end elsewhere. False: ranges are off. */
     static bool begin(const char *verb, const char *name);
     static void end();
 };

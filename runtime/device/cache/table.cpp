@@ -214,7 +214,7 @@ ContextState *find_context(uint64_t uid) {
     return context;
 }
 
-/** Nothing is left of it, and nobody will ask for it. */
+/** Whether the record of a lost context can serve another: nothing refers to it. */
 static bool is_reclaimable(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
            !context.closing && !context.is_release_waiting && !context.n_stream_holds &&

@@ -96,7 +96,7 @@ struct alignas(64) calotype_entry {
     std::atomic<calotype_entry *> next_in_chain;
     uint32_t index;  ///< never changes
 
-    /** Of those who hold the entry; guarded for all others. */
+    /** A thread with a hold may read it; all others need the lock. */
     calotype::runtime::LoadedModule *module;
 
     // Guarded.
@@ -214,9 +214,9 @@ calotype_entry *find_entry(const KernelKey &key);
 /** A busy entry of `owner` in table and context. Null: out of memory. */
 calotype_entry *add_entry(const KernelKey &key, ContextState &context, ThreadBlock &owner);
 /** Take that very entry out of table and context; it becomes orphaned if it is held, else free.
- * Whoever waits for a change is woken. */
+ * Threads that wait for a change are woken. */
 void remove_entry(calotype_entry &entry);
-/** An orphaned entry that nobody holds any more becomes free. */
+/** Make an orphaned entry free if it has no holds. */
 void reclaim_if_idle(calotype_entry &entry);
 /** Change phase and watched bit, not the generation. */
 void set_phase(calotype_entry &entry, Phase phase);

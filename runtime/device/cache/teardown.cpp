@@ -101,13 +101,14 @@ static void end_entry(calotype_entry &entry) {
     }
 }
 
-/** Work in the context is done; false: a stream of it is captured, so that nobody may wait. */
+/** Wait for the work of the context. False: one of its streams is being captured, and waiting would
+ * break the capture. */
 static bool await_work(const KernelBackend &backend, const DeviceScope &scope) {
     const bool is_captured = backend.is_capturing && backend.is_capturing(scope, nullptr);
     return !is_captured && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
 }
 
-/** As if they had not been taken. False: their context has gone meanwhile. */
+/** Make the entries ready again. False: their context has gone meanwhile. */
 static bool put_back(ContextState &context, TeardownList &victims, calotype_reason reason) {
     LockGuard guard(kernel_cache.lock);
     if (context.lost) {
@@ -127,7 +128,8 @@ static bool put_back(ContextState &context, TeardownList &victims, calotype_reas
     return true;
 }
 
-/** Another thread may be launching it while the process ends, and the driver takes it anyway. */
+/** At exit another thread may be launching a kernel of the module: then the module is left to the
+ * driver. */
 static bool is_held_now(const calotype_entry &entry) {
     LockGuard guard(kernel_cache.lock);
     return count_holds(entry.index) != 0;

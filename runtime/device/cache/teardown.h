@@ -20,9 +20,9 @@ struct TeardownList {
 bool is_held(calotype_entry &entry);
 /** Whether there is a reason to look at every finalize. */
 bool is_to_be_watched(const calotype_entry &entry);
-/** Make a ready entry tearing, whoever holds it. */
+/** Make a ready entry tearing, held or not. */
 void begin_teardown(calotype_entry &entry, ThreadBlock &me, TeardownList &victims);
-/** The same if nobody holds it. */
+/** The same, unless it is held. */
 bool take_if_idle(calotype_entry &entry, ThreadBlock &me, TeardownList &victims);
 
 /** Teardowns, unloads, and the end of the entries. The first error of a teardown is described in

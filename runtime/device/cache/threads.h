@@ -127,7 +127,7 @@ EntryUse use_of(uint32_t entry_index);
 uint64_t count_holds(uint32_t entry_index);
 /** Of all entries together, each cell looked at once. The cache's lock is held. */
 EntryUse use_of_all();
-/** Begin a new use of an entry that nobody holds. The cache's lock is held. */
+/** Set the counts of an entry without holds to 0, for its next use. The cache's lock is held. */
 void clear_cells(uint32_t entry_index);
 
 /** Whether waiting for `what` would close a circle. The cache's lock is held. */
@@ -135,7 +135,8 @@ bool would_deadlock(const ThreadBlock &me, const WaitNode &what);
 
 /** In a child process: only the calling thread exists. The cache's lock is held. */
 void forget_other_threads();
-/** Threads that end from now on keep their blocks: this code may be gone by then. */
+/** Threads that end from now on keep their blocks, since the library may have been closed when they
+ * end. */
 void end_thread_tracking();
 
 }  // namespace runtime

@@ -242,7 +242,9 @@ public:
         const calotype_status answer =
             backend().launch(scope, function, kernel.kernel_desc(), grid.data(), block.data(),
                              shared, nullptr, arguments.data());
-        note_failure();
+        if (answer != CALOTYPE_OK) {
+            note_failure();
+        }
         return answer;
     }
 
