@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json bench_lanes.json: tables of
-docs/benchmarks.md.
+"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json bench_lanes.json bench_matmul.json:
+tables of docs/benchmarks.md.
 
-Each figure of the kernel cache stands beside the gate that it is held to. Figures of bench_lanes alone, or of the others without
-it, write their own table. With --write-docs the tables are put between the page's markers, or at its end if there are none yet.
+Each figure of the kernel cache stands beside the gate that it is held to. Figures of bench_lanes or bench_matmul alone, or of the
+others without them, write their own table. With --write-docs the tables are put between the page's markers, or at its end if there are none yet.
 """
 import argparse
 import json
@@ -26,6 +26,16 @@ LANES_TITLE = """
 `test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_lanes.json`. Pipelines of `test/gpu/corpus/lanes_generator.cpp`
 with values that lanes take from each other in registers, by shuffles, and with the same schedule and these values in shared
 memory: in turns, on images of 4096 x 4096. The results are compared.
+
+"""
+
+MATMUL_TITLE = """
+## Matrix products
+
+`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_matmul.json`. `generators/matmul_generator.cpp` against cuBLAS
+(`cublasGemmEx`), in turns, on square matrices; every element is compared. float16 and TF32 give float32, bfloat16 and what has a bias
+their own type, int8 int32. What has a bias is compared with cuBLAS's product without one. The code for 9.0a multiplies by warpgroups
+(`wgmma`), that for 8.0 by warps (`mma.sync`). Operations of integers are counted as those of floats are.
 
 """
 
@@ -199,9 +209,18 @@ def lanes_text(figures):
     return "\n".join(lines)
 
 
+def matmul_text(figures):
+    lines = ["| operands | size | code for | TFLOP/s | cuBLAS | of cuBLAS |", "|---|---|---|---|---|---|"]
+    for f in figures["products"]:
+        lines.append(f"| {f['operands']} | {f['size']} | {f['target']} | {f['tflops']:.0f} | {f['cublas_tflops']:.0f} | "
+                     f"{f['ratio']:.2f} |")
+    return "\n".join(lines)
+
+
 # What the page's markers are called, what stands before them where there are none, a figure of it, and the tables.
 SECTIONS = (("kernel cache on CUDA", CACHE_TITLE, "hold_and_release_ns_1", text),
-            ("lanes of a warp", LANES_TITLE, "lanes_tile_us", lanes_text))
+            ("lanes of a warp", LANES_TITLE, "lanes_tile_us", lanes_text),
+            ("matrix products", MATMUL_TITLE, "products", matmul_text))
 
 
 def write_page(page, name, title, tables):
@@ -220,7 +239,11 @@ def main():
     parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE", help="put the tables into this page")
     args = parser.parse_args()
     runs = [json.loads(file.read_text()) for file in args.figures]
+    products = [product for run in runs if isinstance(run, list) for product in run]
+    runs = [run for run in runs if isinstance(run, dict)]
     figures = {name: statistics.median(run[name] for run in runs if name in run) for run in runs for name in run}
+    if products:
+        figures["products"] = products
     for name, title, figure, make in SECTIONS:
         if figure not in figures:
             continue

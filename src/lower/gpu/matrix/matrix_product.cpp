@@ -47,7 +47,7 @@ private:
                 d < threads_.size() ? as_const_int(threads_[d].extent) : std::optional<int64_t>(1);
             if (size != sizes[d]) {
                 return fail("a block has " + (size ? std::to_string(*size) : "a variable number") +
-                            " of threads in dimension " + "xy"[d] + ", must have " +
+                            " threads in dimension " + "xy"[d] + ", must have " +
                             std::to_string(sizes[d]) + " for gpu_matrix_multiply");
             }
         }
