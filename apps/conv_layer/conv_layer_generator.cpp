@@ -42,7 +42,14 @@ public:
                 .gpu_threads(ct, xt)
                 .vectorize(ci)
                 .unroll(xi);
-            sum.compute_at(output, ct).store_in(MemoryType::Register).unroll(c).unroll(x);
+            sum.compute_at(output, ct)
+                .bound_extent(c, 4)
+                .bound_extent(x, 4)
+                .bound_extent(y, 1)
+                .bound_extent(n, 1)
+                .store_in(MemoryType::Register)
+                .unroll(c)
+                .unroll(x);
             sum.update().reorder(c, x, r.x, r.y, r.z).unroll(c).unroll(x);
             return;
         }
