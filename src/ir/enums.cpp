@@ -15,8 +15,8 @@ const char *const device_apis[] = {"none",        "host",         "default_gpu",
 const char *const memory_types[] = {"auto",         "heap",        "stack",    "register",
                                     "gpu_shared",   "gpu_texture", "amx_tile", "gpu_shared_async",
                                     "locked_cache", "vtcm"};
-const char *const for_types[] = {"serial", "parallel",  "vectorized", "unrolled",
-                                 "extern", "gpu_block", "gpu_thread", "gpu_lane", "matrix"};
+const char *const for_types[] = {"serial",    "parallel",   "vectorized", "unrolled", "extern",
+                                 "gpu_block", "gpu_thread", "gpu_lane",   "matrix"};
 const char *const partitions[] = {"auto", "never", "always"};
 const char *const tail_strategies[] = {"round_up",
                                        "guard_with_if",

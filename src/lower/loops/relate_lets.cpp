@@ -166,6 +166,10 @@ private:
         if (is_const(known)) {
             return with_body(op, known);
         }
+        if (in_kernel_) {
+            ScopedBinding<Expr> bind(is_small(known), values_, op->name, known);
+            return with_body(op, op->value);
+        }
         const auto [rest, constant] = parts(known);
         if (const Named *relative = relative_of(own, known)) {
             const Expr value =
@@ -205,7 +209,10 @@ private:
     Stmt visit(const For *op) override {
         const Expr extent = constant_or(op->extent);
         open_.emplace_back(op->name, Expr());
+        const bool around =
+            std::exchange(in_kernel_, in_kernel_ || op->for_type == ForType::GPUBlock);
         const Stmt body = mutate(op->body);
+        in_kernel_ = around;
         open_.pop_back();
         return extent.same_as(op->extent) && body.same_as(op->body)
                    ? Stmt(op)
@@ -227,6 +234,7 @@ private:
                                     body, op->new_expr, op->free_function, op->padding);
     }
 
+    bool in_kernel_ = false;
     Scope<Expr> values_;
     /// Lets with their values, and loops without, around; outermost first.
     std::vector<std::pair<std::string, Expr>> open_;
