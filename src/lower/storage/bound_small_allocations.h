@@ -18,8 +18,9 @@ namespace calotype {
 /// Requires: flat storage.
 /// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size
 ///     is constant.
-/// Order: after loops have their final bounds, and before inject_early_frees, which only looks at
-///     the heap.
+/// Order: after unrolled and vectorized loops are gone; before partition_loops, whose steady states lack
+///     the clamps by which sizes are bounded, and before inject_early_frees, which only looks at the
+///     heap.
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype
