@@ -32,7 +32,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/"
 install(FILES "${PROJECT_SOURCE_DIR}/src/calotype.h"
         DESTINATION "${include_dir}" COMPONENT calotype_compiler)
 # All layers whose headers calotype.h reaches; what only the compiler itself sees stays at home.
-foreach(layer support target ir arith pipeline lang driver generator)
+foreach(layer support target ir arith linkables pipeline lang driver generator)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${layer}"
             DESTINATION "${include_dir}" COMPONENT calotype_compiler ${headers})
 endforeach()

@@ -312,21 +312,33 @@ private:
     Expr reduced(const LetStmt &let, bool forward, const Expr &next, const For *loop,
                  const std::string &other_end, const Values &values) const {
         const Expr other = value_at(let, other_end);
-        const auto from = [&](const std::string &name) -> std::optional<int64_t> {
-            auto it = values.find(name);
-            return it == values.end() ? std::nullopt : as_const_int(simplify(next - it->second));
+        struct Distance {
+            bool is_known = false;
+            int64_t by = 0;
         };
-        const auto from_own = from(let.name);
-        const auto from_other = other.defined() ? from(other_end) : std::nullopt;
+        const auto from = [&](const std::string &name) {
+            const auto it = values.find(name);
+            Distance result;
+            if (it != values.end()) {
+                if (const auto by = as_const_int(simplify(next - it->second))) {
+                    result = {true, *by};
+                }
+            }
+            return result;
+        };
+        const Distance from_own = from(let.name);
+        const Distance from_other = other.defined() ? from(other_end) : Distance();
         const auto moved = [](const Expr &e, int64_t by) {
             return by == 0 ? e : e + int(by);
         };
-        const Expr start = from_other ? moved(other, *from_other)
-                           : from_own ? moved(let.value, *from_own)
-                                      : next;
+        const Expr start = from_other.is_known ? moved(other, from_other.by)
+                           : from_own.is_known ? moved(let.value, from_own.by)
+                                               : next;
         const Expr i = Variable::make(loop->min.type(), loop->name);
-        const Expr result = select(likely(loop->min < i), start, let.value);
-        const bool is_empty = from_other && (forward ? *from_other > 0 : *from_other < 0);
+        // Kernels keep one version of the loop, whose barriers then stand in no branch.
+        const Expr is_later = loop->min < i;
+        const Expr result = select(in_kernel() ? is_later : likely(is_later), start, let.value);
+        const bool is_empty = forward ? from_other.by > 0 : from_other.by < 0;
         const auto own = values.find(let.name);
         const bool is_inside =
             own != values.end() && can_prove(forward ? next >= own->second : next <= own->second);
@@ -334,6 +346,12 @@ private:
             return result;
         }
         return forward ? max(let.value, result) : min(let.value, result);
+    }
+
+    bool in_kernel() const {
+        return std::any_of(enclosing_.begin(), enclosing_.end(), [](const Enclosing &e) {
+            return e.kind == Enclosing::Loop && is_gpu(e.loop->for_type);
+        });
     }
 
     /// What the innermost let of that name stands for, where another let is made: its name if it is

@@ -120,7 +120,7 @@ TEST(Ptx, SharedMemoryOfTheLaunchIsExternal) {
         evaluate gpu_thread_barrier(2)
         out[t] = tile[127 - t]:float32)",
                                          float_to_float));
-    EXPECT_EQ(count(ptx, ".extern .shared .align 16 .b8 calotype_dynamic_shared[]"), 1) << ptx;
+    EXPECT_EQ(count(ptx, ".extern .shared .align 1024 .b8 calotype_dynamic_shared[]"), 1) << ptx;
 }
 
 TEST(Ptx, ArraysOfSmallLoopsAreRegisters) {
