@@ -269,8 +269,10 @@ TEST(GpuSchedules, tiles_of_several_sizes) {
     lanes.compute_at(row, x).gpu_lanes(x);
     EXPECT_COMPILE_ERROR(
         lower_for_cuda(row),
-        "lane loop of_lanes.s0.x has extent min(row_consumer.s0.x.max - row_consumer.min.0, 29) + "
-        "3, must be a constant of at most 32; the split of row_consumer.x with guard_with_if makes "
+        "lane loop of_lanes.s0.x has extent min(row_consumer.required_max.0 - row_consumer.min.0, "
+        "29) "
+        "+ 3, must be a constant of at most 32; the split of row_consumer.x with guard_with_if "
+        "makes "
         "the last tile smaller, with shift_inwards or round_up all are of one size");
     Func kept = two_dimensional("kept"), tile("tile_consumer");
     kept(x, y) += x;
@@ -290,10 +292,11 @@ TEST(GpuSchedules, tiles_of_several_sizes) {
 TEST(GpuSchedules, storage_of_a_thread_that_is_too_large) {
     const auto lower = [](const std::string &name, MemoryType memory) {
         Func f = two_dimensional(name), g("user_of_" + name);
-        g(x, y) = f(x, y) + f(x + 300, y + 300);
+        Param<int> distance("distance");
+        g(x, y) = f(x, y) + f(x + clamp(distance, 0, 300), y + 300);
         g.gpu_tile(x, y, xi, yi, 8, 8);
         f.compute_at(g, xi).store_in(memory);
-        lower_for_cuda(g);
+        g.compile_to_module({distance}, "p", Target("x86-64-linux-cuda"));
     };
     const std::string why =
         " is a thread's own and takes up to 362404 bytes, must take at most 262144 where its size "
