@@ -17,12 +17,6 @@ namespace {
 
 constexpr int row_bytes = 16;  ///< of a matrix that gpu_load_matrix loads; it has 8 rows
 
-/// What e grows by where `name` does by one.
-bool grows_by_one(const Expr &e, const std::string &name) {
-    const Expr next = substitute(name, Variable::make(Int(32), name) + 1, e);
-    return is_const_one(simplify(next - e));
-}
-
 }  // namespace
 
 MatrixFragments::MatrixFragments(const MatrixProduct &product,
@@ -106,9 +100,8 @@ Expr MatrixFragments::by_matrices(const Expr &e, int registers, bool is_a, int d
     const Expr matrix = y_ / 2;                // thread / 8
     const Expr k = Variable::make(Int(32), product_.depth.name);
     const Expr flat = at(load->index, Expr(0), y_, y_ % 2, y_ / 2, k);
-    const std::string &across = y_name_;
-    const bool by_depth = grows_by_one(flat, product_.depth.name);
-    const bool transposed = !by_depth && n == 2 && grows_by_one(flat, across);
+    const bool by_depth = step_of(flat, product_.depth.name) == 1;
+    const bool transposed = !by_depth && n == 2 && step_of(flat, y_name_) == 1;
     if (!by_depth && !transposed) {
         return Expr();
     }

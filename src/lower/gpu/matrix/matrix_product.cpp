@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/matrix/matrix_product.h"
 
-#include <algorithm>
-
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -15,11 +13,6 @@ namespace calotype::internal {
 namespace {
 
 constexpr int64_t max_extent = 4096;
-
-bool uses(const Expr &e, const std::string &name) {
-    const auto names = free_variables(e);
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// Takes a nest apart, from the outside in.
 class ProductMatcher {
@@ -115,7 +108,7 @@ private:
             return fail("it must add a product to its own value, but computes " +
                         to_string(store->value));
         }
-        if (uses(store->index, product_.depth.name)) {
+        if (uses_var(store->index, product_.depth.name)) {
             return fail("its results depend on the loop " + product_.depth.name +
                         " that is summed over");
         }
@@ -125,10 +118,10 @@ private:
     }
 
     bool depends_on_row(const Expr &e) const {
-        return uses(e, product_.row.name) || uses(e, threads_[1].name);
+        return uses_var(e, product_.row.name) || uses_var(e, threads_[1].name);
     }
     bool depends_on_column(const Expr &e) const {
-        return uses(e, product_.column.name) || uses(e, threads_[0].name);
+        return uses_var(e, product_.column.name) || uses_var(e, threads_[0].name);
     }
 
     bool match_operands() {
@@ -199,6 +192,31 @@ int elements_a_register(MatrixKind kind) {
         return 4;
     }
     return 2;
+}
+
+Expr load_sums(const MatrixProduct &product, const std::vector<Expr> &index) {
+    const Store *store = product.store;
+    std::vector<Expr> sums;
+    for (const Expr &i : index) {
+        sums.push_back(Load::make(store->value.type(), store->name, i, const_true(), Alignment(),
+                                  store->symbol));
+    }
+    return Shuffle::make_concat(sums);
+}
+
+Stmt store_sums(const MatrixProduct &product, const std::vector<Expr> &index, const Expr &sums) {
+    const Store *store = product.store;
+    std::vector<Stmt> stores;
+    for (size_t i = 0; i < index.size(); i++) {
+        stores.push_back(Store::make(store->name, Shuffle::make_extract_element(sums, int(i)),
+                                     index[i], const_true(), Alignment(), store->symbol));
+    }
+    return Block::make(stores);
+}
+
+std::optional<int64_t> step_of(const Expr &e, const std::string &name) {
+    const Expr next = substitute(name, Variable::make(Int(32), name) + 1, e);
+    return as_const_int(simplify(next - e));
 }
 
 MatrixMatch match_matrix_product(const For *outermost, const std::vector<KernelLoop> &threads) {

@@ -2,6 +2,7 @@
 // What a nest of Matrix loops computes. Helper of select_matrix_instructions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct MatrixProduct {
         return 8 * elements_a_register(kind);
     }
 };
+
+/// The sums at these indices, as a vector.
+Expr load_sums(const MatrixProduct &product, const std::vector<Expr> &index);
+/// The lanes of `sums` back to where they came from.
+Stmt store_sums(const MatrixProduct &product, const std::vector<Expr> &index, const Expr &sums);
+
+/// What e grows by where the integer variable `name` does by one, if that is a constant.
+std::optional<int64_t> step_of(const Expr &e, const std::string &name);
 
 /// What a nest says, or, where it is no such product, why not.
 struct MatrixMatch {

@@ -49,10 +49,10 @@ public:
                   const std::set<std::string> &shared, LowerContext &ctx)
         : product_(product), fragments_(product, threads, shared, ctx), ctx_(ctx) {
         for (const MatrixLoop &loop : product.tiles) {
-            if (uses(product.a, loop.name)) {
+            if (uses_var(product.a, loop.name)) {
                 of_a_.push_back(loop);
             }
-            if (uses(product.b, loop.name)) {
+            if (uses_var(product.b, loop.name)) {
                 of_b_.push_back(loop);
             }
         }
@@ -76,11 +76,6 @@ public:
     }
 
 private:
-    static bool uses(const Expr &e, const std::string &name) {
-        const auto names = free_variables(e);
-        return std::find(names.begin(), names.end(), name) != names.end();
-    }
-
     /// The place in loops that an operand has.
     static std::string key(const std::vector<MatrixLoop> &loops, const TilePlace &place) {
         std::string result;
@@ -139,27 +134,19 @@ private:
     /// c += a*b for one tile of 16 by 8, of which the thread has two columns in two rows.
     Stmt added(const TilePlace &place, const Expr &a, const Expr &b) const {
         const Store *store = product_.store;
-        const Type t = store->value.type();
-        std::vector<Expr> index, old;
+        std::vector<Expr> index;
         for (int i = 0; i < 4; i++) {
             TilePlace here = place;
             here[product_.row.name] = i / 2;
             here[product_.column.name] = i % 2;
             index.push_back(simplify(substitute(here, store->index)));
-            old.push_back(
-                Load::make(t, store->name, index.back(), const_true(), Alignment(), store->symbol));
         }
-        const Expr sums = Call::make(t.with_lanes(4), Intrinsic::matrix_multiply_add,
-                                     {a, b, Shuffle::make_concat(old)});
+        const Expr sums =
+            Call::make(store->value.type().with_lanes(4), Intrinsic::matrix_multiply_add,
+                       {a, b, load_sums(product_, index)});
         const std::string name = ctx_.names.unique(store->name + ".sums");
-        const Expr d = Variable::make(sums.type(), name);
-        std::vector<Stmt> stores;
-        for (int i = 0; i < 4; i++) {
-            stores.push_back(Store::make(store->name, Shuffle::make_extract_element(d, i),
-                                         index[size_t(i)], const_true(), Alignment(),
-                                         store->symbol));
-        }
-        return LetStmt::make(name, sums, Block::make(stores));
+        return LetStmt::make(name, sums,
+                             store_sums(product_, index, Variable::make(sums.type(), name)));
     }
 
     const MatrixProduct &product_;
@@ -259,10 +246,7 @@ private:
 
     /// True if warps may find different values.
     bool is_of_warps(const Expr &e) const {
-        const auto names = free_variables(e);
-        return differs(e) ||
-               (nest_.threads.size() > 2 &&
-                std::find(names.begin(), names.end(), nest_.threads[2].name) != names.end());
+        return differs(e) || (nest_.threads.size() > 2 && uses_var(e, nest_.threads[2].name));
     }
 
     Stmt visit(const For *op) override {

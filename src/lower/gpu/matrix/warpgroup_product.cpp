@@ -17,16 +17,6 @@ namespace {
 
 constexpr int warps_of_group = 4, max_columns = 256;
 
-bool uses(const Expr &e, const std::string &name) {
-    const auto names = free_variables(e);
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::optional<int64_t> step_of(const Expr &e, const std::string &name) {
-    const Expr next = substitute(name, Variable::make(Int(32), name) + 1, e);
-    return as_const_int(simplify(next - e));
-}
-
 class WarpgroupMatcher {
 public:
     WarpgroupMatcher(const MatrixProduct &product, const std::vector<KernelLoop> &threads,
@@ -56,7 +46,8 @@ private:
     /// Loops over tiles are of rows or of columns, and at most one of columns.
     bool split_tiles() {
         for (const MatrixLoop &loop : product_.tiles) {
-            const bool of_a = uses(product_.a, loop.name), of_b = uses(product_.b, loop.name);
+            const bool of_a = uses_var(product_.a, loop.name),
+                       of_b = uses_var(product_.b, loop.name);
             if (of_a == of_b || (of_b && form.columns.extent > 0)) {
                 return false;
             }
@@ -99,7 +90,8 @@ private:
     bool rows_follow() const {
         const int64_t width = form.a.layout.panel_width();
         if (!grows(form.a, threads_[1].name, 1) || !grows(form.a, product_.row.name, 8) ||
-            !grows(form.a, threads_[2].name, 16) || uses(form.b.load->index, threads_[2].name)) {
+            !grows(form.a, threads_[2].name, 16) ||
+            uses_var(form.b.load->index, threads_[2].name)) {
             return false;
         }
         // Of rows that lie along a panel, 64 are one.
@@ -192,24 +184,13 @@ private:
             lets.emplace_back(ctx_.names.unique(product_.store->name + ".sums"), value);
             return Variable::make(t, lets.back().first);
         };
-        std::vector<Expr> old;
-        for (const Expr &i : index) {
-            old.push_back(Load::make(t.element_of(), product_.store->name, i, const_true(),
-                                     Alignment(), product_.store->symbol));
-        }
-        Expr sums = named(Shuffle::make_concat(old));
+        Expr sums = named(load_sums(product_, index));
         for (int depth = 0; depth < product_.depth.extent; depth += product_.step()) {
             sums = named(multiply_add(place, depth, sums));
         }
         sums = named(Call::make(t, Intrinsic::gpu_warpgroup_wait, {sums, 0}));
-        std::vector<Stmt> stores;
-        for (size_t i = 0; i < index.size(); i++) {
-            stores.push_back(Store::make(product_.store->name,
-                                         Shuffle::make_extract_element(sums, int(i)), index[i],
-                                         const_true(), Alignment(), product_.store->symbol));
-        }
         const Stmt fence = Evaluate::make(Call::make(Int(32), Intrinsic::gpu_warpgroup_fence, {}));
-        return Block::make(fence, wrap_in_lets(lets, Block::make(stores)));
+        return Block::make(fence, wrap_in_lets(lets, store_sums(product_, index, sums)));
     }
 
     /// Of the sums that a thread has, in the order of the instruction's registers.
