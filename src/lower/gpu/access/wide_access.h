@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What one access of a GPU's memory can move. Helper of the passes in this folder.
+// What one access of a GPU's memory can move. Helper of the passes on kernels.
 #pragma once
 
 #include "ir/constants.h"
@@ -15,6 +15,14 @@ inline bool is_dense(const Expr &index, const Expr &predicate) {
     const Broadcast *alive = predicate.as<Broadcast>();
     return ramp && ramp->base.type().is_scalar() && is_const_one(ramp->stride) &&
            is_const_one(alive ? alive->value : predicate);
+}
+
+/// The index of the first of neighbours, or of the only element; undefined of other vectors.
+inline Expr first_of_neighbours(const Expr &index) {
+    if (const Ramp *ramp = index.as<Ramp>()) {
+        return ramp->base.type().is_scalar() && is_const_one(ramp->stride) ? ramp->base : Expr();
+    }
+    return index.type().is_scalar() ? index : Expr();
 }
 
 }  // namespace calotype::internal

@@ -9,19 +9,11 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/gpu/access/wide_access.h"
 
 namespace calotype::internal {
 
 namespace {
-
-/// The first of neighbours, or the only one; undefined of other vectors.
-Expr first_of(const Expr &index) {
-    const Ramp *ramp = index.as<Ramp>();
-    if (ramp) {
-        return ramp->base.type().is_scalar() && is_const_one(ramp->stride) ? ramp->base : Expr();
-    }
-    return index.type().is_scalar() ? index : Expr();
-}
 
 class AccessChecker : public Visitor {
 public:
@@ -36,7 +28,7 @@ private:
         if (name != buffer_ || index.type().is_scalar()) {
             return;
         }
-        const Expr first = first_of(index);
+        const Expr first = first_of_neighbours(index);
         const Alignment known = first.defined() ? alignment_of(first) : Alignment();
         const int64_t unit = std::gcd(known.modulus, piece_);  // a vector within one is in a piece
         all_fit =
@@ -70,7 +62,7 @@ public:
 private:
     using Mutator::visit;
     Expr moved(const Expr &index) const {
-        const Expr place = layout_.place(first_of(index), context_);
+        const Expr place = layout_.place(first_of_neighbours(index), context_);
         return index.type().is_scalar() ? place : Ramp::make(place, 1, index.type().lanes());
     }
     Expr visit(const Load *op) override {

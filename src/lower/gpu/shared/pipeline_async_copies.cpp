@@ -17,6 +17,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/gpu/access/shift_accesses.h"
+#include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared/shared_access.h"
 #include "lower/gpu/uniform.h"
@@ -122,14 +123,8 @@ public:
 private:
     using Mutator::visit;
 
-    /// The first of neighbours; undefined if these are none.
     static Expr first_of(const Expr &index) {
-        const Ramp *ramp = index.as<Ramp>();
-        if (ramp) {
-            return ramp->base.type().is_scalar() && is_const_one(ramp->stride) ? ramp->base
-                                                                               : Expr();
-        }
-        return index.type().is_scalar() && !as_image_index(index) ? index : Expr();
+        return as_image_index(index) ? Expr() : first_of_neighbours(index);
     }
 
     Stmt visit(const Store *op) override {
