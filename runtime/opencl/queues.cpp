@@ -65,11 +65,16 @@ void for_each_queue(ContextRecord &record, IsWanted is_wanted, Body body) {
     }
 }
 
+/** Whether the slot had the queue, which it loses. Under the lock, as retain() reads a slot first. */
+bool clear(ContextRecord &record, Slot &slot, cl_command_queue queue) {
+    LockGuard lock(record.queues_lock);
+    return slot.compare_exchange_strong(queue, nullptr);
+}
+
 void give_up_released(ContextRecord &record) {
     for_each_queue(record, is_released_by_all_others, [&](cl_command_queue queue, Slot &slot) {
         cl().clFinish(queue);
-        cl_command_queue expected = queue;
-        if (slot.compare_exchange_strong(expected, nullptr)) {
+        if (clear(record, slot, queue)) {
             cl().clReleaseCommandQueue(queue);
         }
     });

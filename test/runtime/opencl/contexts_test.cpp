@@ -6,6 +6,8 @@
 #include "opencl_test.h"
 
 #include <algorithm>
+#include <thread>
+#include <vector>
 
 using namespace calotype_test;
 using calotype::Runtime::Buffer;
@@ -16,17 +18,20 @@ class OpenClContexts : public FakeOpenClTest {
 protected:
     OneKernel kernel{"k", "__kernel void k(int a) {}", {int_argument}};
 
-    void run(OwnContext &own, cl_command_queue queue) {
+    void run(OwnContext &own, cl_command_queue queue, OneKernel &which) {
         calotype_device_context user_context = own.as_user_context;
         user_context.stream = queue;
         calotype_hold hold = {};
-        ASSERT_EQ(calotype_initialize_kernels(&user_context, &kernel.desc(), nullptr, &hold),
+        ASSERT_EQ(calotype_initialize_kernels(&user_context, &which.desc(), nullptr, &hold),
                   CALOTYPE_OK);
         const uint32_t one[3] = {1, 1, 1};
         int value = 1;
         void *args[] = {&value};
         EXPECT_EQ(calotype_launch(&user_context, hold, 0, one, one, 0, nullptr, args), CALOTYPE_OK);
         EXPECT_EQ(calotype_finalize_kernels(&user_context, &hold), CALOTYPE_OK);
+    }
+    void run(OwnContext &own, cl_command_queue queue) {
+        run(own, queue, kernel);
     }
     static void use_memory(OwnContext &own, int size) {
         Buffer<int> buffer(size);
@@ -66,6 +71,34 @@ TEST_F(OpenClContexts, queues_that_come_and_go_are_given_up) {
         OwnContext::release(queue);
     }
     EXPECT_LE(fake().live("queue"), 10);
+    EXPECT_EQ(release(own), CALOTYPE_OK);
+    own.end();
+}
+
+/// Threads give queues up while an unload waits for all: none is retained that has gone.
+TEST_F(OpenClContexts, queues_of_many_threads_are_given_up_once) {
+    OwnContext own;
+    OneKernel other{"other", "__kernel void other(int a) {}", {int_argument}};
+    run(own, own.queue, kernel);
+    fake().delay("clRetainCommandQueue", 1);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 40; i++) {
+                cl_command_queue queue = own.make_queue();
+                run(own, queue, kernel);
+                OwnContext::release(queue);
+            }
+        });
+    }
+    for (int i = 0; i < 20; i++) {
+        run(own, own.queue, other);
+        EXPECT_EQ(calotype_evict(on(&own.as_user_context), &other.desc(), 0), CALOTYPE_OK);
+    }
+    for (std::thread &thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(fake().misuses(), 0);
     EXPECT_EQ(release(own), CALOTYPE_OK);
     own.end();
 }
