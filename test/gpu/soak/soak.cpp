@@ -291,11 +291,13 @@ Context *second_context(const Context &first, unsigned random) {
 }
 
 void copy_over_contexts(Context &context, calotype_device_context &on, std::mt19937 &random) {
-    // Buffers of OpenCL stay in their context.
-    Context *other = driver->capture ? second_context(context, unsigned(random())) : nullptr;
-    calotype_device_context there =
-        CALOTYPE_DEVICE_CONTEXT(other ? other->handle : nullptr, nullptr);
-    copy_and_free(on, other ? &there : nullptr, unsigned(random()));
+    Context *other = second_context(context, unsigned(random()));
+    {
+        void *handle = other ? other->handle : nullptr;
+        const Stream stream(handle, handle && !driver->capture);
+        calotype_device_context there = CALOTYPE_DEVICE_CONTEXT(handle, stream.handle);
+        copy_and_free(on, other ? &there : nullptr, unsigned(random()));
+    }
     if (other) {
         other->users.unlock_shared();
     }
