@@ -91,24 +91,33 @@ Word word_of(Type t) {
 }
 
 /// The address of an element in shared memory, in 32 bits.
-Value *shared_address(FunctionEmitter &f, const Call *op, size_t buffer, Type element) {
-    const Variable *name = op->args.at(buffer).as<Variable>();
-    internal_assert(name) << op->name << " of something that is not a buffer";
-    Value *address = f.element_pointer(name->name, element, op->args.at(buffer + 1));
+Value *shared_address(FunctionEmitter &f, const Expr &buffer, Type element, const Expr &index) {
+    const Variable *name = buffer.as<Variable>();
+    internal_assert(name) << "a matrix of something that is not a buffer";
+    Value *address = f.element_pointer(name->name, element, index);
     internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
-        << op->name << " of " << name->name << ", which is not in shared memory";
+        << "a matrix of " << name->name << ", which is not in shared memory";
     return f.builder().CreatePtrToInt(address, f.builder().getInt32Ty());
 }
 
-/// Where an operand in panels of 128 bytes begins, 16 bytes a unit, and how far apart its parts are:
-/// panels, and eight rows of one panel (PTX ISA, "Matrix descriptor format").
-Value *matrix_descriptor(FunctionEmitter &f, Value *address, int panel_bytes) {
-    constexpr uint64_t eight_rows = 1024, unit = 16, swizzle_128 = 1;
+/// Where an operand in panels of 128 bytes begins, args[buffer] and the index after it, 16 bytes a
+/// unit, and how far apart its parts are: panels, and eight rows of one panel (PTX ISA, "Matrix
+/// descriptor format"). The steps of one product differ by a constant, which is added last.
+Value *matrix_descriptor(FunctionEmitter &f, const Call *op, size_t buffer, Type element,
+                         int panel_bytes) {
+    constexpr uint32_t eight_rows = 1024, unit = 16, swizzle_128 = 1;
+    const Expr &index = op->args.at(buffer + 1);
+    const Add *sum = index.as<Add>();
+    const auto constant = sum ? as_const_int(sum->b) : std::optional<int64_t>();
+    const int64_t bytes = constant.value_or(0) * element.bytes();
+    const bool is_apart = constant && bytes % unit == 0;
     llvm::IRBuilder<> &b = f.builder();
-    const uint64_t layout =
-        uint64_t(panel_bytes) / unit << 16 | eight_rows / unit << 32 | swizzle_128 << 62;
-    Value *units = b.CreateLShr(b.CreateAnd(address, 0x3ffff), 4);
-    return b.CreateOr(b.CreateZExt(units, b.getInt64Ty()), b.getInt64(layout));
+    Value *address = shared_address(f, op->args.at(buffer), element, is_apart ? sum->a : index);
+    Value *low =
+        b.CreateAdd(b.CreateLShr(address, 4), b.getInt32(uint32_t(panel_bytes) / unit << 16 |
+                                                         uint32_t((is_apart ? bytes : 0) / unit)));
+    const uint32_t high = eight_rows / unit | swizzle_128 << 30;
+    return b.CreateOr(b.CreateZExt(low, b.getInt64Ty()), b.getInt64(uint64_t(high) << 32));
 }
 
 /// "+f" of as many registers: those of results first, then each again as an argument.
@@ -139,7 +148,7 @@ Value *emit_round_to_tf32(FunctionEmitter &f, const Call *op) {
 // gpu_load_matrix(buffer, index, is_transposed)
 Value *emit_load_matrix(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
-    Value *address = shared_address(f, op, 0, op->type.element_of());
+    Value *address = shared_address(f, op->args.at(0), op->type.element_of(), op->args.at(1));
     const unsigned count = unsigned(op->type.bits() * op->type.lanes() / 32);
     const std::string code = "ldmatrix.sync.aligned.m8n8.x" + std::to_string(count) +
                              (is_const_one(op->args.at(2)) ? ".trans" : "") + ".shared.b16 " +
@@ -187,9 +196,8 @@ Value *emit_warpgroup_multiply_add(FunctionEmitter &f, const Call *op) {
     const int depth = 32 / ta.bytes();
     std::vector<Value *> args;
     append_elements(f, f.emit(op->args.at(4)), args);
-    args.push_back(matrix_descriptor(f, shared_address(f, op, 0, ta), 16));
-    args.push_back(
-        matrix_descriptor(f, shared_address(f, op, 2, tb), int(*as_const_int(op->args.at(7)))));
+    args.push_back(matrix_descriptor(f, op, 0, ta, 16));
+    args.push_back(matrix_descriptor(f, op, 2, tb, int(*as_const_int(op->args.at(7)))));
     std::string code = "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n" +
                        std::to_string(2 * count) + "k" + std::to_string(depth) +
                        (of_floats ? ".f32." : ".s32.") + word_of(ta).type + "." + word_of(tb).type +
