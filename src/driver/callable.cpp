@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/callable.h"
 
+#include <algorithm>
+
 #include "driver/compiler.h"
 #include "driver/jit_runtime.h"
 #include "support/error.h"
@@ -48,29 +50,35 @@ void check_argument(size_t i, const Argument &arg, const Callable::FullCallCheck
 
 }  // namespace
 
+void Callable::check_number(size_t count) const {
+    user_assert(count == arguments().size())
+        << "a Callable takes " << arguments().size() << " arguments, not " << count;
+}
+
 void Callable::check(const FullCallCheckInfo *infos, size_t count) const {
-    const std::vector<Argument> &args = arguments();
-    user_assert(count == args.size())
-        << "a Callable takes " << args.size() << " arguments, not " << count;
+    check_number(count);
     for (size_t i = 0; i < count; i++) {
-        check_argument(i, args[i], infos[i]);
+        check_argument(i, contents_->args[i], infos[i]);
     }
 }
 
-int Callable::call(JITUserContext *context, const Passed *passed, size_t count) const {
-    std::vector<FullCallCheckInfo> infos(count);
+int Callable::call(JITUserContext *context, const Passed *passed, const void **argv,
+                   size_t count) const {
+    check_number(count);
     for (size_t i = 0; i < count; i++) {
-        infos[i] = passed[i].info;
+        check_argument(i, contents_->args[i], passed[i].info);
+        argv[1 + i] = passed[i].info.is_buffer ? static_cast<const void *>(passed[i].buffer)
+                                               : &passed[i].bits;
     }
-    check(infos.data(), count);
+    return call_checked(context, argv);
+}
+
+/// argv[0] is for the context of this run.
+int Callable::call_checked(JITUserContext *context, const void **argv) const {
     internal::JitRun run(context, contents_->handlers);
     const void *run_context = run.context();
-    std::vector<const void *> argv = {&run_context};
-    for (size_t i = 0; i < count; i++) {
-        argv.push_back(passed[i].info.is_buffer ? static_cast<const void *>(passed[i].buffer)
-                                                : &passed[i].bits);
-    }
-    const int code = contents_->code->argv(argv.data());
+    argv[0] = &run_context;
+    const int code = contents_->code->argv(argv);
     run.check(code);
     return code;
 }
@@ -78,14 +86,12 @@ int Callable::call(JITUserContext *context, const Passed *passed, size_t count) 
 int Callable::call_argv_fast(size_t argc, const void *const *argv) const {
     user_assert(argc == arguments().size() + 1)
         << "a Callable takes " << arguments().size() + 1 << " pointers, not " << argc;
-    auto *given = *static_cast<JITUserContext *const *>(argv[0]);
-    internal::JitRun run(given, contents_->handlers);
-    const void *run_context = run.context();
-    std::vector<const void *> copy(argv, argv + argc);
-    copy[0] = &run_context;
-    const int code = contents_->code->argv(copy.data());
-    run.check(code);
-    return code;
+    constexpr size_t most_here = 32;
+    const void *here[most_here];
+    std::vector<const void *> many(argc > most_here ? argc : 0);
+    const void **copy = many.empty() ? here : many.data();
+    std::copy(argv + 1, argv + argc, copy + 1);
+    return call_checked(*static_cast<JITUserContext *const *>(argv[0]), copy);
 }
 
 }  // namespace calotype

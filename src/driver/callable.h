@@ -52,8 +52,9 @@ public:
     /// that handles errors itself the code of an error is returned; otherwise it is thrown.
     template<typename... Args>
     int operator()(JITUserContext *context, Args &&...args) const {
-        Passed passed[] = {Passed(), pass(args)...};
-        return call(context, passed + 1, sizeof...(Args));
+        const Passed passed[] = {Passed(), pass(args)...};
+        const void *argv[1 + sizeof...(Args)];
+        return call(context, passed + 1, argv, sizeof...(Args));
     }
     template<typename First, typename... Args,
              typename = std::enable_if_t<!std::is_convertible<First, JITUserContext *>::value>>
@@ -147,7 +148,10 @@ private:
     }
 
     void check(const FullCallCheckInfo *infos, size_t count) const;
-    int call(JITUserContext *context, const Passed *passed, size_t count) const;
+    void check_number(size_t count) const;
+    /// With room for 1 + count pointers.
+    int call(JITUserContext *context, const Passed *passed, const void **argv, size_t count) const;
+    int call_checked(JITUserContext *context, const void **argv) const;
 
     std::shared_ptr<const Contents> contents_;
 };

@@ -67,6 +67,34 @@ Target JitState::resolve_target(const Target &target) {
     return with_capability_of_device(target.with_feature(Target::JIT));
 }
 
+std::shared_ptr<const CompiledPipeline> JitState::find(const PipelineContents &pipeline,
+                                                       const Target &target) {
+    std::shared_ptr<const Compilation> last;
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        last = last_;
+    }
+    const bool is_same =
+        last && externs.empty() && pipeline.custom_passes.empty() && pipeline.linkables.empty() &&
+        last->target == target &&
+        last->snapshot.is_of(pipeline.outputs, pipeline.requirements, pipeline.trace_pipeline);
+    return is_same ? last->compiled : nullptr;
+}
+
+void JitState::remember(const PipelineSource &source, const Target &target,
+                        std::shared_ptr<const CompiledPipeline> compiled) {
+    PipelineSnapshot snapshot(source);
+    if (!externs.empty() || !snapshot.is_complete()) {
+        return;
+    }
+    auto now = std::make_shared<Compilation>();
+    now->target = target;
+    now->snapshot = std::move(snapshot);
+    now->compiled = std::move(compiled);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = std::move(now);
+}
+
 Argument user_context_argument() {
     return Argument(user_context_name, Argument::InputScalar, type_of<void *>(), 0,
                     ArgumentEstimates());
@@ -160,10 +188,17 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
     return Compiler::of_process().compile_jit(make_job(pipeline, name, all, target));
 }
 
-CompiledPipeline compile_inferred(const Pipeline &pipeline, const Target &target) {
-    CompiledPipeline result;
-    result.inputs = inputs_of(pipeline);
-    result.code = compile_with_args(pipeline, arguments_of(result.inputs), target);
+std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipeline,
+                                                         const Target &target) {
+    JitState &state = JitState::of(pipeline);
+    if (auto known = state.find(*pipeline.contents(), target)) {
+        return known;
+    }
+    auto result = std::make_shared<CompiledPipeline>();
+    result->inputs = inputs_of(pipeline);
+    const std::vector<Argument> args = arguments_of(result->inputs);
+    result->code = compile_with_args(pipeline, args, target);
+    state.remember(pipeline.source("", args), target, result);
     return result;
 }
 

@@ -13,8 +13,15 @@
 #include "driver/jit_runtime.h"
 #include "lang/pipeline.h"
 #include "pipeline/infer_arguments.h"
+#include "pipeline/snapshot.h"
 
 namespace calotype::internal {
+
+/// A pipeline compiled for this process, with what it takes its values from.
+struct CompiledPipeline {
+    std::shared_ptr<const JitCode> code;
+    std::vector<InferredArgument> inputs;  ///< without __user_context
+};
 
 struct JitState : PipelineDriverState {
     JITHandlers handlers;
@@ -28,23 +35,30 @@ struct JitState : PipelineDriverState {
     /// The JIT target that `target` stands for: an empty one is that of the last compile_jit, or
     /// else that of the environment.
     Target resolve_target(const Target &target);
+    /// What the pipeline was compiled to last, if that was for this target and nothing has changed
+    /// since; null otherwise.
+    std::shared_ptr<const CompiledPipeline> find(const PipelineContents &pipeline,
+                                                 const Target &target);
+    void remember(const PipelineSource &source, const Target &target,
+                  std::shared_ptr<const CompiledPipeline> compiled);
     /// The state of a pipeline, made when first needed.
     static JitState &of(const Pipeline &pipeline);
 
 private:
+    struct Compilation {
+        Target target;
+        PipelineSnapshot snapshot;
+        std::shared_ptr<const CompiledPipeline> compiled;
+    };
     std::mutex mutex_;
     Target target_;
-};
-
-/// A pipeline compiled for this process, with what it takes its values from.
-struct CompiledPipeline {
-    std::shared_ptr<const JitCode> code;
-    std::vector<InferredArgument> inputs;  ///< without __user_context
+    std::shared_ptr<const Compilation> last_;
 };
 
 /// Compiles with the arguments that the pipeline depends on, or finds the code of an equal
 /// pipeline.
-CompiledPipeline compile_inferred(const Pipeline &pipeline, const Target &target);
+std::shared_ptr<const CompiledPipeline> compile_inferred(const Pipeline &pipeline,
+                                                         const Target &target);
 /// Compiles with these arguments. A CompileError if one is missing.
 std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
                                                  const std::vector<Argument> &args,

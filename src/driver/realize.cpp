@@ -144,12 +144,12 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
     Realization r = make_outputs(*this, sizes);
     std::vector<calotype_buffer_t *> outputs = raw_buffers(r);
     const Target resolved = JitState::of(*this).resolve_target(target);
-    const CompiledPipeline compiled = compile_inferred(*this, resolved);
+    const std::shared_ptr<const CompiledPipeline> compiled = compile_inferred(*this, resolved);
     const JITHandlers &handlers = JitState::of(*this).handlers;
     // Schedules may compute more than is asked for, which the buffers then need room for. If it is
     // less, the run says so.
     if (!resolved.has_feature(Target::NoBoundsQuery)) {
-        run(compiled, handlers, context, outputs);
+        run(*compiled, handlers, context, outputs);
         if (!covers(r, sizes)) {
             r = make_outputs(*this, sizes);
             outputs = raw_buffers(r);
@@ -158,7 +158,7 @@ Realization Pipeline::realize(JITUserContext *context, std::vector<int32_t> size
     for (size_t i = 0; i < r.size(); i++) {
         r[i].allocate();
     }
-    run(compiled, handlers, context, outputs);
+    run(*compiled, handlers, context, outputs);
     // Buffers that the caller gives stay where they were written; these are for the host to read.
     for (size_t i = 0; i < r.size(); i++) {
         r[i].copy_to_host(context ? static_cast<void *>(context) : nullptr);
@@ -178,8 +178,8 @@ void Pipeline::realize(RealizationArg output, const Target &target) {
 void Pipeline::realize(JITUserContext *context, RealizationArg output, const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    run(compile_inferred(*this, JitState::of(*this).resolve_target(target)),
-        JitState::of(*this).handlers, context, outputs);
+    JitState &state = JitState::of(*this);
+    run(*compile_inferred(*this, state.resolve_target(target)), state.handlers, context, outputs);
 }
 
 // ---- infer_input_bounds ----
@@ -247,12 +247,12 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
                                   const Target &target) {
     const std::vector<calotype_buffer_t *> outputs = raw_buffers(output);
     check_outputs(*this, outputs);
-    const CompiledPipeline compiled =
+    const std::shared_ptr<const CompiledPipeline> compiled =
         compile_inferred(*this, JitState::of(*this).resolve_target(target));
     JitRun run(context, JitState::of(*this).handlers);
     CallArguments args(run);
     std::vector<std::unique_ptr<Query>> queries;
-    for (const InferredArgument &input : compiled.inputs) {
+    for (const InferredArgument &input : compiled->inputs) {
         if (input.parameter.defined() && input.parameter.is_buffer() &&
             !input.parameter->buffer.defined()) {
             queries.push_back(std::make_unique<Query>(input.parameter));
@@ -280,7 +280,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, RealizationArg output
         user_assert(i < max_queries)
             << "the bounds of the inputs do not settle after " << max_queries << " rounds";
         const std::vector<Shape> before = output_shapes();
-        run.check(args.call(*compiled.code));
+        run.check(args.call(*compiled->code));
         changed = output_shapes() != before;
         for (const auto &query : queries) {
             changed = query->remember() || changed;

@@ -121,9 +121,7 @@ void add_x86_features(Target &t) {
 
 #endif
 
-}  // namespace
-
-Target get_host_target() {
+Target find_host_target() {
     const int bits = int(sizeof(void *)) * 8;
 #if defined(__x86_64__) || defined(__i386__)
     Target t(host_os(), Target::X86, bits);
@@ -134,6 +132,14 @@ Target get_host_target() {
 #else
     return Target(host_os(), Target::ArchUnknown, bits);
 #endif
+}
+
+}  // namespace
+
+Target get_host_target() {
+    // In a virtual machine each question to the processor takes microseconds.
+    static const Target host = find_host_target();
+    return host;
 }
 
 }  // namespace calotype

@@ -127,7 +127,7 @@ TEST(Realize, SecondTimeCompilesNothing) {
     const CompileCounts after = Compiler::of_process().counts();
     EXPECT_EQ(after.lowered, before.lowered);
     EXPECT_EQ(after.jit_compiled, before.jit_compiled);
-    EXPECT_EQ(after.jit_found, before.jit_found + 1);
+    EXPECT_EQ(after.jit_found, before.jit_found) << "it is not even looked for";
 }
 
 TEST(Realize, AnotherValueCompilesNothing) {

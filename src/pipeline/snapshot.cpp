@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "pipeline/snapshot.h"
+
+#include <bit>
+#include <concepts>
+#include <functional>
+#include <string_view>
+
+#include "pipeline/fields.h"
+#include "pipeline/parameters_used.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Gives every field of a part of a pipeline to Sink as words; the sink is also told which
+/// expression or symbol it is whose address it gets.
+template<typename Sink>
+struct FieldWalk {
+    Sink &sink;
+
+    void operator()(const Expr &e) {
+        sink.put(reinterpret_cast<uintptr_t>(e.get()));
+        sink.refers_to(e);
+    }
+    void operator()(std::string_view s) {
+        sink.put(std::hash<std::string_view>()(s));
+    }
+    void operator()(const std::string &s) {
+        (*this)(std::string_view(s));
+    }
+    void operator()(double x) {
+        sink.put(std::bit_cast<uint64_t>(x));
+    }
+    void operator()(const Type &t) {
+        sink.put(uint64_t(t.code()) << 32 | uint64_t(t.bits()) << 16 | uint64_t(t.lanes()));
+        sink.put(reinterpret_cast<uintptr_t>(t.handle_type));
+    }
+    void operator()(const LoopLevel &level) {
+        const bool is_loop = level.defined() && !level.is_inlined() && !level.is_root();
+        sink.put(!level.defined() ? 0 : level.is_inlined() ? 1 : level.is_root() ? 2 : 3);
+        if (is_loop) {
+            (*this)(level.func_name());
+            (*this)(level.var_name());
+            sink.put(uint64_t(level.is_rvar()) << 32 | uint32_t(level.stage_index()));
+        }
+    }
+    void operator()(const Parameter &p) {
+        sink.put(reinterpret_cast<uintptr_t>(p.contents().get()));
+        if (p.defined()) {
+            sink.refers_to(IntrusivePtr<const Symbol>(p.contents().get()));
+            (*this)(*p.contents());
+        }
+    }
+    void operator()(const DefinitionPtr &d) {
+        sink.put(d.defined());
+        if (d.defined()) {
+            (*this)(*d);
+        }
+    }
+    template<typename T>
+    requires std::derived_from<T, Symbol>
+    void operator()(const IntrusivePtr<T> &symbol) {
+        sink.put(reinterpret_cast<uintptr_t>(symbol.get()));
+        if (symbol.defined()) {
+            sink.refers_to(IntrusivePtr<const Symbol>(symbol.get()));
+        }
+    }
+    template<typename T>
+    void operator()(const std::optional<T> &x) {
+        sink.put(x.has_value());
+        if (x) {
+            (*this)(*x);
+        }
+    }
+    template<typename T>
+    void operator()(const std::vector<T> &list) {
+        sink.put(list.size());
+        for (const T &item : list) {
+            (*this)(item);
+        }
+    }
+    template<typename T>
+    void operator()(const std::map<std::string, T> &map) {
+        sink.put(map.size());
+        for (const auto &[key, item] : map) {
+            (*this)(key);
+            (*this)(item);
+        }
+    }
+    template<typename T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+    void operator()(const T &value) {
+        sink.put(uint64_t(value));
+    }
+    template<HasFields T>
+    void operator()(const T &x) {
+        for_each_member(x, [&](auto member) {
+            if constexpr (member.counts) {
+                (*this)(member.value);
+            }
+        });
+    }
+};
+
+struct Recorder {
+    std::vector<uint64_t> &words;
+    std::vector<Expr> &expressions;
+    std::vector<IntrusivePtr<const Symbol>> &symbols;
+
+    void put(uint64_t word) {
+        words.push_back(word);
+    }
+    void refers_to(const Expr &e) {
+        expressions.push_back(e);
+    }
+    void refers_to(IntrusivePtr<const Symbol> symbol) {
+        symbols.push_back(std::move(symbol));
+    }
+};
+
+struct Comparer {
+    const std::vector<uint64_t> &words;
+    size_t at = 0;
+    bool is_same = true;
+
+    void put(uint64_t word) {
+        is_same = is_same && at < words.size() && words[at] == word;
+        at++;
+    }
+    void refers_to(const Expr &) {
+    }
+    void refers_to(const IntrusivePtr<const Symbol> &) {
+    }
+};
+
+template<typename Sink>
+void walk(Sink &sink, const std::vector<Function> &functions,
+          const std::vector<Parameter> &parameters, const std::vector<Requirement> &requirements,
+          bool trace_pipeline) {
+    FieldWalk<Sink> fields{sink};
+    for (const Function &f : functions) {
+        fields(*f.contents());
+    }
+    fields(parameters);
+    fields(requirements);
+    fields(trace_pipeline);
+}
+
+bool are_same(const std::vector<Function> &a, const std::vector<Function> &b) {
+    bool same = a.size() == b.size();
+    for (size_t i = 0; same && i < a.size(); i++) {
+        same = a[i].same_as(b[i]);
+    }
+    return same;
+}
+
+}  // namespace
+
+PipelineSnapshot::PipelineSnapshot(const PipelineSource &source) : outputs_(source.outputs) {
+    const Environment env = build_environment(source.outputs);
+    const UsedParameters used = parameters_used(env, source.requirements);
+    is_complete_ = source.custom_passes.empty() && source.linkables.empty() &&
+                   used.linked_functions.empty() && used.linked_symbols.empty();
+    for (const auto &[name, f] : env) {
+        functions_.push_back(f);
+    }
+    for (const auto &[name, p] : used.parameters) {
+        parameters_.push_back(p);
+    }
+    Recorder recorder{words_, expressions_, symbols_};
+    walk(recorder, functions_, parameters_, source.requirements, source.trace_pipeline);
+}
+
+bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
+                             const std::vector<Requirement> &requirements,
+                             bool trace_pipeline) const {
+    if (words_.empty() || !are_same(outputs, outputs_)) {
+        return false;
+    }
+    Comparer comparer{words_};
+    walk(comparer, functions_, parameters_, requirements, trace_pipeline);
+    return comparer.is_same && comparer.at == words_.size();
+}
+
+}  // namespace calotype::internal

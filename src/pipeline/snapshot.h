@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// PipelineSnapshot: whether a pipeline is still what it was when it was compiled.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/source.h"
+
+namespace calotype::internal {
+
+/// What a pipeline consists of at one time: its Functions, the parameters that they use, and the
+/// values of all their fields. Expressions do not change, so that one is known by its address; that
+/// makes comparing far cheaper than the key of a compile job (KeyText), of which every field here is
+/// a part. Constant images count by identity, as those do that are arguments of the code.
+class PipelineSnapshot {
+public:
+    /// Of no pipeline.
+    PipelineSnapshot() = default;
+    explicit PipelineSnapshot(const PipelineSource &source);
+
+    /// False for a pipeline of which not all that counts is in its fields: passes of the
+    /// application's, and linkables.
+    bool is_complete() const {
+        return is_complete_;
+    }
+    /// True if nothing has changed since.
+    bool is_of(const std::vector<Function> &outputs, const std::vector<Requirement> &requirements,
+               bool trace_pipeline) const;
+
+private:
+    std::vector<Function> outputs_, functions_;
+    std::vector<Parameter> parameters_;
+    std::vector<uint64_t> words_;
+    // What words_ has the addresses of.
+    std::vector<Expr> expressions_;
+    std::vector<IntrusivePtr<const Symbol>> symbols_;
+    bool is_complete_ = false;
+};
+
+}  // namespace calotype::internal
