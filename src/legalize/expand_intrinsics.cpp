@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "legalize/expand_intrinsics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -81,7 +82,7 @@ Expr expand_abs(const Call *op, const Args &a) {
 
 Expr expand_absd(const Call *op, const Args &a) {
     if (op->type.is_float()) {
-        return Expr();
+        return Call::make(op->type, Intrinsic::abs, {Sub::make(a[0], a[1])});
     }
     Expr x = bits_of(a[0]), y = bits_of(a[1]);
     return Select::make(LT::make(a[1], a[0]), Sub::make(x, y), Sub::make(y, x));
@@ -173,10 +174,10 @@ Expr expand_widening(const Call *op, const Args &a) {
 // A sum of one sign with operands of the other has overflowed, to the side of the operands.
 Expr expand_saturating(const Call *op, const Args &a) {
     Type t = op->type;
-    if (t.is_float()) {
-        return Expr();
-    }
     bool adds = op->is_intrinsic(Intrinsic::saturating_add);
+    if (t.is_float()) {
+        return adds ? Add::make(a[0], a[1]) : Sub::make(a[0], a[1]);
+    }
     Expr x = bits_of(a[0]), y = bits_of(a[1]);
     Expr sum = adds ? Add::make(x, y) : Sub::make(x, y);
     if (t.is_uint()) {
@@ -218,15 +219,19 @@ Expr integer_limit(Type t, bool high) {
                       : make_zero(t);
 }
 
-// The limits as floats are powers of two, so exact; the top one is just out of range.
+// The limits as floats are powers of two, so exact; the top one is just out of range. What is out of
+// range is not converted, which has no meaning.
 Expr saturating_float_to_int(Type to, const Expr &v) {
     Type from = v.type();
-    double top = std::ldexp(1.0, to.is_int() ? to.bits() - 1 : to.bits());
-    double bottom = to.is_int() ? -top : 0.0;
-    Expr inside = Select::make(LE::make(v, make_const(from, bottom)), integer_limit(to, false),
-                               Cast::make(to, v));
-    Expr below = Select::make(GE::make(v, make_const(from, top)), integer_limit(to, true), inside);
-    return Select::make(expand_is_nan(v, Intrinsic::is_nan), make_zero(to), below);
+    Expr top = make_const(from, std::ldexp(1.0, to.is_int() ? to.bits() - 1 : to.bits()));
+    Expr bottom = make_const(from, to.is_int() ? -std::ldexp(1.0, to.bits() - 1) : 0.0);
+    Expr is_high = GE::make(v, top), is_low = LE::make(v, bottom);
+    Expr is_nan = expand_is_nan(v, Intrinsic::is_nan);
+    Expr is_outside = Or::make(Or::make(is_high, is_low), is_nan);
+    Expr inside = Cast::make(to, Select::make(is_outside, make_zero(from), v));
+    Expr above_bottom = Select::make(is_low, integer_limit(to, false), inside);
+    return Select::make(is_nan, make_zero(to),
+                        Select::make(is_high, integer_limit(to, true), above_bottom));
 }
 
 Expr expand_saturating_cast(const Call *op, const Args &a) {
@@ -333,12 +338,41 @@ Expr integer_weight(const Expr &weight, int bits) {
 }
 
 Expr lerp_of_floats(Type t, const Args &a) {
-    Expr weight = a[2];
-    if (!weight.type().is_float()) {
-        weight = Div::make(Cast::make(t, weight), make_const(t, double(weight.type().umax())));
+    Expr weight = a[2].type() == t ? a[2] : Cast::make(t, a[2]);
+    if (!a[2].type().is_float()) {
+        weight = Div::make(weight, make_const(t, double(a[2].type().umax())));
     }
     return let(".weight", weight, [&](const Expr &w) {
         return Add::make(Mul::make(a[0], Sub::make(make_one(t), w)), Mul::make(a[1], w));
+    });
+}
+
+/// The one that the weight is nearer to.
+Expr lerp_of_bools(const Args &a) {
+    Type t = a[2].type();
+    Expr half = t.is_float() ? make_const(t, 0.5) : make_const(t, t.umax() / 2 + 1);
+    return Select::make(GE::make(a[2], half), a[1], a[0]);
+}
+
+// The product of the difference and the weight has up to 96 bits. With difference = high * 2^32 +
+// low, the quotients of both parts are added, and that of what they leave:
+//     high * weight = q1 * top + r1      low * weight + top / 2 = q2 * top + r2
+//     nearest(difference * weight / top) = (q1 << 32) + q2 + ((r1 << 32) + r2) / top
+Expr lerp_of_64_bits(const Args &a, const Expr &weight) {
+    Type t = a[0].type();
+    Expr w = Cast::make(t, weight), top = make_const(t, weight.type().umax());
+    Expr up = LT::make(a[0], a[1]);
+    Expr difference = Select::make(up, Sub::make(a[1], a[0]), Sub::make(a[0], a[1]));
+    Expr by = make_const(t, 32);
+    return let(".difference", difference, [&](const Expr &d) {
+        Expr low_bits = bit_and(d, make_const(t, uint64_t(0xffffffff)));
+        Expr high = Mul::make(shift_right(d, by), w);
+        Expr low = Add::make(Mul::make(low_bits, w), make_const(t, weight.type().umax() / 2));
+        Expr left = Add::make(shift_left(Mod::make(high, top), by), Mod::make(low, top));
+        Expr whole = Add::make(shift_left(Div::make(high, top), by), Div::make(low, top));
+        return let(".part", Add::make(whole, Div::make(left, top)), [&](const Expr &p) {
+            return Select::make(up, Add::make(a[0], p), Sub::make(a[0], p));
+        });
     });
 }
 
@@ -347,7 +381,10 @@ Expr expand_lerp(const Call *op, const Args &a) {
     if (t.is_float()) {
         return lerp_of_floats(t, a);
     }
-    Expr weight = integer_weight(a[2], t.bits());
+    if (t.is_bool()) {
+        return lerp_of_bools(a);
+    }
+    Expr weight = integer_weight(a[2], std::min(t.bits(), 32));
     if (t.is_int()) {
         // Moved up by 2^(bits - 1) both ends are unsigned.
         Expr bias = make_const(u, uint64_t(1) << (t.bits() - 1));
@@ -355,6 +392,9 @@ Expr expand_lerp(const Call *op, const Args &a) {
             Call::make(u, Intrinsic::lerp,
                        {Add::make(bits_of(a[0]), bias), Add::make(bits_of(a[1]), bias), weight});
         return Cast::make(t, Sub::make(moved, bias));
+    }
+    if (t.bits() == 64) {
+        return lerp_of_64_bits(a, weight);
     }
     int bits = t.bits() + weight.type().bits();
     Type wide = u.with_bits(bits > 32 ? 64 : bits > 16 ? 32 : 16);

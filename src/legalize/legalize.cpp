@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "legalize/legalize.h"
 
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "legalize/expand_intrinsics.h"
 #include "support/text.h"
 
@@ -34,6 +39,23 @@ Expr widened(const Expr &e) {
 Expr converted(Type t, const Expr &e) {
     return e.type() == t ? e : Cast::make(t, e);
 }
+
+/// How often each Variable occurs: one that several nodes share, as often as they do.
+class CountUses : public Visitor {
+public:
+    int of(const std::string &name) const {
+        const auto it = uses_.find(name);
+        return it == uses_.end() ? 0 : it->second;
+    }
+
+private:
+    using Visitor::visit;
+    void visit(const Variable *op) override {
+        uses_[op->name]++;
+    }
+
+    std::map<std::string, int> uses_;
+};
 
 class Legalize : public GraphMutator {
 public:
@@ -110,25 +132,36 @@ private:
 
     /// The call by simpler operations, each argument evaluated once; itself if it has no such form.
     Expr expanded(const Call *op) {
-        std::vector<std::pair<std::string, Expr>> lets;
+        std::vector<std::pair<std::string, Expr>> named;
         std::vector<Expr> args;
         for (const Expr &a : op->args) {
             if (is_const(a) || a.as<Variable>() || a.as<StringImm>()) {
                 args.push_back(a);
                 continue;
             }
-            lets.emplace_back("legal$" + std::to_string(names_++), a);
-            args.push_back(Variable::make(a.type(), lets.back().first));
+            named.emplace_back("legal$" + std::to_string(names_++), a);
+            args.push_back(Variable::make(a.type(), named.back().first));
         }
-        const Expr simpler = expand_intrinsic(op, args);
+        Expr simpler = expand_intrinsic(op, args);
         if (!simpler.defined()) {
             return Expr(op);
         }
-        Expr result = mutate(simpler);
-        for (size_t i = lets.size(); i-- > 0;) {
-            result = Let::make(lets[i].first, lets[i].second, result);
+        simpler = mutate(simpler);
+        CountUses uses;
+        uses(simpler);
+        std::map<std::string, Expr> in_place;
+        Expr result = simpler;
+        for (size_t i = named.size(); i-- > 0;) {
+            const auto &[name, value] = named[i];
+            const bool has_effect =
+                contains<Call>(value, [](const Call *call) { return !call->is_pure(); });
+            if (has_effect || uses.of(name) > 1) {
+                result = Let::make(name, value, result);
+            } else {
+                in_place[name] = value;
+            }
         }
-        return result;
+        return in_place.empty() ? result : substitute(in_place, result);
     }
 
     const Capabilities &can_;

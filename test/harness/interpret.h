@@ -50,7 +50,7 @@ public:
 
     /// True if an evaluation so far did something whose result the language leaves open: signed
     /// overflow of 32 or 64 bits, a float that does not fit the integer it is cast to, a shift by
-    /// the width or more, lanes that were not read.
+    /// the width or more, lanes that were not read, the minimum of zeros of both signs.
     bool undefined() const {
         return undefined_;
     }

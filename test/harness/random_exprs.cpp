@@ -148,6 +148,7 @@ RandomExprs random_exprs(uint32_t seed, int count, int depth) {
     RandomIrOptions options;
     options.loads_and_calls = false;
     options.handles = false;
+    options.intrinsics = true;
     RandomIr random(seed, options);
     NamesByType names;
     RandomExprs result;

@@ -23,6 +23,9 @@ Expr RandomIr::expr(Type t, int depth) {
     if (depth <= 0 || one_in(6)) {
         return leaf(t);
     }
+    if (options_.intrinsics && one_in(3)) {
+        return intrinsic(t, depth - 1);
+    }
     switch (below(12)) {
     case 0:
     case 1:

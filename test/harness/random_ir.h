@@ -20,7 +20,8 @@ struct RandomIrOptions {
     bool floats = true;
     bool loads_and_calls = true;  ///< Load and Call of any kind
     bool handles = true;
-    int variables = 5;  ///< names a, b, ... of each type
+    bool intrinsics = false;  ///< calls of pure intrinsics that have code in kernels, too
+    int variables = 5;        ///< names a, b, ... of each type
 };
 
 class RandomIr {
@@ -95,6 +96,16 @@ private:
     Expr reduction(Type t, int depth);
 
     Expr load_or_call(Type t, int depth);
+
+    Expr intrinsic(Type t, int depth);
+    Expr widening(Type t, int depth);
+    Expr fixed_point(Type t, int depth);
+    Expr bits(Type t, int depth);
+    Expr choice(Type t, int depth);
+    Expr float_intrinsic(Type t, int depth);
+    Expr bool_intrinsic(Type t, int depth);
+    Expr distance(Type t, int depth);
+    Type of_either_sign(Type t);
 
     Region bounds();
     std::vector<Type> types();

@@ -318,6 +318,10 @@ std::string CWriter::emit_node(const VectorReduce *op) {
     std::string step = combine[op->op];
     if (op->op == VectorReduce::SaturatingAdd && element.is_float()) {
         step = "a + b";
+    } else if (op->op == VectorReduce::Add && element.is_bool()) {
+        step = "a != b";  // modulo 2
+    } else if (op->op == VectorReduce::Mul && element.is_uint() && element.bits() == 16) {
+        step = "1u * a * b";  // C multiplies those as int, which would overflow
     }
     std::string group = "[&](int i) { using T = " + type + "; T a = " + v + "[i * " + factor +
                         "]; for (int k = 1; k < " + factor + "; k++) { const T b = " + v + "[i * " +

@@ -137,11 +137,13 @@ inline R ct_saturate(T x) {
     return __int128(x) > __int128(high) ? high : __int128(x) < __int128(low) ? low : R(x);
 }
 /// x * y / 2^q of integers, rounded down or to nearest.
-template<typename R>
-inline R ct_mul_shift(__int128 product, int q, bool rounds) {
-    product += rounds && q > 0 ? __int128(1) << (q - 1) : 0;
-    product >>= q;
-    return ct_saturate<R>(product);
+template<typename R, typename X, typename Y>
+inline R ct_mul_shift(X x, Y y, int q, bool rounds) {
+    const bool is_unsigned = X(-1) > X(0) && Y(-1) > Y(0);
+    using Product = typename std::conditional<is_unsigned, unsigned __int128, __int128>::type;
+    const Product product = Product(x) * Product(y);
+    const Product shifted = (product >> q) + (rounds && q > 0 ? (product >> (q - 1)) & 1 : 0);
+    return is_unsigned && (shifted >> 64) != 0 ? R(-1) : ct_saturate<R>(__int128(shifted));
 }
 
 inline float ct_half_to_float(uint16_t h) {

@@ -12,35 +12,41 @@ using llvm::Value;
 
 namespace {
 
-using Emission = Value *(*)(FunctionEmitter &, const Call *);
-using EmissionTable = std::array<Emission, size_t(Intrinsic::none)>;
+/// By the type of the first operand; null where legalize/ has to expand the call.
+struct Emissions {
+    using Function = Value *(*)(FunctionEmitter &, const Call *);
+    Function of_floats = nullptr, of_others = nullptr;
+};
+using EmissionTable = std::array<Emissions, size_t(Intrinsic::none)>;
 
 EmissionTable make_table() {
     EmissionTable table{};
-#define EMIT(name, function) table[size_t(Intrinsic::name)] = function;
+#define EMIT(name, function) table[size_t(Intrinsic::name)] = {function, function};
+#define EMIT_INTEGER(name, function) table[size_t(Intrinsic::name)].of_others = function;
+#define EMIT_FLOAT(name, function) table[size_t(Intrinsic::name)].of_floats = function;
 #include "codegen/llvm/intrinsics.def"
     return table;
 }
 
+Emissions::Function emission_of(const Call *op) {
+    static const EmissionTable table = make_table();
+    const Emissions &row = table[size_t(op->intrinsic)];
+    return !op->args.empty() && op->args[0].type().is_float() ? row.of_floats : row.of_others;
+}
+
 }  // namespace
 
+bool has_emission(const Call *op) {
+    return emission_of(op) != nullptr;
+}
+
 Value *FunctionEmitter::emit_intrinsic(const Call *op) {
-    static const EmissionTable table = make_table();
-    const Emission emission = table[size_t(op->intrinsic)];
     if (Value *v = machine_.call(*this, op)) {
         return v;
     }
+    const Emissions::Function emission = emission_of(op);
     internal_assert(emission) << "no code for intrinsic " << op->name << " on this machine";
     return emission(*this, op);
-}
-
-Value *emit_first(FunctionEmitter &f, const Call *op) {
-    return f.emit(op->args[0]);
-}
-
-Value *emit_return_second(FunctionEmitter &f, const Call *op) {
-    f.emit(op->args[0]);
-    return f.emit(op->args[1]);
 }
 
 Value *emit_undef(FunctionEmitter &f, const Call *op) {
@@ -101,18 +107,6 @@ Value *emit_if_then_else(FunctionEmitter &f, const Call *op) {
     llvm::PHINode *result = b.CreatePHI(yes->getType(), 2);
     result->addIncoming(yes, then_end);
     result->addIncoming(no, else_end);
-    return result;
-}
-
-// mux(i, v0, v1, ...): v_i, the last where there is no v_i.
-Value *emit_mux(FunctionEmitter &f, const Call *op) {
-    Value *index = f.emit(op->args[0]);
-    Value *result = f.emit(op->args.back());
-    for (size_t i = op->args.size() - 2; i >= 1; i--) {
-        Value *hit =
-            f.builder().CreateICmpEQ(index, f.int_constant(index->getType(), int64_t(i - 1)));
-        result = f.builder().CreateSelect(hit, f.emit(op->args[i]), result);
-    }
     return result;
 }
 

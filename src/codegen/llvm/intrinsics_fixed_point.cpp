@@ -46,72 +46,10 @@ Value *saturating_narrow(FunctionEmitter &f, Value *v, Type to) {
 
 }  // namespace
 
-Value *emit_widening(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
-    Value *x = f.convert(f.emit(op->args[0]), op->args[0].type(), op->type);
-    Value *y = f.convert(f.emit(op->args[1]), op->args[1].type(), op->type);
-    bool is_float = op->type.is_float();
-    switch (op->intrinsic) {
-    case Intrinsic::widening_add:
-    case Intrinsic::widen_right_add:
-        return is_float ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
-    case Intrinsic::widening_sub:
-    case Intrinsic::widen_right_sub:
-        return is_float ? b.CreateFSub(x, y) : b.CreateSub(x, y);
-    default:
-        return is_float ? b.CreateFMul(x, y) : b.CreateMul(x, y);
-    }
-}
-
-Value *emit_widening_shift(FunctionEmitter &f, const Call *op) {
-    Expr wide = Cast::make(op->type, op->args[0]);
-    Expr by = Cast::make(op->type.with_code(op->args[1].type().code()), op->args[1]);
-    bool left = op->is_intrinsic(Intrinsic::widening_shift_left);
-    return f.emit(
-        Call::make(op->type, left ? Intrinsic::shift_left : Intrinsic::shift_right, {wide, by}));
-}
-
-// a * 2^b (or 2^-b), rounded to nearest, ties up, and saturated.
-Value *emit_rounding_shift(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
-    Type t = op->type, distance_type = op->args[1].type();
-    Value *a = f.emit(op->args[0]);
-    Value *right = f.convert(f.emit(op->args[1]), distance_type, t.with_code(distance_type.code()));
-    if (op->is_intrinsic(Intrinsic::rounding_shift_left)) {
-        right = b.CreateNeg(right);
-    }
-    llvm::Type *lt = a->getType();
-    Value *zero = llvm::Constant::getNullValue(lt), *one = f.int_constant(lt, 1);
-    Value *mask = f.int_constant(lt, t.bits() - 1);
-    auto shift_rounding = [&] {
-        // (a >> b) + bit b - 1 of a
-        Value *whole = shift_right(f, a, b.CreateAnd(right, mask), t.is_int());
-        Value *last = b.CreateLShr(a, b.CreateAnd(b.CreateSub(right, one), mask));
-        Value *bit = b.CreateSelect(b.CreateICmpEQ(right, zero), zero, b.CreateAnd(last, one));
-        return b.CreateAdd(whole, bit);
-    };
-    if (auto c = as_const_int(op->args[1])) {
-        bool is_left = op->is_intrinsic(Intrinsic::rounding_shift_left) ? *c > 0 : *c < 0;
-        if (!is_left) {
-            return shift_rounding();
-        }
-    }
-    Value *left = b.CreateAnd(b.CreateNeg(right), mask);
-    Value *shifted =
-        saturating_narrow(f, b.CreateShl(widened(f, a, t), b.CreateZExt(left, doubled(lt))), t);
-    if (distance_type.is_uint()) {
-        return op->is_intrinsic(Intrinsic::rounding_shift_left) ? shifted : shift_rounding();
-    }
-    return b.CreateSelect(b.CreateICmpSLT(right, zero), shifted, shift_rounding());
-}
-
 Value *emit_saturating(FunctionEmitter &f, const Call *op) {
     Type t = op->type;
     Value *x = f.emit(op->args[0]), *y = f.emit(op->args[1]);
     bool is_add = op->is_intrinsic(Intrinsic::saturating_add);
-    if (t.is_float()) {
-        return is_add ? f.builder().CreateFAdd(x, y) : f.builder().CreateFSub(x, y);
-    }
     auto id = is_add ? (t.is_int() ? llvm::Intrinsic::sadd_sat : llvm::Intrinsic::uadd_sat)
                      : (t.is_int() ? llvm::Intrinsic::ssub_sat : llvm::Intrinsic::usub_sat);
     return f.builder().CreateBinaryIntrinsic(id, x, y);

@@ -39,26 +39,6 @@ Value *emit_fma(FunctionEmitter &f, const Call *op) {
     return f.with_strict_float([&] { return f.call_llvm(llvm::Intrinsic::fma, {x, y, z}); });
 }
 
-// By bits, so that no assumption about NaN or infinity can remove the question.
-Value *emit_float_class(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
-    Type t = op->args[0].type();
-    llvm::Type *bits_type = f.type(t.with_code(Type::UInt));
-    uint64_t infinity = t.bits() == 64 ? 0x7ff0000000000000 : 0x7f800000;
-    uint64_t magnitude_mask = t.bits() == 64 ? 0x7fffffffffffffff : 0x7fffffff;
-    Value *bits = b.CreateBitCast(f.emit(op->args[0]), bits_type);
-    Value *magnitude = b.CreateAnd(bits, llvm::ConstantInt::get(bits_type, magnitude_mask));
-    Value *limit = llvm::ConstantInt::get(bits_type, infinity);
-    switch (op->intrinsic) {
-    case Intrinsic::is_nan:
-        return b.CreateICmpUGT(magnitude, limit);
-    case Intrinsic::is_inf:
-        return b.CreateICmpEQ(magnitude, limit);
-    default:
-        return b.CreateICmpULT(magnitude, limit);
-    }
-}
-
 Value *emit_fast_inverse(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
     bool square_root = op->is_intrinsic(Intrinsic::fast_inverse_sqrt);

@@ -26,9 +26,6 @@ Value *emit_abs(FunctionEmitter &f, const Call *op) {
 Value *emit_absd(FunctionEmitter &f, const Call *op) {
     Type t = op->args[0].type();
     Value *a = f.emit(op->args[0]), *b = f.emit(op->args[1]);
-    if (t.is_float()) {
-        return f.call_llvm(llvm::Intrinsic::fabs, {f.builder().CreateFSub(a, b)});
-    }
     return f.builder().CreateSub(f.min_or_max(a, b, t, true), f.min_or_max(a, b, t, false));
 }
 
@@ -106,10 +103,6 @@ Value *emit_c_division(FunctionEmitter &f, const Call *op) {
     Type t = op->type;
     Value *x = f.emit(op->args[0]), *y = f.emit(op->args[1]);
     bool quotient = op->is_intrinsic(Intrinsic::div_round_to_zero);
-    if (t.is_float()) {
-        return quotient ? f.call_llvm(llvm::Intrinsic::trunc, {b.CreateFDiv(x, y)})
-                        : b.CreateFRem(x, y);
-    }
     if (t.is_uint()) {
         return quotient ? f.divide(x, y, t) : f.modulo(x, y, t);
     }
@@ -122,56 +115,15 @@ Value *emit_c_division(FunctionEmitter &f, const Call *op) {
     return b.CreateSub(b.CreateXor(result, sign), sign);
 }
 
-// Bits [offset, offset + bits of the result) of the first argument.
-Value *emit_extract_bits(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
-    Value *v = as_bits(f, op->args[0]);
-    Value *offset = b.CreateIntCast(f.emit(op->args[1]), v->getType(), false);
-    Value *bits =
-        b.CreateZExtOrTrunc(b.CreateLShr(v, offset), f.type(op->type.with_code(Type::UInt)));
-    return b.CreateBitCast(bits, f.type(op->type));
-}
-
-// The first argument is the lowest part.
-Value *emit_concat_bits(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
-    llvm::Type *wide = f.type(op->type.with_code(Type::UInt));
-    Value *result = llvm::Constant::getNullValue(wide);
-    uint64_t shift = 0;
-    for (const Expr &part : op->args) {
-        Value *v = b.CreateZExt(as_bits(f, part), wide);
-        result = b.CreateOr(result, b.CreateShl(v, shift));
-        shift += uint64_t(part.type().bits());
-    }
-    return b.CreateBitCast(result, f.type(op->type));
-}
-
-// The nearest value of the result's type. NaN becomes zero.
+// The nearest integer of the result's type to a float. NaN becomes zero.
 Value *emit_saturating_cast(FunctionEmitter &f, const Call *op) {
-    llvm::IRBuilder<> &b = f.builder();
     Type from = op->args[0].type(), to = op->type;
     Value *v = f.emit(op->args[0]);
-    if (to.is_float() || to.can_represent(from)) {
+    if (to.is_float()) {
         return f.convert(v, from, to);
     }
-    if (from.is_float()) {
-        auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-        return b.CreateIntrinsic(id, {f.type(to), v->getType()}, {v});
-    }
-    llvm::Type *lt = v->getType();
-    Type unit = from.element_of();
-    if (from.is_int()) {
-        int64_t low = to.is_int() ? to.imin() : 0;
-        if (!unit.can_represent(low) || low > unit.imin()) {
-            v = f.min_or_max(v, f.int_constant(lt, low), from, true);
-        }
-    }
-    bool top_matters = to.is_int() ? unit.can_represent(to.imax()) : unit.can_represent(to.umax());
-    if (top_matters) {
-        Value *high = llvm::ConstantInt::get(lt, to.is_int() ? uint64_t(to.imax()) : to.umax());
-        v = f.min_or_max(v, high, from, false);
-    }
-    return f.convert(v, from, to);
+    auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+    return f.builder().CreateIntrinsic(id, {f.type(to), v->getType()}, {v});
 }
 
 }  // namespace calotype::internal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/machine.h"
 
+#include "codegen/llvm/intrinsics.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -28,8 +29,8 @@ Capabilities capabilities(const Machine &machine) {
         return !is_general && machine.has_arithmetic(t);
     };
     can.has_intrinsic = [&machine](const Call *op) {
-        return !op->is_intrinsic(Intrinsic::lerp) &&
-               (machine.rounds_to_tf32() || !op->is_intrinsic(Intrinsic::round_to_tf32));
+        return has_emission(op) ||
+               (machine.rounds_to_tf32() && op->is_intrinsic(Intrinsic::round_to_tf32));
     };
     return can;
 }

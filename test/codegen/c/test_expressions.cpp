@@ -28,6 +28,56 @@ TEST(CppExpressions, LerpOf32BitsIsExact) {
     EXPECT_EQ(out, uint32_t((in[0] * (top - in[2]) + in[1] * uint64_t(in[2]) + top / 2) / top));
 }
 
+TEST(CppExpressions, LerpOf64BitsIsToNearest) {
+    const uint64_t in[4] = {~uint64_t(0) - 6, 5, uint64_t(3) << 40, 1};
+    uint64_t out[4] = {};
+    run("out[0] = lerp(src[0]:uint64, src[1]:uint64, (uint32)1431655765)\n"
+        "out[1] = lerp(src[1]:uint64, src[0]:uint64, (uint8)255)\n"
+        "out[2] = lerp(src[1]:uint64, src[0]:uint64, 1.0f)\n"
+        "out[3] = uint64(lerp(int64(src[2]:uint64), int64(0) - int64(src[2]:uint64), (uint8)51))",
+        out, in);
+    using Wide = unsigned __int128;
+    const Wide top = 0xffffffffu, w = 1431655765;
+    EXPECT_EQ(out[0], uint64_t((in[0] * (top - w) + in[1] * w + top / 2) / top));
+    EXPECT_EQ(out[1], in[0]);
+    EXPECT_EQ(out[2], in[0]);
+    const uint64_t third = (uint64_t(3) << 41) / 5;
+    EXPECT_EQ(out[3], in[2] - third - (2 * (uint64_t(3) << 41) % 10 > 5 ? 1 : 0));
+}
+
+TEST(CppExpressions, LerpOfAnyWeight) {
+    const float in[2] = {2, 10};
+    float out[3] = {};
+    run("out[0] = lerp(src[0]:float32, src[1]:float32, (float64)0.25)\n"
+        "out[1] = float32(lerp(false, true, 0.25f))\nout[2] = float32(lerp(false, true, "
+        "(uint8)128))",
+        out, in);
+    EXPECT_EQ(out[0], 4);
+    EXPECT_EQ(out[1], 0);
+    EXPECT_EQ(out[2], 1);
+}
+
+TEST(CppExpressions, ProductsOfUnsigned64BitsHave128) {
+    const uint64_t in[2] = {~uint64_t(0), ~uint64_t(0) - 1};
+    uint64_t out[3] = {};
+    run("out[0] = mul_shift_right(src[0]:uint64, src[1]:uint64, (uint64)64)\n"
+        "out[1] = rounding_mul_shift_right(src[0]:uint64, src[0]:uint64, (uint64)127)\n"
+        "out[2] = mul_shift_right(src[0]:uint64, src[0]:uint64, (uint64)3)",
+        out, in);
+    EXPECT_EQ(out[0], in[0] - 2);
+    EXPECT_EQ(out[1], 2u);
+    EXPECT_EQ(out[2], in[0]);
+}
+
+TEST(CppExpressions, SumsOfBoolsAreModulo2) {
+    const uint8_t in[2] = {1, 1};
+    uint8_t out[1] = {7};
+    run("out[0] = uint8(vector_reduce(add, src[ramp(0, 1, 2)]:uint8x2 == broadcast((uint8)1, 2), "
+        "1))",
+        out, in);
+    EXPECT_EQ(out[0], 0);
+}
+
 TEST(CppExpressions, DifferencesDoNotOverflow) {
     const int32_t in[2] = {INT32_MIN, INT32_MAX};
     int32_t out[2] = {};
