@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,10 @@ void write_outputs(const std::map<OutputFileType, std::string> &contents,
 /// A static library (ar, with an index of symbols) of object files, given as name and bytes. No
 /// dates, owners or modes: the same members give the same bytes.
 std::string make_static_library(const std::vector<std::pair<std::string, std::string>> &objects);
+
+/// The members of a static library as name and bytes, without its index. CompileError if it is not
+/// one.
+std::vector<std::pair<std::string, std::string>> read_static_library(std::string_view archive);
 
 /// Declarations of the module's functions for C and C++.
 std::string c_header_text(const LoweredModule &module, const Target &target);

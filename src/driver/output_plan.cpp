@@ -7,9 +7,9 @@
 
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
-#include "driver/archive.h"
 #include "driver/compiler_stack.h"
 #include "driver/dispatch.h"
+#include "driver/embedded_runtime.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/text.h"

@@ -8,6 +8,7 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Object/ObjectFile.h>
 
+#include "codegen/llvm/machine.h"
 #include "codegen/llvm/target_machine.h"
 #include "support/error.h"
 
@@ -65,8 +66,9 @@ void read_symbol_table(llvm::MemoryBufferRef object, std::vector<std::string> *d
 }
 
 std::unique_ptr<llvm::orc::LLJIT> make_jit() {
-    initialize_llvm();
-    llvm::orc::JITTargetMachineBuilder machine(llvm::Triple("x86_64-unknown-linux-gnu"));
+    const Target host = get_host_target();
+    const std::string triple = machine_for(host).llvm_target(host).triple;
+    llvm::orc::JITTargetMachineBuilder machine{llvm::Triple(triple)};
     return must(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create(),
                 "cannot start the in-process compiler");
 }

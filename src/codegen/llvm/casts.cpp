@@ -105,7 +105,7 @@ Value *FunctionEmitter::small_float_to_float32(Value *v, Type from) {
     if (from.is_bfloat()) {
         return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f32);
     }
-    if (target().has_feature(Target::F16C)) {
+    if (machine_.converts_float16(target())) {
         llvm::Type *half = with_lanes(b_.getHalfTy(), lanes);
         return b_.CreateFPExt(b_.CreateBitCast(v, half), f32);
     }
@@ -127,7 +127,7 @@ Value *FunctionEmitter::float32_to_small_float(Value *v, Type to) {
     int lanes = lanes_of(v->getType());
     llvm::Type *i32 = type(Int(32, lanes)), *f32 = type(Float(32, lanes));
     llvm::Type *i16 = type(UInt(16, lanes));
-    if (!to.is_bfloat() && target().has_feature(Target::F16C)) {
+    if (!to.is_bfloat() && machine_.converts_float16(target())) {
         return b_.CreateBitCast(b_.CreateFPTrunc(v, with_lanes(b_.getHalfTy(), lanes)), i16);
     }
     if (to.is_bfloat() && machine_.rounds_to_bfloat16()) {

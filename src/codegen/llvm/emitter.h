@@ -24,8 +24,7 @@ public:
 
     /// `function` is empty and returns i32, or nothing if its body cannot fail. Names are bound
     /// with `bind` before `emit_body`.
-    FunctionEmitter(ModuleEmitter &module, llvm::Function *function,
-                    const Machine &machine = host_machine());
+    FunctionEmitter(ModuleEmitter &module, llvm::Function *function, const Machine &machine);
 
     void bind(const std::string &name, Value *value) {
         symbols_.push(name, value);

@@ -2,6 +2,7 @@
 #include "codegen/llvm/machine.h"
 
 #include "codegen/llvm/intrinsics.h"
+#include "codegen/x86/machine.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -18,6 +19,19 @@ llvm::Value *Machine::min_or_max(FunctionEmitter &, llvm::Value *, llvm::Value *
 llvm::Type *Machine::aggregate_type(FunctionEmitter &, const std::string &function, Type t) const {
     user_error << "function " << function << " takes or gives " << to_string(t)
                << ": how C on this machine passes that is known only of LLVM bitcode";
+}
+
+LlvmTarget Machine::llvm_target(const Target &target) const {
+    internal_error << "code for " << target.to_string() << " is not set up by its target";
+}
+
+// A new architecture has a line here.
+const Machine &machine_for(const Target &target) {
+    if (target.arch == Target::X86 && target.bits == 64) {
+        return x86_machine();
+    }
+    user_error << "no code can be generated for target " << target.to_string()
+               << ": the architecture must be x86-64";
 }
 
 // Division goes by way of float32 even where the rest does not: it would not be rounded correctly.

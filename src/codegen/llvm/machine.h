@@ -3,16 +3,25 @@
 // general way where it has no answer.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <llvm/IR/Value.h>
 
 #include "ir/stmt_nodes.h"
 #include "legalize/legalize.h"
+#include "target/target.h"
 
 namespace calotype::internal {
 
 class FunctionEmitter;
+
+/// What LLVM has to know of a target: "x86_64-unknown-linux-gnu", the names of the processors to
+/// compile and to tune for, the attributes "+sse4.1,+avx,...", and the widest register for vectors.
+struct LlvmTarget {
+    std::string triple, processor, tuning, features;
+    int vector_bits = 0;
+};
 
 /// Functions that give a value give null where the general way will do. Objects hold no state of a
 /// function and may serve several at once.
@@ -47,6 +56,18 @@ public:
         return 0;
     }
 
+    /// What LLVM has to know of the target, which is such a machine. CompileError if code cannot be
+    /// generated for it. Devices are set up by their own back ends.
+    virtual LlvmTarget llvm_target(const Target &target) const;
+
+    /// True if it rounds a * b + c once, in one instruction.
+    virtual bool has_fused_multiply_add(const Target &target) const = 0;
+    /// True if it converts float16 to float32 and back.
+    virtual bool converts_float16(const Target &target) const = 0;
+    /// True if one instruction that gathers beats as many scalar loads.
+    virtual bool has_fast_gather(const Target &) const {
+        return false;
+    }
     /// True if code on it may call functions of the C library.
     virtual bool has_c_library() const {
         return true;
@@ -72,7 +93,8 @@ public:
 /// What code for the machine can do, for legalize(): by the emitter and by the machine itself.
 Capabilities capabilities(const Machine &machine);
 
-/// The one that generated code runs on, if it is not for a device (x86/machine.cpp).
-const Machine &host_machine();
+/// The machine that code for the target runs on, if it is not for a device. CompileError if there is
+/// no code for its architecture.
+const Machine &machine_for(const Target &target);
 
 }  // namespace calotype::internal

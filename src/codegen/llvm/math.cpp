@@ -45,7 +45,7 @@ Value *MathEmitter::bits_constant(uint64_t x) const {
 }
 
 Value *MathEmitter::multiply_add(Value *a, Value *b, Value *c) {
-    if (f_.target().has_feature(Target::FMA)) {
+    if (f_.machine().has_fused_multiply_add(f_.target())) {
         return f_.call_llvm(llvm::Intrinsic::fma, {a, b, c});
     }
     return b_.CreateFAdd(b_.CreateFMul(a, b), c);
@@ -188,7 +188,7 @@ Value *MathEmitter::log(Value *x) {
 // exact.
 MathEmitter::Pair MathEmitter::two_product(Value *a, Value *b) {
     Value *high = b_.CreateFMul(a, b);
-    if (f_.target().has_feature(Target::FMA)) {
+    if (f_.machine().has_fused_multiply_add(f_.target())) {
         return {high, f_.call_llvm(llvm::Intrinsic::fma, {a, b, b_.CreateFNeg(high)})};
     }
     auto top = [&](Value *v) {

@@ -31,14 +31,6 @@ int64_t constant_stride(const Ramp *ramp) {
     return ramp ? as_const_int(ramp->stride).value_or(0) : 0;
 }
 
-/// Whether gather instructions beat as many scalar loads: on Intel's processors with AVX-512, not
-/// on AMD's, nor on older ones.
-bool has_fast_gather(const Target &target) {
-    bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
-                  !target.has_feature(Target::AVX512_SapphireRapids);
-    return target.has_feature(Target::AVX512_Skylake) && !is_amd;
-}
-
 /// The scalar that is the same in all lanes, or undefined.
 Expr uniform_part(const Expr &e) {
     const Broadcast *b = e.as<Broadcast>();
@@ -243,7 +235,7 @@ Value *FunctionEmitter::load_by_lanes(const Load *op) {
 }
 
 Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
-    bool hardware = has_fast_gather(target()) && op->type.bits() >= 32;
+    bool hardware = machine_.has_fast_gather(target()) && op->type.bits() >= 32;
     if (!mask && !hardware) {
         return load_by_lanes(op);
     }
@@ -324,7 +316,7 @@ void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) 
     Type t = op->value.type();
     Value *index = emit(op->index);
     value = to_memory(value, t);
-    if (mask || (has_fast_gather(target()) && t.bits() >= 32)) {
+    if (mask || (machine_.has_fast_gather(target()) && t.bits() >= 32)) {
         Value *pointers = element_pointer(op->name, t, index);
         auto *scatter =
             b_.CreateMaskedScatter(value, pointers, llvm::Align(uint64_t(t.bytes())), mask);

@@ -46,9 +46,10 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
     for (const LoweredFunction &f : source_.functions) {
         functions_[f.name] = emit_declaration(f);
     }
+    const Machine &machine = machine_for(target_);
     for (const LoweredFunction &f : source_.functions) {
         llvm::Function *function = functions_[f.name];
-        FunctionEmitter emitter(*this, function);
+        FunctionEmitter emitter(*this, function, machine);
         for (size_t i = 0; i < f.args.size(); i++) {
             const LoweredArgument &a = f.args[i];
             emitter.bind(a.is_buffer() ? a.name + ".buffer" : a.name,
@@ -57,7 +58,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
             }
         }
-        emitter.emit_body(legalize(f.body, capabilities(host_machine())));
+        emitter.emit_body(legalize(f.body, capabilities(machine)));
         if (f.linkage == LinkageType::ExternalPlusArgv ||
             f.linkage == LinkageType::ExternalPlusMetadata) {
             emit_argv(f, function);

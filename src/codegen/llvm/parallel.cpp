@@ -75,7 +75,7 @@ void FunctionEmitter::emit_parallel_loop(const For *op) {
     llvm::Function *task =
         module_.internal_function(function_->getName().str() + ".par_for." + op->name, type);
     {
-        FunctionEmitter inner(module_, task);
+        FunctionEmitter inner(module_, task, machine_);
         inner.bind("__user_context", task->getArg(0));
         inner.bind(op->name, task->getArg(1));
         unpack_closure(closure, task->getArg(2), inner);
@@ -92,7 +92,7 @@ llvm::Function *FunctionEmitter::emit_task_function(const ParallelTask &task,
     llvm::Type *p = module_.pointer_type(), *i32 = b_.getInt32Ty();
     auto *type = llvm::FunctionType::get(i32, {p, i32, i32, p, p}, false);
     llvm::Function *function = module_.internal_function(name, type);
-    FunctionEmitter inner(module_, function);
+    FunctionEmitter inner(module_, function, machine_);
     inner.bind("__user_context", function->getArg(0));
     inner.bind(".task.min", function->getArg(1));
     inner.bind(".task.extent", function->getArg(2));

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/target_machine.h"
 
-#include <mutex>
-
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
 #include <llvm/Transforms/Instrumentation/SanitizerCoverage.h>
@@ -15,59 +12,15 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "codegen/llvm/constant_divisors.h"
-#include "codegen/x86/features.h"
+#include "codegen/llvm/machine.h"
 #include "support/error.h"
 
 namespace calotype::internal {
 
-void initialize_llvm() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-        LLVMInitializeX86AsmParser();
-    });
-}
-
-std::string llvm_triple(const Target &target) {
-    user_assert(target.arch == Target::X86 && target.bits == 64)
-        << "no code can be generated for target " << target.to_string()
-        << ": the architecture must be x86-64";
-    switch (target.os) {
-    case Target::Linux:
-        return "x86_64-unknown-linux-gnu";
-    case Target::OSX:
-        return "x86_64-apple-macosx10.15.0";
-    case Target::Windows:
-        return "x86_64-pc-windows-msvc";
-    case Target::Android:
-        return "x86_64-unknown-linux-android";
-    case Target::NoOS:
-        return "x86_64-unknown-unknown-elf";
-    default:
-        user_error << "no code can be generated for target " << target.to_string()
-                   << ": the system must be linux, osx, windows, android or noos";
-    }
-}
-
-std::string llvm_features(const Target &target) {
-    return x86_features(target);
-}
-
-std::string llvm_processor(const Target &) {
-    return "x86-64";
-}
-
-std::string llvm_tuning(const Target &target) {
-    return x86_tuning(target);
-}
-
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target) {
-    initialize_llvm();
-    std::string triple = llvm_triple(target), error;
-    const llvm::Target *llvm_target = llvm::TargetRegistry::lookupTarget(triple, error);
+    const LlvmTarget known = machine_for(target).llvm_target(target);
+    std::string error;
+    const llvm::Target *llvm_target = llvm::TargetRegistry::lookupTarget(known.triple, error);
     internal_assert(llvm_target) << error;
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
@@ -77,7 +30,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target) {
     auto model = target.has_feature(Target::LLVMLargeCodeModel) ? llvm::CodeModel::Large
                                                                 : llvm::CodeModel::Small;
     return std::unique_ptr<llvm::TargetMachine>(llvm_target->createTargetMachine(
-        triple, llvm_processor(target), llvm_features(target), options, llvm::Reloc::PIC_, model,
+        known.triple, known.processor, known.features, options, llvm::Reloc::PIC_, model,
         llvm::CodeGenOptLevel::Aggressive));
 }
 
@@ -92,13 +45,13 @@ void add_target_attributes(llvm::Function &function, const Target &target) {
     if (target.arch == Target::ArchUnknown) {
         return;  // a device's: all that the module holds is for one processor
     }
-    function.addFnAttr("target-cpu", llvm_processor(target));
-    function.addFnAttr("tune-cpu", llvm_tuning(target));
-    std::string features = llvm_features(target);
-    if (!features.empty()) {
-        function.addFnAttr("target-features", features);
+    const LlvmTarget known = machine_for(target).llvm_target(target);
+    function.addFnAttr("target-cpu", known.processor);
+    function.addFnAttr("tune-cpu", known.tuning);
+    if (!known.features.empty()) {
+        function.addFnAttr("target-features", known.features);
     }
-    function.addFnAttr("prefer-vector-width", std::to_string(x86_vector_bits(target)));
+    function.addFnAttr("prefer-vector-width", std::to_string(known.vector_bits));
     if (target.has_feature(Target::EnableBacktraces)) {
         function.addFnAttr("frame-pointer", "all");
         function.setUWTableKind(llvm::UWTableKind::Default);
@@ -169,7 +122,7 @@ void optimize(llvm::Module &module, const Target &target) {
     builder.crossRegisterProxies(loops, functions, components, modules);
     add_sanitizers(builder, target);
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-    if (target.has_feature(Target::FMA)) {
+    if (machine_for(target).has_fused_multiply_add(target)) {
         multiply_for_constant_divisors(module);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What LLVM has to know of a target, optimisation, and writing machine code.
+// Set-up of LLVM for a target, optimisation, and writing machine code.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,7 @@
 
 namespace calotype::internal {
 
-/// Registers the targets, once in the process.
-void initialize_llvm();
-
-/// "x86_64-unknown-linux-gnu". CompileError if code cannot be generated for the target.
-std::string llvm_triple(const Target &target);
-/// "+sse4.1,+avx,..." and the names of the processors to compile and to tune for.
-std::string llvm_features(const Target &target);
-std::string llvm_processor(const Target &target);
-std::string llvm_tuning(const Target &target);
-
+/// CompileError if code cannot be generated for the target.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target);
 
 /// Sets triple, data layout and module flags.

@@ -29,11 +29,9 @@ namespace calotype::internal {
 
 namespace {
 
-/// The target as the emitter is to see it: of the host's features those that are about the program,
-/// and what every GPU can do.
+/// The target as the emitter is to see it: of the host's features those that are about the program.
 Target device_target(const Target &host) {
-    Target device(Target::Linux, Target::ArchUnknown, 64,
-                  std::vector<Target::Feature>{Target::FMA, Target::F16C});
+    Target device(Target::Linux, Target::ArchUnknown, 64);
     for (auto feature :
          {Target::StrictFloat, Target::LargeBuffers, Target::FuzzFloatStores, Target::NoAsserts}) {
         device.set_feature(feature, host.has_feature(feature));

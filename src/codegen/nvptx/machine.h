@@ -28,6 +28,12 @@ public:
     Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const override;
     Value *storage(FunctionEmitter &f, const Allocate *op) const override;
     bool has_arithmetic(Type t) const override;
+    bool has_fused_multiply_add(const Target &) const override {
+        return true;
+    }
+    bool converts_float16(const Target &) const override {
+        return true;
+    }
     bool rounds_to_bfloat16() const override {
         return at_least(80);
     }

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include <llvm/Object/Archive.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Support/MemoryBuffer.h>
 
@@ -185,6 +186,31 @@ std::string make_static_library(const std::vector<std::pair<std::string, std::st
         internal_error << "cannot make a static library: " << llvm::toString(archive.takeError());
     }
     return (*archive)->getBuffer().str();
+}
+
+namespace {
+
+template<typename T>
+T read(llvm::Expected<T> value) {
+    if (!value) {
+        user_error << "not a static library: " << llvm::toString(value.takeError());
+    }
+    return std::move(*value);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> read_static_library(std::string_view bytes) {
+    const auto archive = read(llvm::object::Archive::create(llvm::MemoryBufferRef(bytes, "")));
+    std::vector<std::pair<std::string, std::string>> members;
+    llvm::Error error = llvm::Error::success();
+    for (const llvm::object::Archive::Child &member : archive->children(error)) {
+        members.emplace_back(read(member.getName()).str(), read(member.getBuffer()).str());
+    }
+    if (error) {
+        user_error << "not a static library: " << llvm::toString(std::move(error));
+    }
+    return members;
 }
 
 namespace {

@@ -1,11 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/llvm/machine.h"
+#include "codegen/x86/machine.h"
 
+#include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+
+#include "codegen/x86/features.h"
 #include "codegen/x86/patterns.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
 namespace {
+
+std::string triple_of(const Target &target) {
+    switch (target.os) {
+    case Target::Linux:
+        return "x86_64-unknown-linux-gnu";
+    case Target::OSX:
+        return "x86_64-apple-macosx10.15.0";
+    case Target::Windows:
+        return "x86_64-pc-windows-msvc";
+    case Target::Android:
+        return "x86_64-unknown-linux-android";
+    case Target::NoOS:
+        return "x86_64-unknown-unknown-elf";
+    default:
+        user_error << "no code can be generated for target " << target.to_string()
+                   << ": the system must be linux, osx, windows, android or noos";
+    }
+}
+
+/// Registers LLVM's back end, once in the process.
+void initialize_back_end() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+        LLVMInitializeX86AsmParser();
+    });
+}
 
 class X86Machine : public Machine {
 public:
@@ -24,11 +60,28 @@ public:
     Value *reduction(FunctionEmitter &f, const VectorReduce *op) const override {
         return match_x86_reduction(f, op);
     }
+    LlvmTarget llvm_target(const Target &target) const override {
+        initialize_back_end();
+        return {triple_of(target), "x86-64", x86_tuning(target), x86_features(target),
+                x86_vector_bits(target)};
+    }
+    bool has_fused_multiply_add(const Target &target) const override {
+        return target.has_feature(Target::FMA);
+    }
+    bool converts_float16(const Target &target) const override {
+        return target.has_feature(Target::F16C);
+    }
+    // Intel's processors with AVX-512 gather fast, AMD's and older ones do not.
+    bool has_fast_gather(const Target &target) const override {
+        const bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
+                            !target.has_feature(Target::AVX512_SapphireRapids);
+        return target.has_feature(Target::AVX512_Skylake) && !is_amd;
+    }
 };
 
 }  // namespace
 
-const Machine &host_machine() {
+const Machine &x86_machine() {
     static const X86Machine machine;
     return machine;
 }

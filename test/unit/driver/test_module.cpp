@@ -2,7 +2,7 @@
 // Modules, and the members of Func and Pipeline that write files.
 #include <gtest/gtest.h>
 
-#include "driver/archive.h"
+#include "codegen/emit.h"
 #include "driver/module.h"
 #include "driver/output_plan.h"
 #include "harness/expect_error.h"
@@ -243,7 +243,8 @@ TEST(LoopNest, ShowsWhereStorageIsAllocated) {
 // ---- archives ----
 
 TEST(Archives, WhatIsNone) {
-    EXPECT_COMPILE_ERROR(read_static_library("text"), "not a static library");
+    EXPECT_COMPILE_ERROR(read_static_library("text"),
+                         "not a static library: file too small to be an archive");
     EXPECT_COMPILE_ERROR(internal::standalone_runtime(Target("arm-64-linux")),
                          "this build of the compiler carries no runtime for arm-64-linux");
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "driver/embedded_runtime.h"
+
+#include "driver/output_plan.h"
+#include "support/embed_file.h"
+#include "support/error.h"
+
+CALOTYPE_EMBED_FILE(calotype_embedded_runtime, CALOTYPE_RUNTIME_ARCHIVE);
+
+namespace calotype::internal {
+
+std::string_view embedded_runtime() {
+    return std::string_view(
+        calotype_embedded_runtime_begin,
+        size_t(calotype_embedded_runtime_end - calotype_embedded_runtime_begin));
+}
+
+std::string standalone_runtime(const Target &target) {
+    const Target host = get_host_target();
+    user_assert(target.arch == host.arch && target.os == host.os && target.bits == host.bits)
+        << "this build of the compiler carries no runtime for " << target.to_string();
+    return std::string(embedded_runtime());
+}
+
+}  // namespace calotype::internal
