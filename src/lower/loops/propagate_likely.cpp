@@ -2,6 +2,8 @@
 #include "lower/loops/propagate_likely.h"
 
 #include <map>
+#include <optional>
+#include <set>
 
 #include "arith/simplify.h"
 #include "ir/equality.h"
@@ -10,6 +12,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/loops/let_scope.h"
+#include "arith/sample_value.h"
 
 namespace calotype::internal {
 
@@ -22,7 +25,7 @@ public:
     void with(const std::string &name, const Expr &value, Body &&body) {
         // No index has other types in it.
         lets_.push(name, value.type() == Int(32) ? remove_likelies(value) : Expr());
-        body();
+        samples_.with(name, value, body);
         lets_.pop();
     }
 
@@ -32,8 +35,14 @@ public:
         return simplify(expanded.defined() ? expanded : named);
     }
 
+    /// A number that a - b has for some values of its variables, if that is easily said.
+    std::optional<int64_t> sample(const Expr &a, const Expr &b) const {
+        return samples_.of(a - b);
+    }
+
 private:
     LetScope lets_;
+    SampleValues samples_;
 };
 
 template<typename MinMax>
@@ -41,8 +50,36 @@ bool is_index(const MinMax *op) {
     return op->type == Int(32);
 }
 
-/// What is likely at most zero, and whether in innermost loops alone.
-using Differences = std::map<Expr, Intrinsic, ExprDeepLess>;
+/// What is likely at most zero, and whether in innermost loops alone. Most differences are told apart
+/// by samples, without the simplifier.
+class Differences {
+public:
+    bool empty() const {
+        return tags_.empty();
+    }
+    void add(const Lets &lets, const Expr &a, const Expr &b, Intrinsic tag) {
+        if (const auto sample = lets.sample(a, b)) {
+            samples_.insert(*sample);
+        } else {
+            has_unknown_ = true;
+        }
+        Intrinsic &known = tags_.insert({lets.difference(a, b), tag}).first->second;
+        known = tag == Intrinsic::likely ? tag : known;
+    }
+    std::optional<Intrinsic> find(const Lets &lets, const Expr &a, const Expr &b) const {
+        const auto sample = lets.sample(a, b);
+        if (sample && !has_unknown_ && !samples_.count(*sample)) {
+            return std::nullopt;
+        }
+        const auto it = tags_.find(lets.difference(a, b));
+        return it == tags_.end() ? std::nullopt : std::optional(it->second);
+    }
+
+private:
+    std::map<Expr, Intrinsic, ExprDeepLess> tags_;
+    std::set<int64_t> samples_;
+    bool has_unknown_ = false;  ///< a difference without a sample
+};
 
 /// The strongest of the tags in an expression.
 class FindTag : public GraphVisitor {
@@ -77,11 +114,12 @@ private:
         }
         if (in_a.found != in_b.found) {
             const bool first = in_a.found;
-            const Expr difference =
-                first == is_min ? lets_.difference(op->a, op->b) : lets_.difference(op->b, op->a);
             const Intrinsic tag = first ? in_a.tag : in_b.tag;
-            Intrinsic &known = found.insert({difference, tag}).first->second;
-            known = tag == Intrinsic::likely ? tag : known;
+            if (first == is_min) {
+                found.add(lets_, op->a, op->b, tag);
+            } else {
+                found.add(lets_, op->b, op->a, tag);
+            }
         }
         Visitor::visit(op);
     }
@@ -120,13 +158,11 @@ private:
         const auto tagged = [&](const Expr &e, Intrinsic tag) {
             return Call::make(e.type(), tag, {e});
         };
-        if (auto it = likely_.find(lets_.difference(a, b)); it != likely_.end()) {
-            return is_min ? MinMax::make(tagged(a, it->second), b)
-                          : MinMax::make(a, tagged(b, it->second));
+        if (const auto tag = likely_.find(lets_, a, b)) {
+            return is_min ? MinMax::make(tagged(a, *tag), b) : MinMax::make(a, tagged(b, *tag));
         }
-        if (auto it = likely_.find(lets_.difference(b, a)); it != likely_.end()) {
-            return is_min ? MinMax::make(a, tagged(b, it->second))
-                          : MinMax::make(tagged(a, it->second), b);
+        if (const auto tag = likely_.find(lets_, b, a)) {
+            return is_min ? MinMax::make(a, tagged(b, *tag)) : MinMax::make(tagged(a, *tag), b);
         }
         return MinMax::make(a, b);
     }

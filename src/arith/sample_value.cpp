@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "arith/sample_value.h"
+
+#include <cmath>
+#include <functional>
+
+namespace calotype {
+
+using namespace internal;
+
+namespace {
+
+using Sample = std::optional<int64_t>;
+
+/// Beyond that, values might wrap.
+constexpr int64_t largest = int64_t(1) << 60;
+
+Sample limited(__int128 x) {
+    return x < largest && x > -largest ? Sample(int64_t(x)) : Sample();
+}
+
+/// As the IR has it: the remainder is not negative; by zero, both are zero.
+int64_t remainder(int64_t a, int64_t b) {
+    const int64_t r = b == 0 ? 0 : a % b;
+    return r < 0 ? r + (b < 0 ? -b : b) : r;
+}
+
+Sample combined(NodeKind kind, int64_t a, int64_t b) {
+    switch (kind) {
+    case NodeKind::Add:
+        return limited(__int128(a) + b);
+    case NodeKind::Sub:
+        return limited(__int128(a) - b);
+    case NodeKind::Mul:
+        return limited(__int128(a) * b);
+    case NodeKind::Div:
+        return b == 0 ? 0 : (a - remainder(a, b)) / b;
+    case NodeKind::Mod:
+        return remainder(a, b);
+    case NodeKind::Min:
+        return a < b ? a : b;
+    case NodeKind::Max:
+        return a < b ? b : a;
+    case NodeKind::EQ:
+        return a == b;
+    case NodeKind::NE:
+        return a != b;
+    case NodeKind::LT:
+        return a < b;
+    case NodeKind::LE:
+        return a <= b;
+    case NodeKind::GT:
+        return a > b;
+    case NodeKind::GE:
+        return a >= b;
+    case NodeKind::And:
+        return a && b;
+    default:
+        return a || b;
+    }
+}
+
+}  // namespace
+
+// A number of 16 bits for each name without a value, so that products of several have room.
+int64_t SampleValues::of_variable(const Variable *op) const {
+    const Sample *value = lets_.find(op->name);
+    const uint64_t mixed = std::hash<std::string>()(op->name) * 0x9e3779b97f4a7c15;
+    return value && *value ? **value : int64_t(mixed >> 48) - 0x8000;
+}
+
+std::optional<double> SampleValues::of_float(const Expr &e) const {
+    const auto both = [&](const Expr &a, const Expr &b, auto combine) -> std::optional<double> {
+        const auto x = of_float(a), y = x ? of_float(b) : x;
+        return y ? std::optional<double>(combine(*x, *y)) : y;
+    };
+    switch (e.kind()) {
+    case NodeKind::FloatImm:
+        return e.as<FloatImm>()->value;
+    case NodeKind::Variable:
+        return double(of_variable(e.as<Variable>()));
+    case NodeKind::Cast: {
+        const Expr &from = e.as<Cast>()->value;
+        const Sample value = from.type().is_float() ? Sample() : of(from);
+        return from.type().is_float() ? of_float(from)
+               : value                ? std::optional<double>(*value)
+                                      : std::nullopt;
+    }
+    case NodeKind::Add:
+        return both(e.as<Add>()->a, e.as<Add>()->b, std::plus<double>());
+    case NodeKind::Sub:
+        return both(e.as<Sub>()->a, e.as<Sub>()->b, std::minus<double>());
+    case NodeKind::Mul:
+        return both(e.as<Mul>()->a, e.as<Mul>()->b, std::multiplies<double>());
+    case NodeKind::Div:
+        return both(e.as<Div>()->a, e.as<Div>()->b, std::divides<double>());
+    case NodeKind::Min:
+        return both(e.as<Min>()->a, e.as<Min>()->b,
+                    [](double a, double b) { return std::fmin(a, b); });
+    case NodeKind::Max:
+        return both(e.as<Max>()->a, e.as<Max>()->b,
+                    [](double a, double b) { return std::fmax(a, b); });
+    default:
+        return std::nullopt;
+    }
+}
+
+Sample SampleValues::of(const Expr &e) const {
+    if (e.type() != Int(32) && e.type() != Bool()) {
+        return Sample();
+    }
+    switch (e.kind()) {
+    case NodeKind::IntImm:
+        return e.as<IntImm>()->value;
+    case NodeKind::UIntImm:
+        return int64_t(e.as<UIntImm>()->value);
+    case NodeKind::Variable:
+        return e.type() == Int(32) ? Sample(of_variable(e.as<Variable>())) : Sample();
+    case NodeKind::Cast: {
+        const Expr &from = e.as<Cast>()->value;
+        const auto value = from.type().is_float() ? of_float(from) : std::nullopt;
+        return value && std::fabs(*value) < double(largest) ? Sample(int64_t(*value)) : Sample();
+    }
+    case NodeKind::Not: {
+        const Sample a = of(e.as<Not>()->a);
+        return a ? Sample(!*a) : a;
+    }
+    case NodeKind::Select: {
+        const Select *op = e.as<Select>();
+        const Sample which = of(op->condition);
+        return which ? of(*which ? op->true_value : op->false_value) : which;
+    }
+    case NodeKind::Call:
+        return e.as<Call>()->is_likely() ? of(e.as<Call>()->args[0]) : Sample();
+#define ARITH(Name, symbol)                                                                        \
+    case NodeKind::Name: {                                                                         \
+        const Sample a = of(e.as<Name>()->a), b = a ? of(e.as<Name>()->b) : a;                     \
+        return b ? combined(NodeKind::Name, *a, *b) : b;                                           \
+    }
+#define COMPARE(Name, symbol) ARITH(Name, symbol)
+#define LOGIC(Name, symbol) ARITH(Name, symbol)
+#define EXPR(Name)
+#include "ir/nodes.def"
+    default:
+        return Sample();
+    }
+}
+
+}  // namespace calotype

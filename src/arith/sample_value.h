@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SampleValues: a cheap test that tells expressions apart before the simplifier is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "ir/expr_nodes.h"
+#include "support/scope.h"
+
+namespace calotype {
+
+/// Numbers in the place of names: expressions that are equal for all values of their variables have
+/// the same one, but for what floats round and for names of equal values that are not arithmetic.
+class SampleValues {
+public:
+    /// The value of an int32 or Bool; nothing if more than arithmetic is in it, or it gets too large.
+    /// Marks of what is likely do not count.
+    std::optional<int64_t> of(const Expr &e) const;
+
+    /// In `body`, the name stands for the value.
+    template<typename Body>
+    void with(const std::string &name, const Expr &value, Body &&body) {
+        internal::ScopedBinding<std::optional<int64_t>> bind(lets_, name, of(value));
+        body();
+    }
+
+private:
+    int64_t of_variable(const internal::Variable *op) const;
+    std::optional<double> of_float(const Expr &e) const;
+
+    internal::Scope<std::optional<int64_t>> lets_;
+};
+
+}  // namespace calotype

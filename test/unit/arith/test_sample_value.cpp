@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include "arith/sample_value.h"
+#include "arith/simplify.h"
+#include "harness/random_ir.h"
+#include "ir/operators.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+
+namespace calotype {
+namespace {
+
+std::optional<int64_t> sample(const char *text) {
+    return SampleValues().of(parse_expr(text));
+}
+
+TEST(SampleValues, EqualExpressionsHaveOne) {
+    EXPECT_EQ(sample("x * 2 + y"), sample("y + x + x"));
+    EXPECT_EQ(sample("min(x, likely(y)) - 3"), sample("min(x - 3, y - 3)"));
+    EXPECT_EQ(sample("(x + 8) / 4"), sample("x / 4 + 2"));
+    EXPECT_EQ(sample("int32(float32(x) * 0.5f)"), sample("int32(0.5f * float32(x))"));
+    EXPECT_NE(sample("x + y"), sample("x + z"));
+    EXPECT_NE(sample("x / 4"), sample("x / 4 + 1"));
+}
+
+TEST(SampleValues, WhatIsNotArithmeticHasNone) {
+    EXPECT_FALSE(sample("f[x] + 1"));
+    EXPECT_FALSE(sample("x:uint8"));
+    EXPECT_FALSE(sample("x * 1000000000 * 1000000000 * 1000000000"));
+}
+
+TEST(SampleValues, NamesStandForTheirValues) {
+    SampleValues samples;
+    const auto plain = samples.of(parse_expr("a * 2 + 3"));
+    samples.with("b", parse_expr("a * 2"), [&] {
+        EXPECT_EQ(samples.of(parse_expr("b + 3")), plain);
+        samples.with("b", parse_expr("f[a]"), [&] {
+            EXPECT_TRUE(samples.of(parse_expr("b + 3")));
+            EXPECT_NE(samples.of(parse_expr("b + 3")), plain);
+        });
+    });
+}
+
+TEST(SampleValues, SimplifiedExpressionsKeepIt) {
+    test::RandomIrOptions options;
+    options.vectors = options.floats = options.loads_and_calls = options.handles = false;
+    test::RandomIr random(17, options);
+    int compared = 0;
+    for (int i = 0; i < 2000; i++) {
+        // Small numbers, as sums that wrap have no meaning.
+        const Expr x = internal::Variable::make(Int(32), "x"), y = random.variable(Int(32));
+        const Expr e =
+            internal::Max::make(internal::Min::make(x * random.below(9), y + random.below(50)),
+                                (x - y) / (1 + random.below(9)) + y % (1 + random.below(9)));
+        const auto before = SampleValues().of(e), after = SampleValues().of(simplify(e));
+        if (before && after) {
+            compared++;
+            EXPECT_EQ(*before, *after) << e << "\n" << simplify(e);
+        }
+    }
+    EXPECT_GT(compared, 1500);
+}
+
+}  // namespace
+}  // namespace calotype
