@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "arith/sample_value.h"
 #include "arith/simplify.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
@@ -12,7 +13,6 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/loops/let_scope.h"
-#include "arith/sample_value.h"
 
 namespace calotype::internal {
 
