@@ -8,6 +8,7 @@
 // Every step makes the expression smaller in the order of docs/simplifier.md, so this ends.
 #include "arith/simplify/simplifier.h"
 
+#include "arith/constant_interval.h"
 #include "arith/simplify/fold.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -232,6 +233,9 @@ Expr Simplifier::after_rules(NodeKind op, const Expr &a, const Expr &b) {
     case NodeKind::And:
     case NodeKind::Or:
         return facts_.has_truths() ? by_facts(make_binary(op, a, b)) : Expr();
+    case NodeKind::Min:
+    case NodeKind::Max:
+        return facts_.has_truths() ? extremum_by_facts(op, a, b) : Expr();
     default:
         return Expr();
     }
@@ -243,12 +247,60 @@ Expr Simplifier::by_facts(const Expr &condition) {
     if (const auto *lt = condition.as<LT>(); lt && truth < 0) {
         truth = facts_.truth_of(LT::make(lt->b, lt->a)) == 1 ? 0 : -1;
     }
+    if (const auto *lt = condition.as<LT>(); lt && truth < 0) {
+        truth = truth_of_neighbours(lt->a, lt->b);
+    }
     if (const auto *eq = condition.as<EQ>(); eq && truth < 0 && !eq->a.type().is_bool()) {
         const bool differ = facts_.truth_of(LT::make(eq->a, eq->b)) == 1 ||
                             facts_.truth_of(LT::make(eq->b, eq->a)) == 1;
         truth = differ ? 0 : -1;
     }
     return truth < 0 ? Expr() : make_const(condition.type(), truth);
+}
+
+namespace {
+
+/// A sum without its constant term, which is added to *constant.
+Expr without_constant(const Expr &e, int64_t *constant) {
+    const auto *sum = e.as<Add>();
+    const auto term = sum ? as_const_int(sum->b) : std::nullopt;
+    *constant = term.value_or(0);
+    return term ? sum->a : e;
+}
+
+}  // namespace
+
+// a + m < b + n, where a < b or b < a is decided: 1 if it holds, 0 if not, -1 if that is not known.
+int Simplifier::truth_of_neighbours(const Expr &a, const Expr &b) {
+    if (a.type() != Int(32) && a.type() != Int(64)) {
+        return -1;
+    }
+    int64_t m, n;
+    const Expr x = without_constant(a, &m), y = without_constant(b, &n);
+    const auto distance = checked_sub(n, m);
+    if (!distance || *distance == 0) {
+        return -1;
+    }
+    if (*distance > 0) {  // holds where x <= y
+        return facts_.truth_of(LT::make(x, y)) == 1 || facts_.truth_of(LT::make(y, x)) == 0 ? 1
+                                                                                            : -1;
+    }
+    return facts_.truth_of(LT::make(x, y)) == 0 || facts_.truth_of(LT::make(y, x)) == 1 ? 0 : -1;
+}
+
+// The one of two values that the facts say is smaller or larger.
+Expr Simplifier::extremum_by_facts(NodeKind op, const Expr &a, const Expr &b) {
+    if (!a.type().is_int_or_uint() || !a.type().is_scalar()) {
+        return Expr();
+    }
+    const bool smallest = op == NodeKind::Min;
+    for (const auto &[first, second] : {std::pair(a, b), std::pair(b, a)}) {
+        const Expr less = binary(NodeKind::LT, first, second);
+        if (is_const(less)) {
+            return is_const_one(less) == smallest ? first : second;
+        }
+    }
+    return Expr();
 }
 
 namespace {

@@ -104,6 +104,8 @@ private:
     Expr less_by_ramp(const Expr &a, const Expr &b);
     Expr by_broadcast(NodeKind op, const Expr &a, const Expr &b);
     Expr by_facts(const Expr &condition);
+    int truth_of_neighbours(const Expr &a, const Expr &b);
+    Expr extremum_by_facts(NodeKind op, const Expr &a, const Expr &b);
 
     // Linear forms (linear.cpp).
     Expr cancel_in_sum(NodeKind op, const Expr &a, const Expr &b);

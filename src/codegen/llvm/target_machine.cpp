@@ -106,7 +106,7 @@ void optimize(llvm::Module &module, const Target &target) {
     // Which loops become vectors or are unrolled is what the schedule says.
     tuning.LoopVectorization = loop_opt;
     tuning.LoopInterleaving = loop_opt;
-    tuning.SLPVectorization = loop_opt;
+    tuning.SLPVectorization = true;
     tuning.LoopUnrolling = loop_opt;
     tuning.ForgetAllSCEVInLoopUnroll = true;
 

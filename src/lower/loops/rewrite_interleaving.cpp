@@ -21,8 +21,11 @@ using namespace internal;
 
 namespace {
 
-/// Larger strides waste more than they save.
+/// Of vectors that are put together from lanes: larger strides waste more than they save.
 constexpr int64_t max_stride = 8;
+/// Of stores that become copies of rows.
+constexpr int64_t max_row = 64;
+constexpr int min_row_bits = 128;
 
 /// A plain ramp of constant stride greater than one, its base as a sum with a constant.
 struct StridedIndex {
@@ -31,14 +34,19 @@ struct StridedIndex {
     int lanes;
 };
 
-std::optional<StridedIndex> strided_index(const Expr &index, const Expr &predicate) {
+bool is_always(const Expr &predicate) {
+    const Broadcast *all = predicate.as<Broadcast>();
+    return is_const_one(all ? all->value : predicate);
+}
+
+std::optional<StridedIndex> strided_index(const Expr &index, const Expr &predicate,
+                                          int64_t largest = max_stride) {
     const Ramp *ramp = index.as<Ramp>();
-    const Broadcast *alive = predicate.as<Broadcast>();
-    if (!ramp || ramp->base.type().is_vector() || !is_const_one(alive ? alive->value : predicate)) {
+    if (!ramp || ramp->base.type().is_vector() || !is_always(predicate)) {
         return std::nullopt;
     }
     const std::optional<int64_t> stride = as_const_int(ramp->stride);
-    if (!stride || *stride < 2 || *stride > max_stride) {
+    if (!stride || *stride < 2 || *stride > largest) {
         return std::nullopt;
     }
     Expr base = ramp->base;
@@ -90,7 +98,8 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
         return std::nullopt;
     }
     const Store *store = result.store;
-    const std::optional<StridedIndex> index = strided_index(store->index, store->predicate);
+    const std::optional<StridedIndex> index =
+        strided_index(store->index, store->predicate, max_row);
     if (!index || reads_elsewhere(store->value, store->name, store->index)) {
         return std::nullopt;
     }
@@ -108,6 +117,40 @@ bool same_group(const StridedStore &a, const StridedStore &b) {
     return a.store->name == b.store->name && a.index.stride == b.index.stride &&
            a.index.lanes == b.index.lanes && a.store->value.type() == b.store->value.type() &&
            equal(a.index.base, b.index.base);
+}
+
+/// Stores that each copy a column become stores that each copy a row. `sorted` by offset; undefined
+/// if what they store is not that.
+Stmt copy_of_rows(const std::vector<const StridedStore *> &sorted) {
+    const StridedStore &head = *sorted[0];
+    const Load *first = head.store->value.as<Load>();
+    const Ramp *columns = first ? first->index.as<Ramp>() : nullptr;
+    const int width = int(sorted.size());
+    if (!columns || first->type.bits() * width < min_row_bits || first->name == head.store->name) {
+        return Stmt();
+    }
+    for (int i = 0; i < width; i++) {
+        const Load *load = sorted[i]->store->value.as<Load>();
+        const Ramp *ramp = load ? load->index.as<Ramp>() : nullptr;
+        if (!sorted[i]->lets.empty() || !ramp || load->name != first->name ||
+            !is_always(load->predicate) || ramp->base.type().is_vector() ||
+            !equal(ramp->stride, columns->stride) ||
+            !is_const(simplify(ramp->base - columns->base), i)) {
+            return Stmt();
+        }
+    }
+    std::vector<Stmt> rows;
+    for (int row = 0; row < columns->lanes; row++) {
+        const Expr from = simplify(columns->base + columns->stride * row);
+        const Expr value =
+            Load::make(first->type.with_lanes(width), first->name, dense_index(from, 0, width),
+                       const_true(width), Alignment(), first->symbol);
+        const Expr to =
+            dense_index(head.index.base, head.index.offset + head.index.stride * row, width);
+        rows.push_back(Store::make(head.store->name, value, to, const_true(width), Alignment(),
+                                   head.store->symbol));
+    }
+    return Block::make(rows);
 }
 
 class InterleaveStores : public Mutator {
@@ -147,7 +190,8 @@ private:
     /// do not fit together.
     Stmt merge_from(const std::vector<Stmt> &statements, size_t first) {
         const std::optional<StridedStore> head = as_strided_store(statements[first]);
-        if (!head || first + size_t(head->index.stride) > statements.size()) {
+        if (!head || first + size_t(head->index.stride) > statements.size() ||
+            (head->index.stride > max_stride && !head->store->value.as<Load>())) {
             return Stmt();
         }
         group_size_ = size_t(head->index.stride);
@@ -175,6 +219,10 @@ private:
 
     /// `sorted` by offset.
     Stmt merge(const std::vector<const StridedStore *> &sorted) {
+        const Stmt rows = copy_of_rows(sorted);
+        if (rows.defined() || sorted[0]->index.stride > max_stride) {
+            return rows;
+        }
         std::vector<std::pair<std::string, Expr>> lets;
         std::vector<Expr> values;
         for (const StridedStore *s : sorted) {

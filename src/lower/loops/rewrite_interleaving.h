@@ -17,6 +17,10 @@ namespace calotype {
 ///     f[ramp(2*x, 2, 8)] + f[ramp(2*x + 1, 2, 8)]   ->   slice(f[ramp(2*x, 1, 16)], 0, 2, 8) +
 ///                                                        slice(f[ramp(2*x, 1, 16)], 1, 2, 8)
 ///
+///     f[ramp(x, 16, 3)] = g[ramp(y, s, 3)]                f[ramp(x, 1, 16)] = g[ramp(y, 1, 16)]
+///     f[ramp(x + 1, 16, 3)] = g[ramp(y + 1, s, 3)]   ->   f[ramp(x + 16, 1, 16)] = g[ramp(y + s, 1, 16)]
+///     ...                                            f[ramp(x + 32, 1, 16)] = g[ramp(y + s * 2, 1, 16)]
+///
 /// Stores must follow each other, and none may read what another of them writes. Loads must be in
 /// one statement; only elements between the first and last one read are touched.
 ///

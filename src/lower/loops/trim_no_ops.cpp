@@ -4,6 +4,7 @@
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -16,36 +17,84 @@ using namespace internal;
 
 namespace {
 
-/// The condition under which a body does anything, in terms of the loop variable and what is
-/// outside of the loop; undefined if there is none that is known.
-Expr condition_of(const Stmt &body) {
-    LetScope lets;
-    Expr result;
-    const StmtNode *s = body.get();
-    while (s) {
-        const Stmt here(s);
-        if (const LetStmt *let = here.as<LetStmt>()) {
-            if (has_effect(let->value)) {
-                break;
-            }
-            lets.push(let->name, let->value);
-            s = let->body.get();
-        } else if (const ProducerConsumer *op = here.as<ProducerConsumer>()) {
-            s = op->body.get();
-        } else if (const IfThenElse *op = here.as<IfThenElse>(); op && !op->else_case.defined()) {
-            const Expr condition = lets.expand(remove_likelies(op->condition));
-            if (!condition.defined() || !is_pure(condition) ||
-                contains_kind(condition, NodeKind::Load)) {
-                break;
-            }
-            result = result.defined() ? result && condition : condition;
-            s = op->then_case.get();
-        } else {
-            break;
-        }
-    }
-    return result;
+/// A condition and another that may be undefined.
+Expr both(const Expr &a, const Expr &b) {
+    return a.defined() && b.defined() ? a && b : (a.defined() ? a : b);
 }
+
+/// The conditions that all of a loop's body is under, taken apart: in which iterations they can
+/// hold, what does not depend on the iteration, and what has to be asked in each still.
+class Guards {
+public:
+    Guards(const For *loop, bool may_hoist) : loop_(loop), may_hoist_(may_hoist) {
+        body = rest(loop->body);
+    }
+
+    Interval range = Interval::everything();  ///< of the loop's variable
+    Expr fixed;                               ///< undefined if there is nothing
+    Stmt body;                                ///< under the conditions that are left
+
+private:
+    Stmt rest(const Stmt &s) {
+        if (const LetStmt *op = s.as<LetStmt>(); op && !has_effect(op->value)) {
+            lets_.push(op->name, op->value);
+            const Stmt inner = rest(op->body);
+            return inner.same_as(op->body) ? s : LetStmt::make(op->name, op->value, inner);
+        }
+        if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
+            const Stmt inner = rest(op->body);
+            return inner.same_as(op->body)
+                       ? s
+                       : ProducerConsumer::make(op->name, op->is_producer, inner);
+        }
+        const IfThenElse *op = s.as<IfThenElse>();
+        if (!op || op->else_case.defined() || has_effect(op->condition)) {
+            return s;
+        }
+        const Expr left = open(remove_likelies(op->condition));
+        const Stmt inner = rest(op->then_case);
+        return left.defined() ? IfThenElse::make(left, inner) : inner;
+    }
+
+    /// What is left of a condition; undefined if nothing is.
+    Expr open(const Expr &condition) {
+        if (const And *op = condition.as<And>()) {
+            const Expr a = open(op->a);
+            return both(a, open(op->b));
+        }
+        const Expr outside = lets_.expand(condition);
+        if (!outside.defined() || !is_speculatable(outside)) {
+            return condition;
+        }
+        if (!uses_var(outside, loop_->name)) {
+            fixed = may_hoist_ ? both(fixed, outside) : fixed;
+            return may_hoist_ ? Expr() : condition;
+        }
+        const Expr question = simplify(outside);
+        const Interval can_hold = solve_for_outer_interval(question, loop_->name);
+        if (can_hold.is_empty() || can_hold.is_everything() || depends(can_hold)) {
+            return condition;
+        }
+        range = make_intersection(range, can_hold);
+        return same(solve_for_inner_interval(question, loop_->name), can_hold) ? Expr() : condition;
+    }
+
+    bool depends(const Interval &i) const {
+        return (i.has_lower_bound() && uses_var(i.min, loop_->name)) ||
+               (i.has_upper_bound() && uses_var(i.max, loop_->name));
+    }
+
+    static bool same(const Interval &a, const Interval &b) {
+        const auto same_end = [](const Expr &x, const Expr &y) {
+            return x.defined() == y.defined() && (!x.defined() || equal(x, y));
+        };
+        return same_end(a.min, b.min) && same_end(a.max, b.max);
+    }
+
+    const For *loop_;
+    bool may_hoist_;
+    LetScope lets_;
+};
 
 class TrimNoOps : public Mutator {
 public:
@@ -61,31 +110,33 @@ private:
         if (!op || is_gpu(op->for_type) || is_const_one(op->extent)) {
             return s;
         }
-        const Expr condition = condition_of(op->body);
-        if (!condition.defined() || !uses_var(condition, op->name)) {
+        // The loops of a kernel keep the nest that fuse_thread_loops knows.
+        const bool may_hoist =
+            !contains<For>(op->body, [](const For *inner) { return is_gpu(inner->for_type); });
+        const Guards guards(op, may_hoist);
+        if (guards.range.is_empty() || (guards.range.is_everything() && !guards.fixed.defined())) {
             return s;
         }
-        const Interval range = solve_for_outer_interval(simplify(condition), op->name);
-        if (range.is_empty() || range.is_everything() || depends_on(range, op->name)) {
-            return s;
+        const Stmt loop = trimmed(op, guards);
+        return guards.fixed.defined() ? IfThenElse::make(guards.fixed, loop) : loop;
+    }
+
+    Stmt trimmed(const For *op, const Guards &guards) {
+        const Interval &range = guards.range;
+        const auto loop_over = [&](const Expr &min, const Expr &extent) {
+            return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
+                             guards.body);
+        };
+        if (range.is_everything()) {
+            return loop_over(op->min, op->extent);
         }
-        return trimmed(op, range);
-    }
-
-    static bool depends_on(const Interval &range, const std::string &name) {
-        return (range.has_lower_bound() && uses_var(range.min, name)) ||
-               (range.has_upper_bound() && uses_var(range.max, name));
-    }
-
-    Stmt trimmed(const For *op, const Interval &range) {
         const Expr end = op->min + op->extent;
         const Expr first = range.has_lower_bound() ? max(op->min, range.min) : op->min;
         const Expr last = range.has_upper_bound() ? min(end, range.max + 1) : end;
         const std::string min_name = ctx_.names.unique(op->name + ".trimmed_min");
         const std::string extent_name = ctx_.names.unique(op->name + ".trimmed_extent");
         const Expr min_var = Variable::make(op->min.type(), min_name);
-        const Stmt loop = For::make(op->name, min_var, Variable::make(op->min.type(), extent_name),
-                                    op->for_type, op->partition, op->device_api, op->body);
+        const Stmt loop = loop_over(min_var, Variable::make(op->min.type(), extent_name));
         return LetStmt::make(min_name, simplify(first),
                              LetStmt::make(extent_name, simplify(max(last - min_var, 0)), loop));
     }

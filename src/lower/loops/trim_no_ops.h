@@ -8,16 +8,19 @@
 namespace calotype {
 
 /// Where all of a loop's body is under a condition, the loop runs only over iterations in which it
-/// can hold.
+/// can hold, and what does not depend on the iteration is asked before the loop.
 ///
-///     for x in [0, n) {      let x.trimmed_min = 0, x.trimmed_end = min(y + 1, n)
-///       if x <= y {          for x in [x.trimmed_min, x.trimmed_end) {
-///         f[x] = 1       ->    if x <= y {
-///       }                        f[x] = 1
-///     }                        }
-///                            }
+///     for x in [0, n) {                   if a < b {
+///       if x <= y && a < b && x % 3 {       let x.trimmed_min = 0, x.trimmed_end = min(y + 1, n)
+///         f[x] = 1                     ->   for x in [x.trimmed_min, x.trimmed_end) {
+///       }                                     if x % 3 {
+///     }                                         f[x] = 1
+///                                             }
+///                                           }
+///                                         }
 ///
-/// The condition stays: the range need not be exact. Conditions that read memory are left alone.
+/// A condition stays where it does not hold in the whole range. Conditions that read memory are
+/// left alone.
 ///
 /// Requires: nothing.
 /// Establishes: nothing that other passes rely on.
