@@ -39,10 +39,13 @@ Func map_coordinates(const char *what, const Func &source, const Region &bounds,
     return result;
 }
 
-/// Both ways stay within: bounds do not follow the condition through whatever x is.
+/// Both ways stay within: bounds do not follow the condition through whatever x is. They are bounded
+/// in another order each, so that no bound becomes one of the whole, which would stay where x is
+/// known to be inside.
 Expr inside_or(const Expr &x, const Expr &min, const Expr &extent, const Expr &mapped) {
     const Expr last = min + extent - 1;
-    return select(x >= min && x <= last, clamp(likely(x), min, last), clamp(mapped, min, last));
+    return select(x >= min && x <= last, clamp(likely(x), min, last),
+                  calotype::min(calotype::max(mapped, min), last));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "ir/queries.h"
 #include "lower/gpu/access/known_lanes.h"
 #include "lower/loops/lanes.h"
+#include "lower/loops/let_scope.h"
 
 namespace calotype {
 
@@ -48,8 +49,8 @@ bool all_true(const Expr &predicate) {
 
 class RampFlattener : public GraphMutator {
 public:
-    RampFlattener(LowerContext &ctx, Scope<Alignment> &alignments)
-        : ctx_(ctx), alignments_(alignments) {
+    RampFlattener(LowerContext &ctx, Scope<Alignment> &alignments, LetScope &lanes)
+        : ctx_(ctx), alignments_(alignments), lanes_(lanes) {
     }
 
     // The lets made for a store are its own: a shared statement is rewritten once for each place.
@@ -96,7 +97,9 @@ private:
         if (lanes < 4 || op->index.as<Broadcast>()) {
             return Expr();
         }
-        const std::vector<LaneGroup> groups = lane_groups(op->index, alignments_);
+        const Expr index = lanes_.expand(op->index);
+        const std::vector<LaneGroup> groups =
+            index.defined() ? lane_groups(index, alignments_) : std::vector<LaneGroup>();
         if (groups.empty()) {
             return Expr();
         }
@@ -145,39 +148,67 @@ private:
     /// Where a name is bound. Copies of a loop's body bind it to several values, and what was seen
     /// with one is not to be taken for what it is with another.
     template<typename Visit>
-    auto inside(const std::string &name, const Alignment &known, Visit &&visit) {
+    auto bound(const std::string &name, const Alignment &known, const Expr &value, Visit &&visit) {
         const ScopedBinding<Alignment> bind(alignments_, name, known);
-        if (seen_.insert({name, known}).first->second == known) {
+        if (value.defined()) {
+            lanes_.push(name, value);
+        }
+        auto result = inside(name, Meaning{known, value}, visit);
+        if (value.defined()) {
+            lanes_.pop();
+        }
+        return result;
+    }
+
+    struct Meaning {
+        Alignment alignment;
+        Expr value;  ///< of lets that lanes_in() knows
+    };
+
+    template<typename Visit>
+    auto inside(const std::string &name, const Meaning &meaning, Visit &&visit) {
+        const Meaning &first = seen_.insert({name, meaning}).first->second;
+        if (first.alignment == meaning.alignment && first.value.same_as(meaning.value)) {
             return visit(*this);
         }
-        RampFlattener anew(ctx_, alignments_);
+        RampFlattener anew(ctx_, alignments_, lanes_);
         anew.in_kernel_ = in_kernel_;
         anew.in_atomic_ = in_atomic_;
         return visit(anew);
     }
 
+    /// The value of a let, where it says what lanes an index has.
+    static Expr lanes_in(const Expr &value) {
+        return value.type().is_vector() && value.type().element_of() == Int(32) && is_pure(value) &&
+                       !contains_kind(value, NodeKind::Load)
+                   ? value
+                   : Expr();
+    }
+
     Expr visit(const Let *op) override {
         const Expr value = mutate(op->value);
-        return inside(op->name, alignment(op->value), [&](RampFlattener &flattener) {
-            const Expr body = flattener.mutate(op->body);
-            const bool same = value.same_as(op->value) && body.same_as(op->body);
-            return same ? Expr(op) : Let::make(op->name, value, body);
-        });
+        return bound(op->name, alignment(op->value), lanes_in(op->value),
+                     [&](RampFlattener &flattener) {
+                         const Expr body = flattener.mutate(op->body);
+                         const bool same = value.same_as(op->value) && body.same_as(op->body);
+                         return same ? Expr(op) : Let::make(op->name, value, body);
+                     });
     }
 
     Stmt visit(const LetStmt *op) override {
         const Expr value = mutate(op->value);
-        return inside(op->name, alignment(op->value), [&](RampFlattener &flattener) {
-            const Stmt body = flattener.mutate(op->body);
-            const bool same = value.same_as(op->value) && body.same_as(op->body);
-            return same ? Stmt(op) : LetStmt::make(op->name, value, body);
-        });
+        return bound(op->name, alignment(op->value), lanes_in(op->value),
+                     [&](RampFlattener &flattener) {
+                         const Stmt body = flattener.mutate(op->body);
+                         const bool same = value.same_as(op->value) && body.same_as(op->body);
+                         return same ? Stmt(op) : LetStmt::make(op->name, value, body);
+                     });
     }
 
     Stmt visit(const For *op) override {
         const bool outer = in_kernel_;
         in_kernel_ = in_kernel_ || is_gpu(op->for_type);
-        const Stmt result = inside(op->name, Alignment(), [&](RampFlattener &flattener) {
+        const Stmt result = bound(op->name, Alignment(), Expr(), [&](RampFlattener &flattener) {
             return flattener.GraphMutator::visit(op);
         });
         in_kernel_ = outer;
@@ -220,8 +251,9 @@ private:
     }
 
     LowerContext &ctx_;
-    Scope<Alignment> &alignments_;           ///< of lets around
-    std::map<std::string, Alignment> seen_;  ///< what names were bound to
+    Scope<Alignment> &alignments_;         ///< of lets around
+    LetScope &lanes_;                      ///< the same, those that lanes_in() knows
+    std::map<std::string, Meaning> seen_;  ///< what names were bound to first
     bool in_atomic_ = false, in_kernel_ = false;
 };
 
@@ -229,7 +261,8 @@ private:
 
 Stmt flatten_ramps(const Stmt &s, LowerContext &ctx) {
     Scope<Alignment> alignments;
-    return RampFlattener(ctx, alignments).mutate(s);
+    LetScope lanes;
+    return RampFlattener(ctx, alignments, lanes).mutate(s);
 }
 
 }  // namespace calotype

@@ -25,7 +25,7 @@ namespace calotype {
 /// Requires: vector code, simplified, so that ramps are seen as such.
 /// Establishes: no load or store by a ramp of vectors, but for updates within `atomic`.
 /// Order: after vectorize_loops makes them; before rewrite_interleaving, which knows plain ramps
-///     only.
+///     only. Again after partition_loops, whose steady states have indices without clamps.
 Stmt flatten_ramps(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

@@ -17,6 +17,42 @@ struct Ends {
     Expr smallest, largest;
 };
 
+std::optional<Ends> ends_of_lanes(const Expr &e);
+
+bool is_uniform(const Ends &e) {
+    return e.smallest.same_as(e.largest);
+}
+
+/// Of an operation on two vectors that keeps the order of lanes, one of the operands being the same
+/// in all.
+template<typename Op>
+std::optional<Ends> ends_of_monotonic(const Op *op) {
+    const std::optional<Ends> a = ends_of_lanes(op->a), b = ends_of_lanes(op->b);
+    if (!a || !b || (!is_uniform(*a) && !is_uniform(*b))) {
+        return std::nullopt;
+    }
+    return Ends{Op::make(a->smallest, b->smallest), Op::make(a->largest, b->largest)};
+}
+
+std::optional<Ends> ends_of_operation(const Expr &e) {
+    if (const Add *op = e.as<Add>()) {
+        return ends_of_monotonic(op);
+    }
+    if (const Min *op = e.as<Min>()) {
+        return ends_of_monotonic(op);
+    }
+    if (const Max *op = e.as<Max>()) {
+        return ends_of_monotonic(op);
+    }
+    const Div *quotient = e.as<Div>();
+    const Broadcast *divisor = quotient ? quotient->b.as<Broadcast>() : nullptr;
+    if (divisor && is_positive_const(divisor->value)) {
+        return ends_of_monotonic(quotient);
+    }
+    return std::nullopt;
+}
+
+/// Where lane by lane is in order, or what is made of such without changing the order.
 std::optional<Ends> ends_of_lanes(const Expr &e) {
     if (e.type().is_scalar()) {
         return Ends{e, e};
@@ -26,7 +62,7 @@ std::optional<Ends> ends_of_lanes(const Expr &e) {
     }
     const std::optional<AffineLanes> affine = affine_lanes_of(e);
     if (!affine) {
-        return std::nullopt;
+        return ends_of_operation(e);
     }
     if (is_const_zero(affine->stride)) {
         return Ends{affine->base, affine->base};
@@ -46,7 +82,7 @@ std::optional<Ends> ends_of_lanes(const Expr &e) {
 template<typename Comparison>
 Expr compare_ends(const Comparison *op, bool all) {
     const std::optional<Ends> a = ends_of_lanes(op->a), b = ends_of_lanes(op->b);
-    if (!a || !b || (!a->smallest.same_as(a->largest) && !b->smallest.same_as(b->largest))) {
+    if (!a || !b || (!is_uniform(*a) && !is_uniform(*b))) {
         return Expr();
     }
     constexpr bool less =

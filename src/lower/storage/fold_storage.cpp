@@ -118,6 +118,21 @@ Expr without_idle_questions(const Expr &e, int questions = 4) {
     return equal(if_true, with(const_false())) ? if_true : e;
 }
 
+/// The expression with one Select for each comparison that its Selects ask: those of a chain of
+/// windows ask the same.
+Expr with_one_select_each(const Expr &e, int questions = 4) {
+    FindQuestion finder;
+    finder(e);
+    if (!finder.question.defined() || questions == 0) {
+        return e;
+    }
+    const auto with = [&](const Expr &answer) {
+        return with_one_select_each(simplify(substitute(finder.question, answer, e)),
+                                    questions - 1);
+    };
+    return simplify(select(finder.question, with(const_true()), with(const_false())));
+}
+
 /// Coordinates of `func` modulo the factor.
 class FoldAccesses : public GraphMutator {
 public:
@@ -298,7 +313,8 @@ private:
     /// Sets `fold` if the dimension can be folded along the loop; the result is what must be
     /// checked in each iteration.
     Stmt fold_along(const For *loop, int d, const Interval &window) {
-        const Expr first = simplify(window.min), last = simplify(window.max);
+        const Expr first = with_one_select_each(simplify(window.min)),
+                   last = with_one_select_each(simplify(window.max));
         auto moves = [&](const Expr &e, Monotonic direction) {
             const Monotonic m = is_monotonic(e, loop->name);
             return m == direction || m == Monotonic::Constant;

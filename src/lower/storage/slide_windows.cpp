@@ -16,6 +16,7 @@
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -423,6 +424,13 @@ private:
     std::vector<Enclosing> enclosing_;
 };
 
+/// Puts in the new values. A window that begins at another one's end begins, in the iteration that
+/// fills both, where that one does then:
+///
+///     let g.min = select(y0 < y, g.max, g.max - 4)
+///     let h.min = select(y0 < y, h.max, g.min - 2)   ->   select(y0 < y, h.max, g.max - 4 - 2)
+///
+/// so that along a chain of windows none has Selects in Selects.
 class ReplaceLets : public Mutator {
 public:
     explicit ReplaceLets(const NewValues &new_values) : new_values_(new_values) {
@@ -430,15 +438,66 @@ public:
 
 private:
     using Mutator::visit;
+
+    /// What a new let is in the iteration that fills the window.
+    struct Filling {
+        Expr is_later, value;
+        std::map<std::string, size_t> bindings;  ///< of the variables in both, when it was made
+    };
+
     Stmt visit(const LetStmt *op) override {
-        const Stmt body = mutate(op->body);
         auto it = new_values_.find(op);
-        if (it == new_values_.end() && body.same_as(op->body)) {
-            return op;
-        }
-        return LetStmt::make(op->name, it == new_values_.end() ? op->value : it->second, body);
+        const Expr value = it == new_values_.end() ? op->value : resolved(it->second);
+        const Select *choice = it == new_values_.end() ? nullptr : value.as<Select>();
+        bound_.push(op->name);
+        fillings_.push(op->name, choice ? filling(choice) : Filling());
+        const Stmt body = mutate(op->body);
+        fillings_.pop(op->name);
+        bound_.pop(op->name);
+        return value.same_as(op->value) && body.same_as(op->body)
+                   ? Stmt(op)
+                   : LetStmt::make(op->name, value, body);
     }
+
+    Stmt visit(const For *op) override {
+        bound_.push(op->name);
+        const Stmt s = Mutator::visit(op);
+        bound_.pop(op->name);
+        return s;
+    }
+
+    Filling filling(const Select *choice) const {
+        Filling result{choice->condition, choice->false_value, {}};
+        for (const Expr &e : {choice->condition, choice->false_value}) {
+            for (const std::string &name : free_variables(e)) {
+                result.bindings[name] = bound_.count(name);
+            }
+        }
+        return result;
+    }
+
+    Expr resolved(const Expr &value) const {
+        const Select *choice = value.as<Select>();
+        if (!choice) {
+            return value;
+        }
+        std::map<std::string, Expr> starts;
+        for (const std::string &name : free_variables(choice->false_value)) {
+            const Filling *other = fillings_.find(name);
+            if (other && other->value.defined() && equal(other->is_later, choice->condition) &&
+                std::all_of(other->bindings.begin(), other->bindings.end(),
+                            [&](const auto &b) { return bound_.count(b.first) == b.second; })) {
+                starts[name] = other->value;
+            }
+        }
+        return starts.empty() ? value
+                              : Select::make(choice->condition, choice->true_value,
+                                             simplify(substitute(starts, choice->false_value)));
+    }
+
     const NewValues &new_values_;
+    Scope<> bound_;  ///< by lets and loops
+    Scope<Filling> fillings_;
 };
 
 }  // namespace
