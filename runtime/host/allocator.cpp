@@ -2,14 +2,23 @@
 // Host memory of pipelines.
 //
 // A block of libc's malloc with room in front: the aligned address that is handed out has the
-// block's own address in the word before it. Vector code may read, never write, up to a vector
-// before the first and after the last element; the block covers that on both sides.
+// block's own address in the word before it, and the block's size before that. Vector code may read,
+// never write, up to a vector before the first and after the last element; the block covers that on
+// both sides.
+//
+// Pipelines ask for the same scratch memory in each call, and often in each iteration of a loop.
+// libc gives large blocks back to the system when they are freed, which then clears each page again.
+// So some blocks that are freed are kept for the next that ask.
 #include "runtime/abi/memory.h"
 
+#include <atomic>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "runtime/host/weak.h"
+
+extern "C" __attribute__((weak)) void __asan_init();
+extern "C" __attribute__((weak)) void __msan_init();
 
 using namespace calotype::runtime;
 
@@ -18,6 +27,104 @@ static Hook<calotype_free_t> free_hook(calotype_default_free);
 
 static constexpr size_t alignment = calotype_malloc_alignment;
 
+namespace {
+
+/** Blocks that are free. Nobody waits for the lock: who does not get it asks libc, and so does the
+ * child of a process that forked while it was held. */
+class KeptBlocks {
+    static constexpr int most = 32;
+    static constexpr size_t smallest = 16 << 10, largest = 32 << 20, most_bytes = 64 << 20;
+
+    struct Block {
+        void *address;
+        size_t size;
+    };
+    Block blocks[most] = {};  ///< the oldest first
+    int count = 0;
+    size_t bytes = 0;
+    std::atomic<bool> locked{false};
+
+    bool try_lock() {
+        return !locked.exchange(true, std::memory_order_acquire);
+    }
+    void unlock() {
+        locked.store(false, std::memory_order_release);
+    }
+
+    Block remove(int i) {
+        const Block block = blocks[i];
+        for (count--; i < count; i++) {
+            blocks[i] = blocks[i + 1];
+        }
+        bytes -= block.size;
+        return block;
+    }
+
+    static bool is_of_interest(size_t size) {
+        // A sanitizer is to see what is freed.
+        return size >= smallest && size <= largest && !__asan_init && !__msan_init;
+    }
+
+public:
+    /** A block of that size, or a little larger: `*size` becomes its own. Null if there is none. */
+    void *take(size_t *size) {
+        if (!is_of_interest(*size) || !try_lock()) {
+            return nullptr;
+        }
+        int best = -1;
+        for (int i = 0; i < count; i++) {
+            const bool fits = blocks[i].size >= *size && blocks[i].size - *size <= *size / 4;
+            if (fits && (best < 0 || blocks[i].size <= blocks[best].size)) {
+                best = i;  // of equal ones the last that was in use
+            }
+        }
+        void *address = nullptr;
+        if (best >= 0) {
+            const Block block = remove(best);
+            address = block.address;
+            *size = block.size;
+        }
+        unlock();
+        return address;
+    }
+
+    /** Keeps the block, in place of the oldest if need be, or frees it. */
+    void give(void *address, size_t size) {
+        if (!is_of_interest(size) || !try_lock()) {
+            free(address);
+            return;
+        }
+        Block old[most];
+        int dropped = 0;
+        while (count == most || bytes + size > most_bytes) {
+            old[dropped++] = remove(0);
+        }
+        blocks[count++] = {address, size};
+        bytes += size;
+        unlock();
+        for (int i = 0; i < dropped; i++) {
+            free(old[i].address);
+        }
+    }
+
+    void clear() {
+        if (try_lock()) {
+            while (count > 0) {
+                free(remove(count - 1).address);
+            }
+            unlock();
+        }
+    }
+};
+
+KeptBlocks kept;
+
+__attribute__((destructor)) void free_kept_blocks() {
+    kept.clear();
+}
+
+}  // namespace
+
 CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
     (void)user_context;
     // In front: up to one alignment lost to aligning, and a whole one to be read. Behind: one.
@@ -25,7 +132,15 @@ CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
     if (size > PTRDIFF_MAX - extra) {
         return nullptr;
     }
-    void *block = malloc(size + extra);
+    size += extra;
+    void *block = kept.take(&size);
+    if (!block) {
+        block = malloc(size);
+    }
+    if (!block) {
+        kept.clear();
+        block = malloc(size);
+    }
     if (!block) {
         return nullptr;
     }
@@ -33,13 +148,15 @@ CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
     address &= ~uintptr_t(alignment - 1);
     void **aligned = reinterpret_cast<void **>(address);
     aligned[-1] = block;
+    aligned[-2] = reinterpret_cast<void *>(size);
     return aligned;
 }
 
 CALOTYPE_WEAK void calotype_default_free(void *user_context, void *ptr) {
     (void)user_context;
     if (ptr) {
-        free(static_cast<void **>(ptr)[-1]);
+        void **aligned = static_cast<void **>(ptr);
+        kept.give(aligned[-1], reinterpret_cast<size_t>(aligned[-2]));
     }
 }
 

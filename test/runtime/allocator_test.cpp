@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "runtime/runtime.h"
@@ -42,6 +43,68 @@ TEST(Allocator, SaysNoToWhatCannotBe) {
     EXPECT_EQ(nullptr, calotype_malloc(nullptr, SIZE_MAX - 300));
     EXPECT_EQ(nullptr, calotype_malloc(nullptr, SIZE_MAX / 2));
     calotype_free(nullptr, nullptr);
+}
+
+TEST(Allocator, KeepsBlocksForTheNextThatAsk) {
+    for (size_t size : {20000, 300000, 20000000}) {
+        void *first = calotype_malloc(nullptr, size);
+        memset(first, 1, size);
+        calotype_free(nullptr, first);
+        void *second = calotype_malloc(nullptr, size - size / 10);
+        void *other = calotype_malloc(nullptr, size);
+        EXPECT_NE(second, other);
+        memset(second, 2, size - size / 10);
+        memset(other, 3, size);
+        EXPECT_EQ(2, *static_cast<char *>(second));
+#if !defined(__SANITIZE_ADDRESS__)
+        EXPECT_EQ(first, second);
+#endif
+        calotype_free(nullptr, other);
+        calotype_free(nullptr, second);
+        // Half of it is no use of it.
+        void *smaller = calotype_malloc(nullptr, size / 2);
+        EXPECT_NE(second, smaller);
+        EXPECT_NE(other, smaller);
+        calotype_free(nullptr, smaller);
+    }
+}
+
+TEST(Allocator, KeepsLittle) {
+    // More blocks, and more bytes, than are kept: all are whole, and none is given out twice.
+    for (size_t size : {20000, 10000000}) {
+        std::vector<void *> blocks;
+        for (int round = 0; round < 2; round++) {
+            for (int i = 0; i < 40; i++) {
+                blocks.push_back(calotype_malloc(nullptr, size));
+                memset(blocks.back(), i, size);
+            }
+            for (int i = 0; i < 40; i++) {
+                EXPECT_EQ(i, static_cast<char *>(blocks[size_t(i)])[size - 1]);
+                calotype_free(nullptr, blocks[size_t(i)]);
+            }
+            blocks.clear();
+        }
+    }
+}
+
+TEST(Allocator, KeepsBlocksOfManyThreads) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++) {
+        threads.emplace_back([t] {
+            for (int i = 0; i < 2000; i++) {
+                const size_t size = 20000 + size_t(i % 7) * 5000;
+                auto *p = static_cast<char *>(calotype_malloc(nullptr, size));
+                p[0] = p[size - 1] = char(t);
+                std::this_thread::yield();
+                EXPECT_EQ(t, p[0]);
+                EXPECT_EQ(t, p[size - 1]);
+                calotype_free(nullptr, p);
+            }
+        });
+    }
+    for (std::thread &t : threads) {
+        t.join();
+    }
 }
 
 int mallocs, frees;

@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "arith/const_bounds.h"
 #include "arith/simplify.h"
 #include "arith/solve.h"
 #include "ir/constants.h"
@@ -166,6 +167,41 @@ private:
     const std::function<bool(const Choice &)> &made_;
 };
 
+/// Takes values that are read from memory, and that the loop variable does not change, for any
+/// between their constant bounds: `max(min(table[i], 12), -12)`.
+class WithoutBoundedLoads : public GraphMutator {
+public:
+    explicit WithoutBoundedLoads(const std::string &var) : var_(var) {
+    }
+    Scope<Interval> bounds;  ///< of the variables that stand for them
+
+    using GraphMutator::mutate;
+    Expr mutate(const Expr &e) override {
+        if (!e.defined() || e.type() != Int(32) || e.as<Variable>() || is_const(e) ||
+            !contains_kind(e, NodeKind::Load)) {
+            return e.defined() && contains_kind(e, NodeKind::Load) ? GraphMutator::mutate(e) : e;
+        }
+        const ConstantInterval range =
+            uses_var(e, var_) ? ConstantInterval::everything() : find_constant_bounds(e);
+        if (!range.is_bounded() || !can_hold(range)) {
+            return GraphMutator::mutate(e);
+        }
+        // No name of a program begins so.
+        const std::string name = ".read$" + std::to_string(count_++);
+        bounds.push(name, Interval(make_const(Int(32), *range.min), make_const(Int(32), *range.max)));
+        return Variable::make(Int(32), name);
+    }
+
+private:
+    /// Not what the type alone says: sums with it have no bounds.
+    static bool can_hold(const ConstantInterval &range) {
+        return *range.min > Int(32).imin() / 2 && *range.max < Int(32).imax() / 2;
+    }
+
+    const std::string &var_;
+    int count_ = 0;
+};
+
 /// Solves the conditions of all choices for the loop variable. With `assume_lets`, the conditions
 /// take for granted that the choices made in lets before them hold: the result counts only if none
 /// of `assumed` is unsolved in the end.
@@ -300,7 +336,7 @@ private:
         if (!uses_var(expanded, var_)) {
             return;
         }
-        const Expr condition = all_lanes(expanded);
+        const Expr condition = without_bounded_loads(all_lanes(expanded));
         Solution solution = {Interval::nothing(), Expr()};
         if (is_pure(condition) && !contains_kind(condition, NodeKind::Load) &&
             !calls_linkable(condition)) {
@@ -327,6 +363,15 @@ private:
         return {is_const_one(parts.moving) ? Interval::everything()
                                            : solve_for_inner_interval(parts.moving, var_),
                 parts.fixed};
+    }
+
+    Expr without_bounded_loads(const Expr &condition) const {
+        if (!contains_kind(condition, NodeKind::Load)) {
+            return condition;
+        }
+        WithoutBoundedLoads loads(var_);
+        const Expr open = loads.mutate(condition);
+        return loads.bounds.empty() ? condition : and_condition_over_domain(open, loads.bounds);
     }
 
     /// The condition for all iterations of the loops inside.
