@@ -188,7 +188,8 @@ public:
         }
         // No name of a program begins so.
         const std::string name = ".read$" + std::to_string(count_++);
-        bounds.push(name, Interval(make_const(Int(32), *range.min), make_const(Int(32), *range.max)));
+        bounds.push(name,
+                    Interval(make_const(Int(32), *range.min), make_const(Int(32), *range.max)));
         return Variable::make(Int(32), name);
     }
 
