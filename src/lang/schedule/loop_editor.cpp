@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "lang/schedule/check_parameters.h"
@@ -372,7 +373,7 @@ Stage LoopEditor::specialize(const Expr &condition) {
 
     std::string label = ".specialize(" + to_string(condition) + ")";
     for (const Specialization &s : list) {
-        if (s.condition.same_as(condition)) {
+        if (equal(s.condition, condition)) {
             return Stage(stage_.function(), s.definition, stage_.stage_index(), label);
         }
     }

@@ -319,10 +319,12 @@ private:
 
     Stmt visit(const For *op) override {
         const Expr min = mutate(op->min), extent = mutate(op->extent);
-        if (!succeeded() || op->for_type == ForType::Parallel || is_gpu(op->for_type)) {
+        const bool differs = varies(min, op->min) || varies(extent, op->extent);
+        const bool of_threads = is_gpu(op->for_type);
+        if (!succeeded() || op->for_type == ForType::Parallel || (of_threads && differs)) {
             return one_by_one(op);
         }
-        if (!varies(min, op->min) && !varies(extent, op->extent)) {
+        if (!differs) {
             return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api,
                              mutate(op->body));
         }

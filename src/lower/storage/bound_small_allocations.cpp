@@ -80,7 +80,7 @@ private:
         const int64_t bytes = *elements * op->type.bytes();
         const bool asked = op->memory_type != MemoryType::Auto;
         const bool fits = is_constant_size(op) || bytes <= max_bound_on_stack;
-        user_assert(fits || !asked || is_of_thread || in_threads_ == 0)
+        user_assert(fits || !must || in_threads_ == 0)
             << "storage of " << op->name << " is a thread's own and takes up to " << bytes
             << " bytes, must take at most " << max_bound_on_stack << " where its size is not "
             << "constant; compute it outside of the thread loops, or store it in GPUShared or in "

@@ -146,11 +146,6 @@ private:
         user_assert(threads_.empty() || threads_.back()->for_type != ForType::GPULane)
             << what << " loop " << op->name << " stands inside of lane loop "
             << threads_.back()->name << ": lanes must be innermost";
-        for (const For *loop : others_) {
-            user_assert(loop->for_type != ForType::Vectorized)
-                << what << " loop " << op->name << " stands inside of vectorized loop "
-                << loop->name;
-        }
     }
 
     void visit(const ProducerConsumer *op) override {

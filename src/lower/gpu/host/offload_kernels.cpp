@@ -18,6 +18,7 @@
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/host/device_alignment.h"
+#include "lower/gpu/host/thread_scratch.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/storage/device_heap.h"
 #include "pipeline/parameter.h"
@@ -245,7 +246,7 @@ private:
     }
 
     Stmt launch(const For *op) {
-        const KernelNest nest = match_kernel(op);
+        KernelNest nest = match_kernel(op);
         const DeviceAPI api =
             nest.api == DeviceAPI::Default_GPU ? ctx_.target.get_required_device_api() : nest.api;
         used.insert(api);
@@ -253,6 +254,9 @@ private:
         kernel.name = kernel_name(op);
         SharedStorage shared;
         std::map<std::string, KernelArgument> images;
+        ThreadScratch scratch(nest, api, ctx_);
+        nest.body = scratch.body();
+        nest.lets.clear();
         DeviceHeap heap(kernel.name, api);
         kernel.body = heap.mutate(use_images(shared.mutate(simplify(with_indices(nest))), images));
         kernel.shared_bytes = shared.constant_bytes;
@@ -265,7 +269,9 @@ private:
                 << "an image";
             kernel.args.push_back(entry.second);
             if (entry.second.is_buffer) {
-                kernel.args.back().alignment = alignment_of(entry.second);
+                kernel.args.back().alignment = scratch.is_made(entry.first)
+                                                   ? Alignment(device_memory_alignment, 0)
+                                                   : alignment_of(entry.second);
             }
         }
         for (int d = 0; d < max_gpu_dims; d++) {
@@ -289,6 +295,7 @@ private:
             run = heap.around_launch(run, ctx_);
             DeviceHeap::add_functions(module_of(api).linked);
         }
+        run = scratch.around_launch(run);
         const Stmt checks = api == DeviceAPI::CUDA ? alignment_checks(kernel) : Stmt();
         module_of(api).kernels.push_back(std::move(kernel));
         return where_not_empty(nest, checks.defined() ? Block::make(checks, run) : run);

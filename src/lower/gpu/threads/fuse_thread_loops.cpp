@@ -196,10 +196,6 @@ private:
                 note_split_storage(op);
                 return Mutator::visit(op);
             }
-            user_assert(op->memory_type == MemoryType::Heap || op->constant_size() > 0)
-                << "storage of " << op->name << " is a thread's own, and its size has no constant "
-                << "bound; compute it outside of the thread loops, or store it in GPUShared or in "
-                << "Heap";
             return Mutator::visit(op);
         }
         return around ? with_copies(op) : Mutator::visit(op);

@@ -73,14 +73,16 @@ private:
         const Interval extent = ranges_.of(op->extent);
         const InnerRanges::Binding bind(ranges_, op);
         if (!is_block) {
-            if (!is_thread_loop(op)) {
+            const bool is_thread = is_thread_loop(op);
+            // Lanes do at once what is inside: each has a piece of its own, as a thread has.
+            if (!is_thread && op->for_type != ForType::Vectorized) {
                 return Mutator::visit(op);
             }
-            in_threads_++;
+            in_threads_ += is_thread;
             blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
             const Stmt s = Mutator::visit(op);
             blocks_.pop_back();
-            in_threads_--;
+            in_threads_ -= is_thread;
             return s;
         }
         blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
@@ -161,7 +163,8 @@ private:
     }
 
     LowerContext &ctx_;
-    /// Of the block loops around: the index, counted from 0, and the extent.
+    /// Of the block loops around, and of the loops of threads and lanes in them: the index, counted
+    /// from 0, and the extent.
     std::vector<std::pair<Expr, Expr>> blocks_;
     std::vector<Scratch> scratch_;
     InnerRanges ranges_;

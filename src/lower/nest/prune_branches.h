@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// prune_branches: what a condition around excludes is not there.
+#pragma once
+
+#include "lower/context.h"
+
+namespace calotype {
+
+/// A condition on parameters that one around it has decided is gone. Func and consumer that are
+/// both specialized for the same thing have it twice:
+///
+///     if (p) {                                   if (p) {
+///       if (p) { A } else { B }           ->       A
+///     } else {                                   } else {
+///       if (p) { A } else { B }                    B
+///     }                                          }
+///
+/// Requires:    nothing.
+/// Establishes: nothing.
+/// Order: first after the nest is built. Loops that never run here, such as those of a device in
+///     the host's branch, must not meet the checks that follow.
+Stmt prune_branches(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
