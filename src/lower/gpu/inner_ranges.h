@@ -3,6 +3,8 @@
 // passes in this folder.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "arith/interval.h"
@@ -11,7 +13,8 @@
 
 namespace calotype::internal {
 
-/// What loops and lets between a place in a kernel and the host say of their variables.
+/// What loops and lets between a place in a kernel and the host say of their variables. Ranges are
+/// found when they are asked for: most never are.
 class InnerRanges {
 public:
     /// For the length of a C++ block, the variable of a loop or let is known.
@@ -35,7 +38,16 @@ public:
     Interval of(const Expr &e) const;
 
 private:
-    Scope<Interval> ranges_;
+    /// A variable is at least the least value of `first`, at most the largest of `last`.
+    struct Known {
+        Expr first, last;
+        std::optional<Interval> range;
+    };
+
+    void bind(const std::string &name, const Expr &first, const Expr &last);
+    Interval range_of(Known &known) const;
+
+    Scope<std::shared_ptr<Known>> known_;
     Scope<Expr> values_;
 };
 

@@ -2,7 +2,8 @@
 // The body of a kernel is walked in the order in which it runs, with the accesses since the last
 // barrier. A statement in which threads go different ways is one step: its accesses are compared
 // with those before it, not with each other. A loop is walked twice, the second time with what is
-// left of its first end.
+// left of its first end; first by itself, since a barrier before the loop is better than one in
+// each iteration.
 #include "lower/gpu/shared/insert_barriers.h"
 
 #include <utility>
@@ -389,24 +390,53 @@ private:
         Accesses of_range = accesses_of(op->min), of_extent = accesses_of(op->extent);
         of_range.insert(of_range.end(), of_extent.begin(), of_extent.end());
         const Stmt first = before(std::move(of_range));
-        const Accesses at_begin = pending_;
         place_.names.common[op->name] = place_.range_of_loop(op);
+        Stmt rest = walk_loop_without_barriers(op);
+        rest = rest.defined() ? rest : walk_loop_with_barriers(op);
+        place_.names.common.erase(op->name);
+        return Block::make(first, rest);
+    }
+
+    void age_pending(const For *loop) {
+        for (SharedAccess &a : pending_) {
+            a.stale.insert(loop->name);
+        }
+    }
+
+    /// Where iterations need no barrier for each other's sake, one for the sake of what was before
+    /// stands before the loop. Undefined where they need some.
+    Stmt walk_loop_without_barriers(const For *op) {
+        const Accesses at_begin = std::exchange(pending_, {});
+        const int barriers = barriers_;
+        walk(op->body);
+        const Accesses of_body = pending_;
+        if (barriers_ == barriers) {
+            age_pending(op);
+            walk(op->body);
+        }
+        const Accesses after = std::exchange(pending_, at_begin);
+        if (std::exchange(barriers_, barriers) != barriers) {
+            return Stmt();
+        }
+        const Stmt wait = conflicts(of_body) ? barrier() : Stmt();
+        pending_.insert(pending_.end(), after.begin(), after.end());
+        return Block::make(wait, op);
+    }
+
+    Stmt walk_loop_with_barriers(const For *op) {
+        const Accesses at_begin = pending_;
         walk(op->body);
         // Once more, after an iteration.
-        for (SharedAccess &a : pending_) {
-            a.stale.insert(op->name);
-        }
+        age_pending(op);
         pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
         const int barriers = barriers_;
         const Stmt body = walk(op->body);
-        place_.names.common.erase(op->name);
         // What was before the loop is still pending if its body has no barrier, or may not run.
         if (barriers_ == barriers || !can_prove(op->extent > 0)) {
             pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
         }
-        const Stmt loop = For::make(op->name, op->min, op->extent, op->for_type, op->partition,
-                                    op->device_api, body);
-        return Block::make(first, loop);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
+                         body);
     }
 
     const LowerContext &ctx_;

@@ -5,9 +5,14 @@
 //
 // where a digit is the difference t_x - t'_x of thread indices of equal coefficients, or of a loop
 // variable, or a term that only one of the two has. The threads meet where the sum is zero. They do
-// not if it is too far from zero to get there, or no multiple of what all c_k are; and they are the
-// same thread if each digit weighs more than all lesser ones together (then a sum of zero has only
-// zeros), and the digits of all dimensions of the block are there, be it of different strides.
+// not if it is too far from zero to get there.
+//
+// Sorted by |c_k|, the digits are cut into lesser and greater ones in all ways: where all greater
+// c_k are multiples of some M, the lesser digits and the constant are together one, too. If no
+// multiple of M is near enough, the threads never meet. If zero is the only one, the lesser digits
+// alone make a sum of zero; where each of them weighs more than all lesser ones together, such a
+// sum has only zeros. If these include the digits of all dimensions of the block, be it of
+// different strides, only a thread and itself meet. Of the greater digits no bounds need be known.
 #include "lower/gpu/shared/shared_access.h"
 
 #include <algorithm>
@@ -160,6 +165,11 @@ struct Digit {
     int64_t weight = 0;  ///< |c|
     int64_t low = 0, high = 0;
     std::string thread;  ///< the difference of this index of threads
+    bool is_bounded = true;
+
+    int64_t reach() const {
+        return weight * std::max(std::abs(low), std::abs(high));
+    }
 };
 
 class Difference {
@@ -176,49 +186,87 @@ public:
         for (const Part &part : q.other) {
             add_digit(-part.coefficient, part.range.min, part.range.max);
         }
+        std::sort(digits_.begin(), digits_.end(),
+                  [](const Digit &a, const Digit &b) { return a.weight < b.weight; });
     }
 
     bool is_never_zero() const {
-        if (!is_bounded_) {
-            return false;
-        }
-        int64_t low = constant_, high = constant_, step = 0;
+        bool is_bounded = true;
+        int64_t low = constant_, high = constant_;
         for (const Digit &d : digits_) {
+            is_bounded = is_bounded && d.is_bounded;
             low += d.weight * d.low;
             high += d.weight * d.high;
-            step = std::gcd(step, d.weight);
         }
-        return low > 0 || high < 0 || (step > 0 && constant_ % step != 0);
+        if (is_bounded && (low > 0 || high < 0)) {
+            return true;
+        }
+        bool never = false;
+        for_each_cut([&](size_t, int64_t reach, int64_t modulus) {
+            if (modulus > 0) {
+                const int64_t above = ((constant_ % modulus) + modulus) % modulus;
+                never = never || std::min(above, modulus - above) > reach;
+            }
+        });
+        return never;
     }
 
     /// The dimensions in which a difference of zero means one thread.
     std::set<std::string> decided_threads() const {
         std::set<std::string> result = one_thread_;
-        if (!is_bounded_ || constant_ != 0) {
-            return result;
-        }
-        std::map<int64_t, std::vector<const Digit *>> by_weight;
-        for (const Digit &d : digits_) {
-            by_weight[d.weight].push_back(&d);
-        }
-        int64_t lesser = 0;
-        std::set<std::string> found;
-        for (const auto &entry : by_weight) {
-            if (entry.first <= lesser) {
-                return result;
+        for_each_cut([&](size_t lesser, int64_t reach, int64_t modulus) {
+            const bool only_zero =
+                modulus == 0 ? constant_ == 0 : constant_ % modulus == 0 && reach < modulus;
+            if (only_zero) {
+                result.merge(threads_of_zero_sum(lesser));
             }
-            for (const Digit *d : entry.second) {
-                if (!d->thread.empty() && entry.second.size() == 1) {
-                    found.insert(d->thread);
-                }
-                lesser += d->weight * std::max(std::abs(d->low), std::abs(d->high));
-            }
-        }
-        result.insert(found.begin(), found.end());
+        });
         return result;
     }
 
 private:
+    /// Calls f with the number of lesser digits, how far from zero their sum may be, and what all
+    /// greater ones are multiples of (0: there are none).
+    template<typename F>
+    void for_each_cut(F &&f) const {
+        int64_t reach = 0;
+        for (size_t lesser = 0; lesser <= digits_.size(); lesser++) {
+            if (lesser > 0) {
+                if (!digits_[lesser - 1].is_bounded) {
+                    return;
+                }
+                reach += digits_[lesser - 1].reach();
+            }
+            int64_t modulus = 0;
+            for (size_t i = lesser; i < digits_.size(); i++) {
+                modulus = std::gcd(modulus, digits_[i].weight);
+            }
+            f(lesser, reach, modulus);
+        }
+    }
+
+    /// Of the first digits, if a sum of zero has only zeros.
+    std::set<std::string> threads_of_zero_sum(size_t count) const {
+        std::set<std::string> found;
+        int64_t lesser = 0;
+        for (size_t i = 0; i < count;) {
+            size_t end = i;
+            int64_t reach = 0;
+            while (end < count && digits_[end].weight == digits_[i].weight) {
+                reach += digits_[end++].reach();
+            }
+            if (digits_[i].weight <= lesser) {
+                return {};
+            }
+            if (end == i + 1 && !digits_[i].thread.empty()) {
+                found.insert(digits_[i].thread);
+            }
+            lesser += reach;
+            i = end;
+        }
+        return found;
+    }
+
     static const Part *find(const std::map<std::string, Part> &parts, const std::string &name) {
         const auto it = parts.find(name);
         return it == parts.end() ? nullptr : &it->second;
@@ -229,14 +277,17 @@ private:
         if (c == 0) {
             return;
         }
-        if (!low || !high || std::abs(*low) > too_large || std::abs(*high) > too_large ||
-            std::abs(c) > too_large) {
-            is_bounded_ = false;
+        if (std::abs(c) > too_large) {
+            digits_.push_back({1, 0, 0, "", false});
+            return;
+        }
+        if (!low || !high || std::abs(*low) > too_large || std::abs(*high) > too_large) {
+            digits_.push_back({std::abs(c), 0, 0, thread, false});
             return;
         }
         const bool negative = c < 0;
         digits_.push_back(
-            {std::abs(c), negative ? -*high : *low, negative ? -*low : *high, thread});
+            {std::abs(c), negative ? -*high : *low, negative ? -*low : *high, thread, true});
     }
 
     static std::optional<int64_t> minus(const std::optional<int64_t> &a,
@@ -315,8 +366,7 @@ private:
     const std::set<std::string> &stale_;
     const std::map<std::string, int64_t> &threads_;
     int64_t constant_ = 0;
-    std::vector<Digit> digits_;
-    bool is_bounded_ = true;
+    std::vector<Digit> digits_;  ///< the lightest first
     std::set<std::string> one_thread_;
 };
 

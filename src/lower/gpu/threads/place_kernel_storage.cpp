@@ -70,14 +70,15 @@ private:
         if (!is_block && blocks_.empty()) {
             return Mutator::visit(op);
         }
-        const Interval extent = ranges_.of(op->extent);
+        const bool is_thread = is_thread_loop(op);
+        const bool is_of_pieces = is_block || is_thread || op->for_type == ForType::Vectorized;
+        const Interval extent = is_of_pieces ? ranges_.of(op->extent) : Interval();
         const InnerRanges::Binding bind(ranges_, op);
+        if (!is_of_pieces) {
+            return Mutator::visit(op);
+        }
         if (!is_block) {
-            const bool is_thread = is_thread_loop(op);
             // Lanes do at once what is inside: each has a piece of its own, as a thread has.
-            if (!is_thread && op->for_type != ForType::Vectorized) {
-                return Mutator::visit(op);
-            }
             in_threads_ += is_thread;
             blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
             const Stmt s = Mutator::visit(op);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arith/const_bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -43,11 +44,17 @@ private:
     }
 
     void visit(const For *op) override {
-        const Interval extent = ranges_.of(op->extent);
-        const InnerRanges::Binding bind(ranges_, op);
         if (!is_thread_loop(op)) {
+            const InnerRanges::Binding bind(ranges_, op);
             (*this)(op->body);
             return;
+        }
+        Interval extent = ranges_.of(op->extent);
+        const InnerRanges::Binding bind(ranges_, op);
+        if (op->for_type == ForType::GPULane && extent.has_upper_bound()) {
+            // Lanes that have nothing to do wait.
+            const Expr bound = find_constant_bound(extent.max, Direction::Upper);
+            extent.max = bound.defined() ? bound : extent.max;
         }
         loops_++;
         const int around = std::exchange(depth_, 0);
