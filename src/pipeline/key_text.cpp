@@ -191,9 +191,6 @@ void KeyText::put(const Image &image, bool with_contents) {
     const calotype_buffer_t *b = image->buffer->raw();
     put(Type(b->type));
     put(int64_t(b->dimensions));
-    if (!with_contents) {
-        return;
-    }
     int64_t first = 0, last = 0;
     for (int i = 0; i < b->dimensions; i++) {
         const calotype_dimension_t &d = b->dim[i];
@@ -204,7 +201,7 @@ void KeyText::put(const Image &image, bool with_contents) {
         (reach < 0 ? first : last) += reach;
     }
     const int64_t bytes = Type(b->type).bytes();
-    if (b->host) {
+    if (with_contents && b->host) {
         put(std::string_view(reinterpret_cast<const char *>(b->host) + first * bytes,
                              size_t((last - first + 1) * bytes)));
     }

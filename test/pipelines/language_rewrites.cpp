@@ -47,6 +47,34 @@ TEST(Wrappers, of_an_input) {
     EXPECT_EQ(result(3, 3), 11);
 }
 
+// In process images are passed as they are, with gaps between their rows and in any order.
+TEST(Images, are_read_with_their_own_strides) {
+    Buffer<int> image(10, 10);
+    image.for_each_element([&](int i, int j) { image(i, j) = i + 100 * j; });
+    Buffer<int> part = image.cropped({{0, 5}, {0, 5}});
+    Buffer<int> columns = part.transposed(0, 1);
+    for (const Buffer<int> &b : {part, columns, image.sliced(1, 3).embedded(1, 0)}) {
+        Func f("f");
+        f(x, y) = b(x, y) * 2;
+        Buffer<int> result = f.realize({b.dim(0).extent(), b.dim(1).extent()});
+        result.for_each_element(
+            [&](int i, int j) { ASSERT_EQ(result(i, j), b(i, j) * 2) << i << ", " << j; });
+    }
+}
+
+TEST(Images, of_another_shape_are_compiled_anew) {
+    Buffer<int> image(8, 8, "image");
+    image.for_each_element([&](int i, int j) { image(i, j) = i + 100 * j; });
+    Func f("f");
+    f(x, y) = image(x, y) * 2;
+    EXPECT_EQ(Buffer<int>(f.realize({8, 8}))(2, 1), 204);
+    image.transpose(0, 1);
+    EXPECT_EQ(Buffer<int>(f.realize({8, 8}))(2, 1), 402);
+    image.translate({1, 1});
+    EXPECT_RUNTIME_ERROR(f.realize({8, 8}),
+                         "constant image image covers [1, 8] in dimension 0, must cover [0, 7]");
+}
+
 TEST(Clones, have_a_schedule_of_their_own) {
     Func f("f"), g("g"), h("h");
     f(x) = x;

@@ -33,7 +33,8 @@ struct ArgumentBuffer {
     bool is_output = false;
     Box touched;
     const calotype_buffer_t *constant = nullptr;  ///< the image, if it is one
-    std::string shaped_as;  ///< of later values of an output: the buffer of the first
+    bool is_passed = false;  ///< of an image: an argument of the code, which does not embed it
+    std::string shaped_as;   ///< of later values of an output: the buffer of the first
 
     Expr handle() const {
         return Variable::make(type_of<calotype_buffer_t *>(), names::buffer(name));
@@ -64,26 +65,32 @@ struct ArgumentBuffer {
     }
 };
 
+bool is_argument(const LowerContext &ctx, const std::string &name) {
+    return std::any_of(ctx.args.begin(), ctx.args.end(),
+                       [&](const Argument &a) { return a.name == name; });
+}
+
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
     std::map<std::string, Box> boxes = boxes_touched(s, Scope<Interval>(), ctx.func_bounds);
     for (const auto &entry : ctx.used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
         result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
-                          raw->dimensions, Parameter(), false, boxes[entry.first], raw});
+                          raw->dimensions, Parameter(), false, boxes[entry.first], raw,
+                          is_argument(ctx, entry.first)});
     }
     for (const auto &entry : ctx.used.parameters) {
         const Parameter &p = entry.second;
         if (p.is_buffer()) {
             result.push_back({p.name(), "input buffer " + p.name(), p.type(), p.dimensions(), p,
-                              false, boxes[p.name()], nullptr});
+                              false, boxes[p.name()]});
         }
     }
     for (const Function &f : ctx.outputs) {
         for (int i = 0; i < f.outputs(); i++) {
             result.push_back({f.buffer_name(i), "output buffer " + f.buffer_name(i),
                               f.output_types()[i], f.dimensions(), f->output_buffers.at(i), true,
-                              boxes[f.name()], nullptr, i > 0 ? f.buffer_name(0) : ""});
+                              boxes[f.name()], nullptr, false, i > 0 ? f.buffer_name(0) : ""});
         }
     }
     return result;
@@ -159,7 +166,9 @@ private:
                 Checks some = (this->*make)(b);
                 all.insert(all.end(), some.begin(), some.end());
             } else if (asserts_ && make == &BufferChecks::shape_checks) {
-                Checks some = region_checks(b);
+                Checks some = image_shape_checks(b);
+                const Checks regions = region_checks(b);
+                some.insert(some.end(), regions.begin(), regions.end());
                 add_host_is_newest(b, &some);
                 all.insert(all.end(), some.begin(), some.end());
             }
@@ -173,25 +182,54 @@ private:
                       "buffer_argument_is_null", {b.role})};
     }
 
-    /// Of a constant image, which is embedded without gaps, the shape is constant too.
-    Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
-        int stride = 1;
-        for (int d = 0; d < b.dimensions; d++) {
-            auto field = [&](Intrinsic id, int constant) {
-                return b.constant ? Expr(constant) : Call::make(Int(32), id, {b.handle(), d});
-            };
-            const calotype_dimension_t dim =
-                b.constant ? b.constant->dim[d] : calotype_dimension_t();
-            s = LetStmt::make(names::buffer_stride(b.name, d),
-                              field(Intrinsic::buffer_get_stride, stride), s);
-            s = LetStmt::make(names::buffer_extent(b.name, d),
-                              field(Intrinsic::buffer_get_extent, dim.extent), s);
-            s = LetStmt::make(names::buffer_min(b.name, d),
-                              field(Intrinsic::buffer_get_min, dim.min), s);
-            stride *= dim.extent;
+    /// The shape of a constant image is constant. One that is embedded has no gaps.
+    static calotype_dimension_t constant_dimension(const ArgumentBuffer &b, int d) {
+        calotype_dimension_t result = b.constant->dim[d];
+        if (!b.is_passed) {
+            result.stride = 1;
+            for (int i = 0; i < d; i++) {
+                result.stride *= b.constant->dim[i].extent;
+            }
         }
+        return result;
+    }
+
+    /// Calls f with the name of each field of the shape, how it is read, and the member that it is.
+    template<typename F>
+    static void for_each_field(const ArgumentBuffer &b, F &&f) {
+        for (int d = 0; d < b.dimensions; d++) {
+            auto read = [&](Intrinsic id) {
+                return Call::make(Int(32), id, {b.handle(), d});
+            };
+            f(d, names::buffer_stride(b.name, d), read(Intrinsic::buffer_get_stride),
+              &calotype_dimension_t::stride);
+            f(d, names::buffer_extent(b.name, d), read(Intrinsic::buffer_get_extent),
+              &calotype_dimension_t::extent);
+            f(d, names::buffer_min(b.name, d), read(Intrinsic::buffer_get_min),
+              &calotype_dimension_t::min);
+        }
+    }
+
+    Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
+        for_each_field(b, [&](int d, const std::string &name, const Expr &read, auto member) {
+            const Expr value = b.constant ? Expr(constant_dimension(b, d).*member) : read;
+            s = LetStmt::make(name, value, s);
+        });
         return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}),
                              s);
+    }
+
+    /// An image that is passed still has the shape that the code was compiled for.
+    Checks image_shape_checks(const ArgumentBuffer &b) {
+        Checks checks;
+        if (b.is_passed) {
+            for_each_field(b, [&](int d, const std::string &name, const Expr &read, auto member) {
+                const Expr wanted = constant_dimension(b, d).*member;
+                checks.push_back(check(read == wanted, "constraint_violated",
+                                       {name, read, to_text(wanted), wanted}));
+            });
+        }
+        return checks;
     }
 
     Checks type_checks(const ArgumentBuffer &b) {
