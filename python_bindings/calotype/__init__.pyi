@@ -20,3 +20,5 @@ from ._language import _6 as _6
 from ._language import _7 as _7
 from ._language import _8 as _8
 from ._language import _9 as _9
+
+def __dir__() -> list[str]: ...

@@ -106,6 +106,12 @@ def test_min_max_select_mux():
     assert value(ct.select(x > 3, 1, x > 2, 2, 3)) == 1
     assert value(ct.select(x > 7, (1, 2.0), (3, 4.0))) == (3, 4.0)
     assert value(ct.mux(x - 4, [10, 11, 12])) == 11
+    pair = ct.Func()
+    pair[ct.Var("v")] = (3, 2.0)
+    pair.compute_inline()
+    chosen = ct.Func()
+    chosen[ct.Var("v")] = ct.select(ct.Var("v") > 7, (1, 4.0), pair[ct.Var("v")])
+    assert [b[5] for b in chosen.realize([9])] == [3, 2.0]
     with pytest.raises(ct.CompileError, match="select has 2 arguments"):
         ct.select(x > 3, 1)
     with pytest.raises(ct.CompileError, match="stands beside"):

@@ -34,6 +34,8 @@ void bind_evaluate(nb::module_ &m);
 void bind_extern(nb::module_ &m);
 void bind_linkable(nb::module_ &m);
 void bind_generator(nb::module_ &m);
+void bind_derivative(nb::module_ &m);
+void bind_autoschedulers(nb::module_ &m);
 void bind_cache(nb::module_ &m);
 void bind_boundary_conditions(nb::module_ &m);
 

@@ -18,7 +18,7 @@ bool is_defined(const FuncRef &ref) {
 }
 
 PendingUpdate begin_update(const FuncRef &ref, UpdateOp op, nb::handle value) {
-    return {ref, op, to_values(value)};
+    return {ref, op, to_values(value), !is_defined(ref)};
 }
 
 // f[x] + 1: of an undefined Func it can only be meant as the update that f[x] = f[x] + 1 makes.
@@ -71,6 +71,11 @@ void bind_element(nb::module_ &m) {
 }  // namespace
 
 Expr PendingUpdate::as_expr() const {
+    if (!is_defined(ref)) {
+        const std::string text = "unsupported operand: the update that defines func " +
+                                 ref.function().name() + " has no value until it is assigned";
+        throw nb::type_error(text.c_str());
+    }
     user_assert(values.size() == 1)
         << "an update of func " << ref.function().name() << " is used as an expression";
     const Expr old = ref;
@@ -90,6 +95,8 @@ Stage PendingUpdate::apply(FuncRef target) const {
     user_assert(target.equivalent_to(ref))
         << "the result of " << ref.function().name() << "[...] " << symbol_of(op)
         << " is assigned to another place than it was read at";
+    user_assert(!defines || !is_defined(ref))
+        << "the update that defines func " << ref.function().name() << " is assigned twice";
     const Tuple t(values);
     switch (op) {
     case UpdateOp::Add:

@@ -14,6 +14,7 @@ struct PendingUpdate {
     FuncRef ref;
     UpdateOp op;
     std::vector<Expr> values;
+    bool defines = false;  ///< the Func had no definition yet
 
     Expr as_expr() const;
     Stage apply(FuncRef target) const;

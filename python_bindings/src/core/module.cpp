@@ -37,4 +37,6 @@ NB_MODULE(_core, m) {
     bind_linkable(m);
     bind_generator(m);
     bind_cache(m);
+    bind_derivative(m);
+    bind_autoschedulers(m);
 }

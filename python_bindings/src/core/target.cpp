@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Target.
+#include <nanobind/stl/optional.h>
+
 #include "bindings.h"
 
 namespace calotype::python {
@@ -37,7 +39,21 @@ void bind_queries(nb::class_<Target> &c) {
         .def("has_large_buffers", &Target::has_large_buffers)
         .def("maximum_buffer_size", &Target::maximum_buffer_size)
         .def("get_cuda_capability_lower_bound", &Target::get_cuda_capability_lower_bound)
-        .def("supported", &Target::supported);
+        .def("supported", &Target::supported)
+        .def(
+            "natural_lanes",
+            [](const Target &t, int bits, bool is_float) {
+                return t.natural_lanes(bits, is_float);
+            },
+            "bits"_a, "is_float"_a = false)
+        .def(
+            "get_runtime_compatible_target",
+            [](const Target &t, const Target &other) -> std::optional<Target> {
+                Target result;
+                return t.get_runtime_compatible_target(other, result) ? std::optional(result)
+                                                                      : std::nullopt;
+            },
+            "other"_a, "A target whose runtime serves both; None if there is none.");
 }
 
 void bind_changes(nb::class_<Target> &c) {
@@ -70,6 +86,8 @@ void bind_target(nb::module_ &m) {
         .def_rw("bits", &Target::bits)
         .def_rw("vector_bits", &Target::vector_bits)
         .def_rw("processor_tune", &Target::processor_tune)
+        .def_static("feature_to_name", &Target::feature_to_name, "feature"_a)
+        .def_static("feature_from_name", &Target::feature_from_name, "name"_a)
         .def_static("validate_target_string", &Target::validate_target_string, "name"_a)
         .def("to_string", &Target::to_string)
         .def(

@@ -10,6 +10,12 @@ bool is_plain_tuple(nb::handle h) {
     return PyTuple_Check(h.ptr()) || PyList_Check(h.ptr());
 }
 
+// One of these, or a Func of several values at coordinates.
+bool is_several(nb::handle h) {
+    return is_plain_tuple(h) ||
+           (nb::isinstance<FuncRef>(h) && nb::cast<const FuncRef &>(h).size() > 1);
+}
+
 nb::object to_python(const Tuple &t) {
     return nb::tuple(nb::cast(t.as_vector()));
 }
@@ -21,9 +27,8 @@ Expr select_two(nb::handle condition, nb::handle a, nb::handle b) {
 }
 
 nb::object select_tuples(nb::handle condition, nb::handle a, nb::handle b) {
-    return is_plain_tuple(condition)
-               ? to_python(select(to_tuple(condition), to_tuple(a), to_tuple(b)))
-               : to_python(select(to_expr(condition), to_tuple(a), to_tuple(b)));
+    return is_several(condition) ? to_python(select(to_tuple(condition), to_tuple(a), to_tuple(b)))
+                                 : to_python(select(to_expr(condition), to_tuple(a), to_tuple(b)));
 }
 
 // select(c0, v0, c1, v1, ..., otherwise)
@@ -32,14 +37,14 @@ nb::object select_chain(nb::args args) {
         << "select has " << args.size()
         << " arguments, must have pairs of a condition and a value, and a value at the end";
     nb::object result = args[args.size() - 1];
-    const bool tuples = is_plain_tuple(result);
-    const bool tuple_conditions = is_plain_tuple(args[0]);
+    const bool tuples = is_several(result);
+    const bool tuple_conditions = is_several(args[0]);
     for (size_t i = args.size() - 1; i >= 2; i -= 2) {
         const nb::object condition = args[i - 2], value = args[i - 1];
-        user_assert(is_plain_tuple(value) == tuples)
+        user_assert(is_several(value) == tuples)
             << "select: " << describe(value) << " stands beside "
             << (tuples ? "Tuples" : "values that are no Tuples");
-        user_assert(is_plain_tuple(condition) == tuple_conditions)
+        user_assert(is_several(condition) == tuple_conditions)
             << "select: condition " << describe(condition) << " stands beside "
             << (tuple_conditions ? "Tuples" : "conditions that are no Tuples");
         result = tuples ? select_tuples(condition, value, result)
@@ -51,7 +56,7 @@ nb::object select_chain(nb::args args) {
 nb::object mux_of(ExprArg id, nb::sequence values) {
     bool any_tuple = false;
     for (nb::handle h : nb::iter(values)) {
-        any_tuple = any_tuple || is_plain_tuple(h);
+        any_tuple = any_tuple || is_several(h);
     }
     if (!any_tuple) {
         return nb::cast(mux(id, to_exprs(values)));

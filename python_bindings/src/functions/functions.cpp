@@ -63,6 +63,7 @@ void bind_math(nb::module_ &m) {
                                                     {"is_inf", is_inf},
                                                     {"abs", abs},
                                                     {"is_finite", is_finite},
+                                                    {"tf32", tf32},
                                                     {"fast_inverse", fast_inverse},
                                                     {"popcount", popcount},
                                                     {"fast_inverse_sqrt", fast_inverse_sqrt},
@@ -137,6 +138,10 @@ void bind_binary(nb::module_ &m) {
     m.def(
         "fast_integer_divide", [](ExprArg a, ExprArg b) { return fast_integer_divide(a, b); },
         "numerator"_a, "denominator"_a);
+    m.def(
+        "fast_integer_divide_round_to_zero",
+        [](ExprArg a, ExprArg b) { return fast_integer_divide_round_to_zero(a, b); }, "numerator"_a,
+        "denominator"_a);
     m.def(
         "fast_integer_modulo", [](ExprArg a, ExprArg b) { return fast_integer_modulo(a, b); },
         "numerator"_a, "denominator"_a);

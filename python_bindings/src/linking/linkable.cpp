@@ -48,6 +48,7 @@ void bind_making(LinkableClass &c) {
         .def_static("host_only", &Linkable::host_only, "name"_a)
         .def_static("from_text", &Linkable::from_text, "text"_a)
         .def_static("list_from_text", &Linkable::list_from_text, "text"_a)
+        .def_static("list_to_text", &Linkable::list_to_text, "list"_a)
         .def(
             "add_path", [](const Linkable &l, const std::string &p) { return l.add_path(p); },
             "path"_a)
@@ -71,6 +72,7 @@ void bind_settings(LinkableClass &c) {
         .def("no_teardown_after_loss", &Linkable::no_teardown_after_loss, "on"_a = true)
         .def("pinned", &Linkable::pinned, "on"_a = true)
         .def("embed", &Linkable::embed, "on"_a)
+        .def("lto", &Linkable::lto, "mode"_a)
         .def("parameter", &Linkable::parameter, "name"_a)
         .def(
             "with_name", [](const Linkable &l, const std::string &name) { return l.name(name); },
@@ -96,6 +98,7 @@ void bind_queries(LinkableClass &c) {
                  return l.digests();
              })
         .def("same_as", &Linkable::same_as, "other"_a)
+        .def("description", &Linkable::description)
         .def("__repr__", [](const Linkable &l) {
             return "<calotype.Linkable " + (l.defined() ? l.description() : "undefined") + ">";
         });
@@ -138,6 +141,10 @@ void bind_linkable(nb::module_ &m) {
     for (const auto &[name, value] : kinds) {
         kind.value(name + sizeof("CALOTYPE_") - 1, value);
     }
+    nb::enum_<LtoMode>(m, "LtoMode")
+        .value("Allow", LtoMode::Allow)
+        .value("Never", LtoMode::Never)
+        .value("Require", LtoMode::Require);
     LinkableClass c(m, "Linkable",
                     "Device code from elsewhere. Members that set something give a changed copy.");
     bind_making(c);

@@ -68,6 +68,9 @@ void bind_module(nb::module_ &m) {
             return compile_standalone_runtime(outputs, t);
         },
         "outputs"_a, "target"_a);
+    m.def("get_compiler_stack_size", &get_compiler_stack_size);
+    m.def("set_compiler_stack_size", &set_compiler_stack_size, "bytes"_a,
+          "How many bytes of stack compiling gets; 0: that of the calling thread.");
     m.def("compile_multitarget", &multitarget, "fn_name"_a, "outputs"_a, "targets"_a, "suffixes"_a,
           "module_factory"_a);
 }

@@ -33,7 +33,19 @@ void bind_gpu(nb::class_<T> &c) {
             [](T &t, LoopArg bx, LoopArg by, LoopArg bz, LoopArg tx, LoopArg ty, LoopArg tz,
                DeviceAPI d) -> T & { return t.gpu(bx, by, bz, tx, ty, tz, d); },
             "block_x"_a, "block_y"_a, "block_z"_a, "thread_x"_a, "thread_y"_a, "thread_z"_a, api,
-            same_object);
+            same_object)
+        .def(
+            "gpu_matrix_tile",
+            [](T &t, LoopArg x, LoopArg y, LoopArg warp) -> T & {
+                return t.gpu_matrix_tile(x, y, warp);
+            },
+            "x"_a, "y"_a, "warp"_a, same_object)
+        .def(
+            "gpu_matrix_multiply",
+            [](T &t, LoopArg x, LoopArg y, LoopArg r, LoopArg warp) -> T & {
+                return t.gpu_matrix_multiply(x, y, r, warp);
+            },
+            "x"_a, "y"_a, "r"_a, "warp"_a, same_object);
 }
 
 template<typename T>
