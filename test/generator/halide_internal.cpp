@@ -198,4 +198,22 @@ TEST(HalideInternal, SharedRuntime) {
     EXPECT_EQ(Buffer<int>(lambda(x, x + 1).realize({2}))(1), 2);
 }
 
+TEST(HalideInternal, OrderOfFuncs) {
+    Var x("x");
+    Func a("a"), b("b"), c("c"), d("d");
+    a(x) = x;
+    b(x) = a(x) + 1;
+    c(x) = a(x) * 2;
+    d(x) = b(x) + c(x);
+    a.compute_root();
+    b.compute_root();
+    c.compute_root().compute_with(b, x);
+    std::map<std::string, Function> env = find_transitive_calls(d.function());
+    const auto order = realization_order({d.function()}, env);
+    const std::vector<std::string> expected = {a.name(), b.name(), c.name(), d.name()};
+    EXPECT_EQ(order.first, expected);
+    ASSERT_EQ(order.second.size(), 3u);
+    EXPECT_EQ(order.second[1].size(), 2u);
+}
+
 }  // namespace

@@ -149,7 +149,7 @@ Constant *ModuleEmitter::string_constant(const std::string &text) {
         known = private_constant(llvm::ConstantDataArray::getString(context_, text), "text");
         llvm::cast<llvm::GlobalVariable>(known)->setUnnamedAddr(
             llvm::GlobalValue::UnnamedAddr::Global);
-        llvm::cast<llvm::GlobalVariable>(known)->setAlignment(llvm::Align(1));
+        llvm::cast<llvm::GlobalVariable>(known)->setAlignment(llvm::Align(4));
     }
     return known;
 }

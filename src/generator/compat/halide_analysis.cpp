@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "halide_analysis.h"
 
+#include <algorithm>
+
 #include <cstdlib>
 
 #include "ir/field_walk.h"
@@ -213,6 +215,62 @@ void split_into_ors(const Expr &condition, std::vector<Expr> &operands) {
 
 std::map<std::string, Function> find_transitive_calls(const Function &f) {
     return build_environment({f});
+}
+
+namespace {
+
+// The Func that a stage of f is computed with; empty if there is none.
+std::string computed_with(const Function &f) {
+    for (int i = 0; i < f.stages(); i++) {
+        if (f.stage(i).defined()) {
+            const LoopLevel &level = f.stage(i)->schedule.fuse_level.level;
+            if (level.defined() && !level.is_inlined() && !level.is_root() &&
+                level.func_name() != f.name()) {
+                return level.func_name();
+            }
+        }
+    }
+    return "";
+}
+
+void append_calls_first(const Function &f, const std::map<std::string, Function> &env,
+                        std::vector<std::string> &order) {
+    if (std::find(order.begin(), order.end(), f.name()) != order.end()) {
+        return;
+    }
+    for (const auto &callee : find_direct_calls(f, env)) {
+        if (callee.first != f.name()) {
+            append_calls_first(callee.second, env, order);
+        }
+    }
+    order.push_back(f.name());
+}
+
+}  // namespace
+
+std::pair<std::vector<std::string>, std::vector<std::vector<std::string>>>
+realization_order(const std::vector<Function> &outputs, std::map<std::string, Function> &env) {
+    std::vector<std::string> order;
+    for (const Function &f : outputs) {
+        append_calls_first(f, env, order);
+    }
+    std::vector<std::vector<std::string>> groups;
+    for (const std::string &name : order) {
+        const auto f = env.find(name);
+        const std::string with = f != env.end() ? computed_with(f->second) : "";
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto &members) {
+            return std::find(members.begin(), members.end(), with) != members.end() ||
+                   std::any_of(members.begin(), members.end(), [&](const std::string &member) {
+                       return env.count(member) && computed_with(env.at(member)) == name;
+                   });
+        });
+        if (group == groups.end()) {
+            groups.push_back({name});
+        } else {
+            group->push_back(name);
+        }
+    }
+    return {order, groups};
 }
 
 Stmt lower_main_stmt(const std::vector<Function> &outputs, const std::string &name,

@@ -115,6 +115,10 @@ void split_into_ors(const Expr &condition, std::vector<Expr> &operands);
 
 /// All functions that f calls, directly or not, and f itself.
 std::map<std::string, Function> find_transitive_calls(const Function &f);
+/// Names of the Funcs, each behind those that it calls; and the groups of those that are computed
+/// together, in that order.
+std::pair<std::vector<std::string>, std::vector<std::vector<std::string>>>
+realization_order(const std::vector<Function> &outputs, std::map<std::string, Function> &env);
 /// The code of a pipeline as it is given to a back end.
 Stmt lower_main_stmt(const std::vector<Function> &outputs, const std::string &name,
                      const Target &target);

@@ -5,7 +5,8 @@
 //   1. stage_min/max of C itself: what the rest of this loop's body provides of it;
 //   2. consumers before producers, stage_min/max of every Func computed in the body: the union of
 //   what the stages in
-//      the body read of it, grown by explicit bounds and by the tails of its splits.
+//      the body read of it, grown by explicit bounds. That the tails of its splits compute more
+//      asks for nothing: what they read beyond is allocated, and what they compute is not used.
 // At the top the outputs' regions are those of their buffers. Lets that nothing uses are not made.
 #include "lower/bounds/infer_bounds.h"
 
@@ -456,9 +457,6 @@ private:
             std::string why =
                 f.name() + " is read at an unbounded range of coordinates in dimension " + v.name;
             add_let(min_name, min, why, items);
-            if (max.defined() && min.defined()) {
-                max = grow_by_tails(f, stage, v, names::var(min_name), max, min);
-            }
             add_let(max_name, max, why, items);
         }
     }
@@ -492,18 +490,6 @@ private:
         if (grows) {
             add(grow_as_answered(f));
         }
-    }
-
-    /// The loops of split variables may cover more than was asked for.
-    Expr grow_by_tails(const Function &f, int stage, const PureVar &v, const Expr &min_var,
-                       const Expr &max, const Expr &min) const {
-        if (!f.stage(stage)) {
-            return max;
-        }
-        Expr extent = simplify(max - min + 1);
-        const LoopGraph graph(f.args(), f.stage(stage)->schedule);
-        Expr covered = covered_extent(graph, v.dimension, extent);
-        return covered.same_as(extent) ? max : simplify(min_var + covered - 1);
     }
 
     /// bound() replaces the region where it is computed, and is checked against it; outside of that

@@ -274,8 +274,13 @@ private:
 
     void apply_splits() {
         for (const PureVar &v : pure_vars(f_, stage_)) {
-            add_base_range(v.name, names::var(names::stage_min(f_.name(), stage_, v.name)),
-                           names::var(names::stage_max(f_.name(), stage_, v.name)));
+            // The loops of splits may cover more than is required.
+            const Expr min = names::var(names::stage_min(f_.name(), stage_, v.name)),
+                       max = names::var(names::stage_max(f_.name(), stage_, v.name));
+            const Expr extent = simplify(max - min + 1),
+                       covered = covered_extent(graph_, v.dimension, extent);
+            add_base_range(v.name, min,
+                           covered.same_as(extent) ? max : simplify(min + covered - 1));
         }
         for (const ReductionVariable &rv : schedule_.rvars) {
             Expr min = qualify(rv.min, f_, stage_), extent = qualify(rv.extent, f_, stage_);

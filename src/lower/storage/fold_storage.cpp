@@ -133,6 +133,21 @@ Expr with_one_select_each(const Expr &e, int questions = 4) {
     return simplify(select(finder.question, with(const_true()), with(const_false())));
 }
 
+/// What the expression is at least, or at most, whatever answers its Selects get.
+Expr bound_of_answers(const Expr &e, bool least, int questions = 4) {
+    FindQuestion finder;
+    finder(e);
+    if (!finder.question.defined() || questions == 0) {
+        return e;
+    }
+    const auto with = [&](const Expr &answer) {
+        return bound_of_answers(simplify(substitute(finder.question, answer, e)), least,
+                                questions - 1);
+    };
+    const Expr a = with(const_true()), b = with(const_false());
+    return simplify(least ? min(a, b) : max(a, b));
+}
+
 /// Coordinates of `func` modulo the factor.
 class FoldAccesses : public GraphMutator {
 public:
@@ -276,12 +291,14 @@ private:
     Stmt waiting_for_room(const For *loop, const Box &touched) const {
         const Interval &window = touched[size_t(fold->dimension)];
         const bool forward = schedule_of(fold->dimension)->fold_forward;
-        const Expr a = without_idle_questions(simplify(forward ? window.min : -window.max)),
-                   b = without_idle_questions(simplify(forward ? window.max : -window.min));
         const auto grows = [&](const Expr &e) {
             const Monotonic m = is_monotonic(e, loop->name);
             return m == Monotonic::Increasing || m == Monotonic::Constant;
         };
+        Expr a = without_idle_questions(simplify(forward ? window.min : -window.max)),
+             b = without_idle_questions(simplify(forward ? window.max : -window.min));
+        a = grows(a) ? a : bound_of_answers(a, true);
+        b = grows(b) ? b : bound_of_answers(b, false);
         user_assert(grows(a) && grows(b))
             << "func " << f_.name()
             << " cannot be folded: it is async, and what iterations of loop " << loop->name
@@ -313,12 +330,20 @@ private:
     /// Sets `fold` if the dimension can be folded along the loop; the result is what must be
     /// checked in each iteration.
     Stmt fold_along(const For *loop, int d, const Interval &window) {
-        const Expr first = with_one_select_each(simplify(window.min)),
-                   last = with_one_select_each(simplify(window.max));
+        Expr first = with_one_select_each(simplify(window.min)),
+             last = with_one_select_each(simplify(window.max));
         auto moves = [&](const Expr &e, Monotonic direction) {
             const Monotonic m = is_monotonic(e, loop->name);
             return m == direction || m == Monotonic::Constant;
         };
+        // A window that holds that of each iteration, and moves in one direction, will do.
+        const Expr least = bound_of_answers(first, true), most = bound_of_answers(last, false);
+        if (!moves(first, Monotonic::Increasing) && moves(least, Monotonic::Increasing)) {
+            first = least;
+        }
+        if (!moves(last, Monotonic::Decreasing) && moves(most, Monotonic::Decreasing)) {
+            last = most;
+        }
         const Expr extent = simplify(last - first + 1);
         const StorageDim *schedule = schedule_of(d);
         if (schedule && schedule->fold_factor.defined()) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <unordered_set>
@@ -22,6 +23,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/names.h"
+#include "lower/storage/warm_up.h"
 #include "pipeline/loop_graph.h"
 #include "pipeline/tails.h"
 
@@ -37,37 +39,52 @@ namespace {
 /// New values of lets, by the node that makes the let.
 using NewValues = std::map<const LetStmt *, Expr>;
 
-/// True if the loops that were made of `loop` never leave the region of the stage.
-bool stays_in_region(const LoopGraph &graph, int loop) {
-    return std::all_of(graph.steps().begin(), graph.steps().end(), [&](const LoopStep &s) {
-        return s.kind != Split::Kind::Split || is_guarded(s.tail) || !graph.is_made_of(s.old, loop);
-    });
+/// The largest that counts.
+constexpr int64_t largest_block = 1 << 20;
+
+/// The loops that were made of `loop` never leave a region whose extent is a multiple of this; 0 if
+/// there is no such number.
+int64_t block_of(const LoopGraph &graph, int loop) {
+    int64_t block = 1;
+    for (const LoopStep &s : graph.steps()) {
+        if (s.kind == Split::Kind::Split && !is_guarded(s.tail) && graph.is_made_of(s.old, loop)) {
+            const auto factor = as_const_int(s.factor);
+            block = factor && *factor > 0 && *factor <= largest_block ? block * *factor : 0;
+        }
+        if (block == 0 || block > largest_block) {
+            return 0;
+        }
+    }
+    return block;
 }
 
-/// Whether dimension d is a pure variable, in its place, in all stages, and in all specializations
-/// stays in its region.
-bool can_slide_along(const Function &f, const Definition &def, bool is_update, int d) {
+/// The extents with which regions of the stage are computed and nothing else, if dimension d is a
+/// pure variable, in its place, in all specializations: multiples of the result. Else 0.
+int64_t block_to_slide(const Function &f, const Definition &def, bool is_update, int d) {
     if (is_update) {
         const Variable *v = def.args[size_t(d)].as<Variable>();
         if (!v || v->symbol || v->name != f.args()[size_t(d)]) {
-            return false;
+            return 0;
         }
     }
+    int64_t block = block_of(LoopGraph(f.args(), def.schedule), d);
     for (const Specialization &s : def.specializations) {
-        if (s.definition && !can_slide_along(f, *s.definition, is_update, d)) {
-            return false;
+        if (s.definition) {
+            block = std::lcm(block, block_to_slide(f, *s.definition, is_update, d));
         }
     }
-    return stays_in_region(LoopGraph(f.args(), def.schedule), d);
+    return block;
 }
 
-bool can_slide_along(const Function &f, int d) {
+/// Of all stages; 0 if the dimension cannot slide.
+int64_t block_to_slide(const Function &f, int d) {
+    int64_t block = 1;
     for (int stage = 0; stage < f.stages(); stage++) {
-        if (f.stage(stage) && !can_slide_along(f, *f.stage(stage), stage > 0, d)) {
-            return false;
+        if (f.stage(stage)) {
+            block = std::lcm(block, block_to_slide(f, *f.stage(stage), stage > 0, d));
         }
     }
-    return true;
+    return block > largest_block ? 0 : block;
 }
 
 /// The statements that hold a production: nothing needs to be known of others.
@@ -104,6 +121,7 @@ public:
         holds_production_(s);
     }
     NewValues new_values;
+    std::map<const For *, WarmUp> warm_ups;
 
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -144,6 +162,11 @@ private:
 
     void visit(const For *op) override {
         enter({Enclosing::Loop, op, nullptr, "", Expr(), {}}, op->body);
+        const auto slides = slides_.find(op);
+        if (slides != slides_.end() && op->for_type == ForType::Serial && !in_kernel() &&
+            has_given_folds(op, ctx_)) {
+            warm_up(op, slides->second);
+        }
     }
 
     void visit(const LetStmt *op) override {
@@ -178,6 +201,53 @@ private:
             }
         }
         (*this)(op->body);
+    }
+
+    /// A window that slides along a loop, as new values of lets say that are in new_values.
+    struct Slide {
+        SlidingWindow window;
+        bool forward = true;
+        /// The lets at the end of it from which it is computed, what they are now, and what they
+        /// are in all iterations but the first.
+        std::map<const LetStmt *, Expr> starts;
+        Expr next;  ///< the same in terms of the loop variable
+    };
+
+    /// Fills the windows in iterations before the first of the loop, where that can be done.
+    void warm_up(const For *loop, const std::vector<Slide> &slides) {
+        std::vector<SlidingWindow> windows;
+        for (const Slide &s : slides) {
+            if (!s.forward) {
+                return;
+            }
+            windows.push_back(s.window);
+        }
+        Values outside;
+        for (const Enclosing &e : enclosing_) {
+            if (e.kind == Enclosing::Let) {
+                outside[e.let->name] = simplify(substitute(outside, e.let->value));
+            }
+        }
+        const auto plan = plan_warm_up(loop, windows, outside, ctx_);
+        if (!plan) {
+            return;
+        }
+        const Expr i = Variable::make(loop->min.type(), loop->name);
+        for (const Slide &s : slides) {
+            if (!s.window.moves) {
+                continue;
+            }
+            const auto exact = plan->exact.find(s.window.func);
+            const bool begins_at_once = exact != plan->exact.end() && exact->second &&
+                                        plan->starts.at(s.window.func) == plan->iterations;
+            const Expr first = substitute(loop->name, loop->min, s.window.min);
+            for (const auto &start : s.starts) {
+                new_values[start.first] = begins_at_once ? start.second
+                                                         : select(likely(loop->min <= i),
+                                                                  start.second, max(s.next, first));
+            }
+        }
+        warm_ups[loop] = *plan;
     }
 
     /// The loops between the storage of f and here, innermost first.
@@ -292,9 +362,9 @@ private:
         }
         const bool fixed = moving < 0;
         for (int d = 0; fixed && moving < 0 && d < f.dimensions(); d++) {
-            moving = done.count(d) || !can_slide_along(f, d) ? -1 : d;
+            moving = done.count(d) || block_to_slide(f, d) != 1 ? -1 : d;
         }
-        if (moving < 0 || done.count(moving) || !can_slide_along(f, moving) ||
+        if (moving < 0 || done.count(moving) || block_to_slide(f, moving) == 0 ||
             !always_produced(at)) {
             return;
         }
@@ -306,12 +376,18 @@ private:
         }
     }
 
-    /// The value of the let that stands at one end of a window, where only what begins at `next` is
-    /// computed, `next` being in terms of the loop variable. Where `next` is a constant away from
-    /// the window's other end, or from this one, it is written so: then the extent is a constant in
-    /// all iterations but the first.
-    Expr reduced(const LetStmt &let, bool forward, const Expr &next, const For *loop,
-                 const std::string &other_end, const Values &values) const {
+    /// The value, in all iterations but the first, of the let that stands at one end of a window,
+    /// where only what begins at `next` is computed, `next` being in terms of the loop variable.
+    /// Where `next` is a constant away from the window's other end, or from this one, it is written
+    /// so: then the extent is a constant in all iterations but the first.
+    struct NewStart {
+        Expr value;
+        bool is_empty = false;   ///< nothing is computed at all
+        bool is_inside = false;  ///< it is inside of the window for sure
+    };
+
+    NewStart new_start(const LetStmt &let, bool forward, const Expr &next,
+                       const std::string &other_end, const Values &values) const {
         const Expr other = value_at(let, other_end);
         struct Distance {
             bool is_known = false;
@@ -332,18 +408,25 @@ private:
         const auto moved = [](const Expr &e, int64_t by) {
             return by == 0 ? e : e + int(by);
         };
-        const Expr start = from_other.is_known ? moved(other, from_other.by)
-                           : from_own.is_known ? moved(let.value, from_own.by)
-                                               : next;
+        const auto own = values.find(let.name);
+        NewStart result;
+        result.value = from_other.is_known ? moved(other, from_other.by)
+                       : from_own.is_known ? moved(let.value, from_own.by)
+                                           : next;
+        result.is_empty = forward ? from_other.by > 0 : from_other.by < 0;
+        result.is_inside =
+            own != values.end() && can_prove(forward ? next >= own->second : next <= own->second);
+        return result;
+    }
+
+    /// The let's value where the first iteration fills the window.
+    Expr reduced(const LetStmt &let, bool forward, const NewStart &start, const For *loop) const {
         const Expr i = Variable::make(loop->min.type(), loop->name);
         // Kernels keep one version of the loop, whose barriers then stand in no branch.
         const Expr is_later = loop->min < i;
-        const Expr result = select(in_kernel() ? is_later : likely(is_later), start, let.value);
-        const bool is_empty = forward ? from_other.by > 0 : from_other.by < 0;
-        const auto own = values.find(let.name);
-        const bool is_inside =
-            own != values.end() && can_prove(forward ? next >= own->second : next <= own->second);
-        if (is_empty || is_inside) {
+        const Expr result =
+            select(in_kernel() ? is_later : likely(is_later), start.value, let.value);
+        if (start.is_empty || start.is_inside) {
             return result;
         }
         return forward ? max(let.value, result) : min(let.value, result);
@@ -400,28 +483,40 @@ private:
         if (can_prove(forward ? window.min >= next : window.max <= next)) {
             return false;  // successive regions do not overlap
         }
-        std::map<const LetStmt *, Expr> changes;
+        const int64_t block = block_to_slide(f, d);
+        const auto new_extent =
+            as_const_int(simplify(forward ? window.max - next + 1 : next - window.min + 1));
+        if (block > 1 && !(new_extent && *new_extent > 0 && *new_extent % block == 0)) {
+            return false;  // more would be computed than is needed
+        }
+        NewValues changes;
+        Slide slide;
+        slide.forward = forward;
+        slide.next = next;
+        slide.window = {f.name(), window.min, window.max, window.depends, {}};
         for (int stage = 0; stage < f.stages(); stage++) {
-            const std::string name = forward ? names::stage_min(f.name(), stage, f.args()[d])
-                                             : names::stage_max(f.name(), stage, f.args()[d]);
-            const LetStmt *let = find_let(name);
+            const std::string ends[] = {names::stage_min(f.name(), stage, f.args()[d]),
+                                        names::stage_max(f.name(), stage, f.args()[d])};
+            const LetStmt *let = find_let(ends[!forward]);
             if (!let) {
                 return false;
             }
-            changes[let] = reduced(*let, forward, next, loop,
-                                   forward ? names::stage_max(f.name(), stage, f.args()[d])
-                                           : names::stage_min(f.name(), stage, f.args()[d]),
-                                   values);
+            const NewStart start = new_start(*let, forward, next, ends[forward], values);
+            changes[let] = reduced(*let, forward, start, loop);
+            slide.starts[let] = start.value;
+            slide.window.lets.insert(slide.window.lets.end(), std::begin(ends), std::end(ends));
         }
         for (const auto &change : changes) {
             new_values[change.first] = change.second;
         }
+        slides_[loop].push_back(std::move(slide));
         return true;
     }
 
     const LowerContext &ctx_;
     HoldsProduction holds_production_;
     std::vector<Enclosing> enclosing_;
+    std::map<const For *, std::vector<Slide>> slides_;
 };
 
 /// Puts in the new values. A window that begins at another one's end begins, in the iteration that
@@ -431,9 +526,9 @@ private:
 ///     let h.min = select(y0 < y, h.max, g.min - 2)   ->   select(y0 < y, h.max, g.max - 4 - 2)
 ///
 /// so that along a chain of windows none has Selects in Selects.
-class ReplaceLets : public Mutator {
+class Rewrite : public Mutator {
 public:
-    explicit ReplaceLets(const NewValues &new_values) : new_values_(new_values) {
+    Rewrite(const FindSlides &found, const LowerContext &ctx) : found_(found), ctx_(ctx) {
     }
 
 private:
@@ -446,9 +541,9 @@ private:
     };
 
     Stmt visit(const LetStmt *op) override {
-        auto it = new_values_.find(op);
-        const Expr value = it == new_values_.end() ? op->value : resolved(it->second);
-        const Select *choice = it == new_values_.end() ? nullptr : value.as<Select>();
+        auto it = found_.new_values.find(op);
+        const Expr value = it == found_.new_values.end() ? op->value : resolved(it->second);
+        const Select *choice = it == found_.new_values.end() ? nullptr : value.as<Select>();
         bound_.push(op->name);
         fillings_.push(op->name, choice ? filling(choice) : Filling());
         const Stmt body = mutate(op->body);
@@ -461,7 +556,10 @@ private:
 
     Stmt visit(const For *op) override {
         bound_.push(op->name);
-        const Stmt s = Mutator::visit(op);
+        const auto it = found_.warm_ups.find(op);
+        const Stmt s = it == found_.warm_ups.end()
+                           ? Mutator::visit(op)
+                           : with_warm_up(op, mutate(op->body), it->second, ctx_);
         bound_.pop(op->name);
         return s;
     }
@@ -495,7 +593,8 @@ private:
                                              simplify(substitute(starts, choice->false_value)));
     }
 
-    const NewValues &new_values_;
+    const FindSlides &found_;
+    const LowerContext &ctx_;
     Scope<> bound_;  ///< by lets and loops
     Scope<Filling> fillings_;
 };
@@ -505,7 +604,7 @@ private:
 Stmt slide_windows(const Stmt &s, LowerContext &ctx) {
     FindSlides finder(ctx, s);
     finder(s);
-    return finder.new_values.empty() ? s : ReplaceLets(finder.new_values).mutate(s);
+    return finder.new_values.empty() ? s : Rewrite(finder, ctx).mutate(s);
 }
 
 }  // namespace calotype

@@ -24,8 +24,9 @@ namespace calotype {
 /// Along one dimension a loop, in which the region required must move in one direction, all stages
 /// being pure; the other dimensions must not depend on the loop. If the region is the same for all
 /// iterations, the first one computes it. Nothing slides where the order of iterations is free,
-/// where production is conditional, or where the dimension is split so that its loops may reach
-/// outside of the region.
+/// where production is conditional, or where the dimension is split so that its loops would compute
+/// more than what is new. Where something is folded by a given factor, iterations before the first
+/// fill the windows instead: warm_up.h.
 ///
 /// The condition is likely: partition_loops gives the first iteration, which fills the window, code
 /// of its own, and in all others the extent of what is new is a constant wherever the window moves

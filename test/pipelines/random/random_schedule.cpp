@@ -363,8 +363,20 @@ private:
         if (compute >= 0 && dice_.chance(45)) {
             store = dice_(compute + 2) - 1;
             store_at(i, all, store);
+            fold(i, store < compute ? 20 : 0);
         }
         storage(i, all, store);
+    }
+
+    /// Factors that are too small are refused, at the latest when the pipeline runs.
+    void fold(int i, int percent) {
+        if (dice_.chance(percent)) {
+            const Var &v = dice_.chance(75) ? y : x;
+            const int factor = 2 << dice_(4);
+            directives_.apply(name(i) + ".fold_storage(" + v.name() + ", " +
+                                  std::to_string(factor) + ");",
+                              [&] { func(i).fold_storage(v, factor); });
+        }
     }
 
     /// How the storage of Func i, made at level `store`, is laid out and kept.

@@ -88,6 +88,29 @@ TEST_F(Windows, slide_through_folded_storage) {
     EXPECT_EQ(count(), 10 * 22);
 }
 
+TEST_F(Windows, are_filled_before_the_first_iteration_where_folded_storage_holds_less) {
+    // 2 rows of g in each iteration, and 8 for the first.
+    Func h("h"), k("k");
+    h(x, y) = g(x, 2 * y) + g(x, 2 * y + 1) - (x + 200 * y + 100);
+    k(x, y) = h(x, y - 1) + h(x, y + 1) - 200 * y;
+    f(x, y) = k(x, y) + k(x, y + 1) - 100 * y + 100 - x;
+    g.store_root().compute_at(f, y).fold_storage(y, 2);
+    h.store_root().compute_at(f, y).fold_storage(y, 4);
+    k.store_root().compute_at(f, y);
+    EXPECT_EQ(count(), 10 * 23 * 2);
+}
+
+TEST_F(Windows, are_filled_in_blocks) {
+    Func h("h");
+    Var yo("yo"), yi("yi");
+    h(x, y) = g(x, y) + 1;
+    f(x, y) = h(x, y - 1) + h(x, y) + h(x, y + 1) + h(x, y + 2) - (x + 100 * y) + 96;
+    f.split(y, yo, yi, 2, TailStrategy::RoundUp);
+    g.store_root().compute_at(f, yo).fold_storage(y, 4);
+    h.store_root().compute_at(f, yo).split(y, y, yi, 2, TailStrategy::RoundUp);
+    EXPECT_EQ(count(), 10 * 23);
+}
+
 TEST_F(Windows, slide_where_the_loop_is_split) {
     stencil();
     Var yo("yo"), yi("yi");
