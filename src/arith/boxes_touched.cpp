@@ -10,7 +10,9 @@
 #include "arith/code_bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "ir/visitor.h"
 
 namespace calotype::internal {
@@ -146,7 +148,39 @@ private:
     /// Walk with f where the condition is known to hold, or not to.
     template<typename F>
     void under(const Expr &condition, bool holds, F f) {
+        const size_t before = multiples_.size();
+        if (holds) {
+            add_multiples(remove_likelies(condition));
+        }
         at_.with_condition(condition, holds, [&] { with_fresh_seen(true, f); });
+        multiples_.resize(before);
+    }
+
+    /// Parts of a condition by which something is a multiple of a constant.
+    void add_multiples(const Expr &condition) {
+        if (const And *both = condition.as<And>()) {
+            add_multiples(both->a);
+            add_multiples(both->b);
+        } else if (const EQ *same = condition.as<EQ>()) {
+            const Mod *rest = same->a.as<Mod>();
+            if (rest && is_const(rest->b) && is_const(same->b)) {
+                multiples_.push_back(condition);
+            }
+        }
+    }
+
+    Interval simplified(const Interval &i) const {
+        if (multiples_.empty()) {
+            return simplify(i);
+        }
+        SimplifyContext context;
+        for (const Expr &m : multiples_) {
+            context.fact(m);
+        }
+        Interval result = at_.wrap(i);
+        result.min = result.has_lower_bound() ? simplify(result.min, context) : result.min;
+        result.max = result.has_upper_bound() ? simplify(result.max, context) : result.max;
+        return result;
     }
 
     void touch(const std::string &name, const std::vector<Expr> &args) {
@@ -155,7 +189,7 @@ private:
         }
         Box box;
         for (const Expr &arg : args) {
-            box.push_back(at_.keep_small(simplify(at_.bounds(arg))));
+            box.push_back(at_.keep_small(simplified(at_.bounds(arg))));
         }
         add(name, box);
     }
@@ -191,6 +225,7 @@ private:
     CodeBounds at_;
     std::map<std::string, Box> boxes_;
     std::vector<Seen> seen_;
+    std::vector<Expr> multiples_;  ///< x % 8 == 0: what is known of the place where the walk stands
 };
 
 template<typename T>

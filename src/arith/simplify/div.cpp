@@ -29,6 +29,7 @@ constexpr RuleText rules[] = {
     {exact, "(x + c0) / c1 -> x / c1 + fold(c0 / c1) if c1 > 0 && c0 % c1 == 0"},
     {exact, "(x + c0) / c1 -> (x + fold(c0 % c1)) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)"},
     {exact, "(c0 - x) / c1 -> (fold(c0 % c1) - x) / c1 + fold(c0 / c1) if c1 > 0 && (c0 < 0 || c0 >= c1)"},
+    {exact, "(x + c0) / c1 -> x / c1 + fold((rem(x, c1) + c0) / c1) if c0 > 0 && c1 > 0 && rem(x, c1) >= 0"},
     {exact, "(x * c0 + y) / c1 -> (x + y / c0) / fold(c1 / c0) if c0 > 0 && c1 > 0 && c1 % c0 == 0"},
     {exact, "(a * y + z) / a -> y + z / a if lo(a) > 0"},
     {exact, "(a * y + z) / a -> y + z / a if hi(a) < 0"},

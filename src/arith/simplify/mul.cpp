@@ -17,6 +17,7 @@ constexpr RuleText rules[] = {
     {signed_int, "(c0 - x) * c1 -> x * fold(-c1) + fold(c0 * c1)"},
     {exact, "(x - y) * c0 -> (y - x) * fold(-c0) if c0 < 0"},
     {integer, "(x * c0) * a -> (x * a) * c0"},
+    {exact, "(x / c0) * c1 -> x * fold(c1 / c0) if c0 > 0 && c1 % c0 == 0 && rem(x, c0) == 0"},
     {integer, "select(x, c0, c1) * c2 -> select(x, fold(c0 * c2), fold(c1 * c2))"},
     {integer, "min(x, y) * max(x, y) -> x * y"},
     {integer, "ramp(x, y, l0) * c0 -> ramp(x * c0, y * c0, l0)"},

@@ -188,14 +188,9 @@ private:
 
     Scope<Interval> stage_scope(const Function &f, int stage, const Definition &def) const {
         Scope<Interval> vars;
-        const LoopGraph graph(f.args(), def.schedule);
         for (const PureVar &v : pure_vars(f, stage)) {
             const Expr min = names::var(names::stage_min(f.name(), stage, v.name));
-            Expr max = names::var(names::stage_max(f.name(), stage, v.name));
-            const Expr stored = max - min + 1, loaded = loaded_extent(graph, v.dimension, stored);
-            if (!loaded.same_as(stored)) {
-                max = simplify(min + loaded - 1);
-            }
+            const Expr max = names::var(names::stage_max(f.name(), stage, v.name));
             vars.push(names::loop(f.name(), stage, v.name), Interval(min, max));
         }
         for (const ReductionVariable &rv : def.schedule.rvars) {

@@ -333,7 +333,8 @@ private:
             Expr min = answered_min(b, d);
             Expr extent = answered(c.extent, b.required_max(d) + 1 - min);
             stride = answered(c.stride, stride);
-            if (c.min.defined() || c.extent.defined()) {
+            // Of an output is required what it holds, and that is what constraints say.
+            if (!b.is_output && (c.min.defined() || c.extent.defined())) {
                 steps.push_back(
                     check(min <= b.required_min(d) && min + extent > b.required_max(d),
                           "constraints_make_required_region_smaller",

@@ -153,20 +153,4 @@ Expr covered_extent(const LoopGraph &graph, int loop, Expr extent) {
     return rounds ? rounded_extent(graph, *s, extent) : extent;
 }
 
-Expr loaded_extent(const LoopGraph &graph, int loop, const Expr &extent) {
-    const LoopStep *s = graph.replaced_by(loop);
-    if (!s || s->kind == Split::Kind::Fuse || is_guarded(s->tail)) {
-        return extent;
-    }
-    if (s->kind == Split::Kind::Rename) {
-        return loaded_extent(graph, s->outer, extent);
-    }
-    if (s->tail == TailStrategy::PredicateStores) {
-        return s->divides ? extent : rounded_extent(graph, *s, extent);
-    }
-    const Expr outer = simplify((extent + s->factor - 1) / s->factor);
-    const Expr loaded = loaded_extent(graph, s->outer, outer);
-    return loaded.same_as(outer) ? extent : simplify(loaded * s->factor);
-}
-
 }  // namespace calotype

@@ -34,8 +34,5 @@ SplitEffect split_loops(const std::string &func, int stage, const internal::Loop
 /// The extent that the nest stores of a loop, given that `extent` is required: more, where tails
 /// round up or shift.
 Expr covered_extent(const internal::LoopGraph &graph, int loop, Expr extent);
-/// The extent that it loads for, given that `extent` is stored: more, where stores alone are
-/// guarded.
-Expr loaded_extent(const internal::LoopGraph &graph, int loop, const Expr &extent);
 
 }  // namespace calotype

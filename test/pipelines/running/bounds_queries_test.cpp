@@ -47,6 +47,51 @@ TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
     });
 }
 
+TEST(BoundsQueries, tails_of_producers_ask_for_nothing) {
+    ImageParam in(Int(32), 1, "in");
+    Func a("a"), b("b"), f("f");
+    a(x) = in(x) + in(x + 1);
+    b(x) = a(x - 1) + a(x + 1);
+    f(x) = b(x) + b(x + 1);
+    a.compute_root();
+    b.compute_root().vectorize(x, 16, TailStrategy::RoundUp);
+    f.vectorize(x, 8);
+    f.infer_input_bounds({20});
+    EXPECT_EQ(in.get().dim(0).min(), -1);
+    EXPECT_EQ(in.get().dim(0).extent(), 24);
+    Buffer<int> given = in.get();
+    given.fill([](int i) { return i * i; });
+    Buffer<int> result = f.realize({20});
+    for (int i = 0; i < 20; i++) {
+        const auto at = [&](int j) {
+            return j * j + (j + 1) * (j + 1);
+        };
+        EXPECT_EQ(result(i), at(i - 1) + at(i + 1) + at(i) + at(i + 2)) << i;
+    }
+}
+
+TEST(BoundsQueries, know_of_what_extents_are_multiples_under_a_condition) {
+    ImageParam in(Int(32), 1, "in");
+    Func f("f");
+    f(x) = in(x);
+    for (int block : {16, 8, 4}) {
+        f.specialize(f.output_buffer().dim(0).extent() % block == 0)
+            .vectorize(x, block, TailStrategy::RoundUp);
+    }
+    f.infer_input_bounds({20});
+    EXPECT_EQ(in.get().dim(0).extent(), 20);
+}
+
+TEST(BoundsQueries, of_outputs_with_a_given_extent) {
+    Func f("f");
+    f(x) = x;
+    f.output_buffer().dim(0).set_bounds(0, 4);
+    Callable run = f.compile_to_callable({});
+    Runtime::Buffer<int> asked(nullptr, 96);
+    ASSERT_EQ(run(asked), 0);
+    EXPECT_EQ(shape_of(*asked.raw_buffer()), (std::vector<int>{0, 4, 1}));
+}
+
 TEST(BoundsQueries, know_other_answers_in_constraints) {
     ImageParam in(Int(32), 2, "in");
     Func f("f");

@@ -89,9 +89,7 @@ TEST_F(RunTimeErrors, constraints_on_an_input) {
 
 TEST_F(RunTimeErrors, constraint_on_an_output) {
     f.output_buffer().dim(0).set_extent(8);
-    EXPECT_RUNTIME_ERROR(f.realize({10, 5}),
-                         "constraints make output buffer constraint_on_an_output cover [0, 7] in "
-                         "dimension 0, must cover [0, 9]");
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "constraint_on_an_output.extent.0 is 10, must be 8");
     Buffer<int> given(10, 5);
     EXPECT_RUNTIME_ERROR(f.realize(given), "constraint_on_an_output.extent.0 is 10, must be 8");
 }

@@ -98,6 +98,8 @@ TEST(CanProve, BoundsAndRounding) {
     EXPECT_TRUE(proves("x + 3 < 20", SimplifyContext().bound("x", 0, 16)));
     EXPECT_FALSE(proves("x + 3 < 20", SimplifyContext().bound("x", 0, 17)));
     EXPECT_TRUE(proves("x % 4 == 0", SimplifyContext().align("x", 8)));
+    EXPECT_TRUE(proves("(x + 15) / 16 * 16 == x", SimplifyContext().align("x", 16)));
+    EXPECT_TRUE(proves("(x + 12) / 16 == x / 16", SimplifyContext().align("x", 16, 3)));
     EXPECT_TRUE(proves("x <= y", SimplifyContext().fact(parse_expr("x < y"))));
 }
 
