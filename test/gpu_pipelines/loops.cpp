@@ -209,5 +209,67 @@ TEST(GpuLoops, atomic_histogram) {
     });
 }
 
+TEST(GpuLoops, threads_in_vectors) {
+    REQUIRE_GPU();
+    const auto check = [](MemoryType memory) {
+        Func f("f"), g("g");
+        f(x, y) = x * 5 - y * 3 + (x ^ y);
+        g(x, y) = f(x, y) + f(x, y + 1);
+        g.split(x, xo, xi, 4).split(y, yo, yi, 8).reorder(yi, xi, xo, yo);
+        g.gpu_blocks(xo, yo).gpu_threads(yi).vectorize(xi);
+        f.compute_at(g, xi).store_in(memory).gpu_threads(y);
+        expect_values<int>(
+            g, 64, 24, [](int i, int j) { return i * 10 - j * 6 - 3 + (i ^ j) + (i ^ (j + 1)); });
+    };
+    check(MemoryType::Auto);
+    check(MemoryType::Heap);
+}
+
+// What follows the condition has loops of the device in one branch, and in the other none.
+TEST(GpuLoops, specialized_for_the_device_or_the_host) {
+    REQUIRE_GPU();
+    Func f("f"), g("g");
+    Param<bool> on_device("on_device");
+    Var t("t");
+    f(x, y) = x * 5 - y * 3 + (x ^ y);
+    g(x, y) = f(x, y) - f(x + 1, y);
+    g.specialize(on_device).gpu_tile(x, y, xi, yi, 8, 4);
+    g.specialize(on_device).split(x, x, t, 1).serial(t);
+    g.tile(x, y, xo, yo, xi, yi, 8, 8).fuse(xo, yo, t).parallel(t);
+    f.compute_at(g, t);
+    f.specialize(on_device).gpu_threads(x, y);
+    for (const bool value : {true, false}) {
+        on_device.set(value);
+        expect_values<int>(g, 40, 24, [](int i, int j) { return (i ^ j) - ((i + 1) ^ j) - 5; });
+    }
+}
+
+// Each thread goes down a column of its own, and another stage goes across.
+TEST(GpuLoops, scans_of_columns) {
+    REQUIRE_GPU();
+    Func f("f");
+    Param<int> rows("rows");
+    RDom r(1, rows - 1);
+    f(x, y) = x * 5 - y * 3;
+    f(x, r) += f(x, r - 1);
+    f(x, rows - 1 - r) += f(x, rows - r);
+    rows.set(64);
+    Func plain("plain");
+    RDom p(1, 63);
+    plain(x, y) = x * 5 - y * 3;
+    plain(x, p) += plain(x, p - 1);
+    plain(x, 63 - p) += plain(x, 64 - p);
+    Buffer<int> want = plain.realize({64, 64});
+    Func h("h");
+    h(x, y) = f(y, x);
+    h.bound(y, 0, 64).split(x, xo, xi, 32).split(y, yo, yi, 32).reorder(xi, yi, xo, yo);
+    h.gpu_blocks(yo).gpu_threads(xi);
+    f.compute_at(h, yo).store_in(MemoryType::Heap).gpu_threads(x);
+    f.update(0).unroll(r, 4, TailStrategy::GuardWithIf).gpu_threads(x);
+    f.update(1).unroll(r, 4, TailStrategy::GuardWithIf).gpu_threads(x);
+    f.in().compute_at(h, xo).gpu_threads(x);
+    expect_values<int>(h, 64, 64, [&](int i, int j) { return want(j, i); });
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -235,5 +235,46 @@ TEST(GpuMemory, hoisted_storage_is_filled_ahead_as_any) {
     EXPECT_EQ(copies_and_waits[false], copies_and_waits[true]);
 }
 
+// Threads have pieces of one buffer, whatever each needs of it.
+TEST(GpuMemory, of_threads_out_of_one_buffer) {
+    REQUIRE_GPU();
+    for (const MemoryType memory : {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack}) {
+        Func f = source("f"), g("g");
+        Param<int> n("n");
+        g(x, y) = f(x, y) + f(2 * x + n, y);
+        g.gpu_tile(x, y, xi, yi, 16, 4, TailStrategy::GuardWithIf);
+        f.compute_at(g, xi).store_in(memory);
+        n.set(5);
+        expect_values<int>(g, 75, 9,
+                           [](int i, int j) { return plain(i, j) + plain(2 * i + 5, j); });
+    }
+}
+
+// Two at once, in a loop of the thread, one of which is vectorized.
+TEST(GpuMemory, of_threads_out_of_two_buffers) {
+    REQUIRE_GPU();
+    Func f = source("f"), wide("wide"), g("g");
+    Param<int> n("n");
+    Var u("u");
+    wide(x, y) = f(x, y) + f(x + n, y);
+    g(x, y) = wide(x, y) - wide(x + n, y);
+    g.split(x, x, u, 3, TailStrategy::GuardWithIf).gpu_tile(x, y, xi, yi, 8, 4);
+    wide.compute_at(g, u).vectorize(x, 4);
+    f.compute_at(g, xi);
+    n.set(7);
+    expect_values<int>(g, 75, 9, [](int i, int j) { return plain(i, j) - plain(i + 14, j); });
+}
+
+TEST(GpuMemory, of_blocks_of_which_the_middle_ones_need_most) {
+    REQUIRE_GPU();
+    for (const MemoryType memory : {MemoryType::GPUShared, MemoryType::Heap}) {
+        Func f = source("f"), g("g");
+        g(x, y) = f(x * (63 - x), y);
+        g.gpu_tile(x, y, xi, yi, 8, 2);
+        f.compute_at(g, x).store_in(memory).split(x, xo, xi, 16).gpu_threads(xi);
+        expect_values<int>(g, 64, 10, [](int i, int j) { return plain(i * (63 - i), j); });
+    }
+}
+
 }  // namespace
 }  // namespace calotype::test

@@ -24,9 +24,8 @@ bool is_integer(const Expr &e) {
 void InnerRanges::bind(const std::string &name, const Expr &first, const Expr &last) {
     if (known_.contains(name)) {
         // What is known so far is about the variable of that name that is hidden from here on.
-        known_.for_each([&](const std::string &, const std::shared_ptr<Known> &known) {
-            range_of(*known);
-        });
+        known_.for_each(
+            [&](const std::string &, const std::shared_ptr<Known> &known) { range_of(*known); });
     }
     known_.push(name, std::make_shared<Known>(Known{first, last, std::nullopt}));
 }
@@ -68,8 +67,8 @@ InnerRanges::Binding::~Binding() {
 Interval InnerRanges::range_of(Known &known) const {
     if (!known.range) {
         const Interval first = of(known.first);
-        known.range = known.last.same_as(known.first) ? first
-                                                      : Interval(first.min, of(known.last).max);
+        known.range =
+            known.last.same_as(known.first) ? first : Interval(first.min, of(known.last).max);
     }
     return *known.range;
 }

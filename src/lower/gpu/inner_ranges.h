@@ -36,6 +36,10 @@ public:
 
     /// The values of e, in terms of what is outside of the kernel.
     Interval of(const Expr &e) const;
+    /// True of the variables of loops and lets that are bound here.
+    bool knows(const std::string &name) const {
+        return known_.contains(name);
+    }
 
 private:
     /// A variable is at least the least value of `first`, at most the largest of `last`.

@@ -250,30 +250,19 @@ TEST(GpuSchedules, storage_of_a_thread) {
     out.gpu_tile(x, y, xi, yi, 8, 8);
     h.compute_at(out, xi);
     s.compute_at(out, xi);
-    EXPECT_COMPILE_ERROR(out.compile_to_module({n}, "p", Target("x86-64-linux-cuda")),
-                         "storage of unbounded is a thread's own, and its size has no constant "
-                         "bound; compute it outside of the thread loops, or store it in GPUShared "
-                         "or in Heap");
+    // What is bounded outside of the kernel, the host makes.
+    out.compile_to_module({n}, "p", Target("x86-64-linux-cuda"));
     s.store_in(MemoryType::Heap);
-    EXPECT_COMPILE_ERROR(out.compile_to_module({n}, "p", Target("x86-64-linux-opencl")),
-                         "storage of unbounded is a thread's own and of a size that is not "
-                         "constant: in device memory (Heap) it needs a heap of the device, which "
-                         "opencl has not; compute it outside of the thread loops, or store it in "
-                         "GPUShared");
+    out.compile_to_module({n}, "p", Target("x86-64-linux-opencl"));
 }
 
 TEST(GpuSchedules, tiles_of_several_sizes) {
     Func lanes = two_dimensional("of_lanes"), row("row_consumer");
-    row(x, y) = lanes(x, y) + lanes(x + 2, y);
+    row(x, y) = lanes(x, y) + lanes(x + 5, y);
     row.split(x, x, xi, 30, TailStrategy::GuardWithIf).gpu_blocks(x, y).gpu_lanes(xi);
     lanes.compute_at(row, x).gpu_lanes(x);
-    EXPECT_COMPILE_ERROR(
-        lower_for_cuda(row),
-        "lane loop of_lanes.s0.x has extent min(row_consumer.required_max.0 - row_consumer.min.0, "
-        "29) "
-        "+ 3, must be a constant of at most 32; the split of row_consumer.x with guard_with_if "
-        "makes "
-        "the last tile smaller, with shift_inwards or round_up all are of one size");
+    EXPECT_COMPILE_ERROR(lower_for_cuda(row),
+                         "lane loop of_lanes.s0.x has extent 35, must be a constant of at most 32");
     Func kept = two_dimensional("kept"), tile("tile_consumer");
     kept(x, y) += x;
     tile(x, y) = kept(x, y);
@@ -304,8 +293,8 @@ TEST(GpuSchedules, storage_of_a_thread_that_is_too_large) {
         "Heap";
     EXPECT_COMPILE_ERROR(lower("in_registers", MemoryType::Register),
                          "storage of in_registers" + why);
-    EXPECT_COMPILE_ERROR(lower("on_the_stack", MemoryType::Stack), "storage of on_the_stack" + why);
-    EXPECT_COMPILE_ERROR(lower("anywhere", MemoryType::Auto), "storage of anywhere" + why);
+    lower("on_the_stack", MemoryType::Stack);
+    lower("anywhere", MemoryType::Auto);
     lower("on_the_heap", MemoryType::Heap);
 }
 

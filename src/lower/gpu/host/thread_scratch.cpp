@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <tuple>
+#include <utility>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -17,18 +19,68 @@
 
 namespace calotype::internal {
 
+namespace {
+
+/// Element i of a thread's own goes to i * stride + first of a buffer of all.
+class Striper : public GraphMutator {
+public:
+    Striper(const std::string &own, const std::string &all, const Expr &stride, const Expr &first)
+        : own_(own), all_(all), stride_(stride), first_(first) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    Expr striped(const Expr &index) const {
+        const int lanes = index.type().lanes();
+        const auto wide = [&](const Expr &e) {
+            return lanes == 1 ? e : Broadcast::make(e, lanes);
+        };
+        return simplify(index * wide(stride_) + wide(first_));
+    }
+
+    Expr visit(const Load *op) override {
+        const Expr e = GraphMutator::visit(op);
+        op = e.as<Load>();
+        return op->name != own_ ? e
+                                : Load::make(op->type, all_, striped(op->index), op->predicate,
+                                             Alignment(), op->symbol);
+    }
+
+    Stmt visit(const Store *op) override {
+        const Stmt s = GraphMutator::visit(op);
+        op = s.as<Store>();
+        return op->name != own_ ? s
+                                : Store::make(all_, op->value, striped(op->index), op->predicate,
+                                              Alignment(), op->symbol);
+    }
+
+    const std::string &own_, &all_;
+    const Expr &stride_, &first_;
+};
+
+/// The index in a nest of loops, the first of which is innermost, and their number of iterations.
+std::pair<Expr, Expr> index_in(const std::vector<KernelLoop> &loops) {
+    Expr index = 0, count = 1;
+    for (const KernelLoop &loop : loops) {
+        index = index + Variable::make(Int(32), loop.name) * count;
+        count = count * loop.extent;
+    }
+    return {simplify(index), simplify(count)};
+}
+
+}  // namespace
+
 ThreadScratch::ThreadScratch(const KernelNest &nest, DeviceAPI api, LowerContext &ctx)
     : nest_(nest), api_(api), ctx_(ctx) {
-    Expr count = 1;
+    std::tie(thread_, block_size_) = index_in(nest.threads);
+    block_ = index_in(nest.blocks).first;
     for (const std::vector<KernelLoop> *loops : {&nest.threads, &nest.blocks}) {
         for (const KernelLoop &loop : *loops) {
-            thread_ = thread_ + Variable::make(Int(32), loop.name) * count;
-            count = count * loop.extent;
             threads_ = threads_ * cast<int64_t>(loop.extent);
             inside_.push(loop.name);
         }
     }
-    thread_ = simplify(thread_);
     threads_ = simplify(threads_);
 }
 
@@ -105,7 +157,15 @@ Stmt ThreadScratch::visit(const Allocate *op) {
     const std::string name = ctx_.names.unique(op->name + ".scratch");
     made_.push_back({name, op->name, op->type, {size}});
     const ScopedBinding<> moved(moved_, op->name);
-    return shift_accesses(op->name, name, simplify(thread_ * size), mutate(op->body));
+    const Stmt body = mutate(op->body);
+    if (uses_var(body, op->name)) {
+        // Its address is wanted.
+        const Expr first = (block_ * block_size_ + thread_) * size;
+        return shift_accesses(op->name, name, simplify(first), body);
+    }
+    // Side by side lies what the threads of a block ask for at once.
+    const Expr first = simplify(block_ * (block_size_ * size) + thread_);
+    return Striper(op->name, name, block_size_, first).mutate(body);
 }
 
 Stmt ThreadScratch::visit(const Free *op) {
@@ -119,11 +179,11 @@ Stmt ThreadScratch::with_buffer(const Scratch &scratch, const Stmt &launch) cons
     const Expr most = make_const(Int(64), std::numeric_limits<int32_t>::max());
     const Stmt fits = check(elements <= most, "buffer_extents_too_large",
                             {StringImm::make(scratch.func), elements, most});
-    const Expr header = make_buffer_header(
-        Expr(), scratch.type, {{0, size, 1}, {0, cast<int32_t>(threads_), size}});
-    const Stmt body = Block::make({device_free_at_end(scratch.name),
-                                   device_malloc(scratch.name, api_, ctx_), launch,
-                                   device_free(scratch.name)});
+    const Expr header = make_buffer_header(Expr(), scratch.type,
+                                           {{0, size, 1}, {0, cast<int32_t>(threads_), size}});
+    const Stmt body =
+        Block::make({device_free_at_end(scratch.name), device_malloc(scratch.name, api_, ctx_),
+                     launch, device_free(scratch.name)});
     const Stmt made = LetStmt::make(names::buffer(scratch.name), header, body);
     return ctx_.target.has_feature(Target::NoAsserts) ? made : Block::make(fits, made);
 }

@@ -18,7 +18,7 @@ namespace calotype::internal {
 ///
 ///     gpu_block (b, 0, n) {                            gpu_block (b, 0, n) {
 ///       gpu_thread (t, 0, 64) {                          gpu_thread (t, 0, 64) {
-///         allocate f[int32, w] in stack          ->        f.scratch[i + (t + b*64)*w] = ...
+///         allocate f[int32, w] in stack          ->        f.scratch[i*64 + b*64*w + t] = ...
 ///         f[i] = ...                                     }
 ///       }                                              }
 ///     }
@@ -53,7 +53,9 @@ private:
     const KernelNest &nest_;
     const DeviceAPI api_;
     LowerContext &ctx_;
-    Expr thread_ = 0, threads_ = 1;  ///< which thread of the launch, and how many it has
+    Expr thread_, block_;  ///< which of the block, and which block
+    Expr block_size_;      ///< in threads
+    Expr threads_ = 1;     ///< of the launch, an int64
     InnerRanges ranges_;
     Scope<> inside_;  ///< names that the kernel binds
     Scope<> moved_;

@@ -6,6 +6,7 @@
 // each iteration.
 #include "lower/gpu/shared/insert_barriers.h"
 
+#include <set>
 #include <utility>
 
 #include "arith/bounds.h"
@@ -379,10 +380,13 @@ private:
     Stmt walk_branch(const IfThenElse *op) {
         const Stmt first = before(accesses_of(op->condition));
         const Accesses at_condition = pending_;
+        const int barriers = barriers_;
         const Stmt then_case = walk(op->then_case);
         const Accesses after_then = std::exchange(pending_, at_condition);
         const Stmt else_case = op->else_case.defined() ? walk(op->else_case) : Stmt();
-        pending_.insert(pending_.end(), after_then.begin(), after_then.end());
+        // What was before the condition counts once.
+        const size_t known = barriers_ != barriers ? 0 : at_condition.size();
+        pending_.insert(pending_.end(), after_then.begin() + long(known), after_then.end());
         return Block::make(first, IfThenElse::make(op->condition, then_case, else_case));
     }
 
@@ -406,33 +410,41 @@ private:
     /// Where iterations need no barrier for each other's sake, one for the sake of what was before
     /// stands before the loop. Undefined where they need some.
     Stmt walk_loop_without_barriers(const For *op) {
+        if (with_barriers_.count(op)) {
+            return Stmt();
+        }
         const Accesses at_begin = std::exchange(pending_, {});
         const int barriers = barriers_;
         walk(op->body);
         const Accesses of_body = pending_;
+        age_pending(op);
+        const Accesses aged = pending_;
         if (barriers_ == barriers) {
-            age_pending(op);
             walk(op->body);
         }
-        const Accesses after = std::exchange(pending_, at_begin);
+        pending_ = at_begin;
         if (std::exchange(barriers_, barriers) != barriers) {
+            with_barriers_.insert(op);
             return Stmt();
         }
         const Stmt wait = conflicts(of_body) ? barrier() : Stmt();
-        pending_.insert(pending_.end(), after.begin(), after.end());
+        pending_.insert(pending_.end(), aged.begin(), aged.end());
         return Block::make(wait, op);
     }
 
     Stmt walk_loop_with_barriers(const For *op) {
         const Accesses at_begin = pending_;
+        const int before = barriers_;
         walk(op->body);
         // Once more, after an iteration.
         age_pending(op);
-        pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
+        if (barriers_ != before) {
+            pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
+        }
         const int barriers = barriers_;
         const Stmt body = walk(op->body);
         // What was before the loop is still pending if its body has no barrier, or may not run.
-        if (barriers_ == barriers || !can_prove(op->extent > 0)) {
+        if (barriers_ != barriers && !can_prove(op->extent > 0)) {
             pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
         }
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
@@ -442,7 +454,8 @@ private:
     const LowerContext &ctx_;
     Place place_;
     std::map<std::string, int64_t> threads_;
-    Accesses pending_;  ///< since the last barrier
+    Accesses pending_;                     ///< since the last barrier
+    std::set<const For *> with_barriers_;  ///< loops whose iterations wait for each other
     int barriers_ = 0;
     bool has_warpgroups_ = false;
 };

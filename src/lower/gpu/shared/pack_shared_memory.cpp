@@ -23,6 +23,7 @@
 #include "lower/gpu/device_limits.h"
 #include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/gpu/largest_of_blocks.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -60,23 +61,28 @@ struct Barrier {
 /// The storage of a kernel and when it lives.
 class LiveRanges : public Visitor {
 public:
-    explicit LiveRanges(const KernelNest &nest)
-        : unit_units_(contains_intrinsic(nest.body, Intrinsic::gpu_warpgroup_multiply_add)
+    LiveRanges(const KernelNest &nest, LowerContext &ctx)
+        : largest(ctx),
+          unit_units_(contains_intrinsic(nest.body, Intrinsic::gpu_warpgroup_multiply_add)
                           ? warpgroup_units
                           : 1) {
         for (const KernelLoop &loop : nest.blocks) {
+            blocks_.push_back({loop.name, 0, loop.extent});
             outside_.emplace_back(
                 std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
         }
         for (const KernelLoop &loop : nest.threads) {
             inner_.push(loop.name);
-            outside_.emplace_back(
-                std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
+            for (InnerRanges *ranges : {&ranges_, &ranges_of_block_}) {
+                outside_.emplace_back(
+                    std::make_unique<InnerRanges::Binding>(*ranges, loop.name, loop.extent));
+            }
         }
         (*this)(wrap_in_lets(nest.lets, nest.body));
         outside_.clear();
     }
     std::vector<Storage> storage;
+    LargestOfBlocks largest;  ///< what sizes are in terms of
 
     /// True if b may take the place of a.
     bool may_follow(const Storage &a, const Storage &b) const {
@@ -175,14 +181,22 @@ private:
     }
     void visit(const LetStmt *op) override {
         (*this)(op->value);
+        const bool is_inner = !is_of_block(op->value);
         const InnerRanges::Binding bind(ranges_, op);
-        const ScopedBinding<> bind_inner(!is_of_block(op->value), inner_, op->name);
+        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
+        const ScopedBinding<> bind_inner(is_inner, inner_, op->name);
+        const size_t lets = lets_.size();
+        if (!is_inner) {
+            lets_.emplace_back(op->name, op->value);
+        }
         (*this)(op->body);
+        lets_.resize(lets);
     }
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
         const InnerRanges::Binding bind(ranges_, op);
+        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
         const ScopedBinding<> bind_inner(inner_, op->name);
         const int number = int(spans_.size());
         spans_.push_back({++position_, 0});
@@ -212,22 +226,24 @@ private:
         Visitor::visit(op);
     }
 
-    Expr units_of(const Allocate *op) const {
+    Expr units_of(const Allocate *op) {
         Expr elements = 1;
         for (const Expr &e : op->extents) {
-            const Interval range = ranges_.of(e);
-            user_assert(range.has_upper_bound())
+            const Expr most = largest.of(op->name, e, {blocks_, lets_, ranges_, ranges_of_block_});
+            user_assert(most.defined())
                 << "storage of " << op->name << " cannot be in shared memory: its extent " << e
                 << " has no bound outside of the kernel";
-            elements = elements * range.max;
+            elements = elements * most;
         }
         const Expr bytes = (elements + op->padding) * (op->type.bytes() * op->type.lanes());
         const int whole = unit_bytes * unit_units_;
         return simplify((bytes + (whole - 1)) / whole * unit_units_);
     }
 
-    const int unit_units_;  ///< sizes are multiples of that
-    InnerRanges ranges_;
+    const int unit_units_;                  ///< sizes are multiples of that
+    InnerRanges ranges_, ranges_of_block_;  ///< with and without the loops over blocks
+    std::vector<BlockRange> blocks_;
+    std::vector<std::pair<std::string, Expr>> lets_;  ///< those that are the same for all threads
     std::vector<std::unique_ptr<InnerRanges::Binding>> outside_;
     std::vector<LoopSpan> spans_;
     std::vector<int> loops_;  ///< around this place
@@ -336,7 +352,7 @@ Stmt packed(KernelNest nest, const std::vector<Slot> &slots, bool apart, LowerCo
 Stmt pack_kernel(const For *op, LowerContext &ctx) {
     KernelNest nest = match_kernel(op);
     nest.body = NameStorage(ctx).mutate(nest.body);
-    const LiveRanges live(nest);
+    LiveRanges live(nest, ctx);
     if (live.storage.empty()) {
         return op;
     }
@@ -354,7 +370,7 @@ Stmt pack_kernel(const For *op, LowerContext &ctx) {
     const bool is_packed = apart && slots.size() == live.storage.size() &&
                            std::all_of(live.storage.begin(), live.storage.end(),
                                        [](const Storage &s) { return s.is_constant; });
-    return is_packed ? nest.to_stmt() : packed(nest, slots, apart, ctx);
+    return live.largest.around(is_packed ? nest.to_stmt() : packed(nest, slots, apart, ctx));
 }
 
 }  // namespace

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/threads/place_kernel_storage.h"
 
+#include <optional>
+
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/inner_ranges.h"
+#include "lower/gpu/largest_of_blocks.h"
 #include "lower/gpu/threads/thread_shape.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -43,7 +47,7 @@ private:
 
 class StoragePlacer : public StmtMutator {
 public:
-    explicit StoragePlacer(LowerContext &ctx) : ctx_(ctx) {
+    explicit StoragePlacer(LowerContext &ctx) : ctx_(ctx), largest_(ctx) {
     }
 
 private:
@@ -62,7 +66,14 @@ private:
             return Mutator::visit(op);
         }
         const InnerRanges::Binding bind(ranges_, op);
-        return Mutator::visit(op);
+        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
+        const size_t lets = lets_.size();
+        if (is_pure(op->value)) {
+            lets_.emplace_back(op->name, op->value);
+        }
+        Stmt s = Mutator::visit(op);
+        lets_.resize(lets);
+        return s;
     }
 
     Stmt visit(const For *op) override {
@@ -74,6 +85,10 @@ private:
         const bool is_of_pieces = is_block || is_thread || op->for_type == ForType::Vectorized;
         const Interval extent = is_of_pieces ? ranges_.of(op->extent) : Interval();
         const InnerRanges::Binding bind(ranges_, op);
+        std::optional<InnerRanges::Binding> bind_of_block;
+        if (!is_block) {
+            bind_of_block.emplace(ranges_of_block_, op);
+        }
         if (!is_of_pieces) {
             return Mutator::visit(op);
         }
@@ -87,9 +102,11 @@ private:
             return s;
         }
         blocks_.push_back({Variable::make(Int(32), op->name) - op->min, extent.max});
+        block_ranges_.push_back({op->name, op->min, extent.max});
         Stmt s = Mutator::visit(op);
+        block_ranges_.pop_back();
         blocks_.pop_back();
-        return blocks_.empty() ? with_scratch(s) : s;
+        return blocks_.empty() ? largest_.around(with_scratch(s)) : s;
     }
 
     static Stmt with_header(const Scratch &f, const Stmt &s) {
@@ -145,11 +162,12 @@ private:
         Scratch scratch{op->name, op->type, {}, op->padding};
         Expr size = 1, offset = 0;
         for (const Expr &extent : op->extents) {
-            const Interval range = ranges_.of(extent);
-            user_assert(range.has_upper_bound())
+            const Expr most =
+                largest_.of(op->name, extent, {block_ranges_, lets_, ranges_, ranges_of_block_});
+            user_assert(most.defined())
                 << "storage of " << op->name << " cannot be in device memory: its extent " << extent
                 << " has no bound outside of the kernel";
-            scratch.extents.push_back(range.max);
+            scratch.extents.push_back(most);
             size = size * scratch.extents.back();
         }
         for (const auto &block : blocks_) {
@@ -167,8 +185,11 @@ private:
     /// Of the block loops around, and of the loops of threads and lanes in them: the index, counted
     /// from 0, and the extent.
     std::vector<std::pair<Expr, Expr>> blocks_;
+    std::vector<BlockRange> block_ranges_;
+    std::vector<std::pair<std::string, Expr>> lets_;  ///< around, in the kernel
     std::vector<Scratch> scratch_;
-    InnerRanges ranges_;
+    InnerRanges ranges_, ranges_of_block_;  ///< with and without the loops over blocks
+    LargestOfBlocks largest_;
     int in_threads_ = 0;
 };
 
