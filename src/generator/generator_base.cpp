@@ -53,14 +53,15 @@ GeneratorBase::~GeneratorBase() = default;
 
 void GeneratorBase::add_to_current(GeneratorParamBase *param) {
     GeneratorBase *g = current_construction ? current_construction->generator_ : nullptr;
-    user_assert(g) << "generator parameter '" << param->name() << "' is no member of a generator";
+    user_assert(g) << "generator parameter '" << param->name()
+                   << "' is not a member of a generator";
     param->generator_ = g;
     g->params_.push_back(param);
 }
 
 void GeneratorBase::add_to_current(GeneratorIO *io) {
     GeneratorBase *g = current_construction ? current_construction->generator_ : nullptr;
-    user_assert(g) << "input or output '" << io->io_name() << "' is no member of a generator";
+    user_assert(g) << "input or output '" << io->io_name() << "' is not a member of a generator";
     // The object is not yet complete: which of the two it is, is looked up when it is needed.
     g->members_.push_back(io);
 }

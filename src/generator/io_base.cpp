@@ -126,7 +126,7 @@ void GeneratorIO::set_dimensions(int dimensions) {
 }
 
 void GeneratorIO::set_array_size(int size) {
-    user_assert(is_array()) << what() << " is no array";
+    user_assert(is_array()) << what() << " is not an array";
     user_assert(!array_size_defined() || declared_.array_size == size)
         << what() << " already has size " << declared_.array_size << ", not " << size;
     declared_.array_size = size;

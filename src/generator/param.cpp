@@ -58,7 +58,7 @@ T parse_number(const std::string &text) {
             return true;
         }
         user_assert(text == "false" || text == "False")
-            << "'" << text << "' is no bool, it takes true or false";
+            << "'" << text << "' is not a bool, it takes true or false";
         return false;
     } else {
         T value{};
@@ -137,7 +137,7 @@ Type type_from_name(const std::string &name) {
         }
         names.push_back(known);
     }
-    user_error << "'" << name << "' is no type" << did_you_mean(name, names);
+    user_error << "'" << name << "' is not a type" << did_you_mean(name, names);
 }
 
 // ---- the other kinds ----
@@ -201,7 +201,7 @@ void LoopLevelParam::set_from_string(const std::string &text) {
     } else if (text == "inlined") {
         set(LoopLevel::inlined());
     } else if (text != "undefined") {
-        fail("'" + text + "' is no loop level that text can give, which are root and inlined");
+        fail("'" + text + "' is not a loop level that text can give, which are root and inlined");
     }
 }
 

@@ -19,7 +19,7 @@ void check_symbol(const Linkable &linkable, const char *what, const std::string 
     for (const char c : name) {
         is_good = is_good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
     }
-    user_assert(is_good) << "'" << name << "' is no name of a " << what << " of linkable "
+    user_assert(is_good) << "'" << name << "' is not the name of a " << what << " of linkable "
                          << linkable.description();
 }
 

@@ -24,7 +24,7 @@ void check_c_name(const LinkableData &data, const char *what, const std::string 
         is_good = is_good && (std::isalnum(static_cast<unsigned char>(c)) || c == '_');
     }
     user_assert(is_good) << "linkable '" << data.name << "': " << what << " '" << name
-                         << "' is no name of a C function or variable";
+                         << "' is not the name of a C function or variable";
 }
 
 void check_name(const LinkableData &data, const char *what, const std::string &name) {

@@ -471,7 +471,7 @@ void check_is_file(const std::string &title, const std::string &path) {
     const std::filesystem::file_status status = std::filesystem::status(path, error);
     user_assert(!std::filesystem::is_directory(status)) << title << " is a folder";
     user_assert(std::filesystem::exists(status)) << title << " does not exist";
-    user_assert(std::filesystem::is_regular_file(status)) << title << " is no regular file";
+    user_assert(std::filesystem::is_regular_file(status)) << title << " is not a regular file";
 }
 
 LinkableImage check_image(calotype_kind kind, std::string bytes, const std::string &name) {
@@ -489,7 +489,7 @@ void set_architecture(LinkableImage &image, uint32_t sm, char suffix) {
         << title << " is for " << architecture_name(image.sm, image.suffix) << ", but sm=" << given
         << " is given";
     user_assert(image.sm || is_architecture(sm, suffix))
-        << title << " is given sm=" << given << ", which is no architecture: there are "
+        << title << " is given sm=" << given << ", which is not an architecture: there are "
         << all_architectures();
     image.sm = sm;
     image.suffix = suffix;
@@ -506,7 +506,8 @@ Architecture architecture_from_text(const std::string &text) {
     const std::string rest = end == std::string::npos ? "" : digits.substr(end);
     const uint32_t sm = number.empty() || number.size() > 3 ? 0 : uint32_t(std::stoul(number));
     user_assert(sm >= 10 && (rest.empty() || rest == "a" || rest == "f"))
-        << "'" << text << "' is no architecture, which is a number with perhaps an a or f behind "
+        << "'" << text
+        << "' is not an architecture, which is a number with perhaps an a or f behind "
         << "it, as 90a";
     return {sm, rest.empty() ? '\0' : rest[0]};
 }

@@ -189,7 +189,8 @@ void LinkPlan::resolve_after() {
             const auto it = index.find(name);
             user_assert(it != index.end())
                 << "linkable " << linkable_description(l) << " comes after '" << name
-                << "', which is no linkable of the pipeline" << internal::did_you_mean(name, names);
+                << "', which is not a linkable of the pipeline"
+                << internal::did_you_mean(name, names);
             after_.back().push_back(it->second);
             name = linkables_[it->second].name;
         }

@@ -265,7 +265,7 @@ TEST_F(DerivativeTest, WhatHasNone) {
     h() = g(0);
     EXPECT_COMPILE_ERROR(propagate_adjoints(h),
                          "update 0 of func " + g.name() +
-                             " writes elements more than once and is no sum, which cannot be "
+                             " writes elements more than once and is not a sum, which cannot be "
                              "differentiated");
     k(x) = reinterpret<float>(reinterpret<int>(in(x)) + 1);
     l() += k(all);

@@ -28,7 +28,7 @@
 //   4. A letter that the two sides have differently often stands for no expression with effects:
 //   the
 //      engine sees to that.
-//   5. A commutative operator matches either way round; write one way only. Constants stand on the
+//   5. A commutative operator matches in either order; write one only. Constants stand on the
 //      right of commutative operators, so patterns put them there.
 #pragma once
 

@@ -219,11 +219,11 @@ protected:
         Visitor::visit(op);
     }
     void visit(const Load *op) override {
-        check(op->index.type().is_int_or_uint(), Expr(op), "an index is no integer");
+        check(op->index.type().is_int_or_uint(), Expr(op), "an index is not an integer");
         Visitor::visit(op);
     }
     void visit(const Store *op) override {
-        check(op->index.type().is_int_or_uint(), Stmt(op), "an index is no integer");
+        check(op->index.type().is_int_or_uint(), Stmt(op), "an index is not an integer");
         Visitor::visit(op);
     }
     void visit(const Provide *op) override {

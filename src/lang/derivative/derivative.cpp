@@ -373,7 +373,7 @@ bool only_adds(const StageToDifferentiate &s, const std::vector<LeafAdjoint> &se
 
 std::string place_clash(const StageToDifferentiate &s) {
     return s.describe() +
-           " writes elements more than once and is no sum, which cannot be differentiated";
+           " writes elements more than once and is not a sum, which cannot be differentiated";
 }
 
 // Hands on the adjoint `after` a stage; gives that before it.

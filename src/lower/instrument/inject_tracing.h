@@ -16,7 +16,7 @@ namespace calotype {
 ///                         produce f {...}
 ///                         trace(end_produce, parent f.trace_id)
 ///
-/// The parent of an event is the innermost one of the same Func round it, of the outermost ones the
+/// The parent of an event is the innermost one of the same Func around it, of the outermost ones the
 /// pipeline.
 ///
 /// Requires:    the nest of build_nest.

@@ -47,7 +47,7 @@ Stmt release(const std::string &name, const Expr &n = 1) {
     return call_semaphore(release_function, semaphore(name), n);
 }
 
-/// The semaphore, set to n, round body.
+/// The semaphore, set to n, around body.
 Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
     const Expr s = semaphore(name);
     const Expr storage =

@@ -373,7 +373,7 @@ private:
                                                                     : op->memory_type;
     }
 
-    /// The allocation round `body`, or, where the storage is hoisted, `body` with the allocation
+    /// The allocation around `body`, or, where the storage is hoisted, `body` with the allocation
     /// left to the hoisting.
     Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition,
                   const Stmt &body) {

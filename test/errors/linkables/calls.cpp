@@ -47,9 +47,9 @@ TEST(LinkedCalls, arguments) {
 TEST(LinkedCalls, names_and_results) {
     const Linkable rng = code("rng");
     EXPECT_COMPILE_ERROR(extern_device_call(rng, "a b", Int(32)),
-                         "'a b' is no name of a function of linkable 'rng'");
+                         "'a b' is not the name of a function of linkable 'rng'");
     EXPECT_COMPILE_ERROR(extern_device_symbol(rng, ""),
-                         "'' is no name of a symbol of linkable 'rng'");
+                         "'' is not the name of a symbol of linkable 'rng'");
     EXPECT_COMPILE_ERROR(extern_device_symbol(Linkable(), "s"),
                          "symbol 's' is of a linkable that is not defined");
     EXPECT_COMPILE_ERROR(pure_extern_device_call(rng, "f", Float(32, 4), {x}),

@@ -40,10 +40,10 @@ TEST(LinkableFiles, missing) {
     EXPECT_COMPILE_ERROR(Linkable::from_path(dir.path("folder.ptx")),
                          "linkable file '" + dir.path("folder.ptx") + "' is a folder");
     EXPECT_COMPILE_ERROR(Linkable::from_text("/dev/zero;kind=ptx"),
-                         "linkable file '/dev/zero' is no regular file");
+                         "linkable file '/dev/zero' is not a regular file");
     ASSERT_EQ(mkfifo(dir.path("queue.ptx").c_str(), 0600), 0);
     EXPECT_COMPILE_ERROR(Linkable::from_path(dir.path("queue.ptx")),
-                         "linkable file '" + dir.path("queue.ptx") + "' is no regular file");
+                         "linkable file '" + dir.path("queue.ptx") + "' is not a regular file");
 }
 
 // What each extension says of what each kind holds.
@@ -173,10 +173,11 @@ TEST(LinkableFiles, architectures) {
     const std::string path = dir.add("rng.cubin", cubin(80)), fat = dir.add("rng.fatbin", fatbin());
     EXPECT_COMPILE_ERROR(Linkable::from_text(path + ";sm=90"),
                          "'" + path + "' is for sm_80, but sm=90 is given");
-    EXPECT_COMPILE_ERROR(Linkable::from_text(fat + ";sm=ninety"),
-                         "linkable file '" + fat +
-                             "': 'ninety' is no architecture, which is a number with perhaps an a "
-                             "or f behind it, as 90a");
+    EXPECT_COMPILE_ERROR(
+        Linkable::from_text(fat + ";sm=ninety"),
+        "linkable file '" + fat +
+            "': 'ninety' is not an architecture, which is a number with perhaps an a "
+            "or f behind it, as 90a");
     EXPECT_EQ(Linkable::from_text(fat + ";sm=sm_90a").data().images[0].sm, 90u);
     EXPECT_COMPILE_ERROR((void)Linkable::from_path(fat).sm(9),
                          "linkable 'rng': sm is 9, must be at least 10, with perhaps an a or f "
@@ -185,7 +186,8 @@ TEST(LinkableFiles, architectures) {
         EXPECT_COMPILE_ERROR(
             Linkable::from_text(fat + ";sm=" + sm),
             "'" + fat + "' is given sm=" + sm +
-                ", which is no architecture: there are 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, "
+                ", which is not an architecture: there are 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, "
+                "70, "
                 "72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121, with an a behind it "
                 "from 90 on, with an f from 100 on");
     }
@@ -218,10 +220,11 @@ TEST(LinkableTexts, keys) {
                          "linkable 'rng': nrt is 'yes', must be 0 or 1");
     EXPECT_COMPILE_ERROR(Linkable::from_text(rng + ";lto=maybe"),
                          "linkable 'rng': lto is 'maybe', must be never, allow or require");
-    EXPECT_COMPILE_ERROR(Linkable::from_text(rng + ";setup=ns::f"),
-                         "linkable 'rng': setup 'ns::f' is no name of a C function or variable");
+    EXPECT_COMPILE_ERROR(
+        Linkable::from_text(rng + ";setup=ns::f"),
+        "linkable 'rng': setup 'ns::f' is not the name of a C function or variable");
     EXPECT_COMPILE_ERROR(Linkable::from_text(rng + ";user=1x"),
-                         "linkable 'rng': user '1x' is no name of a C function or variable");
+                         "linkable 'rng': user '1x' is not the name of a C function or variable");
 }
 
 TEST(LinkableTexts, items) {
@@ -298,7 +301,7 @@ TEST(LinkableTexts, manifests) {
     EXPECT_COMPILE_ERROR(Linkable::from_text("@"),
                          "'@' stands alone, a manifest's path must follow it");
     EXPECT_COMPILE_ERROR(Linkable::from_text("@/dev/zero"),
-                         "manifest '/dev/zero' is no regular file");
+                         "manifest '/dev/zero' is not a regular file");
 }
 
 }  // namespace

@@ -218,19 +218,20 @@ TEST(CommandLineErrors, Values) {
     EXPECT_EQ(error_of({"-g", "kinds", "small=200"}),
               "error: generator parameter 'small': '200' does not fit int8\n");
     EXPECT_EQ(error_of({"-g", "kinds", "flag=1"}),
-              "error: generator parameter 'flag': '1' is no bool, it takes true or false\n");
+              "error: generator parameter 'flag': '1' is not a bool, it takes true or false\n");
     EXPECT_EQ(error_of({"-g", "kinds", "mode=prodct"}),
               "error: generator parameter 'mode': 'prodct' is none of product, sum, did you mean "
               "'product'?\n");
-    EXPECT_EQ(error_of({"-g", "kinds", "type=flaot32"}),
-              "error: generator parameter 'type': 'flaot32' is no type, did you mean 'float32'?\n");
+    EXPECT_EQ(
+        error_of({"-g", "kinds", "type=flaot32"}),
+        "error: generator parameter 'type': 'flaot32' is not a type, did you mean 'float32'?\n");
     EXPECT_EQ(error_of({"-g", "kinds", "level=here"}),
-              "error: generator parameter 'level': 'here' is no loop level that text can give, "
+              "error: generator parameter 'level': 'here' is not a loop level that text can give, "
               "which are root and "
               "inlined\n");
     EXPECT_EQ(
         error_of({"-g", "open", "input.type=int33"}),
-        "error: generator parameter 'input.type': 'int33' is no type, did you mean 'int32'?\n");
+        "error: generator parameter 'input.type': 'int33' is not a type, did you mean 'int32'?\n");
 }
 
 TEST(CommandLineErrors, Targets) {

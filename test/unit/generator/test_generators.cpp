@@ -175,9 +175,9 @@ TEST(Apply, ChecksWhatIsGiven) {
 
 TEST(Apply, MembersNeedAGenerator) {
     EXPECT_COMPILE_ERROR(GeneratorParam<int>("lonely", 3),
-                         "generator parameter 'lonely' is no member of a generator");
+                         "generator parameter 'lonely' is not a member of a generator");
     EXPECT_COMPILE_ERROR(GeneratorInput<int>("lonely"),
-                         "input or output 'lonely' is no member of a generator");
+                         "input or output 'lonely' is not a member of a generator");
 }
 
 class TwoOfOneName : public Generator<TwoOfOneName> {

@@ -104,7 +104,7 @@ TEST(LinkableParams, Errors) {
                   ") after 'tone' (parameter tone) after 'a' (parameter rng, " + a + ")\n");
     EXPECT_EQ(error_with({"rng=" + a + ";after=ton"}),
               "error: linkable 'a' (parameter rng, " + a +
-                  ") comes after 'ton', which is no linkable of the pipeline, did you mean "
+                  ") comes after 'ton', which is not a linkable of the pipeline, did you mean "
                   "'tone'?\n");
     EXPECT_EQ(error_with({"rng=" + a, "more=" + b + ";name=a"}),
               "error: two linkables of the pipeline are named 'a': 'a' (parameter rng, " + a +

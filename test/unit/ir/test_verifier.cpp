@@ -78,7 +78,7 @@ TEST(Verifier, TypesOfIntrinsics) {
                       call);
     }
     EXPECT_EQ(verdict("f[x:float32] = 1"),
-              "after a-pass, an index is no integer: f[x:float32] = 1\n");
+              "after a-pass, an index is not an integer: f[x:float32] = 1\n");
 }
 
 }  // namespace

@@ -268,9 +268,10 @@ TEST(LinkPlan, Errors) {
     EXPECT_COMPILE_ERROR(LinkPlan({code("a"), a}, {}),
                          "two linkables of the pipeline are named 'a': 'a' and 'a' (" +
                              dir.path("a.ptx") + "); name= gives one another");
-    EXPECT_COMPILE_ERROR(LinkPlan({code("noise"), code("b").after("nose")}, {}),
-                         "linkable 'b' comes after 'nose', which is no linkable of the pipeline, "
-                         "did you mean 'noise'?");
+    EXPECT_COMPILE_ERROR(
+        LinkPlan({code("noise"), code("b").after("nose")}, {}),
+        "linkable 'b' comes after 'nose', which is not a linkable of the pipeline, "
+        "did you mean 'noise'?");
     EXPECT_COMPILE_ERROR(
         LinkPlan({code("a").after("b"), code("b").after("c"), code("c").after("a")}, {}),
         "linkables come after each other in a cycle: 'a' after 'b' after 'c' after 'a'");

@@ -305,7 +305,7 @@ private:
                                                   op->partition, op->device_api, body);
     }
 
-    /// What is known at the head of the loop must hold each time round; each round of the search
+    /// What is known at the head of the loop must hold in each iteration; each round of the search
     /// loses some of it.
     Stmt visit_mixed_loop(const For *op) {
         const Surroundings bounds = surroundings(table_.of_node(op));

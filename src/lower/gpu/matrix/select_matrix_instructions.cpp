@@ -301,7 +301,7 @@ private:
         }
         user_assert(match.why_not.empty())
             << "the loops of gpu_matrix_multiply that begin with " << op->name
-            << " are no matrix product: " << match.why_not;
+            << " are not a matrix product: " << match.why_not;
         WarpgroupProduct form;
         if (!has_instructions_) {
             return as_plain_loops(product);

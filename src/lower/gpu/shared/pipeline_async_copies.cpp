@@ -323,7 +323,7 @@ public:
         rest = in_flight ? product.left_running : rest;
         std::vector<Stmt> all;
         if (in_loop) {
-            all.push_back(barrier());  // others may still read what an earlier round left
+            all.push_back(barrier());  // others may still read what an earlier iteration left
         }
         for (int i = 0; i < ahead; i++) {
             all.push_back(fill(loop_->min + i, made_in_kernel));

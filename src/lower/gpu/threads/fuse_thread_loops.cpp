@@ -132,7 +132,7 @@ private:
         return LetStmt::make(op->name, simplify(op->min + t), body);
     }
 
-    /// A loop round thread loops of which threads have different numbers of iterations: all threads
+    /// A loop around thread loops of which threads have different numbers of iterations: all threads
     /// go as often as any.
     Stmt in_step(const For *op) {
         const Interval extent = ranges_.of(op->extent);
