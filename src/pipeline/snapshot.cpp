@@ -135,10 +135,25 @@ struct Comparer {
 };
 
 template<typename Sink>
+void put_shape(Sink &sink, const Image &image) {
+    const calotype_buffer_t *b = image->buffer->raw();
+    sink.put(uint64_t(b->type.code) << 32 | uint64_t(b->type.bits) << 16 | b->type.lanes);
+    sink.put(uint64_t(b->dimensions));
+    for (int i = 0; i < b->dimensions; i++) {
+        sink.put(uint64_t(b->dim[i].min));
+        sink.put(uint64_t(b->dim[i].extent));
+        sink.put(uint64_t(b->dim[i].stride));
+    }
+}
+
+template<typename Sink>
 void walk(Sink &sink, const std::vector<Function> &functions,
-          const std::vector<Parameter> &parameters, const std::vector<Requirement> &requirements,
-          bool trace_pipeline) {
+          const std::vector<Parameter> &parameters, const std::vector<Image> &images,
+          const std::vector<Requirement> &requirements, bool trace_pipeline) {
     FieldWalk<Sink> fields{sink};
+    for (const Image &image : images) {
+        put_shape(sink, image);
+    }
     for (const Function &f : functions) {
         fields(*f.contents());
     }
@@ -168,8 +183,11 @@ PipelineSnapshot::PipelineSnapshot(const PipelineSource &source) : outputs_(sour
     for (const auto &[name, p] : used.parameters) {
         parameters_.push_back(p);
     }
+    for (const auto &[name, image] : used.images) {
+        images_.push_back(image);
+    }
     Recorder recorder{words_, expressions_, symbols_};
-    walk(recorder, functions_, parameters_, source.requirements, source.trace_pipeline);
+    walk(recorder, functions_, parameters_, images_, source.requirements, source.trace_pipeline);
 }
 
 bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
@@ -179,7 +197,7 @@ bool PipelineSnapshot::is_of(const std::vector<Function> &outputs,
         return false;
     }
     Comparer comparer{words_};
-    walk(comparer, functions_, parameters_, requirements, trace_pipeline);
+    walk(comparer, functions_, parameters_, images_, requirements, trace_pipeline);
     return comparer.is_same && comparer.at == words_.size();
 }
 

@@ -12,7 +12,7 @@ namespace calotype::internal {
 /// What a pipeline consists of at one time: its Functions, the parameters that they use, and the
 /// values of all their fields. Expressions do not change, so that one is known by its address; that
 /// makes comparing far cheaper than the key of a compile job (KeyText), of which every field here is
-/// a part. Constant images count by identity, as those do that are arguments of the code.
+/// a part. Of constant images the shapes count, as of those that the code takes as arguments.
 class PipelineSnapshot {
 public:
     /// Of no pipeline.
@@ -31,6 +31,7 @@ public:
 private:
     std::vector<Function> outputs_, functions_;
     std::vector<Parameter> parameters_;
+    std::vector<Image> images_;
     std::vector<uint64_t> words_;
     // What words_ has the addresses of.
     std::vector<Expr> expressions_;
