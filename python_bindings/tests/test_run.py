@@ -226,3 +226,18 @@ def test_one_callable_on_many_threads():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_outputs_by_name_are_checked_too():
+    numpy = pytest.importorskip("numpy")
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    f = ct.Func("brighter")
+    f[x] = image[x] + 1
+    call = f.compile_to_callable([image])
+    source, result = numpy.zeros(4, numpy.uint8), numpy.zeros(4, numpy.uint8)
+    result.flags.writeable = False
+    keyword = call.arguments()[1].name.split("$")[0]
+    with pytest.raises(ct.Error, match="writes to buffer .* that of a read-only array"):
+        call(source, **{keyword: ct.Buffer(result)})
+    with pytest.raises(ct.ArgumentError, match="'image' is an undefined Buffer"):
+        call(ct.Buffer(), numpy.zeros(4, numpy.uint8))

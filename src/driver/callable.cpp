@@ -5,6 +5,7 @@
 
 #include "driver/compiler.h"
 #include "driver/jit_runtime.h"
+#include "runtime/abi/device_context.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -75,8 +76,17 @@ int Callable::call(JITUserContext *context, const Passed *passed, const void **a
 
 /// argv[0] is for the context of this run.
 int Callable::call_checked(JITUserContext *context, const void **argv) const {
-    internal::JitRun run(context, contents_->handlers);
+    // One that says where to work has the context of the run in it.
+    const calotype_device_context *where = calotype_get_device_context(context);
+    internal::JitRun run(where ? static_cast<JITUserContext *>(where->user_context) : context,
+                         contents_->handlers);
+    calotype_device_context on = {};
     const void *run_context = run.context();
+    if (where) {
+        on = *where;
+        on.user_context = run.context();
+        run_context = &on;
+    }
     argv[0] = &run_context;
     const int code = contents_->code->argv(argv);
     run.check(code);

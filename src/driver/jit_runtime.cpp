@@ -23,8 +23,10 @@ JitSymbols runtime_symbols();
 
 namespace {
 
+// A call that says on which stream it works has a device context around its own.
 JITUserContext *context_of(void *user_context) {
-    return static_cast<JITUserContext *>(user_context);
+    const calotype_device_context *on = calotype_get_device_context(user_context);
+    return static_cast<JITUserContext *>(on ? on->user_context : user_context);
 }
 
 // What JITSharedRuntime::set_default_handlers set. Readers take no lock: a set that was replaced
@@ -67,22 +69,37 @@ void release(void *uc, void *address) {
                                : calotype_default_free(uc, address);
 }
 
-using ContextTask = int (*)(JITUserContext *, int, uint8_t *);
+// A task as handlers call it, which know the context of the run alone: the code gets its own.
+struct TaskOfHandler {
+    void *user_context;
+    calotype_task_t task;
+    uint8_t *closure;
+
+    static int run(JITUserContext *, int number, uint8_t *self) {
+        const auto *t = reinterpret_cast<const TaskOfHandler *>(self);
+        return t->task(t->user_context, number, t->closure);
+    }
+    uint8_t *address() {
+        return reinterpret_cast<uint8_t *>(this);
+    }
+};
 
 int do_task(void *uc, calotype_task_t task, int number, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return handlers_of(c).custom_do_task
-               ? handlers_of(c).custom_do_task(c, reinterpret_cast<ContextTask>(task), number,
-                                               closure)
-               : calotype_default_do_task(uc, task, number, closure);
+    if (!handlers_of(c).custom_do_task) {
+        return calotype_default_do_task(uc, task, number, closure);
+    }
+    TaskOfHandler t{uc, task, closure};
+    return handlers_of(c).custom_do_task(c, TaskOfHandler::run, number, t.address());
 }
 
 int do_par_for(void *uc, calotype_task_t task, int min, int size, uint8_t *closure) {
     JITUserContext *c = context_of(uc);
-    return handlers_of(c).custom_do_par_for
-               ? handlers_of(c).custom_do_par_for(c, reinterpret_cast<ContextTask>(task), min, size,
-                                                  closure)
-               : calotype_default_do_par_for(uc, task, min, size, closure);
+    if (!handlers_of(c).custom_do_par_for) {
+        return calotype_default_do_par_for(uc, task, min, size, closure);
+    }
+    TaskOfHandler t{uc, task, closure};
+    return handlers_of(c).custom_do_par_for(c, TaskOfHandler::run, min, size, t.address());
 }
 
 int32_t trace(void *uc, const calotype_trace_event_t *event) {

@@ -89,8 +89,9 @@ struct RawBuffer {
 /// and they wait for it. Buffers of the language are used in the order of the default stream.
 class CallArguments {
 public:
-    /// Gives the buffer behind an object that holds one already, or null.
-    using FindBuffer = RawBuffer (*)(PyObject *);
+    /// Gives the buffer behind an object that holds one already, or null. Throws if it cannot be
+    /// that argument.
+    using FindBuffer = RawBuffer (*)(const ParameterInfo &, PyObject *);
 
     CallArguments(const Signature &signature, const Callee &callee)
         : signature_(signature), callee_(callee) {

@@ -132,7 +132,7 @@ void CallArguments::convert(PyObject *args, PyObject *keywords, FindBuffer find_
 
 const void *CallArguments::convert_buffer(const ParameterInfo &p, PyObject *value,
                                           FindBuffer find_buffer) {
-    if (const RawBuffer raw = find_buffer ? find_buffer(value) : RawBuffer(); raw.buffer) {
+    if (const RawBuffer raw = find_buffer ? find_buffer(p, value) : RawBuffer(); raw.buffer) {
         check_buffer(p, raw.buffer->type, raw.buffer->dimensions);
         has_default_stream_ |= callee_.cuda != nullptr;
         if (raw.cuda_device >= 0) {

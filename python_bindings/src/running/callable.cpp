@@ -38,42 +38,38 @@ PythonCallable make(const Callable &c, const Target &target) {
     return {c, std::make_shared<Signature>(std::move(infos)), callee_of(target)};
 }
 
-RawBuffer find_buffer(PyObject *object) {
-    nb::handle h(object);
-    if (!nb::isinstance<Buffer<>>(h)) {
-        return {};
-    }
-    const Buffer<> &b = *nb::inst_ptr<Buffer<>>(h);
-    if (!b.defined()) {
-        throw ArrayError("an undefined Buffer is passed");
-    }
-    return {b.raw_buffer(), cuda_device_of_array(b)};
+// To look the type up at each call would take as long as the rest.
+bool is_buffer(PyObject *object) {
+    static auto *const type = reinterpret_cast<PyTypeObject *>(nb::type<Buffer<>>().ptr());
+    return PyObject_TypeCheck(object, type) != 0;
 }
 
-void check_outputs(const Signature &signature, PyObject *args) {
-    const auto &parameters = signature.parameters();
-    for (size_t i = 0; i < size_t(PyTuple_Size(args)) && i < parameters.size(); i++) {
-        nb::handle h(PyTuple_GetItem(args, Py_ssize_t(i)));
-        if (parameters[i].is_output && nb::isinstance<Buffer<>>(h)) {
-            check_writable(*nb::inst_ptr<Buffer<>>(h), "argument '" + parameters[i].name + "'");
-        }
+RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
+    if (!is_buffer(object)) {
+        return {};
     }
+    const Buffer<> &b = *nb::inst_ptr<Buffer<>>(nb::handle(object));
+    if (!b.defined()) {
+        throw ArrayError(quoted(p) + " is an undefined Buffer");
+    }
+    if (p.is_output) {
+        check_writable(b, quoted(p));
+    }
+    return {b.raw_buffer(), cuda_device_of_array(b)};
 }
 
 PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
     try {
         const PythonCallable &c = *nb::inst_ptr<PythonCallable>(nb::handle(self));
         PythonContext context;
-        JITUserContext *address = &context;
         const void *argv[CallArguments::max_arguments + 1];
-        argv[0] = &address;
         CallArguments arguments(*c.signature, c.callee);
         arguments.convert(args, keywords, find_buffer, argv + 1);
-        check_outputs(*c.signature, args);
         {
             ReleasedGil without_gil;
             arguments.begin();
-            context.work_on(arguments.device_context());
+            void *address = context.on(arguments.device_context());
+            argv[0] = &address;
             c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);
             const std::string problem = arguments.finish(address);
             runtime_error_if(!problem.empty()) << problem;

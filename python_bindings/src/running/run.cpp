@@ -85,31 +85,14 @@ PythonContext::PythonContext() {
     handlers.custom_print = print;
 }
 
-// A handler that is not set is that of the runtime.
-void PythonContext::work_on(const calotype_device_context *where) {
+void *PythonContext::on(const calotype_device_context *where) {
+    JITUserContext *self = this;
     if (!where) {
-        return;
+        return self;
     }
-    where_ = where;
-    handlers.custom_cuda_get_stream = get_cuda_stream;
-    if (where->context) {
-        handlers.custom_cuda_acquire_context = acquire_cuda_context;
-        handlers.custom_cuda_release_context = release_cuda_context;
-    }
-}
-
-int32_t PythonContext::acquire_cuda_context(JITUserContext *context, void **result, bool) {
-    *result = static_cast<PythonContext *>(context)->where_->context;
-    return 0;
-}
-
-int32_t PythonContext::release_cuda_context(JITUserContext *) {
-    return 0;
-}
-
-int32_t PythonContext::get_cuda_stream(JITUserContext *context, void *, void **stream) {
-    *stream = static_cast<PythonContext *>(context)->where_->stream;
-    return 0;
+    where_ = *where;
+    where_.user_context = self;
+    return &where_;
 }
 
 Callee callee_of(const Target &target) {

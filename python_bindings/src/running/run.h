@@ -15,18 +15,15 @@ public:
     PythonContext();
     PythonContext(const PythonContext &) = delete;
     PythonContext &operator=(const PythonContext &) = delete;
-    /// The context and stream of CUDA; null: the default ones. What it points at must stay.
-    void work_on(const calotype_device_context *where);
+    /// What code is passed to work there; null: on the default context and stream.
+    void *on(const calotype_device_context *where);
     /// Raises what sys.stdout raised, if anything. With the GIL.
     void check() const;
 
 private:
     static void print(JITUserContext *context, const char *text);
-    static int32_t acquire_cuda_context(JITUserContext *context, void **result, bool create);
-    static int32_t release_cuda_context(JITUserContext *context);
-    static int32_t get_cuda_stream(JITUserContext *context, void *cuda_context, void **stream);
     std::exception_ptr raised_;
-    const calotype_device_context *where_ = nullptr;
+    calotype_device_context where_ = {};
 };
 
 /// realize(sizes) gives a Buffer, or a tuple of them; realize(buffers) fills them and gives None.
