@@ -95,8 +95,7 @@ def test_a_second_realization_compiles_nothing():
     after = ct.compile_stats()
     f.realize([5])
     assert after["compiled"] == before["compiled"] + 1
-    assert ct.compile_stats()["compiled"] == after["compiled"]
-    assert ct.compile_stats()["found"] > after["found"]
+    assert ct.compile_stats() == after
 
 
 def test_another_process_finds_the_code_on_disk(tmp_path):
