@@ -107,13 +107,17 @@ public:
         }
     }
 
-    void clear() {
-        if (try_lock()) {
-            while (count > 0) {
-                free(remove(count - 1).address);
-            }
-            unlock();
+    /** Whether there was something to free. */
+    bool clear() {
+        if (!try_lock()) {
+            return false;
         }
+        const bool was_there = count > 0;
+        while (count > 0) {
+            free(remove(count - 1).address);
+        }
+        unlock();
+        return was_there;
     }
 };
 
@@ -137,8 +141,7 @@ CALOTYPE_WEAK void *calotype_default_malloc(void *user_context, size_t size) {
     if (!block) {
         block = malloc(size);
     }
-    if (!block) {
-        kept.clear();
+    if (!block && kept.clear()) {
         block = malloc(size);
     }
     if (!block) {

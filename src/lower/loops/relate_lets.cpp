@@ -157,8 +157,38 @@ private:
         return a.same_as(op->a) && b.same_as(op->b) ? e : T::make(a, b);
     }
 
+    /// Of the smallest and largest of two in a value of a kernel, the one that it always is: regions
+    /// that cannot be smaller than a block need no clamp.
+    class DropOtherSides : public Mutator {
+    public:
+        explicit DropOtherSides(const RelateLets &relate) : relate_(relate) {
+        }
+
+    private:
+        using Mutator::visit;
+        Expr visit(const Min *op) override {
+            return relate_.is_never_more(op->a, op->b)   ? mutate(op->a)
+                   : relate_.is_never_more(op->b, op->a) ? mutate(op->b)
+                                                         : Mutator::visit(op);
+        }
+        Expr visit(const Max *op) override {
+            return relate_.is_never_more(op->a, op->b)   ? mutate(op->b)
+                   : relate_.is_never_more(op->b, op->a) ? mutate(op->a)
+                                                         : Mutator::visit(op);
+        }
+        const RelateLets &relate_;
+    };
+
+    bool is_never_more(const Expr &a, const Expr &b) const {
+        const Expr known_a = expanded(a), known_b = expanded(b);
+        return known_a.defined() && known_b.defined() && can_prove(known_a <= known_b, ranges_);
+    }
+
     Stmt visit(const LetStmt *op) override {
-        const Expr own = is_comparable(op->value) ? without_alike(op->value) : op->value;
+        Expr own = is_comparable(op->value) ? without_alike(op->value) : op->value;
+        if (in_kernel_ && is_comparable(own)) {
+            own = DropOtherSides(*this).Mutator::mutate(own);
+        }
         const Expr known = expanded(own);
         if (!known.defined()) {
             return with_body(op, own);
@@ -168,7 +198,7 @@ private:
         }
         if (in_kernel_) {
             ScopedBinding<Expr> bind(is_small(known), values_, op->name, known);
-            return with_body(op, op->value);
+            return with_body(op, own);
         }
         const auto [rest, constant] = parts(known);
         if (const Named *relative = relative_of(own, known)) {
@@ -211,7 +241,15 @@ private:
         open_.emplace_back(op->name, Expr());
         const bool around =
             std::exchange(in_kernel_, in_kernel_ || op->for_type == ForType::GPUBlock);
+        const auto first = as_const_int(op->min), number = as_const_int(extent);
+        const bool is_known = first && number && *number > 0 && ranges_.bounds.count(op->name) == 0;
+        if (is_known) {
+            ranges_.bound(op->name, *first, *first + *number - 1);
+        }
         const Stmt body = mutate(op->body);
+        if (is_known) {
+            ranges_.bounds.erase(op->name);
+        }
         in_kernel_ = around;
         open_.pop_back();
         return extent.same_as(op->extent) && body.same_as(op->body)
@@ -235,6 +273,7 @@ private:
     }
 
     bool in_kernel_ = false;
+    SimplifyContext ranges_;  ///< of loops around
     Scope<Expr> values_;
     /// Lets with their values, and loops without, around; outermost first.
     std::vector<std::pair<std::string, Expr>> open_;

@@ -19,7 +19,8 @@ namespace calotype {
 ///     let g.s0.x.min = min(f.s0.xo * 16, 248) + a
 ///     for g.s0.x in [g.s0.x.min, 3) { ... }
 ///
-/// In kernels lets keep their values, by which the sizes of storage are bounded; constants are put in place there, too.
+/// In kernels lets keep their values, by which the sizes of storage are bounded; constants are put in
+/// place there, too, and clamps that never do anything go.
 ///
 /// Requires: flat storage.
 /// Establishes: simplified.
