@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "ir/fold_constants.h"
+
 namespace calotype {
 
 using namespace internal;
@@ -15,49 +17,9 @@ using Sample = std::optional<int64_t>;
 /// Beyond that, values might wrap.
 constexpr int64_t largest = int64_t(1) << 60;
 
-Sample limited(__int128 x) {
-    return x < largest && x > -largest ? Sample(int64_t(x)) : Sample();
-}
-
-/// As the IR has it: the remainder is not negative; by zero, both are zero.
-int64_t remainder(int64_t a, int64_t b) {
-    const int64_t r = b == 0 ? 0 : a % b;
-    return r < 0 ? r + (b < 0 ? -b : b) : r;
-}
-
 Sample combined(NodeKind kind, int64_t a, int64_t b) {
-    switch (kind) {
-    case NodeKind::Add:
-        return limited(__int128(a) + b);
-    case NodeKind::Sub:
-        return limited(__int128(a) - b);
-    case NodeKind::Mul:
-        return limited(__int128(a) * b);
-    case NodeKind::Div:
-        return b == 0 ? 0 : (a - remainder(a, b)) / b;
-    case NodeKind::Mod:
-        return remainder(a, b);
-    case NodeKind::Min:
-        return a < b ? a : b;
-    case NodeKind::Max:
-        return a < b ? b : a;
-    case NodeKind::EQ:
-        return a == b;
-    case NodeKind::NE:
-        return a != b;
-    case NodeKind::LT:
-        return a < b;
-    case NodeKind::LE:
-        return a <= b;
-    case NodeKind::GT:
-        return a > b;
-    case NodeKind::GE:
-        return a >= b;
-    case NodeKind::And:
-        return a && b;
-    default:
-        return a || b;
-    }
+    const Sample value = fold_int64(kind, a, b);
+    return value && *value<largest && * value> - largest ? value : Sample();
 }
 
 }  // namespace

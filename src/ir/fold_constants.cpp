@@ -99,6 +99,11 @@ std::optional<bool> fold_comparison(NodeKind kind, T a, T b) {
 
 }  // namespace
 
+std::optional<int64_t> fold_int64(NodeKind kind, int64_t a, int64_t b) {
+    const auto truth = fold_comparison(kind, a, b);
+    return truth ? std::optional(int64_t(*truth)) : fold_signed(kind, a, b);
+}
+
 Expr fold_binary(NodeKind kind, const Expr &a, const Expr &b) {
     const Type t = a.type();
     if (t.is_int()) {

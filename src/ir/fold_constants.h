@@ -15,6 +15,10 @@ int64_t div_imp(int64_t a, int64_t b);
 /// a - a / b * b: from 0 to |b| - 1; 0 if b is 0.
 int64_t mod_imp(int64_t a, int64_t b);
 
+/// a op b of a binary node; comparisons and logic give 0 or 1. Nothing if the value does not fit in 64
+/// bits.
+std::optional<int64_t> fold_int64(NodeKind kind, int64_t a, int64_t b);
+
 /// The value of a binary node of integer or Bool constants of one type, as a constant. Undefined if
 /// an operand is no integer constant, and where a signed result of 32 or 64 bits overflows.
 Expr fold_binary(NodeKind kind, const Expr &a, const Expr &b);

@@ -164,6 +164,61 @@ void for_each_member(T &x, F &&f) {
     std::apply([&](auto... member) { (f(member), ...); }, fields(x));
 }
 
+/// Walks all that counts of a part of a pipeline and gives it to Derived: a number for each integer,
+/// enumerator, size and whether something is there, by number(int64_t); strings, Exprs, Types,
+/// LoopLevels, doubles, Parameters and symbols by operator(). For Derived, which says
+/// `using CountingWalk<Derived>::operator();`.
+template<typename Derived>
+class CountingWalk {
+public:
+    void operator()(const DefinitionPtr &d) {
+        self().number(d.defined());
+        if (d.defined()) {
+            self()(*d);
+        }
+    }
+    template<typename T>
+    void operator()(const std::optional<T> &x) {
+        self().number(x.has_value());
+        if (x) {
+            self()(*x);
+        }
+    }
+    template<typename T>
+    void operator()(const std::vector<T> &list) {
+        self().number(int64_t(list.size()));
+        for (const T &item : list) {
+            self()(item);
+        }
+    }
+    template<typename T>
+    void operator()(const std::map<std::string, T> &map) {
+        self().number(int64_t(map.size()));
+        for (const auto &[key, item] : map) {
+            self()(key);
+            self()(item);
+        }
+    }
+    template<typename T>
+    requires std::is_integral_v<T> || std::is_enum_v<T>
+    void operator()(const T &value) {
+        self().number(int64_t(value));
+    }
+    template<HasFields T>
+    void operator()(const T &x) {
+        for_each_member(x, [&](auto member) {
+            if constexpr (member.counts) {
+                self()(member.value);
+            }
+        });
+    }
+
+private:
+    Derived &self() {
+        return static_cast<Derived &>(*this);
+    }
+};
+
 template<typename T>
 inline constexpr bool is_list = false;
 template<typename T>

@@ -32,8 +32,15 @@ void KeyText::put(const Type &type) {
 }
 
 // Writes each field of a node or of a part of a pipeline, whatever its type.
-struct KeyText::FieldWriter {
+struct KeyText::FieldWriter : CountingWalk<FieldWriter> {
     KeyText &out;
+
+    explicit FieldWriter(KeyText &out) : out(out) {
+    }
+    using CountingWalk::operator();
+    void number(int64_t n) {
+        out.put(n);
+    }
 
     void operator()(const Expr &e) {
         out.put(e);
@@ -62,12 +69,6 @@ struct KeyText::FieldWriter {
             (*this)(*p.contents());
         }
     }
-    void operator()(const DefinitionPtr &d) {
-        (*this)(d.defined());
-        if (d.defined()) {
-            (*this)(*d);
-        }
-    }
     /// Whom a name refers to: what that is stands elsewhere in the text.
     template<typename T>
     requires std::derived_from<T, Symbol>
@@ -77,48 +78,13 @@ struct KeyText::FieldWriter {
             out.put(symbol->name);
         }
     }
-    template<typename T>
-    void operator()(const std::optional<T> &x) {
-        (*this)(x.has_value());
-        if (x) {
-            (*this)(*x);
-        }
-    }
-    template<typename T>
-    void operator()(const std::vector<T> &list) {
-        out.put(int64_t(list.size()));
-        for (const T &item : list) {
-            (*this)(item);
-        }
-    }
-    template<typename T>
-    void operator()(const std::map<std::string, T> &map) {
-        out.put(int64_t(map.size()));
-        for (const auto &[key, item] : map) {
-            out.put(key);
-            (*this)(item);
-        }
-    }
-    template<typename T>
-    requires std::is_integral_v<T> || std::is_enum_v<T>
-    void operator()(const T &value) {
-        out.put(int64_t(value));
-    }
-    template<HasFields T>
-    void operator()(const T &x) {
-        for_each_member(x, [&](auto member) {
-            if constexpr (member.counts) {
-                (*this)(member.value);
-            }
-        });
-    }
 };
 
 void KeyText::put_node(const ExprNode *node) {
     put(int64_t(node->kind));
     put(node->type);
     dispatch(node, [&](const auto *op) {
-        for_each_field(*op, FieldWriter{*this});
+        for_each_field(*op, FieldWriter(*this));
         // Who the name refers to: names of parameters, images, Funcs and domains are unique in a
         // pipeline, loop variables may be called the same.
         if constexpr (requires { op->symbol; }) {

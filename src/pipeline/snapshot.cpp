@@ -16,8 +16,15 @@ namespace {
 /// Gives every field of a part of a pipeline to Sink as words; the sink is also told which
 /// expression or symbol it is whose address it gets.
 template<typename Sink>
-struct FieldWalk {
+struct FieldWalk : CountingWalk<FieldWalk<Sink>> {
     Sink &sink;
+
+    explicit FieldWalk(Sink &sink) : sink(sink) {
+    }
+    using CountingWalk<FieldWalk<Sink>>::operator();
+    void number(int64_t n) {
+        sink.put(uint64_t(n));
+    }
 
     void operator()(const Expr &e) {
         sink.put(reinterpret_cast<uintptr_t>(e.get()));
@@ -52,12 +59,6 @@ struct FieldWalk {
             (*this)(*p.contents());
         }
     }
-    void operator()(const DefinitionPtr &d) {
-        sink.put(d.defined());
-        if (d.defined()) {
-            (*this)(*d);
-        }
-    }
     template<typename T>
     requires std::derived_from<T, Symbol>
     void operator()(const IntrusivePtr<T> &symbol) {
@@ -65,41 +66,6 @@ struct FieldWalk {
         if (symbol.defined()) {
             sink.refers_to(IntrusivePtr<const Symbol>(symbol.get()));
         }
-    }
-    template<typename T>
-    void operator()(const std::optional<T> &x) {
-        sink.put(x.has_value());
-        if (x) {
-            (*this)(*x);
-        }
-    }
-    template<typename T>
-    void operator()(const std::vector<T> &list) {
-        sink.put(list.size());
-        for (const T &item : list) {
-            (*this)(item);
-        }
-    }
-    template<typename T>
-    void operator()(const std::map<std::string, T> &map) {
-        sink.put(map.size());
-        for (const auto &[key, item] : map) {
-            (*this)(key);
-            (*this)(item);
-        }
-    }
-    template<typename T>
-    requires std::is_integral_v<T> || std::is_enum_v<T>
-    void operator()(const T &value) {
-        sink.put(uint64_t(value));
-    }
-    template<HasFields T>
-    void operator()(const T &x) {
-        for_each_member(x, [&](auto member) {
-            if constexpr (member.counts) {
-                (*this)(member.value);
-            }
-        });
     }
 };
 
@@ -150,7 +116,7 @@ template<typename Sink>
 void walk(Sink &sink, const std::vector<Function> &functions,
           const std::vector<Parameter> &parameters, const std::vector<Image> &images,
           const std::vector<Requirement> &requirements, bool trace_pipeline) {
-    FieldWalk<Sink> fields{sink};
+    FieldWalk<Sink> fields(sink);
     for (const Image &image : images) {
         put_shape(sink, image);
     }

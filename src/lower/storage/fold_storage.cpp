@@ -103,49 +103,41 @@ std::optional<int64_t> bound_in_all_cases(const Expr &extent, const Scope<Interv
     return largest;
 }
 
-/// The expression without the Selects whose answers make no difference.
-Expr without_idle_questions(const Expr &e, int questions = 4) {
+/// combine(e, question, with yes, with no) for the first question that Selects in e ask, of e with
+/// either answer, in which the other questions have been combined before; e if it asks none.
+template<typename Combine>
+Expr by_answers(const Expr &e, const Combine &combine, int questions = 4) {
     FindQuestion finder;
     finder(e);
     if (!finder.question.defined() || questions == 0) {
         return e;
     }
     const auto with = [&](const Expr &answer) {
-        return without_idle_questions(simplify(substitute(finder.question, answer, e)),
-                                      questions - 1);
+        return by_answers(simplify(substitute(finder.question, answer, e)), combine, questions - 1);
     };
-    const Expr if_true = with(const_true());
-    return equal(if_true, with(const_false())) ? if_true : e;
+    return combine(e, finder.question, with(const_true()), with(const_false()));
+}
+
+/// The expression without the Selects whose answers make no difference.
+Expr without_idle_questions(const Expr &e) {
+    return by_answers(e, [](const Expr &all, const Expr &, const Expr &yes, const Expr &no) {
+        return equal(yes, no) ? yes : all;
+    });
 }
 
 /// The expression with one Select for each comparison that its Selects ask: those of a chain of
 /// windows ask the same.
-Expr with_one_select_each(const Expr &e, int questions = 4) {
-    FindQuestion finder;
-    finder(e);
-    if (!finder.question.defined() || questions == 0) {
-        return e;
-    }
-    const auto with = [&](const Expr &answer) {
-        return with_one_select_each(simplify(substitute(finder.question, answer, e)),
-                                    questions - 1);
-    };
-    return simplify(select(finder.question, with(const_true()), with(const_false())));
+Expr with_one_select_each(const Expr &e) {
+    return by_answers(e, [](const Expr &, const Expr &question, const Expr &yes, const Expr &no) {
+        return simplify(select(question, yes, no));
+    });
 }
 
 /// What the expression is at least, or at most, whatever answers its Selects get.
-Expr bound_of_answers(const Expr &e, bool least, int questions = 4) {
-    FindQuestion finder;
-    finder(e);
-    if (!finder.question.defined() || questions == 0) {
-        return e;
-    }
-    const auto with = [&](const Expr &answer) {
-        return bound_of_answers(simplify(substitute(finder.question, answer, e)), least,
-                                questions - 1);
-    };
-    const Expr a = with(const_true()), b = with(const_false());
-    return simplify(least ? min(a, b) : max(a, b));
+Expr bound_of_answers(const Expr &e, bool least) {
+    return by_answers(e, [=](const Expr &, const Expr &, const Expr &yes, const Expr &no) {
+        return simplify(least ? min(yes, no) : max(yes, no));
+    });
 }
 
 /// Coordinates of `func` modulo the factor.
