@@ -14,6 +14,7 @@
 // - Storage is flat: no Provide, Realize, Func or Image calls, no Vectorized or Unrolled loops.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -83,12 +84,34 @@ struct ExternalCode {
     std::vector<uint8_t> bytes;
 };
 
+/// What gpu_tile_copy(to, i, arrivals, j, from, x, y, width, height, zero) says. The hardware copies
+/// boxes of it: of one panel of shared memory, which has rows of 128 bytes, and of 256 rows at most.
+/// What it needs to know of `from` for that is an argument of the kernel, `map` (CUtensorMap), which
+/// the host makes for each launch.
+struct TileCopyCall {
+    static constexpr int panel_bytes = 128, most_rows = 256;
+    static constexpr int map_bytes = 128, map_alignment = 64;
+    Type type;
+    std::string from, map;
+    int width, height;
+    int box_width, box_height;
+
+    explicit TileCopyCall(const internal::Call *op)
+        : type(op->args.at(9).type()), from(op->args.at(4).as<internal::Variable>()->name),
+          width(int(op->args.at(7).as<internal::IntImm>()->value)),
+          height(int(op->args.at(8).as<internal::IntImm>()->value)),
+          box_width(panel_bytes / type.bytes()), box_height(std::min(height, most_rows)) {
+        map = from + ".tiles." + std::to_string(box_width) + "x" + std::to_string(box_height);
+    }
+};
+
 /// An argument of a kernel: the Variable `name` in its body. A buffer is the handle that loads and
 /// stores of `name` go through.
 struct KernelArgument {
     std::string name;
     Type type;  ///< of the scalar, or of the buffer's elements
     bool is_buffer = false;
+    bool is_tile_map = false;              ///< the `map` of a TileCopyCall
     MemoryType memory = MemoryType::Heap;  ///< GPUTexture: an image
     int dimensions = 0;                    ///< of an image
     bool read = false, written = false;    ///< by the kernel, for buffers

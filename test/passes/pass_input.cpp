@@ -4,10 +4,12 @@
 #include <regex>
 #include <sstream>
 
+#include "ir/operators.h"
 #include "ir/parser.h"
 #include "ir/visitor.h"
 #include "lower/nest/prepare.h"
 #include "passes/pass_table.h"
+#include "pipeline/parameter.h"
 #include "pipeline/text/pipeline_text.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -142,6 +144,26 @@ void parse_func(const std::string &line, LowerContext &ctx) {
     ctx.fused_groups.push_back({f.name()});
 }
 
+void parse_input(const std::string &line, LowerContext &ctx) {
+    const std::vector<std::string> parts = split(line, ";");
+    const std::vector<std::string> head = words(parts.at(0));
+    Type t;
+    internal_assert(head.size() == 4 && parse_type(head[2], &t)) << "cannot read: " << line;
+    Parameter input(t, true, std::stoi(head[3]), head[1]);
+    for (size_t i = 1; i < parts.size(); i++) {
+        const std::vector<std::string> option = words(parts[i]);
+        const int n = std::stoi(option.at(1));
+        if (option.at(0) == "align") {
+            input.set_host_alignment(n);
+        } else {
+            internal_assert(option.at(0) == "rows") << "unknown option of an input: " << option[0];
+            const Expr stride = Variable::make(Int(32), names::buffer_stride(head[1], 1));
+            input.set_stride_constraint(1, stride / n * n);
+        }
+    }
+    ctx.used.parameters.emplace(head[1], input);
+}
+
 /// Enters the loops whose names say whose they are.
 class LoopFinder : public GraphVisitor {
 public:
@@ -176,6 +198,8 @@ PassInput read_pass_input(const std::string &text, const std::string &pass) {
             ctx.target = Target(line.substr(7));
         } else if (rest.empty() && starts_with(line, "func ")) {
             parse_func(line, ctx);
+        } else if (rest.empty() && starts_with(line, "input ")) {
+            parse_input(line, ctx);
         } else {
             rest += line + "\n";
         }

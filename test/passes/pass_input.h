@@ -5,7 +5,7 @@
 //     func f(x, y) int32, float32; storage y x; align x 16
 //     realize f ...
 //
-// Lines that begin with `target` or `func` come first. After the types of a func, separated by
+// Lines that begin with `target`, `func` or `input` come first. After the types of a func, separated by
 // semicolons:
 //     storage y x         order in memory, innermost first (default: that of the arguments)
 //     align x 16          align_storage
@@ -18,6 +18,8 @@
 //     lanes register      lanes alone share its storage, which is to be in registers (or: auto)
 //     debug "file"        debug_to_file
 //     values 0 9          what its first value can be
+// `input g float16 2; align 16; rows 8` is a buffer of two dimensions that begins at a multiple of 16
+// bytes and whose rows begin at multiples of 8 elements.
 // A For named f.s1.x is the loop over x of stage 1 of f.
 //
 // Or a whole pipeline (pipeline/text/pipeline_text.h), which begins with `pipeline {`: the passes

@@ -18,7 +18,9 @@ namespace {
 calotype_kernel_arg argument_row(const KernelArgument &a) {
     calotype_kernel_arg row = {};
     row.is_buffer = a.is_buffer;
-    row.bytes = uint8_t(a.is_buffer ? sizeof(uint64_t) : a.type.bytes());
+    row.bytes = uint8_t(a.is_buffer     ? int(sizeof(uint64_t))
+                        : a.is_tile_map ? TileCopyCall::map_bytes
+                                        : a.type.bytes());
     row.is_image = a.is_buffer && a.memory == MemoryType::GPUTexture;
     row.written = a.is_buffer && a.written;
     return row;

@@ -68,6 +68,10 @@ Value *emit_gpu_launch(FunctionEmitter &f, const Call *op) {
     for (size_t i = args_begin; i < op->args.size(); i++) {
         const Type t = op->args[i].type();
         Value *v = f.emit(op->args[i]);
+        if (launched.kernel->args[i - args_begin].is_tile_map) {
+            addresses.push_back(v);  // of the value, in the frame
+            continue;
+        }
         v = t.is_bool() ? b.CreateZExt(v, b.getInt8Ty()) : v;
         Value *slot = f.frame_slot(v->getType(), "argument");
         b.CreateStore(v, slot);

@@ -69,8 +69,9 @@ public:
 
 private:
     llvm::Type *argument_type(const KernelArgument &a) {
-        return a.is_buffer ? llvm::PointerType::get(context_, global_address_space)
-                           : llvm_memory_type(context_, a.type);
+        return a.is_tile_map ? llvm::PointerType::get(context_, 0)
+               : a.is_buffer ? llvm::PointerType::get(context_, global_address_space)
+                             : llvm_memory_type(context_, a.type);
     }
 
     llvm::Function *declare(const DeviceKernel &kernel, const std::string &symbol) {
@@ -97,6 +98,14 @@ private:
 
     static void describe(const KernelArgument &a, llvm::Argument *argument) {
         argument->setName(c_identifier(a.name));
+        llvm::LLVMContext &context = argument->getContext();
+        if (a.is_tile_map) {
+            llvm::Type *bytes =
+                llvm::ArrayType::get(llvm::Type::getInt8Ty(context), TileCopyCall::map_bytes);
+            argument->addAttr(llvm::Attribute::getWithByValType(context, bytes));
+            argument->addAttr(llvm::Attribute::getWithAlignment(
+                context, llvm::Align(TileCopyCall::map_alignment)));
+        }
         if (!a.is_buffer) {
             return;
         }
@@ -105,8 +114,8 @@ private:
         if (!a.written) {
             argument->addAttr(llvm::Attribute::ReadOnly);
         }
-        argument->addAttr(llvm::Attribute::getWithAlignment(
-            argument->getContext(), llvm::Align(uint64_t(known_alignment(a)))));
+        argument->addAttr(
+            llvm::Attribute::getWithAlignment(context, llvm::Align(uint64_t(known_alignment(a)))));
     }
 
     static int known_alignment(const KernelArgument &a) {
@@ -136,6 +145,11 @@ private:
     /// The shape of the block, which the launch must then have.
     void annotate(const DeviceKernel &kernel, llvm::Function *function) {
         add_annotation(function, "kernel", 1);
+        for (size_t i = 0; i < kernel.args.size(); i++) {
+            if (kernel.args[i].is_tile_map) {  // stays where parameters are, counted from 1
+                add_annotation(function, "grid_constant", int64_t(i) + 1);
+            }
+        }
         const int64_t *size = kernel.block_size;
         if (size[0] <= 0 || size[1] <= 0 || size[2] <= 0) {
             return;
@@ -214,8 +228,11 @@ std::vector<std::string> kernel_symbols(const DeviceModule &module) {
 int64_t parameter_bytes(const DeviceKernel &kernel) {
     int64_t bytes = 0;
     for (const KernelArgument &a : kernel.args) {
-        const int64_t size = a.is_buffer ? 8 : a.type.bytes();
-        bytes = (bytes + size - 1) / size * size + size;
+        const int64_t size = a.is_tile_map ? TileCopyCall::map_bytes
+                             : a.is_buffer ? 8
+                                           : a.type.bytes();
+        const int64_t alignment = a.is_tile_map ? TileCopyCall::map_alignment : size;
+        bytes = (bytes + alignment - 1) / alignment * alignment + size;
     }
     return bytes;
 }

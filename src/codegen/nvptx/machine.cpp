@@ -76,6 +76,15 @@ Value *NvptxMachine::call(FunctionEmitter &f, const Call *op) const {
     case Intrinsic::gpu_async_commit:
     case Intrinsic::gpu_async_wait:
         return emit_async_group(f, op, at_least(80));
+    case Intrinsic::gpu_tile_copy:
+        return emit_tile_copy(f, op);
+    case Intrinsic::gpu_arrivals_begin:
+    case Intrinsic::gpu_arrivals_end:
+        return emit_arrivals_range(f, op);
+    case Intrinsic::gpu_arrivals_expect:
+        return emit_arrivals_expect(f, op);
+    case Intrinsic::gpu_arrivals_wait:
+        return emit_arrivals_wait(f, op);
     case Intrinsic::round_to_tf32:
         return emit_round_to_tf32(f, op);
     case Intrinsic::gpu_load_matrix:

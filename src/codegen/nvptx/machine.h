@@ -57,13 +57,17 @@ private:
     bool libdevice_;
 };
 
-/// @name Instructions (patterns.cpp, async_copy.cpp, matrix.cpp)
+/// @name Instructions (patterns.cpp, async_copy.cpp, tile_copy.cpp, matrix.cpp)
 /// @{
 llvm::Value *emit_gpu_index(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_gpu_barrier(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_warp_shuffle(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_async_copy(FunctionEmitter &f, const Call *op, bool has_instruction);
 llvm::Value *emit_async_group(FunctionEmitter &f, const Call *op, bool has_instruction);
+llvm::Value *emit_tile_copy(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_arrivals_range(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_arrivals_expect(FunctionEmitter &f, const Call *op);
+llvm::Value *emit_arrivals_wait(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_round_to_tf32(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_load_matrix(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_matrix_multiply_add(FunctionEmitter &f, const Call *op);

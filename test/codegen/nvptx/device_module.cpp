@@ -71,7 +71,7 @@ std::string ptx_of(const DeviceKernel &k, const PtxOptions &options) {
     for (Target::Feature f : options.features) {
         target.set_feature(f);
     }
-    return ptx_text(module_of({k}), target, {options.sm, 0}, toolkit_for(options));
+    return ptx_text(module_of({k}), target, {options.sm, options.suffix}, toolkit_for(options));
 }
 
 int count(const std::string &text, const std::string &part) {
@@ -98,7 +98,12 @@ const std::vector<Capability> &assembled_architectures() {
 
 void expect_assembles(const DeviceKernel &k, const PtxOptions &options) {
     std::string ptx = ptx_of(k, options);
-    for (Capability capability : assembled_architectures()) {
+    std::vector<Capability> all = assembled_architectures();
+    if (options.suffix) {
+        const Capability own = {options.sm, options.suffix};
+        all.assign(can_assemble_for(own, find_cuda_toolkit()) ? 1 : 0, own);
+    }
+    for (Capability capability : all) {
         if (capability.sm >= options.sm) {
             Assembly assembly = assemble(ptx, capability, find_cuda_toolkit());
             EXPECT_TRUE(assembly.ok) << to_string(capability) << ": " << assembly.log << ptx;

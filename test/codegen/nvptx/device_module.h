@@ -24,6 +24,7 @@ DeviceModule module_of(const std::vector<DeviceKernel> &kernels);
 /// toolkit's libdevice is used only if asked for.
 struct PtxOptions {
     int sm = 80;
+    char suffix = 0;  ///< 'a': for that architecture alone
     std::vector<Target::Feature> features;
     bool libdevice = false;
 };
@@ -35,7 +36,7 @@ int count(const std::string &text, const std::string &part);
 /// The architectures that the toolkit here makes code for; none without one.
 const std::vector<Capability> &assembled_architectures();
 
-/// Assembles for each of them, at or above the PTX's own; fails the test with the log.
+/// Assembles for each of them, at or above the PTX's own, or for its own alone; fails the test with the log.
 void expect_assembles(const DeviceKernel &kernel, const PtxOptions &options = {});
 
 }  // namespace calotype::internal

@@ -304,6 +304,40 @@ TEST(Ptx, AsynchronousCopies) {
     EXPECT_EQ(count(plain, "st.shared.v4"), 1) << plain;
 }
 
+TEST(Ptx, CopiesOfTiles) {
+    const char *body = R"(
+        allocate tile[float16, 32768] in gpu_shared
+        allocate arrivals[uint64, 2] in gpu_shared
+        let t = gpu_thread_index(0)
+        if (t == 0) {
+          evaluate gpu_arrivals_begin(arrivals:handle, 0, 2, 1):int32
+          evaluate gpu_arrivals_expect(arrivals:handle, 1, 65536):int32
+          evaluate gpu_tile_copy(tile:handle, 0, arrivals:handle, 1, src:handle, n, 32, 64, 512, (float16)0.0):int32
+        }
+        evaluate gpu_arrivals_wait(arrivals:handle, 1, 0):int32
+        if (t == 0) {
+          evaluate gpu_arrivals_end(arrivals:handle, 0, 2):int32
+        }
+        out[t] = tile[t]:float16)";
+    KernelArgument map;
+    map.name = "src.tiles.64x256";
+    map.type = Handle();
+    map.is_tile_map = true;
+    DeviceKernel k = kernel(body, {output("out", Float(16)), map, scalar("n", Int(32))});
+    PtxOptions hopper;
+    hopper.sm = 90;
+    hopper.suffix = 'a';
+    const std::string ptx = checked_ptx(k, hopper);
+    EXPECT_EQ(count(ptx, ".param .align 64 .b8 "), 1) << ptx;  // in place: not copied
+    EXPECT_EQ(count(ptx, "ld.param.b64") + count(ptx, "ld.param.u64"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "mbarrier.init"), 2);
+    EXPECT_EQ(count(ptx, "fence.mbarrier_init"), 1);
+    EXPECT_EQ(count(ptx, "mbarrier.arrive.expect_tx"), 1);
+    EXPECT_EQ(count(ptx, "cp.async.bulk.tensor.2d"), 2) << "256 rows at a time";
+    EXPECT_EQ(count(ptx, "mbarrier.try_wait.parity"), 1);
+    EXPECT_EQ(count(ptx, "mbarrier.inval"), 2);
+}
+
 TEST(Ptx, Atomics) {
     struct {
         const char *update;

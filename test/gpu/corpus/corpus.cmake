@@ -88,7 +88,11 @@ set(CALOTYPE_GPU_CORPUS_warpgroups
     "group_f16_rows:width=64 height=64 depth=32 warp_width=64 a_by_columns=true memory=shared"
     "group_bf16_narrow:width=24 height=64 depth=64 warp_width=24 b_by_columns=true type_a=bfloat16 type_b=bfloat16"
     "group_s8:width=96 height=64 depth=128 warp_width=96 b_by_columns=true type_a=int8 type_b=int8"
-    "group_u8:width=32 height=128 depth=256 warp_width=32 b_by_columns=true type_a=uint8 type_b=uint8 memory=shared")
+    "group_u8:width=32 height=128 depth=256 warp_width=32 b_by_columns=true type_a=uint8 type_b=uint8 memory=shared"
+    "group_tiles:width=64 height=64 depth=64 warp_width=64 aligned=true"
+    "group_tiles_columns:width=128 height=128 depth=128 warp_width=128 b_by_columns=true aligned=true"
+    "group_tiles_rows:width=64 height=64 depth=64 warp_width=64 a_by_columns=true aligned=true tiles=2"
+    "group_tiles_s8:width=96 height=64 depth=256 warp_width=96 b_by_columns=true type_a=int8 type_b=int8 aligned=true tiles=3")
 # What allocates in kernels needs the device runtime, which a compiler for CUDA C++ has made.
 if(CALOTYPE_DEVICE_RUNTIME_FORMS)
     list(APPEND CALOTYPE_GPU_CORPUS_cuda thread_heap:thread_heap: thread_heaps:thread_heaps:)

@@ -18,6 +18,10 @@ public:
     GeneratorParam<int> warp_width{"warp_width", 16}, warp_height{"warp_height", 16};
     /// Rows in shared memory begin 16 bytes later each time; warpgroups want them without that.
     GeneratorParam<bool> padded{"padded", true};
+    /// Inputs begin, and have rows that begin, at multiples of 16 bytes.
+    GeneratorParam<bool> aligned{"aligned", false};
+    /// One below the other, by the same block.
+    GeneratorParam<int> tiles{"tiles", 1};
     Input<Buffer<void, 2>> a{"a"};  ///< depth x height, or height x depth
     Input<Buffer<void, 2>> b{"b"};  ///< width x depth, or depth x width
     Output<Buffer<void, 2>> output{"output"};
@@ -40,19 +44,25 @@ public:
         sum(x, y) = cast(sum_type(), x - y);
         sum(x, y) += operand(p) * operand(q);
         output(x, y) = sum(x, y);
+        if (aligned) {
+            by_16_bytes(a);
+            by_16_bytes(b);
+        }
         inner = k.x;
         outer = k.y;
     }
 
     void schedule() {
         const int warps = width / warp_width * (height / warp_height);
-        Var bx("bx"), by("by"), xi("xi"), yi("yi"), wx("wx"), wy("wy"), warp("warp");
+        Var bx("bx"), by("by"), xi("xi"), yi("yi"), wx("wx"), wy("wy"), warp("warp"), tile("tile");
         output.tile(x, y, bx, by, xi, yi, width, height, TailStrategy::RoundUp)
+            .split(by, by, tile, tiles, TailStrategy::RoundUp)
+            .reorder(xi, yi, tile, bx, by)
             .tile(xi, yi, wx, wy, xi, yi, warp_width, warp_height)
             .fuse(wx, wy, warp)
             .gpu_blocks(bx, by)
             .gpu_matrix_tile(xi, yi, warp);
-        sum.compute_at(output, bx)
+        sum.compute_at(output, tile)
             .store_in(MemoryType::Register)
             .tile(x, y, wx, wy, xi, yi, warp_width, warp_height, TailStrategy::RoundUp)
             .fuse(wx, wy, warp)
@@ -71,6 +81,12 @@ public:
 private:
     Type sum_type() const {
         return type_a.value().is_float() ? Float(32) : Int(32);
+    }
+    template<typename B>
+    static void by_16_bytes(B &buffer) {
+        const int elements = 16 / buffer.type().bytes();
+        buffer.set_host_alignment(16);
+        buffer.dim(1).set_stride(buffer.dim(1).stride() / elements * elements);
     }
     Expr operand(const Expr &e) const {
         return e.type() == Float(32) ? tf32(e) : cast(sum_type(), e);

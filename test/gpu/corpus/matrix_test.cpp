@@ -167,6 +167,10 @@ GROUP_TEST(group_f16_columns, float, Half, Half, false, true, 128, 128)
 GROUP_TEST(group_f16_rows, float, Half, Half, true, false, 64, 32)
 GROUP_TEST(group_bf16_narrow, float, BFloat, BFloat, false, true, 24, 64, 64)
 GROUP_TEST(group_s8, int32_t, Plain<int8_t>, Plain<int8_t>, false, true, 96, 128, 64)
+GROUP_TEST(group_tiles, float, Half, Half, false, false, 64, 64)
+GROUP_TEST(group_tiles_columns, float, Half, Half, false, true, 128, 128)
+GROUP_TEST(group_tiles_rows, float, Half, Half, true, false, 64, 64, 128)
+GROUP_TEST(group_tiles_s8, int32_t, Plain<int8_t>, Plain<int8_t>, false, true, 96, 256, 192)
 GROUP_TEST(group_u8, int32_t, Plain<uint8_t>, Plain<uint8_t>, false, true, 32, 256, 128)
 
 /// Operands are rounded to 10 bits of fraction, ties away from zero.

@@ -234,6 +234,29 @@ CUresult cuFuncLoad(CUfunction handle) {
     return find_function(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+// What is asked for, word by word: type, address, two extents, a stride, the box.
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
+                                void *address, const uint64_t *extents, const uint64_t *strides,
+                                const uint32_t *box, const uint32_t *steps, CUtensorMapInterleave,
+                                CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                CUtensorMapFloatOOBfill) {
+    FAKE_CUDA_CALL("cuTensorMapEncodeTiled");
+    const uint64_t place = reinterpret_cast<uintptr_t>(address);
+    const uint64_t most_box = 256, unit = 16, most_stride = uint64_t(1) << 40;
+    bool fits = rank == 2 && place % unit == 0 && strides[0] % unit == 0 &&
+                strides[0] < most_stride &&
+                reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) == 0;
+    for (int d = 0; d < 2 && fits; d++) {
+        fits = extents[d] > 0 && extents[d] <= uint64_t(1) << 32 && box[d] > 0 &&
+               box[d] <= most_box && steps[d] == 1;
+    }
+    if (!fits) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *map = {{uint64_t(type), place, extents[0], extents[1], strides[0], box[0], box[1]}};
+    return CUDA_SUCCESS;
+}
+
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
     FAKE_CUDA_CALL("cuFuncGetAttribute");
     Guard guard(state().lock);

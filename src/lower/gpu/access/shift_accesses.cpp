@@ -55,12 +55,15 @@ private:
     }
 
     /// The handle, as asynchronous copies take it, (to, index, from, index, number), loads of
-    /// matrices, (from, index, transposed), and products, (a, index, b, index, ...).
+    /// matrices, (from, index, transposed), products, (a, index, b, index, ...), copies of tiles, (to,
+    /// index, arrivals, index, ...), and what is done to arrivals.
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         op = e.as<Call>();
         if (!op->is_intrinsic({Intrinsic::gpu_async_copy, Intrinsic::gpu_load_matrix,
-                               Intrinsic::gpu_warpgroup_multiply_add})) {
+                               Intrinsic::gpu_warpgroup_multiply_add, Intrinsic::gpu_tile_copy,
+                               Intrinsic::gpu_arrivals_begin, Intrinsic::gpu_arrivals_expect,
+                               Intrinsic::gpu_arrivals_wait, Intrinsic::gpu_arrivals_end})) {
             return e;
         }
         std::vector<Expr> args = op->args;

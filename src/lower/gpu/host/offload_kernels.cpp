@@ -38,6 +38,7 @@ const char *const shared_bytes = ".shared_bytes";
 class Closure : public Visitor {
 public:
     std::map<std::string, KernelArgument> args;
+    std::map<std::string, TileCopyCall> tiles;  ///< by the name of the argument
 
     Closure(const Stmt &body, const std::map<std::string, KernelArgument> &images) : args(images) {
         (*this)(body);
@@ -86,6 +87,14 @@ private:
             if (KernelArgument *arg = buffer(from->name, op->type, nullptr)) {
                 arg->read = true;
             }
+        }
+        if (op->is_intrinsic(Intrinsic::gpu_tile_copy)) {
+            const TileCopyCall tile(op);
+            KernelArgument &arg = args[tile.map];
+            arg.name = tile.map;
+            arg.type = Handle();
+            arg.is_tile_map = true;
+            tiles.emplace(tile.map, tile);
         }
         Visitor::visit(op);
     }
@@ -261,7 +270,8 @@ private:
         kernel.body = heap.mutate(use_images(shared.mutate(simplify(with_indices(nest))), images));
         kernel.shared_bytes = shared.constant_bytes;
         kernel.dynamic_shared = shared.dynamic;
-        for (const auto &entry : Closure(kernel.body, images).args) {
+        const Closure closure(kernel.body, images);
+        for (const auto &entry : closure.args) {
             const bool is_image = entry.second.memory == MemoryType::GPUTexture;
             user_assert(!is_image || !entry.second.read || !entry.second.written)
                 << "kernel " << kernel.name << " reads and writes " << entry.first
@@ -295,7 +305,7 @@ private:
             run = heap.around_launch(run, ctx_);
             DeviceHeap::add_functions(module_of(api).linked);
         }
-        run = scratch.around_launch(run);
+        run = with_tile_maps(closure, scratch.around_launch(run));
         const Stmt checks = api == DeviceAPI::CUDA ? alignment_checks(kernel) : Stmt();
         module_of(api).kernels.push_back(std::move(kernel));
         return where_not_empty(nest, checks.defined() ? Block::make(checks, run) : run);
@@ -331,6 +341,22 @@ private:
             }
         }
         return condition.defined() ? IfThenElse::make(condition, launch) : launch;
+    }
+
+    /// What a kernel's copies of tiles need to know of their buffers is made for each launch.
+    static Stmt with_tile_maps(const Closure &closure, Stmt launch) {
+        for (const auto &[name, tile] : closure.tiles) {
+            const Expr make =
+                Call::make(Int(32), "calotype_cuda_describe_tiles",
+                           {user_context(), Variable::make(Handle(), names::buffer(tile.from)),
+                            tile.box_width, tile.box_height, Variable::make(Handle(), name)},
+                           CallKind::Extern);
+            const Expr storage =
+                Call::make(Handle(), Intrinsic::alloca, {Expr(TileCopyCall::map_bytes)});
+            launch = Block::make(check_result(name + ".result", make, Stmt()), launch);
+            launch = LetStmt::make(name, storage, launch);
+        }
+        return launch;
     }
 
     static Expr argument_value(const KernelArgument &a) {

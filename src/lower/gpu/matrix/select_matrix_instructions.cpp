@@ -12,6 +12,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/matrix/matrix_fragments.h"
+#include "lower/gpu/matrix/tile_copy.h"
 #include "lower/gpu/matrix/warpgroup_product.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
@@ -205,10 +206,63 @@ private:
     SharedStorage shared_;
 };
 
+/// All lets: names are unique.
+class LetCollector : public Visitor {
+public:
+    std::map<std::string, Expr> lets;
+
+private:
+    using Visitor::visit;
+    void visit(const LetStmt *op) override {
+        lets[op->name] = op->value;
+        Visitor::visit(op);
+    }
+};
+
+/// What fills panels that are copied ahead of their use may be a copy of a tile.
+class TileOfferer : public StmtMutator {
+public:
+    TileOfferer(const std::map<std::string, PanelLayout> &panels, const KernelNest &nest,
+                const std::map<std::string, Expr> &lets, const LowerContext &ctx)
+        : panels_(panels), nest_(nest), lets_(lets), ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+    Stmt visit(const Allocate *op) override {
+        const bool is_async =
+            op->memory_type == MemoryType::GPUSharedAsync && panels_.count(op->name);
+        const ScopedBinding<> bind(is_async, ahead_, op->name);
+        return Mutator::visit(op);
+    }
+    Stmt visit(const ProducerConsumer *op) override {
+        if (!op->is_producer || !ahead_.contains(op->name)) {
+            return Mutator::visit(op);
+        }
+        const PanelLayout &layout = panels_.at(op->name);
+        const auto tile = match_tile_copy(op->body, op->name, layout, nest_.threads, lets_, ctx_);
+        if (!tile) {
+            return op;
+        }
+        const Expr offer =
+            Call::make(Bool(), Intrinsic::gpu_tile_offer,
+                       {Variable::make(Handle(), op->name), Variable::make(Handle(), tile->from),
+                        tile->x, tile->y, layout.width, layout.rows, make_zero(tile->type)});
+        return ProducerConsumer::make(op->name, true, IfThenElse::make(!offer, op->body));
+    }
+
+    const std::map<std::string, PanelLayout> &panels_;
+    const KernelNest &nest_;
+    const std::map<std::string, Expr> &lets_;
+    const LowerContext &ctx_;
+    Scope<> ahead_;
+};
+
 class ProductSelector : public StmtMutator {
 public:
-    ProductSelector(const KernelNest &nest, LowerContext &ctx)
-        : nest_(nest), ctx_(ctx),
+    ProductSelector(const KernelNest &nest, const std::map<std::string, Expr> &lets,
+                    LowerContext &ctx)
+        : nest_(nest), lets_(lets), ctx_(ctx),
           has_instructions_(nest.api == DeviceAPI::CUDA &&
                             ctx.target.get_cuda_capability_lower_bound() >= least_capability) {
         if (has_instructions_ && has_warpgroups(ctx.target)) {
@@ -221,6 +275,9 @@ public:
 
     Stmt run() {
         Stmt s = mutate(nest_.body);
+        if (!ctx_.target.has_feature(Target::CUDAGraphs)) {  // recorded arguments are of 8 bytes
+            s = TileOfferer(panels_, nest_, lets_, ctx_).mutate(s);
+        }
         for (const auto &panel : panels_) {
             s = move_to_panels(s, panel.first, panel.second, ranges_of_threads(nest_.threads));
         }
@@ -314,6 +371,7 @@ private:
     }
 
     const KernelNest &nest_;
+    const std::map<std::string, Expr> &lets_;  ///< all of the pipeline
     LowerContext &ctx_;
     const bool has_instructions_;
     Scope<> of_warp_;  ///< names that threads of a warp have different values of
@@ -326,9 +384,11 @@ private:
 }  // namespace
 
 Stmt select_matrix_instructions(const Stmt &s, LowerContext &ctx) {
+    LetCollector all;
+    all(s);
     return rewrite_kernels(s, [&](const For *op) {
         KernelNest nest = match_kernel(op);
-        nest.body = ProductSelector(nest, ctx).run();
+        nest.body = ProductSelector(nest, all.lets, ctx).run();
         return nest.to_stmt();
     });
 }

@@ -6,6 +6,7 @@
 // each iteration.
 #include "lower/gpu/shared/insert_barriers.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/expand_lets.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared/shared_access.h"
@@ -235,6 +237,23 @@ private:
     std::set<std::string> atomic_;  ///< what is updated atomically here
 };
 
+/// True if products of warpgroups read what threads write: what copies of tiles bring comes the same
+/// way as it is read.
+bool warpgroups_read_stores(const Stmt &s) {
+    std::set<std::string> operands, stored;
+    for_each<Store>(s, [&](const Store *op) { stored.insert(op->name); });
+    for_each<Call>(s, [&](const Call *op) {
+        if (op->is_intrinsic(Intrinsic::gpu_async_copy)) {
+            stored.insert(op->args[0].as<Variable>()->name);
+        } else if (op->is_intrinsic(Intrinsic::gpu_warpgroup_multiply_add)) {
+            operands.insert(op->args[0].as<Variable>()->name);
+            operands.insert(op->args[2].as<Variable>()->name);
+        }
+    });
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const std::string &name) { return stored.count(name) > 0; });
+}
+
 class BarrierInserter {
 public:
     BarrierInserter(const KernelNest &nest, const LowerContext &ctx) : ctx_(ctx) {
@@ -250,7 +269,7 @@ public:
     }
 
     Stmt run(const Stmt &s) {
-        has_warpgroups_ = contains_intrinsic(s, Intrinsic::gpu_warpgroup_multiply_add);
+        has_warpgroups_ = warpgroups_read_stores(s);
         const AccessedBuffers all = accessed_buffers(s);
         for (const std::string &name : all.written) {
             if (all.read.count(name) || !has_one_value(name)) {

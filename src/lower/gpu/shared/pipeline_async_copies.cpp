@@ -113,15 +113,48 @@ private:
     }
 };
 
+/// The tile that may be copied in place of a fill, or null.
+const Call *tile_offer(const Expr &condition) {
+    const Not *declined = condition.as<Not>();
+    return declined ? Call::as_intrinsic(declined->a, Intrinsic::gpu_tile_offer) : nullptr;
+}
+
+/// Tiles whose copies are counted at `arrivals`, by place of an iteration.
+struct TileCopies {
+    std::string arrivals;
+    Expr is_first_thread;
+    int number = 0;  ///< of those of one iteration
+};
+
 /// Stores of what device memory holds become copies.
 class CopyMaker : public StmtMutator {
 public:
-    CopyMaker(const std::set<std::string> &to, const Scope<> &made_in_kernel)
-        : to_(to), made_in_kernel_(made_in_kernel) {
+    /// Tiles are counted at arrivals[place].
+    CopyMaker(const std::set<std::string> &to, const Scope<> &made_in_kernel,
+              const TileCopies &tiles, const Expr &place)
+        : to_(to), made_in_kernel_(made_in_kernel), tiles_(tiles), place_(place) {
     }
 
 private:
     using Mutator::visit;
+
+    Stmt visit(const IfThenElse *op) override {
+        const Call *offer = tile_offer(op->condition);
+        if (!offer) {
+            return Mutator::visit(op);
+        }
+        const Expr arrivals = Variable::make(Handle(), tiles_.arrivals), zero = offer->args[6];
+        const int bytes = int(*as_const_int(offer->args[4]) * *as_const_int(offer->args[5])) *
+                          zero.type().bytes();
+        const Expr expect =
+            Call::make(Int(32), Intrinsic::gpu_arrivals_expect, {arrivals, place_, bytes});
+        const Expr copy =
+            Call::make(Int(32), Intrinsic::gpu_tile_copy,
+                       {offer->args[0], 0, arrivals, place_, offer->args[1], offer->args[2],
+                        offer->args[3], offer->args[4], offer->args[5], zero});
+        return IfThenElse::make(tiles_.is_first_thread,
+                                Block::make(Evaluate::make(expect), Evaluate::make(copy)));
+    }
 
     static Expr first_of(const Expr &index) {
         return as_image_index(index) ? Expr() : first_of_neighbours(index);
@@ -172,6 +205,8 @@ private:
 
     const std::set<std::string> &to_;
     const Scope<> &made_in_kernel_;
+    const TileCopies &tiles_;
+    const Expr place_;
 };
 
 /// The one product of warpgroups in a loop's body, where its sums stay in registers. Then it need
@@ -281,10 +316,18 @@ private:
 /// One loop that is done in this way.
 class PipelinedLoop {
 public:
-    PipelinedLoop(const For *loop, Spine spine, int stages)
-        : loop_(loop), spine_(std::move(spine)), stages_(stages) {
+    /// `arrivals` is a fresh name.
+    PipelinedLoop(const For *loop, Spine spine, int stages, const std::string &arrivals,
+                  const Expr &is_first_thread)
+        : loop_(loop), spine_(std::move(spine)), stages_(stages),
+          tiles_({arrivals, is_first_thread, 0}) {
         for (const Allocate *op : spine_.storage) {
             names_.insert(op->name);
+        }
+        for (const Stmt &fill : spine_.fills) {
+            const bool is_tile = contains_intrinsic(fill, Intrinsic::gpu_tile_offer);
+            tiles_.number += is_tile;
+            has_copies_of_threads_ = has_copies_of_threads_ || !is_tile;
         }
     }
 
@@ -325,22 +368,30 @@ public:
         if (in_loop) {
             all.push_back(barrier());  // others may still read what an earlier iteration left
         }
+        if (tiles_.number > 0) {
+            all.push_back(by_first_thread(Intrinsic::gpu_arrivals_begin, {tiles_.number}));
+            all.push_back(barrier());
+        }
         for (int i = 0; i < ahead; i++) {
             all.push_back(fill(loop_->min + i, made_in_kernel));
-            all.push_back(commit());
         }
         const Expr k = Variable::make(Int(32), loop_->name);
-        const Stmt arrival = Block::make(
-            Evaluate::make(Call::make(Int(32), Intrinsic::gpu_async_wait, {Expr(ahead - 1)})),
-            barrier());
-        const Stmt next = Block::make(fill(k + ahead, made_in_kernel), commit());
-        const Stmt body = Block::make(arrival, BesideProducts(next).in(in_place(rest)));
+        const Stmt next = fill(k + ahead, made_in_kernel);
+        const Stmt body = Block::make(arrival(ahead), BesideProducts(next).in(in_place(rest)));
         all.push_back(For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
                                 loop_->partition, loop_->device_api, body));
         if (in_flight) {
             all.push_back(product.last_wait());
         }
+        if (tiles_.number > 0) {
+            all.push_back(barrier());
+            all.push_back(by_first_thread(Intrinsic::gpu_arrivals_end, {}));
+        }
         Stmt result = Block::make(all);
+        if (tiles_.number > 0) {
+            result = Allocate::make(tiles_.arrivals, UInt(64), MemoryType::GPUSharedAsync,
+                                    {stages_}, const_true(), result, Expr(), "", 0);
+        }
         for (size_t i = spine_.storage.size(); i-- > 0;) {
             const Allocate *op = spine_.storage[i];
             result = Allocate::make(op->name, op->type, op->memory_type,
@@ -375,38 +426,76 @@ private:
         return Evaluate::make(
             Call::make(Int(32), Intrinsic::gpu_thread_barrier, {Expr(fence_shared)}));
     }
-    static Stmt commit() {
-        return Evaluate::make(Call::make(Int(32), Intrinsic::gpu_async_commit, {}));
+    static Stmt evaluate(Intrinsic id, const std::vector<Expr> &args) {
+        return Evaluate::make(Call::make(Int(32), id, args));
+    }
+
+    /// Of all places' arrivals.
+    Stmt by_first_thread(Intrinsic id, const std::vector<Expr> &more) const {
+        std::vector<Expr> args = {Variable::make(Handle(), tiles_.arrivals), 0, stages_};
+        args.insert(args.end(), more.begin(), more.end());
+        return IfThenElse::make(tiles_.is_first_thread, evaluate(id, args));
+    }
+
+    /// Until what this iteration reads is there, for all threads.
+    Stmt arrival(int ahead) const {
+        std::vector<Stmt> all;
+        if (has_copies_of_threads_) {
+            all.push_back(evaluate(Intrinsic::gpu_async_wait, {Expr(ahead - 1)}));
+        }
+        if (tiles_.number > 0) {
+            const Expr arrivals = Variable::make(Handle(), tiles_.arrivals);
+            all.push_back(evaluate(Intrinsic::gpu_arrivals_wait,
+                                   {arrivals, place(), simplify(number() / stages_ % 2)}));
+        }
+        all.push_back(barrier());
+        return Block::make(all);
+    }
+
+    /// Of this iteration, and of what it reads in the storage.
+    Expr number() const {
+        return Variable::make(Int(32), loop_->name) - loop_->min;
+    }
+    Expr place() const {
+        return simplify(number() % stages_);
     }
 
     /// s, with its storage where this iteration has it.
     Stmt in_place(Stmt s) const {
-        const Expr number = Variable::make(Int(32), loop_->name) - loop_->min;
         for (const Allocate *op : spine_.storage) {
-            s = shift_accesses(op->name, op->name, simplify(number % stages_ * place_size(op)), s);
+            s = shift_accesses(op->name, op->name, simplify(place() * place_size(op)), s);
         }
         return s;
     }
 
     /// What iteration k needs, if there is such an iteration.
     Stmt fill(const Expr &k, const Scope<> &made_in_kernel) const {
-        const Stmt all = CopyMaker(names_, made_in_kernel).mutate(Block::make(spine_.fills));
-        return IfThenElse::make(simplify(k - loop_->min < loop_->extent),
-                                substitute(loop_->name, simplify(k), in_place(all)));
+        const Stmt all =
+            CopyMaker(names_, made_in_kernel, tiles_, place()).mutate(Block::make(spine_.fills));
+        const Stmt copies = IfThenElse::make(simplify(k - loop_->min < loop_->extent),
+                                             substitute(loop_->name, simplify(k), in_place(all)));
+        return has_copies_of_threads_
+                   ? Block::make(copies, evaluate(Intrinsic::gpu_async_commit, {}))
+                   : copies;
     }
 
     const For *loop_;
     Spine spine_;
     int stages_;
+    TileCopies tiles_;
+    bool has_copies_of_threads_ = false;
     std::set<std::string> names_;
 };
 
 class Pipeliner : public StmtMutator {
 public:
-    Pipeliner(const KernelNest &nest, const LowerContext &ctx) : ctx_(ctx) {
+    Pipeliner(const KernelNest &nest, LowerContext &ctx)
+        : ctx_(ctx), is_first_thread_(const_true()) {
         for (const KernelLoop &loop : nest.threads) {
             own_.push(loop.name);
+            is_first_thread_ = is_first_thread_ && Variable::make(Int(32), loop.name) == 0;
         }
+        is_first_thread_ = simplify(is_first_thread_);
     }
 
 private:
@@ -432,7 +521,9 @@ private:
             Spine spine(op->body);
             const int stages = stages_of(spine.storage);
             if (stages > 1) {
-                const PipelinedLoop loop(op, std::move(spine), stages);
+                const PipelinedLoop loop(op, std::move(spine), stages,
+                                         ctx_.names.unique(op->name + ".arrivals"),
+                                         is_first_thread_);
                 if (loop.is_possible()) {
                     return loop.make(inside(loop), made_, in_registers_, loops_ > 0);
                 }
@@ -457,8 +548,11 @@ private:
         return rest;
     }
 
+    // An offer that no loop takes is declined.
     Stmt visit(const IfThenElse *op) override {
-        return divergent(!is_uniform(op->condition), [&] { return Mutator::visit(op); });
+        return tile_offer(op->condition)
+                   ? mutate(op->then_case)
+                   : divergent(!is_uniform(op->condition), [&] { return Mutator::visit(op); });
     }
     Stmt visit(const LetStmt *op) override {
         const ScopedBinding<> bind(!is_uniform(op->value), own_, op->name);
@@ -490,7 +584,8 @@ private:
         return stages;
     }
 
-    const LowerContext &ctx_;
+    LowerContext &ctx_;
+    Expr is_first_thread_;
     Scope<> own_;           ///< names that threads have different values of
     Scope<> made_;          ///< allocations around
     Scope<> in_registers_;  ///< of these, a thread's own

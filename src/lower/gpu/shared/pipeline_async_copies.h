@@ -30,6 +30,8 @@ namespace calotype {
 /// The barrier is for both: what was copied is there for all threads, and no thread still reads the
 /// copy that is filled next. Stores of other things than what device memory holds stay stores.
 /// Loops in the loop are done in the same way, each with its own storage.
+/// A fill that is offered as a copy of a rectangle (gpu_tile_offer) is started by one thread, and
+/// waited for at a counter in shared memory, one for each place of the ring.
 /// If the filling depends on what the loop computes, if the loop is divergent, or
 /// where no loop is around, the storage becomes GPUShared.
 ///

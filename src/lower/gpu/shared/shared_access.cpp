@@ -55,6 +55,10 @@ private:
             found.written.insert(to->name);
             found.read.insert(from->name);
         }
+        if (op->is_intrinsic(Intrinsic::gpu_tile_copy)) {
+            found.written.insert(op->args[0].as<Variable>()->name);
+            found.read.insert(op->args[4].as<Variable>()->name);
+        }
         if (op->is_intrinsic({Intrinsic::gpu_load_matrix, Intrinsic::gpu_warpgroup_multiply_add})) {
             found.read.insert(op->args[0].as<Variable>()->name);
         }

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// With t the place in the storage that a thread stores to, and i that in the input that it loads,
+// both in terms of the numbers of threads and of loops, the fill is a copy of a rectangle if
+//
+//     i = (x + t % width) + (y + t / width) * stride
+//
+// with x and y that are the same for all of them. That t takes each value once is found by counting.
+#include "lower/gpu/matrix/tile_copy.h"
+
+#include <algorithm>
+
+#include "arith/sample_value.h"
+#include "arith/simplify.h"
+#include "ir/constants.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
+#include "lower/gpu/access/wide_access.h"
+#include "lower/gpu/host/device_alignment.h"
+#include "pipeline/parameter.h"
+
+namespace calotype::internal {
+
+namespace {
+
+constexpr int unit_bytes = 16;  ///< rows and the buffer begin at multiples of that
+
+/// Without promises, which hold.
+class DropPromises : public Mutator {
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        return op->is_intrinsic({Intrinsic::promise_clamped, Intrinsic::unsafe_promise_clamped})
+                   ? mutate(op->args[0])
+                   : Mutator::visit(op);
+    }
+};
+
+/// The one store of a fill and the loops around it.
+struct Fill {
+    std::map<std::string, Expr> lets;
+    std::vector<KernelLoop> loops;  ///< and threads
+    const Store *store = nullptr;
+
+    /// False if there is more than loops around one store.
+    bool read(const Stmt &s) {
+        if (const LetStmt *let = s.as<LetStmt>()) {
+            lets[let->name] = let->value;
+            return is_pure(let->value) && read(let->body);
+        }
+        if (const For *loop = s.as<For>()) {
+            loops.push_back({loop->name, loop->extent});
+            return loop->for_type == ForType::Serial && is_const_zero(loop->min) &&
+                   read(loop->body);
+        }
+        store = s.as<Store>();
+        return store != nullptr;
+    }
+
+    /// e without lets.
+    Expr expanded(Expr e) const {
+        for (size_t depth = 0; depth <= lets.size(); depth++) {
+            std::map<std::string, Expr> known;
+            for (const std::string &name : free_variables(e)) {
+                const auto let = lets.find(name);
+                if (let != lets.end()) {
+                    known.insert(*let);
+                }
+            }
+            if (known.empty()) {
+                break;
+            }
+            e = substitute(known, e);
+        }
+        return DropPromises().mutate(e);
+    }
+
+    bool is_own(const std::string &name) const {
+        return std::any_of(loops.begin(), loops.end(),
+                           [&](const KernelLoop &loop) { return loop.name == name; });
+    }
+    bool uses_only_own(const Expr &e) const {
+        const auto names = free_variables(e);
+        return std::all_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return is_own(name); });
+    }
+    bool uses_own(const Expr &e) const {
+        const auto names = free_variables(e);
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return is_own(name); });
+    }
+};
+
+/// Counts which multiples of `step` below `size` an expression takes, for all values of loops.
+class PlaceCounter {
+public:
+    PlaceCounter(const Fill &fill, const Expr &place, int step, int size)
+        : fill_(fill), place_(place), step_(step), seen_(size_t(size / step)) {
+    }
+    /// True if it takes each of them once.
+    bool takes_each_once() {
+        int64_t times = 1;
+        for (const KernelLoop &loop : fill_.loops) {
+            times *= as_const_int(loop.extent).value_or(0);
+        }
+        if (times != int64_t(seen_.size())) {
+            return false;
+        }
+        from(0);
+        return all_;
+    }
+
+private:
+    void from(size_t i) {
+        if (i == fill_.loops.size()) {
+            const auto value = values_.of(place_);
+            const bool fits = value && *value % step_ == 0 && *value >= 0 &&
+                              *value / step_ < int64_t(seen_.size()) &&
+                              !seen_[size_t(*value / step_)];
+            all_ = all_ && fits;
+            if (fits) {
+                seen_[size_t(*value / step_)] = true;
+            }
+            return;
+        }
+        const int n = int(*as_const_int(fill_.loops[i].extent));
+        for (int v = 0; v < n && all_; v++) {
+            values_.with(fill_.loops[i].name, v, [&] { from(i + 1); });
+        }
+    }
+
+    const Fill &fill_;
+    const Expr place_;
+    const int step_;
+    std::vector<bool> seen_;
+    SampleValues values_;
+    bool all_ = true;
+};
+
+/// True if the unit can read the input: a matrix whose rows are known to begin where it needs them.
+bool is_readable(const std::string &from, Type t, const LowerContext &ctx) {
+    const auto input = ctx.used.parameters.find(from);
+    if (input == ctx.used.parameters.end() || input->second.dimensions() != 2 ||
+        promised_alignment(ctx, from, t).modulus % unit_bytes != 0) {
+        return false;
+    }
+    const Expr stride = input->second.stride_constraint(1);
+    const Alignment known = stride.defined() ? modulus_remainder(stride) : Alignment();
+    return known.modulus * t.bytes() % unit_bytes == 0 &&
+           known.remainder * t.bytes() % unit_bytes == 0;
+}
+
+/// Of the lets, those whose values come from one of the names.
+std::map<std::string, Expr> lets_of(const std::map<std::string, Expr> &lets,
+                                    std::vector<std::string> names) {
+    std::map<std::string, Expr> result;
+    for (size_t i = 0; i < names.size(); i++) {
+        for (const auto &let : lets) {
+            if (uses_var(let.second, names[i]) && result.insert(let).second) {
+                names.push_back(let.first);
+            }
+        }
+    }
+    return result;
+}
+
+/// Where in the input the tile begins, if the loads are those of a tile.
+std::optional<TileCopy> tile_of(const Fill &fill, const Load *load, const Expr &to,
+                                const PanelLayout &layout, const SimplifyContext &context) {
+    const std::string stride = names::buffer_stride(load->name, 1);
+    const Expr index = fill.expanded(first_of_neighbours(load->index));
+    const auto with_stride = [&](int value) {
+        return substitute(stride, value, index);
+    };
+    const Expr row = simplify(with_stride(1) - with_stride(0), context);
+    const Expr rest = simplify(with_stride(2) - with_stride(1) - row, context);
+    const TileCopy tile = {load->name, load->type.element_of(),
+                           simplify(with_stride(0) - to % layout.width, context),
+                           simplify(row - to / layout.width, context)};
+    const bool is_linear = is_const_zero(rest);
+    const bool is_same = !fill.uses_own(tile.x) && !fill.uses_own(tile.y);
+    return is_linear && is_same ? std::optional<TileCopy>(tile) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
+                                        const PanelLayout &layout,
+                                        const std::vector<KernelLoop> &threads,
+                                        const std::map<std::string, Expr> &lets,
+                                        const LowerContext &ctx) {
+    Fill parts{{}, threads, nullptr};
+    if (!parts.read(fill) || parts.store->name != to ||
+        (layout.rows > TileCopyCall::most_rows && layout.rows % TileCopyCall::most_rows != 0)) {
+        return std::nullopt;
+    }
+    const Load *load = parts.store->value.as<Load>();
+    const Expr first = first_of_neighbours(parts.store->index);
+    if (!load || !first.defined() || first.type() != Int(32) ||
+        !is_trivially_true(parts.store->predicate) || !is_trivially_true(load->predicate) ||
+        !first_of_neighbours(load->index).defined() ||
+        !is_readable(load->name, load->type.element_of(), ctx)) {
+        return std::nullopt;
+    }
+    SimplifyContext context;
+    std::vector<std::string> names = {names::buffer_stride(load->name, 1)};
+    for (const KernelLoop &loop : parts.loops) {
+        const auto extent = as_const_int(loop.extent);
+        if (!extent) {
+            return std::nullopt;
+        }
+        context.bound(loop.name, 0, *extent - 1);
+        names.push_back(loop.name);
+    }
+    parts.lets.merge(lets_of(lets, names));
+    const Expr place = simplify(parts.expanded(first), context);
+    if (!parts.uses_only_own(place)) {
+        return std::nullopt;
+    }
+    PlaceCounter counter(parts, place, load->type.lanes(), layout.width * layout.rows);
+    if (!counter.takes_each_once()) {
+        return std::nullopt;
+    }
+    return tile_of(parts, load, place, layout, context);
+}
+
+}  // namespace calotype::internal
