@@ -14,7 +14,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
 #include "ir/constants.h"
 #include "ir/field_walk.h"
 #include "ir/mutator.h"

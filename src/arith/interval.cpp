@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"

@@ -6,7 +6,8 @@
 #include "arith/solve.h"
 
 #include "arith/bounds.h"
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
+#include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
@@ -94,7 +95,7 @@ bool is_movable(Type t) {
     return t.is_int() && !t.can_overflow();
 }
 
-/// k * var + rest. `rest` may be undefined, for zero.
+/// k * var + rest
 struct Linear {
     int64_t k = 0;
     Expr rest;
@@ -241,13 +242,10 @@ private:
             const auto left = linear(a), right = linear(b);
             const auto k = left && right ? checked_sub(left->k, right->k) : std::nullopt;
             if (k) {
-                const Expr zero = make_zero(a.type());
-                const Expr rest_a = left->rest.defined() ? left->rest : zero;
-                const Expr rest_b = right->rest.defined() ? right->rest : zero;
                 if (*k == 0) {
-                    return make(c, rest_a, rest_b);
+                    return make(c, left->rest, right->rest);
                 }
-                return peel(c, scaled(*k, a.type()), Sub::make(rest_b, rest_a));
+                return peel(c, scaled(*k, a.type()), Sub::make(right->rest, left->rest));
             }
         }
         return give_up(make(c, a, b));
@@ -362,62 +360,30 @@ private:
     Expr solve_value(const Expr &e) {
         if (const auto l = is_movable(e.type()) ? linear(e) : std::nullopt) {
             const Expr first = scaled(l->k, e.type());
-            if (l->k == 0) {
-                return l->rest.defined() ? l->rest : make_zero(e.type());
-            }
-            return l->rest.defined() ? Add::make(first, l->rest) : first;
+            return l->k == 0 ? l->rest : is_const_zero(l->rest) ? first : Add::make(first, l->rest);
         }
         return give_up(e);
     }
 
-    static Expr sum(const Expr &a, const Expr &b) {
-        return a.defined() && b.defined() ? Add::make(a, b) : (a.defined() ? a : b);
-    }
-
-    static Expr difference(const Expr &a, const Expr &b) {
-        if (!b.defined()) {
-            return a;
-        }
-        return Sub::make(a.defined() ? a : make_zero(b.type()), b);
-    }
-
     /// e as k * var + rest, if it is linear in the variable with a constant factor.
-    std::optional<Linear> linear(const Expr &with_hints) {
-        const Expr &e = strip_hints(with_hints);
-        if (!uses(e)) {
-            return Linear{0, e};
-        }
-        if (--budget_ < 0) {
-            return std::nullopt;
-        }
-        if (const Variable *op = e.as<Variable>(); op && op->name == var_) {
-            return Linear{1, Expr()};
-        }
-        if (const Broadcast *op = e.as<Broadcast>(); op && op->value.as<Variable>()) {
-            return Linear{1, Expr()};
-        }
-        const Add *add = e.as<Add>();
-        const Sub *sub = e.as<Sub>();
-        if (add || sub) {
-            const auto a = linear(add ? add->a : sub->a), b = linear(add ? add->b : sub->b);
-            if (!a || !b) {
+    std::optional<Linear> linear(const Expr &e) const {
+        LinearForm form(e), rest;
+        Linear result;
+        for (const LinearForm::Term &term : form.terms) {
+            const Broadcast *lanes = term.value.as<Broadcast>();
+            const Variable *v = (lanes ? lanes->value : term.value).as<Variable>();
+            if (v && v->name == var_) {
+                result.k = term.coefficient;
+            } else if (uses(term.value)) {
                 return std::nullopt;
+            } else {
+                rest.terms.push_back(term);
             }
-            const auto k = add ? checked_add(a->k, b->k) : checked_sub(a->k, b->k);
-            return k ? std::optional(
-                           Linear{*k, add ? sum(a->rest, b->rest) : difference(a->rest, b->rest)})
-                     : std::nullopt;
         }
-        const Mul *mul = e.as<Mul>();
-        if (const auto factor = mul ? as_const_int(mul->b) : std::nullopt) {
-            const auto a = linear(mul->a);
-            const auto k = a ? checked_mul(a->k, *factor) : std::nullopt;
-            return k && e.type().can_represent(*k)
-                       ? std::optional(
-                             Linear{*k, a->rest.defined() ? Mul::make(a->rest, mul->b) : Expr()})
-                       : std::nullopt;
-        }
-        return std::nullopt;
+        rest.constant = form.constant;
+        result.rest = rest.to_expr(e.type());
+        const bool fits = form.is_valid() && e.type().can_represent(result.k);
+        return fits && result.rest.defined() ? std::optional(result) : std::nullopt;
     }
 
     const std::string &var_;

@@ -51,6 +51,8 @@ Stmt substitute_in_all_lets(const Stmt &s);
 
 /// No effect and no dependence on mutable state: may be moved, duplicated or dropped.
 bool is_pure(const Expr &e);
+/// Evaluating it does something besides giving a value; reading memory is not such.
+bool has_effects(const Expr &e);
 /// Pure, and cheap to recompute: no loads, no calls but trivial ones.
 bool is_simple(const Expr &e);
 /// True for Variables, constants and broadcasts of them.

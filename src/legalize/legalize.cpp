@@ -153,9 +153,7 @@ private:
         Expr result = simpler;
         for (size_t i = named.size(); i-- > 0;) {
             const auto &[name, value] = named[i];
-            const bool has_effect =
-                contains<Call>(value, [](const Call *call) { return !call->is_pure(); });
-            if (has_effect || uses.of(name) > 1) {
+            if (has_effects(value) || uses.of(name) > 1) {
                 result = Let::make(name, value, result);
             } else {
                 in_place[name] = value;

@@ -7,12 +7,6 @@
 
 namespace calotype::internal {
 
-/// True if the expression calls something with an effect. Loads are no effect: unlike for
-/// is_pure(), only evaluation counts.
-inline bool has_effect(const Expr &e) {
-    return contains<Call>(e, [](const Call *op) { return !op->is_pure(); });
-}
-
 /// True if it may be evaluated where its value is not needed: it has no effect and no load, which
 /// could be out of bounds there.
 inline bool is_speculatable(const Expr &e) {

@@ -139,25 +139,7 @@ private:
     std::unordered_map<const ExprNode *, std::pair<Expr, Expr>> done_;
 };
 
-class FindEffects final : public GraphVisitor {
-public:
-    bool found = false;
-
-protected:
-    using GraphVisitor::visit;
-    void visit(const Call *op) override {
-        found = found || !op->is_pure();
-        GraphVisitor::visit(op);
-    }
-};
-
 }  // namespace
-
-bool has_effects(const Expr &e) {
-    FindEffects find;
-    find(e);
-    return find.found;
-}
 
 Expr remove_dead_lets(const Expr &e) {
     return contains_kind(e, NodeKind::Let) ? DropDeadCode().mutate(e) : e;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "arith/linear_form.h"
 #include "arith/simplify/const_range.h"
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
@@ -19,209 +20,128 @@ namespace calotype::internal {
 
 namespace {
 
-struct Term {
-    Expr value;
-    int64_t coefficient;
-};
+using Term = LinearForm::Term;
 
-class LinearForm {
-public:
-    /// Adds scale * e.
-    void collect(const Expr &e, int64_t scale) {
-        if (!valid_) {
-            return;
-        }
-        if (const auto *op = e.as<Add>()) {
-            collect(op->a, scale);
-            collect(op->b, scale);
-        } else if (const auto *op = e.as<Sub>()) {
-            int64_t negative;
-            valid_ = !__builtin_sub_overflow(int64_t(0), scale, &negative);
-            collect(op->a, scale);
-            collect(op->b, negative);
-        } else if (auto constant = as_const_int(e)) {
-            add_constant(*constant, scale);
-        } else if (const auto *op = e.as<Mul>(); op && as_const_int(op->b)) {
-            int64_t product;
-            valid_ = !__builtin_mul_overflow(scale, *as_const_int(op->b), &product);
-            collect(op->a, product);
-        } else {
-            add_term(e, scale);
-        }
-    }
+Expr scaled(Simplifier &s, Type t, const Expr &e, int64_t by) {
+    return t.can_represent(by) ? s.mul(e, make_const(t, by)) : Expr();
+}
 
-    /// False after an overflow, or with more terms than are worth comparing with each other.
-    bool valid() const {
-        return valid_ && terms.size() <= max_terms;
-    }
-    /// True if two terms met.
-    bool merged() const {
-        return merged_;
-    }
-
-    /// The sum in type t; coefficients that t cannot hold give undefined.
-    Expr rebuild(Simplifier &s, Type t) const {
-        Expr sum;
-        for (const Term &term : terms) {
-            if (term.coefficient > 0) {
-                Expr part = scaled(s, t, term.value, term.coefficient);
-                sum = sum.defined() && part.defined() ? s.add(sum, part) : part;
-                if (!sum.defined()) {
-                    return sum;
-                }
+// The sum in type t, simplified; coefficients that t cannot hold give undefined.
+Expr rebuild(const LinearForm &form, Simplifier &s, Type t) {
+    Expr sum;
+    for (const Term &term : form.terms) {
+        if (term.coefficient > 0) {
+            Expr part = scaled(s, t, term.value, term.coefficient);
+            sum = sum.defined() && part.defined() ? s.add(sum, part) : part;
+            if (!sum.defined()) {
+                return sum;
             }
         }
-        if (!t.can_represent(constant)) {
-            return Expr();
-        }
-        int64_t rest = constant;
-        if (!sum.defined()) {
-            sum = make_const(t, rest);
-            rest = 0;
-        }
-        for (const Term &term : terms) {
-            if (term.coefficient < 0) {
-                Expr part = scaled(s, t, term.value, -term.coefficient);
-                if (!part.defined()) {
-                    return part;
-                }
-                sum = s.sub(sum, part);
+    }
+    if (!t.can_represent(form.constant)) {
+        return Expr();
+    }
+    int64_t rest = form.constant;
+    if (!sum.defined()) {
+        sum = make_const(t, rest);
+        rest = 0;
+    }
+    for (const Term &term : form.terms) {
+        if (term.coefficient < 0) {
+            Expr part = scaled(s, t, term.value, -term.coefficient);
+            if (!part.defined()) {
+                return part;
             }
+            sum = s.sub(sum, part);
         }
-        return rest == 0 ? sum : s.add(sum, make_const(t, rest));
     }
+    return rest == 0 ? sum : s.add(sum, make_const(t, rest));
+}
 
-    /// Puts the values of lets in place of their names; true if there was one.
-    bool expand_lets(const Facts &facts) {
-        std::vector<Term> old = std::move(terms);
-        terms.clear();
-        bool expanded = false;
-        for (const Term &t : old) {
-            const auto *v = t.value.as<Variable>();
-            const Expr value = v ? facts.value_of(v->name) : Expr();
-            expanded = expanded || value.defined();
-            collect(value.defined() ? value : t.value, t.coefficient);
-        }
-        return expanded;
+// Puts the values of lets in place of their names; true if there was one.
+bool expand_lets(LinearForm *form, const Facts &facts) {
+    std::vector<Term> old = std::move(form->terms);
+    form->terms.clear();
+    bool expanded = false;
+    for (const Term &t : old) {
+        const auto *v = t.value.as<Variable>();
+        const Expr value = v ? facts.value_of(v->name) : Expr();
+        expanded = expanded || value.defined();
+        form->add(value.defined() ? value : t.value, t.coefficient);
     }
+    return expanded;
+}
 
-    /// True if the sum of all coefficients is zero, as it is for the difference of two places.
-    bool is_balanced() const {
-        int64_t sum = 0;
-        for (const Term &t : terms) {
-            if (__builtin_add_overflow(sum, t.coefficient, &sum)) {
-                return false;
-            }
-        }
-        return sum == 0;
-    }
-
-    /// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max.
-    /// True if such a pair was found and has gone.
-    bool cancel_extrema() {
-        for (size_t i = 0; i < terms.size(); i++) {
-            for (size_t j = i + 1; j < terms.size(); j++) {
-                Expr x, z;
-                if (terms[i].coefficient == -terms[j].coefficient &&
-                    parallel(terms[i].value, terms[j].value, &x, &z)) {
-                    const int64_t scale = terms[i].coefficient;
-                    terms.erase(terms.begin() + long(j));
-                    terms.erase(terms.begin() + long(i));
-                    collect(x, scale);
-                    collect(z, -scale);
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    /// All cancellations there are.
-    void cancel() {
-        while (valid() && cancel_extrema()) {
-        }
-        drop_zeros();
-    }
-
-    void drop_zeros() {
-        std::vector<Term> kept;
-        for (Term &t : terms) {
-            if (t.coefficient != 0) {
-                kept.push_back(std::move(t));
-            }
-        }
-        terms = std::move(kept);
-    }
-
-    std::vector<Term> terms;
-    int64_t constant = 0;
-
-private:
-    static constexpr size_t max_terms = 24;
-
-    static Expr scaled(Simplifier &s, Type t, const Expr &e, int64_t by) {
-        return t.can_represent(by) ? s.mul(e, make_const(t, by)) : Expr();
-    }
-
-    bool is_zero() const {
-        for (const Term &t : terms) {
-            if (t.coefficient != 0) {
-                return false;
-            }
-        }
-        return valid() && constant == 0;
-    }
-
-    // True if p and q are both min or both max, of operands as far from each other; x and z become
-    // operands that correspond.
-    static bool parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
-        return operands_parallel<Min>(p, q, x, z) || operands_parallel<Max>(p, q, x, z);
-    }
-
-    template<typename T>
-    static bool operands_parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
-        const T *a = p.as<T>(), *b = q.as<T>();
-        if (!a || !b) {
+// True if the sum of all coefficients is zero, as it is for the difference of two places.
+bool is_balanced(const LinearForm &form) {
+    int64_t sum = 0;
+    for (const Term &t : form.terms) {
+        if (__builtin_add_overflow(sum, t.coefficient, &sum)) {
             return false;
         }
-        for (bool turned : {false, true}) {
-            const Expr &c = turned ? b->b : b->a, &d = turned ? b->a : b->b;
-            LinearForm difference;
-            difference.collect(a->a, 1);
-            difference.collect(a->b, -1);
-            difference.collect(c, -1);
-            difference.collect(d, 1);
-            if (difference.is_zero()) {
-                *x = a->a;
-                *z = c;
+    }
+    return sum == 0;
+}
+
+LinearForm difference_of(const Expr &a, const Expr &b) {
+    LinearForm difference(a);
+    difference.add(b, -1);
+    return difference;
+}
+
+template<typename T>
+bool operands_parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
+    const T *a = p.as<T>(), *b = q.as<T>();
+    if (!a || !b) {
+        return false;
+    }
+    for (bool turned : {false, true}) {
+        const Expr &c = turned ? b->b : b->a, &d = turned ? b->a : b->b;
+        LinearForm difference = difference_of(a->a, a->b);
+        difference.add(c, -1);
+        difference.add(d, 1);
+        if (difference.is_zero()) {
+            *x = a->a;
+            *z = c;
+            return true;
+        }
+    }
+    return false;
+}
+
+// True if p and q are both min or both max, of operands as far from each other; x and z become
+// operands that correspond.
+bool are_parallel(const Expr &p, const Expr &q, Expr *x, Expr *z) {
+    return operands_parallel<Min>(p, q, x, z) || operands_parallel<Max>(p, q, x, z);
+}
+
+// min(a, b) - min(c, d) is a - c, wherever it stands, if a - b == c - d; the same for max. True if
+// such a pair was found and has gone.
+bool cancel_extrema(LinearForm *form) {
+    std::vector<Term> &terms = form->terms;
+    for (size_t i = 0; i < terms.size(); i++) {
+        for (size_t j = i + 1; j < terms.size(); j++) {
+            Expr x, z;
+            if (terms[i].coefficient == -terms[j].coefficient &&
+                are_parallel(terms[i].value, terms[j].value, &x, &z)) {
+                const int64_t scale = terms[i].coefficient;
+                terms.erase(terms.begin() + long(j));
+                terms.erase(terms.begin() + long(i));
+                form->add(x, scale);
+                form->add(z, -scale);
                 return true;
             }
         }
-        return false;
     }
+    return false;
+}
 
-    void add_constant(int64_t value, int64_t scale) {
-        int64_t product;
-        valid_ = !__builtin_mul_overflow(value, scale, &product) &&
-                 !__builtin_add_overflow(constant, product, &constant);
+// All cancellations there are.
+void cancel(LinearForm *form) {
+    while (form->is_valid() && cancel_extrema(form)) {
     }
-
-    void add_term(const Expr &e, int64_t scale) {
-        for (Term &t : terms) {
-            const bool is_same =
-                t.value.same_as(e) || (t.value.kind() == e.kind() && equal(t.value, e));
-            if (is_same && !has_effects(e)) {
-                valid_ = !__builtin_add_overflow(t.coefficient, scale, &t.coefficient);
-                merged_ = true;
-                return;
-            }
-        }
-        terms.push_back({e, scale});
-        valid_ = valid_ && scale != INT64_MIN;
-    }
-
-    bool valid_ = true, merged_ = false;
-};
+    form->drop_zeros();
+}
 
 bool is_exact(Type t) {
     return t.is_int() && t.bits() >= 32;
@@ -250,10 +170,10 @@ bool shrink_by_lets(LinearForm *sum, const Facts &facts) {
     LinearForm form = *sum;
     size_t fewest = form.terms.size();
     bool shrunk = false;
-    for (int level = 0; level < max_levels && !form.terms.empty() && form.expand_lets(facts);
+    for (int level = 0; level < max_levels && !form.terms.empty() && expand_lets(&form, facts);
          level++) {
-        form.cancel();
-        if (!form.valid()) {
+        cancel(&form);
+        if (!form.is_valid()) {
             break;
         }
         if (form.terms.size() < fewest) {
@@ -273,11 +193,9 @@ std::optional<int64_t> Simplifier::difference_by_lets(const Expr &a, const Expr 
     if (!is_exact(a.type()) || a.type().is_vector() || !(sums || facts_.has_values())) {
         return std::nullopt;
     }
-    LinearForm difference;
-    difference.collect(a, 1);
-    difference.collect(b, -1);
-    difference.cancel();
-    if (!difference.valid() || !difference.is_balanced()) {
+    LinearForm difference = difference_of(a, b);
+    cancel(&difference);
+    if (!difference.is_valid() || !is_balanced(difference)) {
         return std::nullopt;
     }
     if (!difference.terms.empty()) {
@@ -291,12 +209,10 @@ Expr Simplifier::shorter_by_lets(const Expr &a, const Expr &b) {
     if (!facts_.has_values()) {
         return Expr();
     }
-    LinearForm difference;
-    difference.collect(a, 1);
-    difference.collect(b, -1);
-    difference.cancel();
-    const bool promising = difference.valid() && difference.is_balanced() && a.type().is_scalar();
-    return promising && shrink_by_lets(&difference, facts_) ? difference.rebuild(*this, a.type())
+    LinearForm difference = difference_of(a, b);
+    cancel(&difference);
+    const bool promising = difference.is_valid() && is_balanced(difference) && a.type().is_scalar();
+    return promising && shrink_by_lets(&difference, facts_) ? rebuild(difference, *this, a.type())
                                                             : Expr();
 }
 
@@ -313,14 +229,13 @@ Expr Simplifier::cancel_in_sum(NodeKind op, const Expr &a, const Expr &b) {
     if (!(sums || extrema)) {
         return Expr();
     }
-    LinearForm sum;
-    sum.collect(a, 1);
-    sum.collect(b, op == NodeKind::Add ? 1 : -1);
-    if (!sum.valid() || !(sum.cancel_extrema() || sum.merged()) || !sum.valid()) {
+    LinearForm sum(a);
+    sum.add(b, op == NodeKind::Add ? 1 : -1);
+    if (!sum.is_valid() || !(cancel_extrema(&sum) || sum.has_merged()) || !sum.is_valid()) {
         return Expr();
     }
     sum.drop_zeros();
-    return sum.rebuild(*this, a.type());
+    return rebuild(sum, *this, a.type());
 }
 
 Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b) {
@@ -336,11 +251,9 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
     if (!(sums || extrema)) {
         return Expr();
     }
-    LinearForm difference;
-    difference.collect(a, 1);
-    difference.collect(b, -1);
-    if (!difference.valid() || !(difference.cancel_extrema() || difference.merged()) ||
-        !difference.valid()) {
+    LinearForm difference = difference_of(a, b);
+    if (!difference.is_valid() || !(cancel_extrema(&difference) || difference.has_merged()) ||
+        !difference.is_valid()) {
         return Expr();
     }
     difference.drop_zeros();
@@ -356,7 +269,7 @@ Expr Simplifier::cancel_in_comparison(NodeKind op, const Expr &a, const Expr &b)
         return Expr();
     }
     (difference.constant > 0 ? left : right).constant = std::abs(difference.constant);
-    const Expr x = left.rebuild(*this, t), y = right.rebuild(*this, t);
+    const Expr x = rebuild(left, *this, t), y = rebuild(right, *this, t);
     return x.defined() && y.defined() ? binary(op, x, y) : Expr();
 }
 
@@ -397,7 +310,7 @@ void look_for_multiples(LinearForm *numerator, int64_t divisor, const Facts &fac
         return;
     }
     LinearForm expanded = *numerator;
-    if (!expanded.expand_lets(facts) || !expanded.valid()) {
+    if (!expand_lets(&expanded, facts) || !expanded.is_valid()) {
         return;
     }
     expanded.drop_zeros();
@@ -417,9 +330,8 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     if (!is_exact(t) || !divisor || *divisor <= 1 || !(may_hold_sum(a) || is_name)) {
         return Expr();
     }
-    LinearForm numerator;
-    numerator.collect(a, 1);
-    if (!numerator.valid()) {
+    LinearForm numerator(a);
+    if (!numerator.is_valid()) {
         return Expr();
     }
     numerator.drop_zeros();
@@ -428,14 +340,14 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     }
     Split s = split_by(numerator, *divisor);
     if (s.useful) {
-        const Expr rest = s.rest.rebuild(*this, t);
+        const Expr rest = rebuild(s.rest, *this, t);
         if (!rest.defined()) {
             return Expr();
         }
         if (op == NodeKind::Mod) {
             return binary(op, rest, b);
         }
-        const Expr quotient = s.quotient.rebuild(*this, t);
+        const Expr quotient = rebuild(s.quotient, *this, t);
         return quotient.defined() ? add(binary(op, rest, b), quotient) : Expr();
     }
     int64_t g = *divisor;
@@ -450,7 +362,7 @@ Expr Simplifier::divide_terms(NodeKind op, const Expr &a, const Expr &b) {
     }
     const int64_t left_over = euclidean_mod(numerator.constant, g);
     numerator.constant = euclidean_div(numerator.constant, g);
-    const Expr reduced = numerator.rebuild(*this, t);
+    const Expr reduced = rebuild(numerator, *this, t);
     if (!reduced.defined()) {
         return Expr();
     }

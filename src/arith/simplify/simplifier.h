@@ -145,9 +145,6 @@ private:
     int renamed_ = 0;
 };
 
-/// True if evaluating e does something besides giving a value; reading memory is not such.
-bool has_effects(const Expr &e);
-
 /// Drops lets that are not used and whose value has no effects.
 Expr remove_dead_lets(const Expr &e);
 /// The same, and allocations that nothing touches.

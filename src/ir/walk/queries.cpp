@@ -289,6 +289,10 @@ bool is_pure(const Expr &e) {
     });
 }
 
+bool has_effects(const Expr &e) {
+    return contains<Call>(e, [](const Call *call) { return !call->is_pure(); });
+}
+
 bool is_simple(const Expr &e) {
     return !contains_node(e, [](const Node *node) {
         const Call *call = node_as<Call>(node);

@@ -87,14 +87,14 @@ std::optional<StridedStore> as_strided_store(const Stmt &s) {
     StridedStore result;
     const StmtNode *inner = s.get();
     while (const LetStmt *let = Stmt(inner).as<LetStmt>()) {
-        if (internal::has_effect(let->value)) {
+        if (has_effects(let->value)) {
             return std::nullopt;
         }
         result.lets.emplace_back(let->name, let->value);
         inner = let->body.get();
     }
     result.store = inner ? Stmt(inner).as<Store>() : nullptr;
-    if (!result.store || internal::has_effect(result.store->value)) {
+    if (!result.store || has_effects(result.store->value)) {
         return std::nullopt;
     }
     const Store *store = result.store;

@@ -36,7 +36,7 @@ public:
 
 private:
     Stmt rest(const Stmt &s) {
-        if (const LetStmt *op = s.as<LetStmt>(); op && !has_effect(op->value)) {
+        if (const LetStmt *op = s.as<LetStmt>(); op && !has_effects(op->value)) {
             lets_.push(op->name, op->value);
             const Stmt inner = rest(op->body);
             return inner.same_as(op->body) ? s : LetStmt::make(op->name, op->value, inner);
@@ -48,7 +48,7 @@ private:
                        : ProducerConsumer::make(op->name, op->is_producer, inner);
         }
         const IfThenElse *op = s.as<IfThenElse>();
-        if (!op || op->else_case.defined() || has_effect(op->condition)) {
+        if (!op || op->else_case.defined() || has_effects(op->condition)) {
             return s;
         }
         const Expr left = open(remove_likelies(op->condition));

@@ -118,7 +118,7 @@ Stmt provide_where(const Expr &condition, const std::string &name, std::vector<E
                    const std::vector<Expr> &args) {
     std::vector<std::pair<std::string, Expr>> lets;
     for (Expr &value : values) {
-        if (!has_effect(value) && !contains_intrinsic(value, Intrinsic::undef) &&
+        if (!has_effects(value) && !contains_intrinsic(value, Intrinsic::undef) &&
             !contains_intrinsic(value, Intrinsic::scatter_gather)) {
             lets.emplace_back(name + ".stored." + std::to_string(lets.size()), value);
             value = Variable::make(value.type(), lets.back().first);

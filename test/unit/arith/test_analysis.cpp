@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "arith/alignment_analysis.h"
+#include "arith/bounds/correlated_differences.h"
 #include "arith/const_bounds.h"
-#include "arith/correlated_differences.h"
 #include "arith/interval.h"
+#include "arith/linear_form.h"
 #include "arith/order.h"
 #include "arith/simplify.h"
 #include "arith/strided.h"
@@ -30,6 +31,27 @@ std::string text(const Interval &i) {
 
 std::string text(const Expr &e) {
     return e.defined() ? to_string(e) : "undefined";
+}
+
+TEST(LinearForm, EqualTermsAreOne) {
+    LinearForm form(x * 4 + 3 - (y - x) * 2);
+    ASSERT_TRUE(form.is_valid());
+    EXPECT_TRUE(form.has_merged());
+    EXPECT_EQ(text(form.to_expr(Int(32))), "x * 6 + y * -2 + 3");
+    form.add(x, -6);
+    form.drop_zeros();
+    EXPECT_EQ(text(form.to_expr(Int(32))), "y * -2 + 3");
+    form.add(y * 2 - 3, 1);
+    EXPECT_TRUE(form.is_zero());
+}
+
+TEST(LinearForm, OverflowMakesItInvalid) {
+    const Expr x = Variable::make(Int(64), "x");
+    LinearForm form(x * make_const(Int(64), INT64_MAX));
+    EXPECT_TRUE(form.is_valid());
+    EXPECT_FALSE(form.to_expr(Int(32)).defined());
+    form.add(x, 1);
+    EXPECT_FALSE(form.is_valid());
 }
 
 TEST(Interval, UnionAndIntersection) {

@@ -20,6 +20,7 @@
 #include <numeric>
 
 #include "arith/bounds.h"
+#include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/printer.h"
@@ -31,7 +32,7 @@ namespace calotype::internal {
 
 namespace {
 
-using Part = LinearForm::Part;
+using Part = ThreadIndex::Part;
 
 class BufferFinder : public GraphVisitor {
 public:
@@ -75,40 +76,43 @@ class Linearizer {
 public:
     Linearizer(const IndexNames &names, const std::function<bool(const std::string &)> &is_stride)
         : names_(names), is_stride_(is_stride) {
-        form("");
+        of_stride("");
     }
     LinearIndex index;
 
     /// index += e * factor * stride
     void add(const Expr &e, int64_t factor, const std::string &stride) {
-        if (std::abs(factor) > too_large) {
-            form(stride).other.push_back({1, {}});
-        } else if (const auto value = as_const_int(e); value && std::abs(*value) < too_large) {
-            form(stride).constant += factor * *value;
-        } else if (const Add *sum = e.as<Add>()) {
-            add(sum->a, factor, stride);
-            add(sum->b, factor, stride);
-        } else if (const Sub *difference = e.as<Sub>()) {
-            add(difference->a, factor, stride);
-            add(difference->b, -factor, stride);
-        } else if (const Mul *product = e.as<Mul>()) {
-            add_product(e, product, factor, stride);
-        } else {
-            add_term(form(stride), e, factor);
+        LinearForm sum;
+        sum.add(e, factor);
+        ThreadIndex &result = of_stride(stride);
+        if (!sum.is_valid() || std::abs(sum.constant) > too_large) {
+            result.other.push_back({1, {}});
+            return;
+        }
+        result.constant += sum.constant;
+        for (const LinearForm::Term &term : sum.terms) {
+            const Mul *product = stride.empty() ? term.value.as<Mul>() : nullptr;
+            if (std::abs(term.coefficient) > too_large) {
+                result.other.push_back({1, {}});
+            } else if (product && is_stride(product->b)) {
+                add(product->a, term.coefficient, product->b.as<Variable>()->name);
+            } else if (product && is_stride(product->a)) {
+                add(product->b, term.coefficient, product->a.as<Variable>()->name);
+            } else {
+                add_term(result, term.value, term.coefficient);
+            }
         }
     }
 
 private:
-    LinearForm &form(const std::string &stride) {
-        const auto known = index.find(stride);
-        if (known != index.end()) {
-            return known->second;
+    ThreadIndex &of_stride(const std::string &stride) {
+        const auto [it, is_new] = index.try_emplace(stride);
+        if (is_new) {
+            for (const auto &entry : names_.own) {
+                it->second.own[entry.first].range = entry.second;
+            }
         }
-        LinearForm &result = index[stride];
-        for (const auto &entry : names_.own) {
-            result.own[entry.first].range = entry.second;
-        }
-        return result;
+        return it->second;
     }
 
     bool is_stride(const Expr &e) const {
@@ -116,19 +120,7 @@ private:
         return v && is_stride_(v->name);
     }
 
-    void add_product(const Expr &e, const Mul *op, int64_t factor, const std::string &stride) {
-        if (const auto by = as_const_int(op->b)) {
-            add(op->a, std::abs(*by) < too_large ? factor * *by : too_large * 2, stride);
-        } else if (stride.empty() && is_stride(op->b)) {
-            add(op->a, factor, op->b.as<Variable>()->name);
-        } else if (stride.empty() && is_stride(op->a)) {
-            add(op->b, factor, op->a.as<Variable>()->name);
-        } else {
-            add_term(form(stride), e, factor);
-        }
-    }
-
-    void add_term(LinearForm &form, const Expr &e, int64_t factor) const {
+    void add_term(ThreadIndex &form, const Expr &e, int64_t factor) const {
         if (const Variable *v = e.as<Variable>()) {
             const auto own = names_.own.find(v->name);
             if (own != names_.own.end()) {
@@ -178,7 +170,7 @@ struct Digit {
 
 class Difference {
 public:
-    Difference(const LinearForm &p, const LinearForm &q, const std::set<std::string> &stale,
+    Difference(const ThreadIndex &p, const ThreadIndex &q, const std::set<std::string> &stale,
                const std::map<std::string, int64_t> &threads)
         : p_(p), q_(q), stale_(stale), threads_(threads) {
         constant_ = p.constant - q.constant;
@@ -336,7 +328,7 @@ private:
     }
 
     bool is_stale(const std::string &text) const {
-        for (const LinearForm *form : {&p_, &q_}) {
+        for (const ThreadIndex *form : {&p_, &q_}) {
             const auto names = form->common_names.find(text);
             if (names == form->common_names.end()) {
                 continue;
@@ -366,7 +358,7 @@ private:
         }
     }
 
-    const LinearForm &p_, &q_;
+    const ThreadIndex &p_, &q_;
     const std::set<std::string> &stale_;
     const std::map<std::string, int64_t> &threads_;
     int64_t constant_ = 0;
@@ -399,7 +391,7 @@ bool may_conflict(const SharedAccess &a, const SharedAccess &b,
         }
     }
     std::set<std::string> decided;
-    const LinearForm none;
+    const ThreadIndex none;
     for (const std::string &stride : strides) {
         const auto p = a.index.find(stride), q = b.index.find(stride);
         const Difference difference(p == a.index.end() ? none : p->second,

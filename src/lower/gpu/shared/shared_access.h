@@ -13,8 +13,8 @@
 
 namespace calotype::internal {
 
-/// A sum of integer multiples: coefficient * variable, coefficient * (something else), constant.
-struct LinearForm {
+/// What an index is in one dimension, by who has which values of its terms.
+struct ThreadIndex {
     struct Part {
         int64_t coefficient = 0;
         ConstantInterval range;  ///< of the variable or of the other thing
@@ -38,9 +38,9 @@ struct IndexNames {
     std::map<std::string, ConstantInterval> common;
 };
 
-/// An index as a sum of forms times strides of the buffer, by the names of these; "" is the stride
-/// 1. Rows of a buffer do not overlap: indices are equal only where all forms are.
-using LinearIndex = std::map<std::string, LinearForm>;
+/// An index as a sum of such times strides of the buffer, by the names of these; "" is the stride
+/// 1. Rows of a buffer do not overlap: indices are equal only where all of them are.
+using LinearIndex = std::map<std::string, ThreadIndex>;
 
 /// The scalar e, where `is_stride` tells which variables are strides. Sums of anything are linear;
 /// what is not understood goes to `other`.

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "arith/bounds.h"
+#include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
@@ -223,33 +224,17 @@ public:
         if (!a.is_known) {
             return a;
         }
-        add(a, simplify(e), 1);
+        const LinearForm sum(simplify(e));
+        a.is_known = sum.is_valid() && std::abs(sum.constant) < too_large;
+        a.constant = sum.constant;
+        for (const LinearForm::Term &term : sum.terms) {
+            add_term(a, term.value, term.coefficient);
+        }
         return a;
     }
 
 private:
     using Visitor::visit;
-
-    void add(Access &a, const Expr &e, int64_t factor) const {
-        const auto value = as_const_int(e);
-        const Mul *product = e.as<Mul>();
-        const int64_t by = product ? as_const_int(product->b).value_or(too_large) : too_large;
-        if (std::abs(factor) > too_large) {
-            a.is_known = false;
-        } else if (value) {
-            a.constant += factor * *value;
-        } else if (const Add *sum = e.as<Add>()) {
-            add(a, sum->a, factor);
-            add(a, sum->b, factor);
-        } else if (const Sub *difference = e.as<Sub>()) {
-            add(a, difference->a, factor);
-            add(a, difference->b, -factor);
-        } else if (std::abs(by) < too_large) {
-            add(a, product->a, factor * by);
-        } else {
-            add_term(a, e, factor);
-        }
-    }
 
     void add_term(Access &a, const Expr &e, int64_t factor) const {
         bool is_base = true, has_threads = false;
@@ -257,7 +242,8 @@ private:
             has_threads = has_threads || sizes_.count(name) > 0;
             is_base = is_base && !loops_.contains(name);
         }
-        a.is_known = a.is_known && is_pure(e) && (!has_threads || e.as<Variable>());
+        a.is_known = a.is_known && is_pure(e) && (!has_threads || e.as<Variable>()) &&
+                     std::abs(factor) < too_large;
         if (is_base) {
             a.base[to_string(e)] += factor;
         } else {
@@ -433,7 +419,7 @@ bool measure(const std::vector<Access> &accesses, std::vector<Shape> &shape) {
 
 /// True if no two threads meet where base and shape take them.
 bool is_split(const Collector &all, const std::vector<Shape> &shape) {
-    LinearForm form;
+    ThreadIndex form;
     for (const auto &thread : all.sizes) {
         const auto base = all.found[0].base.find(thread.first);
         const int64_t coefficient = base == all.found[0].base.end() ? 0 : base->second;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "arith/correlated_differences.h"
+#include "arith/bounds/correlated_differences.h"
 
 #include <map>
 
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
+#include "arith/linear_form.h"
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
-#include "ir/equality.h"
 #include "ir/field_walk.h"
 #include "ir/queries.h"
 
@@ -81,59 +81,15 @@ bool is_exact_int(Type t) {
     return t.is_int() && !t.can_overflow() && t.is_scalar();
 }
 
-/// The terms of a sum with their factors; equal terms together.
-struct Terms {
-    std::map<Expr, int64_t, ExprDeepLess> factors;
-    size_t count = 0;
-    bool overflow = false;
-
-    void add(const Expr &e, int64_t factor) {
-        const Add *add_op = e.as<Add>();
-        const Sub *sub_op = e.as<Sub>();
-        const Mul *mul_op = e.as<Mul>();
-        if (add_op) {
-            add(add_op->a, factor);
-            add(add_op->b, factor);
-        } else if (sub_op) {
-            add(sub_op->a, factor);
-            add(sub_op->b, -factor);
-        } else if (const auto k = mul_op ? as_const_int(mul_op->b) : std::nullopt) {
-            const auto product = checked_mul(factor, *k);
-            overflow = overflow || !product || *product == INT64_MIN;
-            add(mul_op->a, overflow ? 0 : *product);
-        } else {
-            count++;
-            int64_t &sum = factors[e];
-            const auto next = checked_add(sum, factor);
-            overflow = overflow || !next;
-            sum = next.value_or(0);
-        }
-    }
-};
-
 }  // namespace
 
 Expr cancel_like_terms(const Expr &e) {
     if (!is_exact_int(e.type())) {
         return e;
     }
-    Terms terms;
-    terms.add(e, 1);
-    if (terms.count == terms.factors.size()) {
-        return e;
-    }
-    Expr result;
-    for (const auto &[term, factor] : terms.factors) {
-        if (terms.overflow || !e.type().can_represent(factor)) {
-            return e;
-        }
-        if (factor == 0) {
-            continue;
-        }
-        const Expr part = factor == 1 ? term : Mul::make(term, make_const(e.type(), factor));
-        result = result.defined() ? Add::make(result, part) : part;
-    }
-    return result.defined() ? result : make_zero(e.type());
+    const LinearForm form(e);
+    const Expr result = form.is_valid() && form.has_merged() ? form.to_expr(e.type()) : Expr();
+    return result.defined() ? result : e;
 }
 
 Directions variable_directions(const Expr &e) {
@@ -180,12 +136,12 @@ public:
 private:
     /// Pull a min or max to the outside of a sum.
     bool split_choice(const Expr &e, int depth, Interval *result) const {
-        Terms terms;
-        terms.add(e, 1);
-        for (const auto &[term, factor] : terms.factors) {
+        const LinearForm form(e);
+        for (const auto &[term, factor] : form.terms) {
             const Min *min = term.as<Min>();
             const Max *max = term.as<Max>();
-            if ((!min && !max) || factor == 0 || terms.factors.size() < 2) {
+            const bool is_alone = form.terms.size() == 1 && form.constant == 0;
+            if ((!min && !max) || factor == 0 || is_alone || !form.is_valid()) {
                 continue;
             }
             const Expr &p = min ? min->a : max->a, &q = min ? min->b : max->b;

@@ -9,8 +9,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "arith/bounds_engine.h"
-#include "arith/correlated_differences.h"
+#include "arith/bounds/bounds_engine.h"
+#include "arith/bounds/correlated_differences.h"
 
 namespace calotype::internal {
 

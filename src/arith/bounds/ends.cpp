@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
 
 #include <cmath>
 #include <cstdlib>

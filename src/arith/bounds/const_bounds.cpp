@@ -2,7 +2,7 @@
 #include "arith/const_bounds.h"
 
 #include "arith/bounds.h"
-#include "arith/correlated_differences.h"
+#include "arith/bounds/correlated_differences.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"

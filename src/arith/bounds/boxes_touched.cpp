@@ -6,8 +6,8 @@
 // Code is a DAG: what was already seen under the same (or wider) intervals is not walked again.
 #include <unordered_set>
 
+#include "arith/bounds/code_bounds.h"
 #include "arith/box.h"
-#include "arith/code_bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "arith/code_bounds.h"
+#include "arith/bounds/code_bounds.h"
 
-#include "arith/ends.h"
+#include "arith/bounds/ends.h"
 #include "arith/order.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"

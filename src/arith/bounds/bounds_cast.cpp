@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Bounds of conversions.
-#include "arith/bounds_engine.h"
-#include "arith/ends.h"
+#include "arith/bounds/bounds_engine.h"
+#include "arith/bounds/ends.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {

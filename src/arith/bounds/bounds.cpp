@@ -13,8 +13,8 @@
 // nodes make ends that are linear in n.
 #include "arith/bounds.h"
 
-#include "arith/bounds_engine.h"
-#include "arith/ends.h"
+#include "arith/bounds/bounds_engine.h"
+#include "arith/bounds/ends.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/field_walk.h"

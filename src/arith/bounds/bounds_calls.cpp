@@ -2,8 +2,8 @@
 // Bounds of calls: Funcs, images, intrinsics.
 #include <algorithm>
 
-#include "arith/bounds_engine.h"
-#include "arith/ends.h"
+#include "arith/bounds/bounds_engine.h"
+#include "arith/bounds/ends.h"
 #include "arith/fixed_point.h"
 #include "ir/constants.h"
 
