@@ -404,7 +404,41 @@ private:
     }
 
     /// The union of what others read, of what later stages of f read, and of the output buffer.
-    Box required_box(const Function &f, int stage, const std::set<StageKey> &active) const {
+    /// Unions of what the same consumers read are made once: most loops have the same inside.
+    Box required_box(const Function &f, int stage, const std::set<StageKey> &active) {
+        std::vector<StageKey> readers;
+        for (const StageKey &consumer : active) {
+            if (consumer.first == f.name() && consumer.second <= stage) {
+                continue;
+            }
+            auto reads = reads_.find(consumer);
+            if (reads != reads_.end() && reads->second.count(f.name())) {
+                readers.push_back(consumer);
+            }
+        }
+        return read_by(f, std::move(readers));
+    }
+
+    /// What these stages read of f, and that of the first of them before.
+    const Box &read_by(const Function &f, std::vector<StageKey> readers) {
+        const auto key = std::pair(f.name(), readers);
+        if (auto known = unions_.find(key); known != unions_.end()) {
+            return known->second;
+        }
+        Box box;
+        if (readers.empty()) {
+            box = box_of_output(f);
+        } else {
+            const Box &last = reads_.at(readers.back()).at(f.name());
+            readers.pop_back();
+            box = read_by(f, std::move(readers));
+            merge_boxes(box, last);
+        }
+        return unions_.emplace(key, std::move(box)).first->second;
+    }
+
+    /// An output's buffer; nothing of what is none.
+    Box box_of_output(const Function &f) const {
         Box box;
         if (ctx_.is_output(f.name())) {
             std::vector<Interval> shape;
@@ -414,18 +448,6 @@ private:
                 shape.emplace_back(min, min + extent - 1);
             }
             box = Box(shape);
-        }
-        for (const StageKey &consumer : active) {
-            if (consumer.first == f.name() && consumer.second <= stage) {
-                continue;
-            }
-            auto reads = reads_.find(consumer);
-            if (reads != reads_.end()) {
-                auto it = reads->second.find(f.name());
-                if (it != reads->second.end()) {
-                    merge_boxes(box, it->second);
-                }
-            }
         }
         return box;
     }
@@ -546,6 +568,7 @@ private:
 
     LowerContext &ctx_;
     std::map<StageKey, Reads> reads_;
+    std::map<std::pair<std::string, std::vector<StageKey>>, Box> unions_;  ///< read_by's answers
     std::vector<std::string>
         bound_;  ///< names of the loops and lets that are open, outermost first
     std::map<StageKey, size_t>
