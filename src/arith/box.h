@@ -5,6 +5,7 @@
 
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,11 @@ std::map<std::string, Box> boxes_touched(const Expr &e,
                                          const Scope<Interval> &vars = Scope<Interval>(),
                                          const FuncValueBounds &funcs = {});
 std::map<std::string, Box> boxes_touched(const Stmt &s,
+                                         const Scope<Interval> &vars = Scope<Interval>(),
+                                         const FuncValueBounds &funcs = {});
+
+/// The same for some names; costs no more than what these depend on.
+std::map<std::string, Box> boxes_touched(const Stmt &s, const std::set<std::string> &names,
                                          const Scope<Interval> &vars = Scope<Interval>(),
                                          const FuncValueBounds &funcs = {});
 

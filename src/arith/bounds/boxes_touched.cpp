@@ -4,6 +4,11 @@
 // place where the walk stands; conditions narrow them for as long as the walk is under them.
 //
 // Code is a DAG: what was already seen under the same (or wider) intervals is not walked again.
+//
+// Most lets of a pipeline say nothing about the boxes that are asked for: a walk before that one
+// finds which names the accesses and the conditions around them depend on, and which code has none.
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "arith/bounds/code_bounds.h"
@@ -21,20 +26,162 @@ namespace {
 
 enum class Access { Reads, Writes, Both };
 
+/// The accesses that are asked for: of these names, or of all.
+struct Wanted {
+    Access access;
+    const std::set<std::string> *names;  ///< null for all
+
+    bool is_read(const Call *op) const {
+        const bool reads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        return reads && access != Access::Writes && has(op->name);
+    }
+    bool is_written(const Provide *op) const {
+        return access != Access::Reads && has(op->name);
+    }
+    bool has(const std::string &name) const {
+        return !names || names->count(name);
+    }
+};
+
+/// Which code holds wanted accesses, and the names that bounds of these depend on. Lets and loops
+/// are asked after their bodies, so that all uses of a name are known by then.
+class Relevance : public Visitor {
+public:
+    explicit Relevance(const Wanted &wanted) : wanted_(wanted) {
+    }
+
+    using Visitor::operator();
+    void operator()(const Expr &e) override {
+        if (e.defined()) {
+            enter(e.get(), [&] { Visitor::operator()(e); });
+        }
+    }
+    void operator()(const Stmt &s) override {
+        if (s.defined()) {
+            enter(s.get(), [&] { Visitor::operator()(s); });
+        }
+    }
+
+    bool has_access(const void *node) const {
+        const auto it = holds_.find(node);
+        return it != holds_.end() && it->second;
+    }
+    bool depends_on(const std::string &name) const {
+        return names_.count(name);
+    }
+
+protected:
+    using Visitor::visit;
+
+    void visit(const Call *op) override {
+        const bool declares = op->is_intrinsic(Intrinsic::declare_box_touched);
+        Visitor::visit(op);
+        if (wanted_.is_read(op) || declares) {
+            found_ = true;
+            need_all(op->args);
+            for (const Expr &corner : declares ? op->args : std::vector<Expr>()) {
+                const Call *call = corner.as<Call>();
+                need_all(call ? call->args : std::vector<Expr>());
+            }
+        }
+        if (op->is_intrinsic(Intrinsic::if_then_else) && found_) {
+            need(op->args[0]);
+        }
+    }
+    void visit(const Let *op) override {
+        let(op);
+    }
+    void visit(const LetStmt *op) override {
+        let(op);
+    }
+    void visit(const For *op) override {
+        (*this)(op->body);
+        if (depends_on(op->name)) {
+            need(op->min);
+            need(op->extent);
+        }
+        (*this)(op->min);
+        (*this)(op->extent);
+    }
+    void visit(const IfThenElse *op) override {
+        (*this)(op->then_case);
+        (*this)(op->else_case);
+        if (found_) {
+            need(op->condition);
+        }
+        (*this)(op->condition);
+    }
+    void visit(const Provide *op) override {
+        Visitor::visit(op);
+        if (wanted_.is_written(op)) {
+            found_ = true;
+            need_all(op->args);
+            need(op->predicate);
+        }
+    }
+
+private:
+    template<typename F>
+    void enter(const void *node, F walk) {
+        const auto [it, is_new] = holds_.emplace(node, false);
+        if (!is_new) {
+            found_ = found_ || it->second;
+            return;
+        }
+        const bool before = found_;
+        found_ = false;
+        walk();
+        holds_[node] = found_;
+        found_ = found_ || before;
+    }
+
+    template<typename T>
+    void let(const T *op) {
+        (*this)(op->body);
+        if (depends_on(op->name)) {
+            need(op->value);
+        }
+        (*this)(op->value);
+    }
+
+    void need(const Expr &e) {
+        if (e.defined()) {
+            const std::vector<std::string> names = free_variables(e);
+            names_.insert(names.begin(), names.end());
+        }
+    }
+    void need_all(const std::vector<Expr> &all) {
+        for (const Expr &e : all) {
+            need(e);
+        }
+    }
+
+    const Wanted wanted_;
+    bool found_ = false;  ///< in the node that the walk is in, so far
+    std::unordered_map<const void *, bool> holds_;
+    std::unordered_set<std::string> names_;
+};
+
 class BoxFinder : public Visitor {
 public:
     template<typename Code>
-    BoxFinder(const Code &code, Access access, const std::string *only, const Scope<Interval> &vars,
+    BoxFinder(const Code &code, const Wanted &wanted, const Scope<Interval> &vars,
               const FuncValueBounds &funcs)
-        : access_(access), only_(only), at_(code, vars, funcs) {
+        : wanted_(wanted), relevance_(wanted), at_(code, vars, funcs) {
+        relevance_(code);
         seen_.emplace_back();
         (*this)(code);
     }
 
     using Visitor::operator();
     void operator()(const Expr &e) override {
-        if (e.defined() && first_time(e)) {
+        if (e.defined() && relevance_.has_access(e.get()) && first_time(e)) {
             Visitor::operator()(e);
+        }
+    }
+    void operator()(const Stmt &s) override {
+        if (s.defined() && relevance_.has_access(s.get())) {
+            Visitor::operator()(s);
         }
     }
 
@@ -68,28 +215,27 @@ protected:
             return;
         }
         Visitor::visit(op);
-        const bool reads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
-        if (reads && access_ != Access::Writes) {
+        if (wanted_.is_read(op)) {
             touch(op->name, op->args);
         }
     }
 
     void visit(const Let *op) override {
-        (*this)(op->value);
-        at_.with_let(op->name, op->value,
-                     [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); });
+        let(op);
     }
 
     void visit(const LetStmt *op) override {
-        (*this)(op->value);
-        at_.with_let(op->name, op->value,
-                     [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); });
+        let(op);
     }
 
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
         if (is_const_zero(op->extent)) {
+            return;
+        }
+        if (!relevance_.depends_on(op->name)) {
+            with_fresh_seen(false, [&] { (*this)(op->body); });
             return;
         }
         const Expr last = Sub::make(Add::make(op->min, op->extent), make_one(op->min.type()));
@@ -107,7 +253,7 @@ protected:
 
     void visit(const Provide *op) override {
         Visitor::visit(op);
-        if (access_ == Access::Reads) {
+        if (!wanted_.is_written(op)) {
             return;
         }
         if (!op->predicate.defined() || is_trivially_true(op->predicate)) {
@@ -124,6 +270,17 @@ private:
         std::unordered_set<const ExprNode *> nodes;
         bool sees_outer = true;
     };
+
+    template<typename T>
+    void let(const T *op) {
+        (*this)(op->value);
+        const auto walk = [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); };
+        if (relevance_.depends_on(op->name)) {
+            at_.with_let(op->name, op->value, walk);
+        } else {
+            walk();
+        }
+    }
 
     bool first_time(const Expr &e) {
         for (size_t i = seen_.size(); i-- > 0;) {
@@ -184,7 +341,7 @@ private:
     }
 
     void touch(const std::string &name, const std::vector<Expr> &args) {
-        if (only_ && name != *only_) {
+        if (!wanted_.has(name)) {
             return;
         }
         Box box;
@@ -220,8 +377,8 @@ private:
         }
     }
 
-    const Access access_;
-    const std::string *only_;
+    const Wanted wanted_;
+    Relevance relevance_;
     CodeBounds at_;
     std::map<std::string, Box> boxes_;
     std::vector<Seen> seen_;
@@ -231,13 +388,14 @@ private:
 template<typename T>
 std::map<std::string, Box> find_boxes(const T &code, Access access, const Scope<Interval> &vars,
                                       const FuncValueBounds &funcs) {
-    return BoxFinder(code, access, nullptr, vars, funcs).result();
+    return BoxFinder(code, {access, nullptr}, vars, funcs).result();
 }
 
 template<typename T>
 Box find_box(const T &code, const std::string &name, Access access, const Scope<Interval> &vars,
              const FuncValueBounds &funcs) {
-    const auto boxes = BoxFinder(code, access, &name, vars, funcs).result();
+    const std::set<std::string> names = {name};
+    const auto boxes = BoxFinder(code, {access, &names}, vars, funcs).result();
     const auto it = boxes.find(name);
     return it == boxes.end() ? Box() : it->second;
 }
@@ -272,6 +430,12 @@ std::map<std::string, Box> boxes_touched(const Expr &e, const Scope<Interval> &v
 std::map<std::string, Box> boxes_touched(const Stmt &s, const Scope<Interval> &vars,
                                          const FuncValueBounds &funcs) {
     return find_boxes(s, Access::Both, vars, funcs);
+}
+
+std::map<std::string, Box> boxes_touched(const Stmt &s, const std::set<std::string> &names,
+                                         const Scope<Interval> &vars,
+                                         const FuncValueBounds &funcs) {
+    return BoxFinder(s, {Access::Both, &names}, vars, funcs).result();
 }
 
 Box box_required(const Expr &e, const std::string &name, const Scope<Interval> &vars,

@@ -72,7 +72,17 @@ bool is_argument(const LowerContext &ctx, const std::string &name) {
 
 std::vector<ArgumentBuffer> argument_buffers(const Stmt &s, const LowerContext &ctx) {
     std::vector<ArgumentBuffer> result;
-    std::map<std::string, Box> boxes = boxes_touched(s, Scope<Interval>(), ctx.func_bounds);
+    std::set<std::string> names;
+    for (const auto &entry : ctx.used.images) {
+        names.insert(entry.first);
+    }
+    for (const auto &entry : ctx.used.parameters) {
+        names.insert(entry.second.name());
+    }
+    for (const Function &f : ctx.outputs) {
+        names.insert(f.name());
+    }
+    std::map<std::string, Box> boxes = boxes_touched(s, names, Scope<Interval>(), ctx.func_bounds);
     for (const auto &entry : ctx.used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();
         result.push_back({entry.first, "constant image " + entry.first, Type(raw->type),
