@@ -18,7 +18,12 @@ public:
         Expr at = k.y * step + k.x;
         rows = calotype::BoundaryConditions::constant_exterior(a, 0.0f);
         columns = calotype::BoundaryConditions::constant_exterior(b, 0.0f);
-        sum(x, y) += rows(at, y) * columns(x, at);
+        // On processors values that are used one after another lie next to each other: of each band
+        // of rows, a column at a time.
+        const int band = height();
+        packed(r, d, t) = rows(d, t * band + r);
+        const bool on_gpu = get_target().has_gpu_feature();
+        sum(x, y) += (on_gpu ? rows(at, y) : packed(y % band, at, y / band)) * columns(x, at);
         output(x, y) = alpha * sum(x, y) + beta * c(x, y);
 
         for (int i = 0; i < 2; i++) {
@@ -44,17 +49,18 @@ public:
             schedule_for_gpu();
             return;
         }
-        // A tile of sums stays in registers, for the whole depth. The columns of b for a band of
-        // tiles are copied next to each other, the rows of a for all.
+        // A tile of sums stays in registers, for the whole depth. The columns of b for the tiles
+        // below each other are copied next to each other, the rows of a for all: then one pointer
+        // goes through the values of all rows of a tile, and two loads and as many broadcasts as
+        // there are rows feed twice as many products.
         const int lanes = natural_vector_size<float>(), width = 2 * lanes;
-        const int height = get_target().has_feature(calotype::Target::AVX512_Skylake) ? 12 : 6;
-        output.tile(x, y, xi, yi, width, height, TailStrategy::GuardWithIf)
+        output.tile(x, y, xi, yi, width, height(), TailStrategy::GuardWithIf)
             .reorder(xi, yi, y, x)
             .vectorize(xi, lanes)
             .parallel(x);
         sum.compute_at(output, y)
             .bound_extent(x, width)
-            .bound_extent(y, height)
+            .bound_extent(y, height())
             .vectorize(x, lanes)
             .unroll(x)
             .unroll(y);
@@ -62,11 +68,16 @@ public:
         Var kx = columns.args()[0];
         columns.in(sum).compute_at(output, x).bound_extent(kx, width).vectorize(kx, lanes).unroll(
             kx);
-        rows.in(sum).compute_root().vectorize(rows.args()[0], lanes).parallel(rows.args()[1], 8);
+        packed.compute_root().bound_extent(r, height()).unroll(r).parallel(t);
     }
 
 private:
     static constexpr int step = 8;
+
+    /// Rows of a tile: twice as many vectors of sums, two of b and one of a fill the registers.
+    int height() const {
+        return get_target().has_feature(calotype::Target::AVX512_Skylake) ? 12 : 6;
+    }
 
     void schedule_for_gpu() {
         // A block of 16 x 16 threads makes 64 x 64 sums, a thread 4 x 4 of them in registers; for
@@ -110,7 +121,8 @@ private:
 
     Var x{"x"}, y{"y"}, xi{"xi"}, yi{"yi"};
     calotype::RDom k;
-    Func rows, columns, sum{"sum"};
+    Var r{"r"}, d{"d"}, t{"t"};
+    Func rows, columns, packed{"packed"}, sum{"sum"};
 };
 
 CALOTYPE_REGISTER_GENERATOR(Gemm, gemm)
