@@ -69,6 +69,9 @@ public:
     bool depends_on(const std::string &name) const {
         return names_.count(name);
     }
+    const std::unordered_set<std::string> &names() const {
+        return names_;
+    }
 
 protected:
     using Visitor::visit;
@@ -204,9 +207,9 @@ protected:
     void visit(const Call *op) override {
         if (op->is_intrinsic(Intrinsic::if_then_else)) {
             (*this)(op->args[0]);
-            under(op->args[0], true, [&] { (*this)(op->args[1]); });
+            branch(op->args[0], true, op->args[1]);
             if (op->args.size() > 2) {
-                under(op->args[0], false, [&] { (*this)(op->args[2]); });
+                branch(op->args[0], false, op->args[2]);
             }
             return;
         }
@@ -245,10 +248,8 @@ protected:
 
     void visit(const IfThenElse *op) override {
         (*this)(op->condition);
-        under(op->condition, true, [&] { (*this)(op->then_case); });
-        if (op->else_case.defined()) {
-            under(op->condition, false, [&] { (*this)(op->else_case); });
-        }
+        branch(op->condition, true, op->then_case);
+        branch(op->condition, false, op->else_case);
     }
 
     void visit(const Provide *op) override {
@@ -259,7 +260,7 @@ protected:
         if (!op->predicate.defined() || is_trivially_true(op->predicate)) {
             touch(op->name, op->args);
         } else {
-            under(op->predicate, true, [&] { touch(op->name, op->args); });
+            under(op->predicate, true, nullptr, [&] { touch(op->name, op->args); });
         }
     }
 
@@ -274,7 +275,9 @@ private:
     template<typename T>
     void let(const T *op) {
         (*this)(op->value);
-        const auto walk = [&] { with_fresh_seen(false, [&] { (*this)(op->body); }); };
+        const auto walk = [&] {
+            with_fresh_seen(false, [&] { (*this)(op->body); });
+        };
         if (relevance_.depends_on(op->name)) {
             at_.with_let(op->name, op->value, walk);
         } else {
@@ -302,14 +305,28 @@ private:
         seen_.pop_back();
     }
 
-    /// Walk with f where the condition is known to hold, or not to.
+    /// Walk code where the condition is known to hold, or not to.
+    template<typename Code>
+    void branch(const Expr &condition, bool holds, const Code &code) {
+        if (code.defined() && relevance_.has_access(code.get())) {
+            Relevance inside(wanted_);
+            inside(code);
+            std::unordered_set<std::string> names = inside.names();
+            const std::vector<std::string> asked = free_variables(condition);
+            names.insert(asked.begin(), asked.end());
+            under(condition, holds, &names, [&] { (*this)(code); });
+        }
+    }
+
+    /// Calls f there. Of lets, those of these names are looked at there; of all, if null.
     template<typename F>
-    void under(const Expr &condition, bool holds, F f) {
+    void under(const Expr &condition, bool holds, const std::unordered_set<std::string> *names,
+               F f) {
         const size_t before = multiples_.size();
         if (holds) {
             add_multiples(remove_likelies(condition));
         }
-        at_.with_condition(condition, holds, [&] { with_fresh_seen(true, f); });
+        at_.with_condition(condition, holds, names, [&] { with_fresh_seen(true, f); });
         multiples_.resize(before);
     }
 

@@ -219,22 +219,44 @@ bool CodeBounds::narrow(const std::vector<std::pair<std::string, Interval>> &fou
     return true;
 }
 
-/// The intervals of lets whose operands have new ones.
+/// The lets around, outermost first, that what is needed under the condition depends on.
+std::vector<bool> CodeBounds::needed_lets() const {
+    std::vector<bool> result(definitions_.size(), true);
+    if (!needed_) {
+        return result;
+    }
+    std::unordered_set<std::string> names;
+    for (const std::string &name : *needed_) {
+        const std::string *inside = renames_.find(name);
+        names.insert(inside ? *inside : name);
+    }
+    for (size_t i = definitions_.size(); i-- > 0;) {
+        result[i] = names.count(definitions_[i].name);
+        if (result[i]) {
+            names.insert(definitions_[i].depends_on.begin(), definitions_[i].depends_on.end());
+        }
+    }
+    return result;
+}
+
+/// The intervals of lets whose operands have new ones, as far as they are needed.
 void CodeBounds::recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed) {
-    for (const Definition &d : definitions_) {
+    const std::vector<bool> needed = needed_lets();
+    for (size_t i = 0; i < definitions_.size(); i++) {
+        const Definition &d = definitions_[i];
         bool affected = false;
         for (const std::string &name : d.depends_on) {
-            affected = affected || changed.count(name);
+            affected = affected || (needed[i] && changed.count(name));
         }
         if (!affected) {
             continue;
         }
-        const Interval i = correlated_bounds(d.value), before = scope_.get(d.name);
-        if (i.same_as(before)) {
+        const Interval now = correlated_bounds(d.value), before = scope_.get(d.name);
+        if (now.same_as(before)) {
             continue;
         }
         // What a condition said of the let itself still holds.
-        push(d.name, limited_.count(d.name) ? tighter(before, i) : i);
+        push(d.name, limited_.count(d.name) ? tighter(before, now) : now);
         narrowed->push_back(d.name);
         changed.insert(d.name);
     }

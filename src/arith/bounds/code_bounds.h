@@ -55,13 +55,20 @@ public:
         end_let();
         end(name);
     }
-    /// Calls f where the condition is known to hold, or not to; not at all if that cannot be.
+    /// Calls f where the condition is known to hold, or not to; not at all if that cannot be. f
+    /// asks for no bounds that depend on other names than `needed` (null: on any), so that other
+    /// lets keep theirs.
     template<typename F>
-    void with_condition(const Expr &condition, bool holds, F f) {
+    void with_condition(const Expr &condition, bool holds,
+                        const std::unordered_set<std::string> *needed, F f) {
         const Expr outer_used = used_;
         const std::set<std::string> outer_limited = limited_;
+        const std::unordered_set<std::string> *outer_needed = needed_;
         std::vector<std::string> narrowed;
-        if (assume_all(condition, holds, &narrowed)) {
+        needed_ = needed;
+        const bool possible = assume_all(condition, holds, &narrowed);
+        needed_ = outer_needed;
+        if (possible) {
             f();
         }
         for (size_t i = narrowed.size(); i-- > 0;) {
@@ -102,6 +109,7 @@ private:
     bool narrow(const std::vector<std::pair<std::string, Interval>> &found,
                 std::vector<std::string> *narrowed);
     void recompute_lets(std::set<std::string> changed, std::vector<std::string> *narrowed);
+    std::vector<bool> needed_lets() const;
     Expr expansion_of(const Definition &d) const;
     const Definition *definition_of(const std::string &name) const;
     /// Down to what no let defines, or to lets that conditions limit: what they say is not in the
@@ -125,6 +133,7 @@ private:
     std::vector<Definition> definitions_;
     std::unordered_map<std::string, size_t> definition_index_;
     std::set<std::string> limited_;  ///< variables of which a condition around says something
+    const std::unordered_set<std::string> *needed_ = nullptr;  ///< while a condition is taken up
     Expr used_;
 };
 
