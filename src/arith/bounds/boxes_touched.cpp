@@ -15,6 +15,7 @@
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
@@ -269,6 +270,7 @@ private:
     /// either.
     struct Seen {
         std::unordered_set<const ExprNode *> nodes;
+        std::map<Expr, Interval, ExprDeepLess> ranges;  ///< of coordinates, as range_of has them
         bool sees_outer = true;
     };
 
@@ -363,9 +365,18 @@ private:
         }
         Box box;
         for (const Expr &arg : args) {
-            box.push_back(at_.keep_small(simplified(at_.bounds(arg))));
+            box.push_back(range_of(arg));
         }
         add(name, box);
+    }
+
+    /// Stencils read at few different coordinates in each dimension.
+    Interval range_of(const Expr &coordinate) {
+        const auto [it, is_new] = seen_.back().ranges.try_emplace(coordinate);
+        if (is_new) {
+            it->second = at_.keep_small(simplified(at_.bounds(coordinate)));
+        }
+        return it->second;
     }
 
     /// declare_box_touched(f(corner), f(other corner), ...) of Funcs or images: what lies between
