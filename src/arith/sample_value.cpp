@@ -22,13 +22,23 @@ Sample combined(NodeKind kind, int64_t a, int64_t b) {
     return value && *value<largest && * value> - largest ? value : Sample();
 }
 
+// A number of 16 bits for each name without a value, so that products of several have room.
+int64_t number_of(const std::string &name, uint64_t place) {
+    const uint64_t mixed = (std::hash<std::string>()(name) + place) * 0x9e3779b97f4a7c15;
+    return int64_t(mixed >> 48) - 0x8000;
+}
+
 }  // namespace
 
-// A number of 16 bits for each name without a value, so that products of several have room.
 int64_t SampleValues::of_variable(const Variable *op) const {
     const Sample *value = lets_.find(op->name);
-    const uint64_t mixed = std::hash<std::string>()(op->name) * 0x9e3779b97f4a7c15;
-    return value && *value ? **value : int64_t(mixed >> 48) - 0x8000;
+    return value && *value ? **value : number_of(op->name, 0);
+}
+
+// What is read at the same place is the same.
+Sample SampleValues::of_load(const Load *op) const {
+    const Sample index = of(op->index);
+    return index ? Sample(number_of(op->name, uint64_t(*index))) : index;
 }
 
 std::optional<double> SampleValues::of_float(const Expr &e) const {
@@ -41,6 +51,10 @@ std::optional<double> SampleValues::of_float(const Expr &e) const {
         return e.as<FloatImm>()->value;
     case NodeKind::Variable:
         return double(of_variable(e.as<Variable>()));
+    case NodeKind::Load: {
+        const Sample value = of_load(e.as<Load>());
+        return value ? std::optional<double>(*value) : std::nullopt;
+    }
     case NodeKind::Cast: {
         const Expr &from = e.as<Cast>()->value;
         const Sample value = from.type().is_float() ? Sample() : of(from);
@@ -78,6 +92,8 @@ Sample SampleValues::of(const Expr &e) const {
         return int64_t(e.as<UIntImm>()->value);
     case NodeKind::Variable:
         return e.type() == Int(32) ? Sample(of_variable(e.as<Variable>())) : Sample();
+    case NodeKind::Load:
+        return e.type() == Int(32) ? of_load(e.as<Load>()) : Sample();
     case NodeKind::Cast: {
         const Expr &from = e.as<Cast>()->value;
         const auto value = from.type().is_float() ? of_float(from) : std::nullopt;

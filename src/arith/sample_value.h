@@ -15,7 +15,8 @@ namespace calotype {
 /// the same one, but for what floats round and for names of equal values that are not arithmetic.
 class SampleValues {
 public:
-    /// The value of an int32 or Bool; nothing if more than arithmetic is in it, or it gets too large.
+    /// The value of an int32 or Bool; nothing if more than arithmetic on names and on
+    /// what is read from memory is in it, or it gets too large.
     /// Marks of what is likely do not count.
     std::optional<int64_t> of(const Expr &e) const;
 
@@ -28,6 +29,7 @@ public:
 
 private:
     int64_t of_variable(const internal::Variable *op) const;
+    std::optional<int64_t> of_load(const internal::Load *op) const;
     std::optional<double> of_float(const Expr &e) const;
 
     internal::Scope<std::optional<int64_t>> lets_;

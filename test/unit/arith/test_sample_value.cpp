@@ -25,9 +25,17 @@ TEST(SampleValues, EqualExpressionsHaveOne) {
 }
 
 TEST(SampleValues, WhatIsNotArithmeticHasNone) {
-    EXPECT_FALSE(sample("f[x] + 1"));
+    EXPECT_FALSE(sample("f[x]:uint8"));
     EXPECT_FALSE(sample("x:uint8"));
     EXPECT_FALSE(sample("x * 1000000000 * 1000000000 * 1000000000"));
+}
+
+TEST(SampleValues, WhatIsReadAtOnePlaceIsTheSame) {
+    EXPECT_TRUE(sample("f[x] + 1"));
+    EXPECT_EQ(sample("f[x + y] - 1"), sample("f[y + x] - 1"));
+    EXPECT_EQ(sample("int32(f[x * 2]:float32 * 8.0f)"), sample("int32(f[x + x]:float32 * 8.0f)"));
+    EXPECT_NE(sample("f[x]"), sample("f[x + 1]"));
+    EXPECT_NE(sample("f[x]"), sample("g[x]"));
 }
 
 TEST(SampleValues, NamesStandForTheirValues) {
