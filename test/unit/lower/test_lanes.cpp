@@ -80,8 +80,8 @@ TEST(AtomicUpdate, not_recognised) {
 }
 
 TEST(Effects, loads_are_none) {
-    EXPECT_FALSE(has_effect(parse_expr("f[x]:float32 + sqrt(g[x]:float32):float32")));
-    EXPECT_TRUE(has_effect(parse_expr("1 + extern poke(x)")));
+    EXPECT_FALSE(has_effects(parse_expr("f[x]:float32 + sqrt(g[x]:float32):float32")));
+    EXPECT_TRUE(has_effects(parse_expr("1 + extern poke(x)")));
 }
 
 TEST(UsesOf, leaves_the_loops_around) {
