@@ -146,12 +146,15 @@ public:
         this->set_host_dirty();
         return for_each_value([=](not_void_T &v) { v = value; });
     }
-    /** Set every element to f(coordinates...). */
+    /** Set every element to f(coordinates...), or, where f takes none, to what the next call of it
+     * gives, in memory order. */
     template<typename Fn, typename = std::enable_if_t<takes_position<Fn>>>
     Self &fill(Fn &&f) {
         this->set_host_dirty();
         constexpr int N = number_of_ints<Fn>();
-        if constexpr (N >= 0) {
+        if constexpr (N == 0) {
+            for_each_value([&](not_void_T &v) { v = f(); });
+        } else if constexpr (N > 0) {
             assert(N == this->dimensions() && "the function takes another number of coordinates");
             auto assign = [&](auto... pos) {
                 (*this)(pos...) = f(pos...);
@@ -265,7 +268,9 @@ private:
     template<typename Fn>
     void call_for_each_element(Fn &f) const {
         constexpr int N = number_of_ints<Fn>();
-        if constexpr (N >= 0) {
+        if constexpr (N == 0) {
+            for_each_value([&](not_void_T &v) { v = f(); });
+        } else if constexpr (N > 0) {
             assert(N == this->dimensions() && "the function takes another number of coordinates");
             loop_with_ints<N>(this->buf, f);
         } else {

@@ -27,6 +27,14 @@ bool is_inverted_constant(const Interval &i) {
 
 }  // namespace
 
+Interval Interval::make_union(const Interval &a, const Interval &b) {
+    return internal::make_union(a, b);
+}
+
+Interval Interval::make_intersection(const Interval &a, const Interval &b) {
+    return internal::make_intersection(a, b);
+}
+
 bool Interval::same_as(const Interval &other) const {
     return is_empty() == other.is_empty() && same_end(min, other.min) && same_end(max, other.max);
 }

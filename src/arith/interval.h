@@ -78,6 +78,10 @@ struct Interval {
     /// max - min + 1, simplified; undefined unless bounded.
     Expr extent() const;
 
+    /// The functions of these names.
+    static Interval make_union(const Interval &a, const Interval &b);
+    static Interval make_intersection(const Interval &a, const Interval &b);
+
 private:
     bool empty_ = false;
 };

@@ -207,6 +207,50 @@ void fill_all(JITHandlers &h, const JITHandlers &o) {
     fill(h.custom_cuda_get_stream, o.custom_cuda_get_stream);
 }
 
+// A task of a program, with the context of a run, as the runtime calls it.
+struct TaskOfProgram {
+    int (*task)(JITUserContext *, int, uint8_t *);
+    uint8_t *closure;
+
+    static int run(void *uc, int number, uint8_t *self) {
+        const auto *t = reinterpret_cast<const TaskOfProgram *>(self);
+        return t->task(static_cast<JITUserContext *>(uc), number, t->closure);
+    }
+    uint8_t *address() {
+        return reinterpret_cast<uint8_t *>(this);
+    }
+};
+
+/// What the runtime does by itself, as handlers that a program can call. There is none for errors:
+/// a run that has one does not throw.
+JITHandlers handlers_of_runtime() {
+    using Task = int (*)(JITUserContext *, int, uint8_t *);
+    JITHandlers h;
+    h.custom_print = [](JITUserContext *c, const char *text) {
+        calotype_default_print(c, text);
+    };
+    h.custom_malloc = [](JITUserContext *c, size_t size) {
+        return calotype_default_malloc(c, size);
+    };
+    h.custom_free = [](JITUserContext *c, void *address) {
+        calotype_default_free(c, address);
+    };
+    h.custom_do_task = [](JITUserContext *c, Task task, int number, uint8_t *closure) {
+        return task(c, number, closure);
+    };
+    h.custom_do_par_for = [](JITUserContext *c, Task task, int min, int size, uint8_t *closure) {
+        TaskOfProgram t{task, closure};
+        return calotype_default_do_par_for(c, TaskOfProgram::run, min, size, t.address());
+    };
+    h.custom_trace = [](JITUserContext *c, const calotype_trace_event_t *event) {
+        return calotype_default_trace(c, event);
+    };
+    h.custom_get_symbol = calotype_default_get_symbol;
+    h.custom_load_library = calotype_default_load_library;
+    h.custom_get_library_symbol = calotype_default_get_library_symbol;
+    return h;
+}
+
 }  // namespace
 
 const JitSymbols &jit_runtime_symbols() {
@@ -222,6 +266,7 @@ JITHandlers JITSharedRuntime::set_default_handlers(const JITHandlers &handlers) 
 void JITSharedRuntime::populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers) {
     fill_all(context->handlers, handlers);
     fill_all(context->handlers, handlers_of(nullptr));
+    fill_all(context->handlers, handlers_of_runtime());
 }
 
 int JITSharedRuntime::get_num_threads() {

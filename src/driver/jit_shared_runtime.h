@@ -14,7 +14,8 @@ struct JITSharedRuntime {
     /// Handlers of runs whose context and pipeline have none, and of what the runtime does outside
     /// of any run. Gives those of before.
     static JITHandlers set_default_handlers(const JITHandlers &handlers);
-    /// Fills in the handlers that a context lacks: from `handlers`, then from the default ones.
+    /// Fills in the handlers that a context lacks: from `handlers`, then from the default ones, then
+    /// those of the runtime itself, but for errors and contexts of CUDA.
     static void populate_jit_handlers(JITUserContext *context, const JITHandlers &handlers);
     /// The threads of parallel loops. set_num_threads gives the number of before; 0: as many as
     /// there are processors.

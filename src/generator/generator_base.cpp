@@ -191,8 +191,8 @@ void GeneratorBase::define_members(const std::vector<std::vector<StubInput>> &gi
 }
 
 Pipeline GeneratorBase::get_pipeline() {
-    user_assert(phase_ >= Phase::Generated) << "the pipeline of generator '" << registered_name_
-                                            << "' is asked for before generate() has run";
+    user_assert(phase_ >= Phase::Generating) << "the pipeline of generator '" << registered_name_
+                                             << "' is asked for before generate() has run";
     if (!pipeline_.defined()) {
         std::vector<Func> funcs;
         for (const OutputBase *output : outputs_) {
@@ -224,6 +224,7 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
         define_members(given);
         phase_ = Phase::Generating;
         call_generate();
+        pipeline_ = Pipeline();  // what generate() asked for need not be all
         phase_ = Phase::Generated;
     }
     if (phase_ == Phase::Generated) {

@@ -358,6 +358,22 @@ bool Shuffle::is_interleave() const {
     return true;
 }
 
+bool Shuffle::is_transpose() const {
+    const int lanes = vectors[0].type().lanes();
+    const int columns = indices.size() > 1 ? indices[1] : 0;
+    if (vectors.size() != 1 || int(indices.size()) != lanes || columns <= 1 || columns >= lanes ||
+        lanes % columns != 0) {
+        return false;
+    }
+    const int rows = lanes / columns;
+    for (int i = 0; i < lanes; i++) {
+        if (indices[size_t(i)] != i % rows * columns + i / rows) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool Shuffle::is_concat() const {
     int total = 0;
     for (const Expr &v : vectors) {

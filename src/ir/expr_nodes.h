@@ -247,6 +247,8 @@ struct Shuffle : ExprBase<NodeKind::Shuffle> {
     static Expr make_extract_element(Expr vector, int lane);
     static Expr make_broadcast(Expr vector, int factor);
     bool is_interleave() const;
+    /// One vector, a matrix stored by rows, read by columns.
+    bool is_transpose() const;
     bool is_concat() const;
     bool is_slice() const;  ///< one vector, indices in arithmetic progression
     bool is_extract_element() const {

@@ -250,38 +250,44 @@ const std::vector<CustomLoweringPass> &Func::custom_lowering_passes() {
     return pipeline().custom_lowering_passes();
 }
 
+namespace {
+Func make_lambda() {
+    return Func("lambda" + internal::unique_name('_'));
+}
+}  // namespace
+
 Func lambda(const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(_) = e;
     return f;
 }
 
 Func lambda(const Var &x, const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(x) = e;
     return f;
 }
 
 Func lambda(const Var &x, const Var &y, const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(x, y) = e;
     return f;
 }
 
 Func lambda(const Var &x, const Var &y, const Var &z, const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(x, y, z) = e;
     return f;
 }
 
 Func lambda(const Var &x, const Var &y, const Var &z, const Var &w, const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(x, y, z, w) = e;
     return f;
 }
 
 Func lambda(const Var &x, const Var &y, const Var &z, const Var &w, const Var &v, const Expr &e) {
-    Func f("lambda");
+    Func f = make_lambda();
     f(x, y, z, w, v) = e;
     return f;
 }

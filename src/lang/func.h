@@ -112,8 +112,9 @@ public:
     Stage update(int idx = 0);
     /// The pure definition, to be scheduled.
     operator Stage() const;
-    const FuncSchedule &get_schedule() const {
-        return func_.schedule();
+    /// Of the pure definition, as Stage's.
+    const StageSchedule &get_schedule() const {
+        return Stage(*this).get_schedule();
     }
     Function function() const {
         return func_;

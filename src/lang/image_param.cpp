@@ -70,6 +70,9 @@ ImageParam::ImageParam(Type t, int dimensions, const std::string &name) {
     // Funcs that are made later do not get this name, which the buffer has in the compiled
     // function.
     internal::unique_name(name);
+    // Programs find Funcs without a name by the one that they get: an ImageParam has a Func from
+    // the first, which is replaced by the one of its buffer.
+    function_ = Func().function();
     kind_ = Argument::InputBuffer;
     function_ = make_image_func(parameter_);
 }

@@ -23,11 +23,11 @@ struct Specialization {
 /// reference cycle arises.
 struct Definition : RefCounted {
     bool is_init = true;
-    std::vector<Expr> args;    ///< of the pure definition: Variables, one a dimension
-    std::vector<Expr> values;  ///< one a tuple element
-    Expr predicate;            ///< of the RDom; constant true elsewhere
+    ScheduleList<Expr> args;    ///< of the pure definition: Variables, one a dimension
+    ScheduleList<Expr> values;  ///< one a tuple element
+    Expr predicate;             ///< of the RDom; constant true elsewhere
     StageSchedule schedule;
-    std::vector<Specialization> specializations;
+    ScheduleList<Specialization> specializations;
 };
 
 }  // namespace calotype

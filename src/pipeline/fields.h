@@ -224,6 +224,8 @@ inline constexpr bool is_list = false;
 template<typename T>
 inline constexpr bool is_list<std::vector<T>> = true;
 template<typename T>
+inline constexpr bool is_list<ScheduleList<T>> = true;
+template<typename T>
 inline constexpr bool is_map = false;
 template<typename K, typename T>
 inline constexpr bool is_map<std::map<K, T>> = true;

@@ -122,6 +122,13 @@ public:
     const DefinitionPtr &stage(int i) const {
         return i == 0 ? contents_->init : contents_->updates[i - 1];
     }
+    /// Precondition: there is a pure definition, or an update i.
+    const Definition &definition() const {
+        return *contents_->init;
+    }
+    const Definition &update(int i = 0) const {
+        return *contents_->updates[size_t(i)];
+    }
     FuncSchedule &schedule() const {
         return contents_->schedule;
     }

@@ -108,11 +108,24 @@ struct PrefetchDirective {
     SymbolPtr symbol;  ///< the parameter, if it is one
 };
 
+/// A list that programs may also read as a member function: schedule.dims()[0], definition.values().
+template<typename T>
+class ScheduleList : public std::vector<T> {
+public:
+    using std::vector<T>::vector;
+    ScheduleList() = default;
+    ScheduleList(std::vector<T> list) : std::vector<T>(std::move(list)) {
+    }
+    const ScheduleList &operator()() const {
+        return *this;
+    }
+};
+
 /// The loops of one stage (pure definition or update).
 struct StageSchedule {
-    std::vector<ReductionVariable> rvars;
-    std::vector<Split> splits;
-    std::vector<Dim>
+    ScheduleList<ReductionVariable> rvars;
+    ScheduleList<Split> splits;
+    ScheduleList<Dim>
         dims;  ///< innermost first; the last is the dummy loop `outermost_name`, of extent one
     std::vector<PrefetchDirective> prefetches;
     FuseLoopLevel fuse_level;
@@ -123,6 +136,11 @@ struct StageSchedule {
     bool override_atomic_associativity_test = false;
     bool stream_stores = false;             ///< store around the cache
     std::vector<std::string> stream_loads;  ///< Funcs and parameters to load around the cache
+
+    /// So that programs may read it as a member function of a definition.
+    const StageSchedule &operator()() const {
+        return *this;
+    }
 };
 
 /// Name of the dummy outermost loop of every stage.
@@ -135,9 +153,9 @@ struct FuncSchedule {
     LoopLevel store_level = LoopLevel::inlined();
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel hoist_storage_level = LoopLevel::inlined();
-    std::vector<StorageDim> storage_dims;  ///< innermost first
-    std::vector<Bound> bounds;
-    std::vector<Bound> estimates;
+    ScheduleList<StorageDim> storage_dims;  ///< innermost first
+    ScheduleList<Bound> bounds;
+    ScheduleList<Bound> estimates;
     std::map<std::string, IntrusivePtr<class FunctionContents>>
         wrappers;  ///< by consumer name; "" = all consumers
     MemoryType memory_type = MemoryType::Auto;

@@ -216,4 +216,26 @@ TEST(HalideInternal, OrderOfFuncs) {
     EXPECT_EQ(order.second[1].size(), 2u);
 }
 
+TEST(HalideInternal, ListsOfSchedulesAndNames) {
+    Var x("x"), y("y"), xi("xi");
+    Func f("f");
+    f(x, y) = x + y;
+    f.split(x, x, xi, 4);
+    const auto &dims = Stage(f).get_schedule().dims();
+    ASSERT_EQ(dims.size(), 4u);
+    EXPECT_EQ(dims[0].var, "xi");
+    EXPECT_TRUE(dims[0].is_pure());
+    EXPECT_EQ(Stage(f).get_schedule().splits().size(), 1u);
+
+    const Interval both = Interval::make_union(Interval(0, 3), Interval(2, 9));
+    EXPECT_TRUE(is_const(both.max, 9));
+    EXPECT_TRUE(is_const(Interval::make_intersection(Interval(0, 3), Interval(2, 9)).min, 2));
+
+    const Expr v = Variable::make(Int(32, 6), "v");
+    EXPECT_TRUE(Shuffle::make({v}, {0, 3, 1, 4, 2, 5}).as<Shuffle>()->is_transpose());
+    EXPECT_TRUE(Shuffle::make({v}, {0, 2, 4, 1, 3, 5}).as<Shuffle>()->is_transpose());
+    EXPECT_FALSE(Shuffle::make({v}, {0, 1, 2, 3, 4, 5}).as<Shuffle>()->is_transpose());
+    EXPECT_FALSE(Shuffle::make({v}, {0, 3, 1, 4, 5, 2}).as<Shuffle>()->is_transpose());
+}
+
 }  // namespace

@@ -253,6 +253,16 @@ TEST_F(DerivativeTest, ShiftsBecomeShifts) {
     check();
 }
 
+TEST_F(DerivativeTest, ZeroWhereNoValueDependsOnIt) {
+    Func f("f"), g("g"), unused("unused");
+    f() = 2.5f;
+    g() = ceil(f()) + floor(f());
+    const Derivative d = propagate_adjoints(g);
+    EXPECT_EQ(Buffer<float>(d(f).realize())(), 0.0f);
+    unused() = 1.0f;
+    EXPECT_FALSE(d(unused).defined());
+}
+
 TEST_F(DerivativeTest, WhatHasNone) {
     f(x) = in(x);
     EXPECT_COMPILE_ERROR(propagate_adjoints(f),

@@ -73,6 +73,24 @@ TEST(Memoization, a_second_run_finds_the_first_result) {
     EXPECT_EQ(stores_of(3), 0);
 }
 
+TEST(Memoization, depends_on_the_shape_of_a_buffer) {
+    ImageParam in(UInt(8), 1, "in");
+    Func g("g"), f("f");
+    g() = in.dim(0).extent() * 10 + in.dim(0).min();
+    g.compute_root().memoize();
+    f() = g() + 1;
+    const auto result_for = [&](int extent, int min) {
+        Buffer<uint8_t> b(extent);
+        b.set_min(min);
+        in.set(b);
+        return Buffer<int>(f.realize())();
+    };
+    EXPECT_EQ(result_for(3, 0), 31);
+    EXPECT_EQ(result_for(5, 0), 51);
+    EXPECT_EQ(result_for(5, 2), 53);
+    EXPECT_EQ(result_for(3, 0), 31);
+}
+
 TEST(DebugToFile, writes_all_of_the_storage) {
     const std::string file = ::testing::TempDir() + "calotype_debug_to_file.npy";
     std::remove(file.c_str());

@@ -216,7 +216,15 @@ void Propagate::need_of_stages(const Function &f, Box &needed) {
 void Propagate::visit(const Function &f) {
     const auto found = targets_.find(f.name());
     if (found == targets_.end() || found->second.sum.is_empty()) {
-        return;  // nothing depends on it through floats
+        // Nothing depends on it through floats.
+        const auto &types = f.output_types();
+        if (std::any_of(types.begin(), types.end(), [](const Type &t) { return t.is_float(); })) {
+            const Func zero = AdjointSum(f.args(), types).make(f.name() + "_adjoint");
+            for (int i = f.stages() - 1; i >= 0; i--) {
+                adjoints_.emplace(Derivative::FuncKey(f.name(), i - 1), zero);
+            }
+        }
+        return;
     }
     user_assert(!f.has_extern_definition())
         << "func " << f.name() << " is an extern stage, which cannot be differentiated";

@@ -150,7 +150,8 @@ private:
     StorageDim &storage_dim(const char *directive, const Var &dim);
     void check_dimension(const char *directive, const std::string &dim) const;
     Func &add_bound(const char *directive, std::vector<Bound> *list, const Var &var, Bound b);
-    Func make_wrapper(const std::vector<std::string> &consumers, bool clone);
+    Func make_wrapper(const std::vector<std::string> &consumers, bool clone,
+                      const std::string &suffix);
     FuncSchedule &schedule() const {
         return func_.schedule();
     }

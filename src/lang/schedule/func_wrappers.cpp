@@ -21,8 +21,8 @@ using namespace internal;
 
 namespace {
 
-Function make_plain_wrapper(const Function &f) {
-    Function wrapper(internal::unique_name(f.name() + "_wrapper"));
+Function make_plain_wrapper(const Function &f, const std::string &name) {
+    Function wrapper(name);
     std::vector<Expr> args, values;
     for (const std::string &arg : f.args()) {
         args.push_back(Variable::make(Int(32), arg));
@@ -42,7 +42,8 @@ std::string describe_consumers(const std::vector<std::string> &consumers) {
 }  // namespace
 
 // The wrapper for exactly these consumers ("" alone: all), made if there is none yet.
-Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, bool clone) {
+Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, bool clone,
+                                  const std::string &suffix) {
     const char *directive = clone ? "clone_in" : "in";
     user_assert(self().defined()) << directive << " of func " << func_.name()
                                   << ", which is not defined yet";
@@ -70,8 +71,8 @@ Func FuncDirectives::make_wrapper(const std::vector<std::string> &consumers, boo
     if (existing.defined()) {
         return Func(Function(existing));
     }
-    const Function made = clone ? func_.clone(internal::unique_name(func_.name() + "_clone"))
-                                : make_plain_wrapper(func_);
+    const std::string name = internal::unique_name(func_.name() + suffix);
+    const Function made = clone ? func_.clone(name) : make_plain_wrapper(func_, name);
     for (const std::string &name : consumers) {
         wrappers[name] = made.contents();
     }
@@ -98,23 +99,23 @@ std::vector<std::string> freeze(const std::vector<Func> &consumers) {
 }  // namespace
 
 Func FuncDirectives::in(const Func &f) {
-    return in(std::vector<Func>{f});
+    return make_wrapper(freeze({f}), false, "_in_" + f.name());
 }
 
 Func FuncDirectives::in(const std::vector<Func> &fs) {
-    return make_wrapper(freeze(fs), false);
+    return make_wrapper(freeze(fs), false, "_in");
 }
 
 Func FuncDirectives::in() {
-    return make_wrapper({""}, false);
+    return make_wrapper({""}, false, "_in");
 }
 
 Func FuncDirectives::clone_in(const Func &f) {
-    return clone_in(std::vector<Func>{f});
+    return make_wrapper(freeze({f}), true, "_clone_in_" + f.name());
 }
 
 Func FuncDirectives::clone_in(const std::vector<Func> &fs) {
-    return make_wrapper(freeze(fs), true);
+    return make_wrapper(freeze(fs), true, "_clone");
 }
 
 namespace {

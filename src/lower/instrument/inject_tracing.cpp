@@ -18,8 +18,7 @@ struct Event {
     std::string func;
     calotype_trace_event_code_t code;
     Expr parent = 0;
-    Type type = Int(32);
-    Expr value;                     ///< of a load or store
+    Expr value;                     ///< of a load or store; other events have no type
     std::vector<Expr> coordinates;  ///< or min and extent of each dimension
     int value_index = 0;
     std::string tag;
@@ -29,11 +28,13 @@ struct Event {
         for (const Expr &e : coordinates) {
             places.push_back(cast(Int(32), e));
         }
+        const bool has_value = value.defined();
+        const Type type = has_value ? value.type() : Handle();
         return Call::make(Int(32), Intrinsic::trace,
-                          {StringImm::make(func), value.defined() ? as_struct({value}) : null(),
-                           as_struct(places), int(type.code()), type.bits(), type.lanes(),
-                           int(code), parent, value_index, int(coordinates.size()),
-                           StringImm::make(tag)});
+                          {StringImm::make(func), has_value ? as_struct({value}) : null(),
+                           as_struct(places), int(type.code()), has_value ? type.bits() : 0,
+                           has_value ? type.lanes() : 0, int(code), parent, value_index,
+                           int(coordinates.size()), StringImm::make(tag)});
     }
 
 private:
@@ -83,12 +84,12 @@ public:
         std::vector<Stmt> tags;
         for (const auto &[name, f] : ctx_.env) {
             if (is_traced(f)) {
-                add_tags(name, f.output_types()[0], f.schedule().trace_tags, &tags);
+                add_tags(name, f.schedule().trace_tags, &tags);
             }
         }
         for (const auto &[name, p] : ctx_.used.parameters) {
             if (p.is_buffer() && p->trace_loads) {
-                add_tags(name, p.type(), p->trace_tags, &tags);
+                add_tags(name, p->trace_tags, &tags);
             }
         }
         const Event begin{ctx_.pipeline_name, calotype_trace_begin_pipeline};
@@ -118,12 +119,11 @@ protected:
         return id_of(pipeline_key);
     }
 
-    void add_tags(const std::string &name, const Type &type, const std::vector<std::string> &tags,
+    void add_tags(const std::string &name, const std::vector<std::string> &tags,
                   std::vector<Stmt> *out) const {
         for (const std::string &tag : tags) {
             Event e{name, calotype_trace_tag};
             e.parent = pipeline_id();
-            e.type = type;
             e.tag = tag;
             out->push_back(Evaluate::make(e.call()));
         }
@@ -150,7 +150,6 @@ protected:
         note_event(e.func);
         const std::string name = ctx_.names.unique(e.func + ".value");
         const Expr v = Variable::make(value.type(), name);
-        e.type = value.type();
         e.value = v;
         return Let::make(name, value,
                          Call::make(value.type(), Intrinsic::return_second, {e.call(), v}));
@@ -228,7 +227,6 @@ protected:
         note_event(f.name());
         Event begin{f.name(), code};
         begin.parent = parent;
-        begin.type = f.output_types()[0];
         begin.coordinates = flat(bounds);
         Event end = begin;
         end.code = calotype_trace_event_code_t(code + 1);

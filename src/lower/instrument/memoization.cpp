@@ -162,8 +162,9 @@ private:
     }
 
     void visit(const Variable *op) override {
+        // Of a buffer, its shape.
         if (op->symbol && op->symbol->kind == SymbolKind::Parameter &&
-            !Parameter(op->symbol).is_buffer()) {
+            (!Parameter(op->symbol).is_buffer() || !op->type.is_handle())) {
             add_value(op);
         }
     }

@@ -6,6 +6,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -24,6 +25,7 @@ public:
         for (std::string &name : bound_names(body)) {
             bound_.insert(std::move(name));
         }
+        changes_.find(body);
         (*this)(body);
     }
 
@@ -34,25 +36,61 @@ public:
 private:
     using Visitor::visit;
 
-    /// Can be asked where the storage is made.
+    /// What may differ from the begin of the realization to the place of a condition in it.
+    struct Changes : Visitor {
+        using Visitor::visit;
+        void find(const Stmt &body) {
+            (*this)(body);
+        }
+        void visit(const Provide *op) override {
+            stored.insert(op->name);
+            Visitor::visit(op);
+        }
+        void visit(const ProducerConsumer *op) override {
+            stored.insert(op->name);
+            Visitor::visit(op);
+        }
+        void visit(const Realize *op) override {
+            stored.insert(op->name);
+            Visitor::visit(op);
+        }
+        void visit(const For *op) override {
+            kernels |= is_gpu(op->for_type);
+            Visitor::visit(op);
+        }
+        std::set<std::string> stored;
+        bool kernels = false;
+    };
+
+    /// Can be asked where the storage is made. What is stored within the realization cannot, nor
+    /// what may have no element there since a condition around this one keeps it from being read;
+    /// and what a kernel asks for itself is not copied to the host for that.
     bool is_known_outside(const Expr &e) const {
         const std::vector<std::string> names = free_variables(e);
-        return is_pure(e) && !contains_kind(e, NodeKind::Let) && !reads_storage(e) &&
+        return !contains_kind(e, NodeKind::Let) && !contains_kind(e, NodeKind::Load) &&
+               calls_are_known(e) &&
                std::none_of(names.begin(), names.end(),
                             [&](const std::string &n) { return bound_.count(n) > 0; });
     }
 
-    static bool reads_storage(const Expr &e) {
+    bool calls_are_known(const Expr &e) const {
         struct Finder : GraphVisitor {
             using GraphVisitor::visit;
             void visit(const Call *op) override {
-                found |= op->call_kind != CallKind::Intrinsic;
+                const bool reads =
+                    op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+                loads |= reads;
+                impure |= !reads && !op->is_pure();
+                stored |= reads && uses->changes_.stored.count(op->name) > 0;
                 GraphVisitor::visit(op);
             }
-            bool found = false;
+            const Uses *uses = nullptr;
+            bool loads = false, impure = false, stored = false;
         } finder;
+        finder.uses = this;
         finder(e);
-        return finder.found || contains_kind(e, NodeKind::Load);
+        return !finder.impure && !finder.stored &&
+               (!finder.loads || (unknown_conditions_ == 0 && !changes_.kernels));
     }
 
     void add_use() {
@@ -64,7 +102,9 @@ private:
     template<typename Code>
     void under(const Expr &condition, const Code &code, bool also_unread) {
         if (!is_known_outside(condition)) {
+            unknown_conditions_++;
             (*this)(code);
+            unknown_conditions_--;
             return;
         }
         const Expr c = remove_likelies(condition);
@@ -106,7 +146,8 @@ private:
             if (op->args.size() > 2) {
                 under(!op->args[0], op->args[2], true);
             }
-        } else if (op->call_kind == CallKind::Intrinsic && op->is_pure()) {
+        } else if (op->call_kind == CallKind::PureExtern ||
+                   (op->call_kind == CallKind::Intrinsic && op->is_pure())) {
             Visitor::visit(op);
         } else {
             always(op->args);
@@ -148,14 +189,16 @@ private:
 
     const std::string &func_;
     std::set<std::string> bound_;
+    Changes changes_;
+    int unknown_conditions_ = 0;
     Expr if_matters_ = const_true(), if_read_ = const_true();
 };
 
-/// `produce f` happens only under a condition.
+/// `produce f` happens only under a condition, in place of the one that an earlier round gave it.
 class GuardProducer : public StmtMutator {
 public:
-    GuardProducer(const std::string &func, const Expr &condition)
-        : func_(func), condition_(condition) {
+    GuardProducer(const std::string &func, const Expr &condition, const Expr &earlier)
+        : func_(func), condition_(condition), earlier_(earlier) {
     }
 
 private:
@@ -164,13 +207,30 @@ private:
         const bool found = op->is_producer && op->name == func_;
         return found ? IfThenElse::make(condition_, op) : Mutator::visit(op);
     }
+    Stmt visit(const IfThenElse *op) override {
+        const bool found = earlier_.defined() && op->condition.same_as(earlier_);
+        return found ? mutate(op->then_case) : Mutator::visit(op);
+    }
     const std::string &func_;
-    const Expr &condition_;
+    const Expr &condition_, &earlier_;
 };
 
 class SkipStages : public StmtMutator {
 public:
     explicit SkipStages(const LowerContext &ctx) : ctx_(ctx) {
+    }
+
+    /// The condition of a Func may make another one unnecessary whose storage lies within its own.
+    Stmt until_nothing_changes(Stmt s) {
+        constexpr int most_rounds = 4;
+        for (int i = 0; i < most_rounds; i++) {
+            const Stmt before = s;
+            s = mutate(s);
+            if (s.same_as(before)) {
+                break;
+            }
+        }
+        return s;
     }
 
 private:
@@ -186,7 +246,7 @@ private:
         const auto fused = [&](const std::vector<std::string> &group) {
             return group.size() > 1 && std::find(group.begin(), group.end(), func) != group.end();
         };
-        return !schedule.async && !schedule.memoized &&
+        return !schedule.async &&
                std::none_of(ctx_.fused_groups.begin(), ctx_.fused_groups.end(), fused);
     }
 
@@ -200,10 +260,13 @@ private:
             return same;
         }
         const Uses uses(op->name, body);
-        if (uses.producers != 1 || is_trivially_true(uses.matters)) {
+        Expr &guard = guards_[op->name];
+        if (uses.producers != 1 || is_trivially_true(uses.matters) ||
+            (guard.defined() && equal(guard, uses.matters))) {
             return same;
         }
-        const Stmt guarded = GuardProducer(op->name, uses.matters).mutate(body);
+        const Stmt guarded = GuardProducer(op->name, uses.matters, guard).mutate(body);
+        guard = uses.matters;
         return Realize::make(op->name, op->types, op->memory_type, op->bounds,
                              simplify(op->condition && uses.read), guarded);
     }
@@ -216,13 +279,14 @@ private:
     }
 
     const LowerContext &ctx_;
+    std::map<std::string, Expr> guards_;  ///< of producers, as they stand in the code
     int kernels_ = 0;
 };
 
 }  // namespace
 
 Stmt skip_stages(const Stmt &s, LowerContext &ctx) {
-    return SkipStages(ctx).mutate(s);
+    return SkipStages(ctx).until_nothing_changes(s);
 }
 
 }  // namespace calotype

@@ -19,6 +19,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
+#include "lower/expand_lets.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/instrument/memoization.h"
 #include "lower/storage/handle_names.h"
@@ -78,6 +79,7 @@ private:
 /// A `hoisted storage` that we are inside of.
 struct Hoisting {
     Scope<Interval> ranges;  ///< of loop variables and lets between it and the Realize
+    Scope<Expr> values;      ///< of these lets
     // What to allocate, once a Realize was found.
     Type type;
     MemoryType memory_type = MemoryType::Auto;
@@ -293,7 +295,7 @@ private:
         std::vector<std::pair<std::string, Expr>> lets;
         auto define = [&](const std::string &name, const Expr &value) {
             lets.emplace_back(name, value);
-            note_range(name, value);
+            note_let(name, value);
         };
         for (size_t d = 0; d < bounds.size(); d++) {
             define(names::buffer_min(op->name, int(d)), bounds[d].min);
@@ -320,7 +322,7 @@ private:
         }
         for (size_t i = lets.size(); i-- > 0;) {
             body = LetStmt::make(lets[i].first, lets[i].second, body);
-            forget_range(lets[i].first);
+            forget_let(lets[i].first);
         }
         return body;
     }
@@ -384,11 +386,7 @@ private:
         }
         std::vector<Expr> largest;
         for (const Expr &extent : extents) {
-            const Interval range = bounds_of_expr(extent, hoisting->ranges);
-            user_assert(range.has_upper_bound())
-                << "storage of " << op->name << " cannot be hoisted: its extent " << extent
-                << " has no bound outside of the loops in between";
-            largest.push_back(range.max);
+            largest.push_back(largest_extent(op->name, extent, *hoisting));
         }
         if (hoisting->extents.empty()) {
             hoisting->extents = largest;
@@ -404,6 +402,19 @@ private:
     }
 
     // Hoisting.
+
+    /// An end of the region may depend on a loop although the difference of both does not.
+    static Expr largest_extent(const std::string &name, const Expr &extent,
+                               const Hoisting &hoisting) {
+        const Expr expanded = simplify(internal::expand_lets(extent, hoisting.values));
+        const Interval exact = bounds_of_expr(expanded, hoisting.ranges);
+        const Interval range =
+            exact.has_upper_bound() ? exact : bounds_of_expr(extent, hoisting.ranges);
+        user_assert(range.has_upper_bound())
+            << "storage of " << name << " cannot be hoisted: its extent " << extent
+            << " has no bound outside of the loops in between";
+        return simplify(range.max);
+    }
 
     Hoisting *find_hoisting(const std::string &name) {
         auto it = hoistings_.find(name);
@@ -422,18 +433,20 @@ private:
         return body;
     }
 
-    void note_range(const std::string &name, const Expr &value) {
+    void note_let(const std::string &name, const Expr &value) {
         for (auto &entry : hoistings_) {
             entry.second->ranges.push(name,
                                       value.type().is_int_or_uint() && value.type().is_scalar()
                                           ? bounds_of_expr(value, entry.second->ranges)
                                           : Interval::single_point(value));
+            entry.second->values.push(name, value);
         }
     }
 
-    void forget_range(const std::string &name) {
+    void forget_let(const std::string &name) {
         for (auto &entry : hoistings_) {
             entry.second->ranges.pop(name);
+            entry.second->values.pop(name);
         }
     }
 
@@ -442,9 +455,9 @@ private:
             return Mutator::visit(op);
         }
         const Expr value = mutate(op->value);
-        note_range(op->name, value);
+        note_let(op->name, value);
         const Stmt body = mutate(op->body);
-        forget_range(op->name);
+        forget_let(op->name);
         return LetStmt::make(op->name, value, body);
     }
 
@@ -468,7 +481,9 @@ private:
             ranges.push(op->name, range);
         }
         const Stmt body = mutate(op->body);
-        forget_range(op->name);
+        for (auto &entry : hoistings_) {
+            entry.second->ranges.pop(op->name);
+        }
         return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
     }
 

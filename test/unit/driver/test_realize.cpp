@@ -10,6 +10,7 @@
 #include "driver/compiler.h"
 #include "driver/compiler_stack.h"
 #include "driver/jit_handlers.h"
+#include "driver/jit_shared_runtime.h"
 #include "harness/expect_error.h"
 #include "lang/language.h"
 #include "runtime/abi/symbols.h"
@@ -287,6 +288,36 @@ TEST(Handlers, LookUpOfSymbols) {
     EXPECT_EQ(out(1), 3);
     // Outside of the run they are the runtime's own.
     EXPECT_EQ(symbols_found(0), 0);
+}
+
+// What the runtime does by itself can be called from a handler that stands in its place.
+JITHandlers of_runtime;
+std::atomic<int> allocations{0};
+
+TEST(Handlers, CallThoseOfTheRuntime) {
+    JITUserContext filled;
+    JITSharedRuntime::populate_jit_handlers(&filled, JITHandlers{});
+    of_runtime = filled.handlers;
+    EXPECT_EQ(of_runtime.custom_error, nullptr);  // a run with one does not throw
+    Func f("f"), g("g");
+    f(x) = x + 1;
+    g(x) = f(x) + f(x + 1);
+    f.compute_root().parallel(x);
+    g.jit_handlers().custom_malloc = [](JITUserContext *c, size_t size) {
+        allocations++;
+        return of_runtime.custom_malloc(c, size);
+    };
+    g.jit_handlers().custom_free = [](JITUserContext *c, void *p) {
+        of_runtime.custom_free(c, p);
+    };
+    g.jit_handlers().custom_do_par_for = [](JITUserContext *c,
+                                            int (*task)(JITUserContext *, int, uint8_t *), int min,
+                                            int size, uint8_t *closure) {
+        return of_runtime.custom_do_par_for(c, task, min, size, closure);
+    };
+    Buffer<int32_t> out = g.realize({100});
+    EXPECT_EQ(out(7), 17);
+    EXPECT_GE(allocations, 1);
 }
 
 // ---- Callable ----

@@ -180,14 +180,14 @@ TEST(Schedule, levels) {
     Func f = two_dimensional("level_f"), g("level_g");
     g(x, y) = f(x, y);
     f.store_root().compute_at(g, y);
-    EXPECT_EQ(f.get_schedule().compute_level.to_string(), "level_g.y");
-    EXPECT_TRUE(f.get_schedule().store_level.is_root());
+    EXPECT_EQ(f.function().schedule().compute_level.to_string(), "level_g.y");
+    EXPECT_TRUE(f.function().schedule().store_level.is_root());
     f.compute_inline();
-    EXPECT_TRUE(f.get_schedule().store_level.is_inlined());
+    EXPECT_TRUE(f.function().schedule().store_level.is_inlined());
     LoopLevel late;
     f.compute_at(late);
     late.set(LoopLevel(g, x));
-    EXPECT_EQ(f.get_schedule().compute_level.to_string(), "level_g.x");
+    EXPECT_EQ(f.function().schedule().compute_level.to_string(), "level_g.x");
 }
 
 TEST(Schedule, storage) {
@@ -197,7 +197,7 @@ TEST(Schedule, storage) {
         .align_storage(x, 8)
         .fold_storage(y, 4, false)
         .store_in(MemoryType::Stack);
-    const std::vector<StorageDim> &dims = f.get_schedule().storage_dims;
+    const std::vector<StorageDim> &dims = f.function().schedule().storage_dims;
     EXPECT_EQ(dims[0].var + dims[1].var + dims[2].var, "uyx");
     EXPECT_TRUE(equal(dims[2].alignment, Expr(8)));
     EXPECT_FALSE(dims[1].fold_forward);
@@ -206,7 +206,7 @@ TEST(Schedule, storage) {
 TEST(Schedule, bounds) {
     Func f = two_dimensional("bounds_f");
     f.bound(x, 0, 10).bound_extent(y, 3).align_bounds(x, 4, 6).set_estimates({{0, 10}, {0, 20}});
-    const std::vector<Bound> &b = f.get_schedule().bounds;
+    const std::vector<Bound> &b = f.function().schedule().bounds;
     ASSERT_EQ(b.size(), 3u);
     EXPECT_FALSE(b[1].min.defined());
     EXPECT_TRUE(equal(b[2].remainder, Expr(2)));
