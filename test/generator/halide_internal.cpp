@@ -238,4 +238,40 @@ TEST(HalideInternal, ListsOfSchedulesAndNames) {
     EXPECT_FALSE(Shuffle::make({v}, {0, 3, 1, 4, 5, 2}).as<Shuffle>()->is_transpose());
 }
 
+// Schedules that an autoscheduler has printed find Funcs by their place and loops by theirs.
+TEST(HalideInternal, FuncsByNumber) {
+    const auto number = [](const Func &f) {
+        return std::stoi(f.name().substr(1));
+    };
+    Func before;
+    ImageParam in(UInt(8), 2);
+    Func after;
+    EXPECT_EQ(number(after), number(before) + 2);  // an ImageParam has a Func of its own
+
+    Var x("x"), y("y"), z("z"), xi("xi");
+    Func f("numbered_f"), g("numbered_g");
+    f(x, y, z) = in(x, y) + z;
+    g(x, y, z) = f(x, y, z) + f.in(g)(y, x, z);
+    f.compute_root();
+    EXPECT_EQ(f.in(g).name(), f.name() + "_in_" + g.name());
+    Pipeline p(g);
+    EXPECT_EQ(p.get_func(3).name(), g.name());
+    Func second = p.get_func(1);
+    EXPECT_EQ(second.name(), f.name());
+    EXPECT_EQ(second.get_schedule().dims()[2].var, "z");
+    Var last(second.get_schedule().dims()[2].var), first(second.get_schedule().dims()[0].var);
+    second.split(first, first, xi, 4).parallel(last);
+    EXPECT_EQ(second.get_schedule().dims()[1].var, "x");
+    EXPECT_EQ(lambda(x, x).name().substr(0, 7), "lambda_");
+}
+
+TEST(HalideInternal, FillFromASource) {
+    Buffer<int> b(3, 2);
+    int next = 0;
+    b.fill([&] { return next++; });
+    EXPECT_EQ(next, 6);
+    EXPECT_EQ(b(0, 0), 0);
+    EXPECT_EQ(b(2, 1), 5);
+}
+
 }  // namespace
