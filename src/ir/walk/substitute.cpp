@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "ir/equality.h"
@@ -15,15 +16,12 @@ namespace {
 using Replacements = std::map<std::string, Expr>;
 
 /// Replaces free Variables. A binder whose name is replaced, or is free in a replacement, gets a
-/// substitution of its own for its body: without that name, or with the binder renamed.
+/// substitution of its own for its body: without that name, or with the binder renamed. What is free
+/// in the replacements is asked at the first binder: most code has none.
 class Substitution : public GraphMutator {
 public:
-    explicit Substitution(Replacements replacements) : replacements_(std::move(replacements)) {
-        for (const auto &entry : replacements_) {
-            for (const std::string &name : free_variables(entry.second)) {
-                free_in_replacements_.insert(name);
-            }
-        }
+    /// The replacements must live as long as this.
+    explicit Substitution(const Replacements &replacements) : replacements_(replacements) {
     }
 
 protected:
@@ -63,7 +61,7 @@ private:
     std::string mutate_body(const std::string &name, Type type, const Handle &body,
                             Handle *result) {
         const bool shadows = replacements_.count(name) != 0;
-        const bool may_capture = free_in_replacements_.count(name) != 0;
+        const bool may_capture = free_in_replacements().count(name) != 0;
         if (!shadows && !may_capture) {
             *result = mutate(body);
             return name;
@@ -73,11 +71,22 @@ private:
         if (may_capture && uses_replaced_name(body, inner)) {
             const std::string fresh = fresh_name(name, body);
             inner[name] = Variable::make(type, fresh);
-            *result = Substitution(std::move(inner)).mutate(body);
+            *result = Substitution(inner).mutate(body);
             return fresh;
         }
-        *result = Substitution(std::move(inner)).mutate(body);
+        *result = Substitution(inner).mutate(body);
         return name;
+    }
+
+    const std::set<std::string> &free_in_replacements() {
+        if (!free_in_replacements_) {
+            free_in_replacements_.emplace();
+            for (const auto &entry : replacements_) {
+                const std::vector<std::string> names = free_variables(entry.second);
+                free_in_replacements_->insert(names.begin(), names.end());
+            }
+        }
+        return *free_in_replacements_;
     }
 
     template<typename Handle>
@@ -87,19 +96,19 @@ private:
     }
 
     template<typename Handle>
-    std::string fresh_name(const std::string &name, const Handle &body) const {
+    std::string fresh_name(const std::string &name, const Handle &body) {
         const std::vector<std::string> used = free_variables(body);
         for (int i = 1;; i++) {
             std::string candidate = name + "$" + std::to_string(i);
-            if (!free_in_replacements_.count(candidate) && !replacements_.count(candidate) &&
+            if (!free_in_replacements().count(candidate) && !replacements_.count(candidate) &&
                 !std::binary_search(used.begin(), used.end(), candidate)) {
                 return candidate;
             }
         }
     }
 
-    const Replacements replacements_;
-    std::set<std::string> free_in_replacements_;
+    const Replacements &replacements_;
+    std::optional<std::set<std::string>> free_in_replacements_;
 };
 
 /// Replaces what equals an expression, except under binders of a name that is free in it.
@@ -178,11 +187,13 @@ protected:
 }  // namespace
 
 Expr substitute(const std::string &name, const Expr &replacement, const Expr &e) {
-    return Substitution({{name, replacement}}).mutate(e);
+    const Replacements one = {{name, replacement}};
+    return Substitution(one).mutate(e);
 }
 
 Stmt substitute(const std::string &name, const Expr &replacement, const Stmt &s) {
-    return Substitution({{name, replacement}}).mutate(s);
+    const Replacements one = {{name, replacement}};
+    return Substitution(one).mutate(s);
 }
 
 Expr substitute(const std::map<std::string, Expr> &replacements, const Expr &e) {
