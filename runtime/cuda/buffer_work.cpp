@@ -2,12 +2,9 @@
 #include "runtime/cuda/buffer_work.h"
 
 #include "runtime/cuda/memory/memory.h"
-#include "runtime/cuda/memory/stream_order.h"
 #include "runtime/device/failure.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -26,8 +23,7 @@ calotype_status refuse(const DeviceScope &scope, CUdeviceptr address) {
     text << "the memory of the buffer at " << reinterpret_cast<void *>(address)
          << " is on CUDA device " << device << ", and kernels on device " << scope.device
          << " cannot reach it; it is a part of a buffer or the application's, so it is not moved";
-    set_failure(text);
-    return CALOTYPE_E_INVALID;
+    return fail_with(CALOTYPE_E_INVALID, text);
 }
 
 }  // namespace
@@ -139,9 +135,7 @@ calotype_status await_owner(const DeviceScope &scope, CUdeviceptr address) {
         return CALOTYPE_OK;  // it has ended, and its work with it
     }
     const calotype_status status = stream_after_all_work(*owner, &stream);
-    return status ? status
-                  : status_of(
-                        note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(stream)));
+    return status ? status : status_of(invoke(&Driver::cuStreamSynchronize, stream));
 }
 
 void expect_other_devices() {
@@ -170,6 +164,4 @@ CUcontext context_on_device_of(const ContextInfo &owner) {
                          : primary_context(owner.device->device, true);
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

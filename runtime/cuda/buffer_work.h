@@ -7,19 +7,18 @@
 // was allocated there; that is also used where the call's own would first have to be made.
 #pragma once
 
+#include "runtime/abi/buffer.h"
+#include "runtime/cuda/context.h"
 #include "runtime/cuda/context_table.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** A call works with the memory at an address while this lives, if status() is CALOTYPE_OK. */
-class BufferWork {
+class BufferWork : NotCopied {
 public:
     BufferWork(void *user_context, CUdeviceptr address);
     ~BufferWork();
-    BufferWork(const BufferWork &) = delete;
-    BufferWork &operator=(const BufferWork &) = delete;
 
     calotype_status status() const {
         return state;
@@ -61,6 +60,18 @@ void expect_other_devices();
  * retained it, else the primary one. Null on failure. */
 CUcontext context_on_device_of(const ContextInfo &owner);
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+/** Give the buffer host memory, locked in the call's context for all contexts. Where the driver
+ * refuses to lock it, it is ordinary memory. 0 or an error code, with the failure kept. */
+int allocate_locked(const Call &call, calotype_buffer_t *buf);
+/** Free what allocate_locked() gave, once its copies are done. */
+void free_locked(void *user_context, calotype_buffer_t *buf);
+
+enum class Side { Host, Device };
+
+/** Queue copies on the scope's stream, whose context is current, from and to the sides of the
+ * buffers that are said. `waits`: until they are done, which cannot be captured. Device copies that
+ * are not the scope's device's are reached peer to peer. */
+calotype_status copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, Side from,
+                              const calotype_buffer_t &dst, Side to, bool waits);
+
+}  // namespace calotype::runtime::cuda

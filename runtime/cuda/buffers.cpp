@@ -7,8 +7,6 @@
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/buffer_work.h"
 #include "runtime/cuda/captures.h"
-#include "runtime/cuda/copies.h"
-#include "runtime/cuda/host_memory.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
@@ -16,9 +14,7 @@
 #include "runtime/device/make_interface.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -56,12 +52,10 @@ int sync_buffer(void *user_context, const calotype_buffer_t &buf) {
         return code_of(work.status());
     }
     if (is_capturing(work.get_scope(), nullptr)) {
-        set_failure("the stream is being captured");
-        return code_of(CALOTYPE_E_CAPTURE);
+        return fail_with(code_of(CALOTYPE_E_CAPTURE), "the stream is being captured");
     }
     const auto stream = static_cast<CUstream>(work.get_scope().stream);
-    return code_of(status_in(work.get_scope(), note_failure("cuStreamSynchronize",
-                                                            driver().cuStreamSynchronize(stream))));
+    return code_of(status_in(work.get_scope(), invoke(&Driver::cuStreamSynchronize, stream)));
 }
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
@@ -150,8 +144,7 @@ int buffer_copy(void *user_context, calotype_buffer_t *src,
         return calotype_error_code_incompatible_device_interface;
     }
     if (to == Side::Host && !dst->host) {
-        set_failure("the destination has no host memory");
-        return calotype_error_code_host_is_null;
+        return fail_with(calotype_error_code_host_is_null, "the destination has no host memory");
     }
     return code_of(copy_on(user_context, *src, from, *dst, to));
 }
@@ -161,20 +154,17 @@ int locate_buffer(void *user_context, const calotype_buffer_t *buf, bool *is_her
 }
 
 int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    (void)user_context;
     dst->device = src->device + uint64_t(bytes_to_part(*src, *dst));
     return 0;
 }
 
 int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                  calotype_buffer_t *dst) {
-    (void)user_context;
     dst->device = src->device + uint64_t(bytes_to_part(*src, *dst, slice_dim, slice_pos));
     return 0;
 }
 
 int device_release_crop(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context, (void)buf;
     return 0;
 }
 
@@ -199,7 +189,6 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
 }
 
 int detach_native(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     buf->device = 0;
     return 0;
 }
@@ -233,9 +222,7 @@ int device_release(void *user_context) {
 
 }  // namespace
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
 using namespace calotype::runtime::cuda;
@@ -300,7 +287,6 @@ CALOTYPE_WEAK int calotype_cuda_detach_device_ptr(void *user_context, calotype_b
 }
 
 CALOTYPE_WEAK uintptr_t calotype_cuda_get_device_ptr(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     return buf->device_interface == calotype_cuda_device_interface() ? uintptr_t(buf->device) : 0;
 }
 

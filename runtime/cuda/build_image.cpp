@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/cuda/device_symbols.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/growing_array.h"
 #include "runtime/device/linkable_files.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -76,52 +75,39 @@ int compare(const void *left, const void *right) {
 
 /** All that the inputs define. */
 struct Definitions {
-    Definition *all = nullptr;
-    uint32_t n = 0, room = 0;
+    GrowingArray<Definition> all;
     uint32_t input = 0;  ///< the one that is looked at
 
-    Definitions() = default;
     ~Definitions() {
-        free(all);
+        all.clear();
     }
-    Definitions(const Definitions &) = delete;
-    Definitions &operator=(const Definitions &) = delete;
 
     /** False: out of memory. */
-    static bool add(const char *name, size_t length, void *data) {
-        Definitions &to = *static_cast<Definitions *>(data);
-        if (to.n == to.room) {
-            const uint32_t room = to.room ? 2 * to.room : 64;
-            void *grown = realloc(to.all, room * sizeof(Definition));
-            if (!grown) {
-                return false;
-            }
-            to.all = static_cast<Definition *>(grown);
-            to.room = room;
-        }
-        to.all[to.n] = {name, length, to.input, to.n};
-        to.n++;
-        return true;
+    bool add(const char *name, size_t length) {
+        return all.add({name, length, input, all.n});
     }
     bool gather(const LinkPlan &plan) {
         for (input = 0; input < plan.count; input++) {
-            if (!for_each_definition(*plan.inputs[input].image, add, this)) {
+            if (!for_each_definition(
+                    *plan.inputs[input].image,
+                    [&](const char *name, size_t length) { return add(name, length); })) {
                 return false;
             }
         }
-        if (n > 0) {
-            qsort(all, n, sizeof(Definition), compare);
+        if (all.n > 0) {
+            qsort(all.items, all.n, sizeof(Definition), compare);
         }
         return true;
     }
     /** The first that an input before has too, which becomes *before; null if there is none. */
     const Definition *find_double(const Definition **before) const {
         const Definition *found = nullptr;
-        for (uint32_t i = 1, first = 0; i < n; i++) {
-            first = is_same_name(all[first], all[i]) ? first : i;
-            if (all[first].input != all[i].input && (!found || all[i].number < found->number)) {
-                found = &all[i];
-                *before = &all[first];
+        for (uint32_t i = 1, first = 0; i < all.n; i++) {
+            const Definition &it = all.items[i];
+            first = is_same_name(all.items[first], it) ? first : i;
+            if (all.items[first].input != it.input && (!found || it.number < found->number)) {
+                found = &it;
+                *before = &all.items[first];
             }
         }
         return found;
@@ -132,9 +118,8 @@ struct Definitions {
 calotype_status refuse_double_definitions(const LinkPlan &plan) {
     Definitions definitions;
     if (!definitions.gather(plan)) {
-        set_failure(Text() << "no memory for the names that " << plan.count
-                           << " inputs of the link define\n");
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, Text() << "no memory for the names that " << plan.count
+                                                << " inputs of the link define\n");
     }
     const Definition *before = nullptr;
     const Definition *twice = definitions.find_double(&before);
@@ -147,8 +132,7 @@ calotype_status refuse_double_definitions(const LinkPlan &plan) {
     name_input(plan.inputs[twice->input], text);
     text << " both define '";
     text.append(twice->name, twice->length);
-    set_failure(text << "'; rename one of them, or leave it out\n");
-    return CALOTYPE_E_LINK;
+    return fail_with(CALOTYPE_E_LINK, text << "'; rename one of them, or leave it out\n");
 }
 
 bool may_use_lto(const calotype_linkable_desc &linkable) {
@@ -264,8 +248,7 @@ calotype_status Planner::explain_no_code(const calotype_linkable_desc &linkable)
     } else {
         text << "; add PTX, or a cubin of that architecture";
     }
-    set_failure(text << "\n");
-    return CALOTYPE_E_LINK;
+    return fail_with(CALOTYPE_E_LINK, text << "\n");
 }
 
 calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
@@ -279,10 +262,10 @@ calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
                               : !offers_lto_ir(linkable) ? "it holds no LTO-IR itself"
                                                          : nullptr;
         if (missing) {
-            set_failure(Text() << "linkable '" << linkable.name
-                               << "' requires LTO (lto=require), but " << missing
-                               << "; with lto=allow it links without being inlined\n");
-            return CALOTYPE_E_LINK;
+            return fail_with(CALOTYPE_E_LINK,
+                             Text() << "linkable '" << linkable.name
+                                    << "' requires LTO (lto=require), but " << missing
+                                    << "; with lto=allow it links without being inlined\n");
         }
     }
     const calotype_image *image = choose_code(linkable, kernels_are_lto);
@@ -293,9 +276,9 @@ calotype_status Planner::add_linkable(const calotype_linkable_desc &linkable,
         Text text;
         text << "linkable '" << linkable.name << "': ";
         describe_image(*image, text);
-        set_failure(text << " is damaged: it ends before what its header tells of; build it "
-                            "again\n");
-        return CALOTYPE_E_LINK;
+        return fail_with(CALOTYPE_E_LINK,
+                         text << " is damaged: it ends before what its header tells of; build it "
+                                 "again\n");
     }
     add(*image, linkable.name, false);
     const bool could_be_lto = may_use_lto(linkable) && offers_lto_ir(linkable);
@@ -318,8 +301,7 @@ calotype_status Planner::make() {
         describe_arch(arch.sm, arch.suffix, text);
         text << ": embedded are ";
         describe_images(images_of(desc), text);
-        set_failure(text << "; generate it for this architecture too\n");
-        return CALOTYPE_E_NO_IMAGE;
+        return fail_with(CALOTYPE_E_NO_IMAGE, text << "; generate it for this architecture too\n");
     }
     add(*kernels, desc.name, true);
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
@@ -376,8 +358,18 @@ calotype_status link(const BuildTools &tools, const LinkPlan &plan, bool by_nvji
 
 }  // namespace
 
-LinkPlan::~LinkPlan() {
-    free(inputs);
+bool add_inputs(const LinkPlan &plan, LinkResult *result,
+                FunctionRef<int(const LinkInput &input, size_t size)> add) {
+    result->step = LinkResult::add;
+    for (uint32_t i = 0; i < plan.count && result->code == 0; i++) {
+        const calotype_image &image = *plan.inputs[i].image;
+        // Without its final NUL, PTX may be read beyond its end.
+        const size_t size = image.size + (image.kind == CALOTYPE_PTX ? 1 : 0);
+        result->input = i;
+        result->code = add(plan.inputs[i], size);
+    }
+    result->step = result->code ? result->step : LinkResult::complete;
+    return result->code == 0;
 }
 
 void describe_build_tools(const BuildTools &tools, DeviceArch *arch) {
@@ -411,11 +403,11 @@ calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
         take_as_it_is(*plan.inputs[0].image, image);
         return CALOTYPE_OK;
     }
-    set_failure(Text() << "module '" << desc.name << "' must be linked with " << plan.count - 1
-                       << " linkables, but there is no linker: nvJitLink is not found, and the "
-                          "driver offers none\n");
-    return CALOTYPE_E_LINK;
+    return fail_with(
+        CALOTYPE_E_LINK,
+        Text() << "module '" << desc.name << "' must be linked with " << plan.count - 1
+               << " linkables, but there is no linker: nvJitLink is not found, and the "
+                  "driver offers none\n");
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -7,23 +7,21 @@
 // the generator has linked that already.
 #pragma once
 
+#include "runtime/cuda/driver.h"
 #include "runtime/device/kernel_backend.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
-/** The driver's own linker, with the signatures of cuLinkCreate_v2, cuLinkAddData_v2,
- * cuLinkComplete and cuLinkDestroy. It needs a current context. */
+/** The driver's own linker. It needs a current context. */
 struct DriverLinker {
-    int (*create)(unsigned n_options, int *options, void **values, void **state);
-    int (*add)(void *state, int type, void *data, size_t size, const char *name, unsigned n_options,
-               int *options, void **values);
-    int (*complete)(void *state, void **cubin, size_t *size);
-    int (*destroy)(void *state);
-    /** Make a context current on this thread, and undo it. */
-    calotype_status (*enter)(void *self);
-    void (*leave)(void *self);
-    void *self;
+    decltype(cuda::Driver::cuLinkCreate) create;
+    decltype(cuda::Driver::cuLinkAddData) add;
+    decltype(cuda::Driver::cuLinkComplete) complete;
+    decltype(cuda::Driver::cuLinkDestroy) destroy;
+    /** Make the context current on this thread, and undo it. */
+    calotype_status (*enter)(const DeviceScope &scope);
+    void (*leave)(const DeviceScope &scope);
+    const DeviceScope &scope;
 };
 
 struct BuildTools {
@@ -43,5 +41,4 @@ bool is_image_ready(const DeviceArch &arch, const calotype_module_desc &desc);
 calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
                             const calotype_module_desc &desc, LoadableImage *image);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/build_image_choice.h"
+#include "runtime/cuda/build_image_link.h"
 
 #include <string.h>
 
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -230,5 +229,4 @@ void describe_images(ImageList list, Text &text) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -6,82 +6,69 @@
 
 #include "runtime/cuda/build_image_link.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
+
+using namespace cuda;
 
 namespace {
 
-// Numbers of the driver's interface.
-enum JitOption {
-    jit_max_registers = 0,
-    jit_info_log = 3,
-    jit_info_log_bytes = 4,
-    jit_error_log = 5,
-    jit_error_log_bytes = 6,
-    jit_debug_info = 11,
-    jit_line_info = 13
-};
 constexpr size_t log_bytes = 16384;
 
-int input_type(calotype_kind kind) {
+CUjitInputType input_type(calotype_kind kind) {
     switch (kind) {
     case CALOTYPE_PTX:
-        return 1;
+        return CU_JIT_INPUT_PTX;
     case CALOTYPE_FATBIN:
-        return 2;
+        return CU_JIT_INPUT_FATBINARY;
     case CALOTYPE_OBJECT:
-        return 3;
+        return CU_JIT_INPUT_OBJECT;
     case CALOTYPE_ARCHIVE:
-        return 4;
+        return CU_JIT_INPUT_LIBRARY;
     default:
-        return 0;  // cubin
+        return CU_JIT_INPUT_CUBIN;
     }
 }
 
 class Options {
-    int names[8];
+    CUjit_option names[8];
     void *values[8];
     unsigned used = 0;
 
-    void add(JitOption name, uintptr_t value) {
+    void add(CUjit_option name, uintptr_t value) {
         names[used] = name;
         values[used++] = reinterpret_cast<void *>(value);
     }
 
 public:
     Options(const calotype_module_desc &desc, char *errors, char *remarks) {
-        add(jit_error_log, reinterpret_cast<uintptr_t>(errors));
-        add(jit_error_log_bytes, log_bytes);
-        add(jit_info_log, reinterpret_cast<uintptr_t>(remarks));
-        add(jit_info_log_bytes, log_bytes);
+        add(CU_JIT_ERROR_LOG_BUFFER, reinterpret_cast<uintptr_t>(errors));
+        add(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log_bytes);
+        add(CU_JIT_INFO_LOG_BUFFER, reinterpret_cast<uintptr_t>(remarks));
+        add(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, log_bytes);
         if (desc.max_registers > 0) {
-            add(jit_max_registers, uintptr_t(desc.max_registers));
+            add(CU_JIT_MAX_REGISTERS, uintptr_t(desc.max_registers));
         }
         if (desc.flags & CALOTYPE_MOD_DEBUG) {
-            add(jit_debug_info, 1);
+            add(CU_JIT_GENERATE_DEBUG_INFO, 1);
         }
         if (desc.flags & CALOTYPE_MOD_LINEINFO) {
-            add(jit_line_info, 1);
+            add(CU_JIT_GENERATE_LINE_INFO, 1);
         }
     }
-    int create(const DriverLinker &linker, void **state) {
+    CUresult create(const DriverLinker &linker, CUlinkState *state) {
         return linker.create(used, names, values, state);
     }
 };
 
-void run(const DriverLinker &linker, void *state, const LinkPlan &plan, LinkResult *result) {
-    result->step = LinkResult::add;
-    for (uint32_t i = 0; i < plan.count && result->code == 0; i++) {
-        const calotype_image &image = *plan.inputs[i].image;
-        const size_t size = image.size + (image.kind == CALOTYPE_PTX ? 1 : 0);
-        result->input = i;
-        result->code = linker.add(state, input_type(image.kind), const_cast<void *>(image.data),
-                                  size, plan.inputs[i].name, 0, nullptr, nullptr);
-    }
-    if (result->code) {
+void run(const DriverLinker &linker, CUlinkState state, const LinkPlan &plan, LinkResult *result) {
+    const bool are_added = add_inputs(plan, result, [=](const LinkInput &input, size_t size) {
+        return linker.add(state, input_type(input.image->kind),
+                          const_cast<void *>(input.image->data), size, input.name, 0, nullptr,
+                          nullptr);
+    });
+    if (!are_added) {
         return;
     }
-    result->step = LinkResult::complete;
     void *cubin = nullptr;
     result->code = linker.complete(state, &cubin, &result->size);
     result->cubin = result->code ? nullptr : malloc(result->size);
@@ -110,12 +97,12 @@ calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
         return CALOTYPE_E_OOM;
     }
     char *remarks = errors + log_bytes;
-    const calotype_status status = linker.enter(linker.self);
+    const calotype_status status = linker.enter(linker.scope);
     if (status != CALOTYPE_OK) {
         free(errors);
         return status;
     }
-    void *state = nullptr;
+    CUlinkState state = nullptr;
     Options options(*plan.desc, errors, remarks);
     result->step = LinkResult::create;
     result->code = options.create(linker, &state);
@@ -125,11 +112,10 @@ calotype_status link_by_driver(const DriverLinker &linker, const LinkPlan &plan,
     if (state) {
         linker.destroy(state);
     }
-    linker.leave(linker.self);
+    linker.leave(linker.scope);
     result->linker_log = join_logs(errors, remarks);
     free(errors);
     return CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -4,13 +4,11 @@
 // linkables.
 #include <string.h>
 
-#include "runtime/cuda/build_image_choice.h"
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/linkable_files.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 void name_input(const LinkInput &input, Text &text) {
     text << (input.is_kernel ? "module '" : "linkable '") << input.name << "'";
@@ -127,9 +125,8 @@ calotype_status explain_link_failure(const LinkPlan &plan, const LinkResult &res
     if (result.linker_log && result.linker_log[0]) {
         text << ":\n" << result.linker_log;
     }
-    set_failure(text << "\n", result.code);
-    return is_text_error(plan, result) ? CALOTYPE_E_COMPILE : CALOTYPE_E_LINK;
+    return fail_with(is_text_error(plan, result) ? CALOTYPE_E_COMPILE : CALOTYPE_E_LINK,
+                     text << "\n", result.code);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -9,8 +9,7 @@
 #include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -180,19 +179,13 @@ char *read_logs(const Library &library, void *handle) {
 
 /** Runs a link up to its first failure. */
 void run(const Library &library, void *handle, const LinkPlan &plan, LinkResult *result) {
-    result->step = LinkResult::add;
-    for (uint32_t i = 0; i < plan.count && result->code == 0; i++) {
-        const LinkInput &input = plan.inputs[i];
-        // Without its final NUL, PTX may be read beyond its end.
-        const size_t size = input.image->size + (input.image->kind == CALOTYPE_PTX ? 1 : 0);
-        result->input = i;
-        result->code =
-            library.add(handle, input_type(input.image->kind), input.image->data, size, input.name);
-    }
-    if (result->code) {
+    const bool are_added = add_inputs(plan, result, [&](const LinkInput &input, size_t size) {
+        return library.add(handle, input_type(input.image->kind), input.image->data, size,
+                           input.name);
+    });
+    if (!are_added) {
         return;
     }
-    result->step = LinkResult::complete;
     result->code = library.complete(handle);
     if (result->code) {
         return;
@@ -205,11 +198,6 @@ void run(const Library &library, void *handle, const LinkPlan &plan, LinkResult 
 }
 
 }  // namespace
-
-LinkResult::~LinkResult() {
-    free(cubin);
-    free(linker_log);
-}
 
 void name_nvjitlink(char *name, size_t room) {
     const Library &library = state.library;
@@ -258,5 +246,4 @@ void link_by_nvjitlink(const LinkPlan &plan, LinkResult *result) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -2,10 +2,9 @@
 // A graph says when it goes by an object of the application's that it owns: instances and copies of
 // it share the object, and the last of them ends it.
 #include "runtime/cuda/captures.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -14,7 +13,7 @@ CUstream stream_of(const DeviceScope &scope, void *stream) {
 }
 
 /** The default streams are those of the current context. */
-class NamedStream {
+class NamedStream : NotCopied {
     const DeviceScope &scope;
     bool is_entered;
 
@@ -32,7 +31,6 @@ public:
             leave(scope);
         }
     }
-    NamedStream(const NamedStream &) = delete;
 };
 
 /** The one of before CUDA 7, which all wait for. */
@@ -97,6 +95,4 @@ calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ende
     return refuse("cuGraphRetainUserObject", code);
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

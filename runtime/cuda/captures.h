@@ -3,10 +3,9 @@
 #pragma once
 
 #include "runtime/cuda/context.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** KernelBackend's functions of these names. */
 bool is_capturing(const DeviceScope &scope, void *stream);
@@ -16,7 +15,7 @@ calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ende
 
 /** What the driver refuses to a thread while others capture is allowed as long as this lives, and
  * leaves their captures alone: calls for memory wait for nothing that is captured. */
-class AllowedInCaptures {
+class AllowedInCaptures : NotCopied {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
 
     void exchange() {
@@ -30,9 +29,6 @@ public:
     ~AllowedInCaptures() {
         exchange();
     }
-    AllowedInCaptures(const AllowedInCaptures &) = delete;
 };
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

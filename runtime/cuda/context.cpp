@@ -8,14 +8,12 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/cuda/context_table.h"
-#include "runtime/cuda/memory/device_pool.h"
+#include "runtime/cuda/memory/allocators.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -81,8 +79,7 @@ CUcontext primary_context(int ordinal, bool create) {
         return nullptr;
     }
     CUcontext context = nullptr;
-    if (note_failure("cuDevicePrimaryCtxRetain",
-                     driver().cuDevicePrimaryCtxRetain(&context, info->device)) != CUDA_SUCCESS) {
+    if (invoke(&Driver::cuDevicePrimaryCtxRetain, &context, info->device) != CUDA_SUCCESS) {
         primary.context.compare_exchange_strong(before, nullptr);
         return nullptr;
     }
@@ -112,7 +109,6 @@ int default_acquire_context(void *user_context, CUctx_st **context, bool create)
 }
 
 int default_release_context(void *user_context) {
-    (void)user_context;
     return 0;
 }
 
@@ -121,7 +117,6 @@ CUstream stream_asked_for(const calotype_device_context *given) {
 }
 
 int default_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream) {
-    (void)context;
     *stream = stream_asked_for(calotype_get_device_context(user_context));
     return 0;
 }
@@ -132,9 +127,7 @@ constinit Hook<calotype_cuda_get_stream_t> stream_hook(default_get_stream);
 
 }  // namespace
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 // The public functions, of which an application may have its own: these are what they are if not.
 extern "C" {
@@ -155,9 +148,7 @@ int calotype_cuda_release_context(void *user_context);
 CALOTYPE_WEAK_ALIAS(stream_through_hook)
 int calotype_cuda_get_stream(void *user_context, CUctx_st *context, CUstream_st **stream);
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -187,8 +178,7 @@ inline bool are_hooks_standard() {
 }
 
 calotype_status note_hook_failure(const char *hook, int code) {
-    set_failure(Text() << hook << " answers with code " << code);
-    return CALOTYPE_E_DEVICE;
+    return fail_with(CALOTYPE_E_DEVICE, Text() << hook << " answers with code " << code);
 }
 
 /** Whether what the user context names is of another kind of device. */
@@ -252,8 +242,7 @@ calotype_status fill_scope(void *user_context, CUcontext context, DeviceScope *s
 __attribute__((noinline)) static calotype_status acquire_anew(void *user_context,
                                                               DeviceScope *scope) {
     if (is_of_another_api(calotype_get_device_context(user_context))) {
-        set_failure("the context of the call is not one of CUDA");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, "the context of the call is not one of CUDA");
     }
     CUcontext context = nullptr;
     const int code = calotype_cuda_acquire_context(user_context, &context, true);
@@ -303,7 +292,7 @@ calotype_status enter(const DeviceScope &scope) {
         pushed <<= 1;
         return CALOTYPE_OK;
     }
-    const CUresult code = note_failure("cuCtxPushCurrent", driver().cuCtxPushCurrent(context));
+    const CUresult code = invoke(&Driver::cuCtxPushCurrent, context);
     if (code == CUDA_SUCCESS) {
         pushed = pushed << 1 | 1;
     }
@@ -311,7 +300,6 @@ calotype_status enter(const DeviceScope &scope) {
 }
 
 void leave(const DeviceScope &scope) {
-    (void)scope;
     if (pushed & 1) {
         CUcontext popped;
         driver().cuCtxPopCurrent(&popped);
@@ -424,9 +412,7 @@ Call::~Call() {
     }
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
 

@@ -8,11 +8,10 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/device/kernel_backend.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** What a device can do. Filled once and never given back. */
 struct DeviceInfo {
@@ -44,7 +43,7 @@ struct ContextInfo {
      * needed. */
     std::atomic<CUstream> ordered_stream{nullptr};
     std::atomic<CUevent> ordering_event{nullptr};
-    std::atomic<ContextInfo *> next{nullptr};
+    ContextInfo *next = nullptr;
 };
 
 /** Number `ordinal`, or null with the failure kept. */
@@ -114,12 +113,10 @@ calotype_status acquire_and_use(void *user_context, DeviceScope *scope);
 
 /** A call works in its context, which does not end, while this lives, if status() is CALOTYPE_OK.
  */
-class Call {
+class Call : NotCopied {
 public:
     explicit Call(void *user_context);
     ~Call();
-    Call(const Call &) = delete;
-    Call &operator=(const Call &) = delete;
 
     calotype_status status() const {
         return state;
@@ -140,6 +137,4 @@ private:
     bool acquired = false;
 };
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

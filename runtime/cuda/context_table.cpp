@@ -7,43 +7,29 @@
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
+#include "runtime/host/fork_mutex.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
-constexpr int n_buckets = 64;
-/** By handle. A thread that walks a chain without the lock may end up in another one when a record
- * comes to serve another context; then it finds nothing and asks again under the lock. */
-constinit std::atomic<ContextInfo *> buckets[n_buckets];
-
-constinit Mutex table_lock;
-std::atomic<int> n_records{0};  // written with the lock held
-
-std::atomic<ContextInfo *> &bucket_of(CUcontext context) {
-    return buckets[reinterpret_cast<uintptr_t>(context) / 64 % n_buckets];
-}
+constinit ForkMutex table_lock;
+ContextInfo *records = nullptr;  // guarded, as are their `next`
+std::atomic<int> n_records{0};   // written with the lock held
 
 bool has_identity(const ContextInfo &info) {
     return info.uid.load(std::memory_order_acquire) != 0;
 }
 
-ContextInfo *find(CUcontext context, uint64_t number) {
-    ContextInfo *info = bucket_of(context).load(std::memory_order_acquire);
-    while (info &&
-           !(has_identity(*info) && info->handle.load(std::memory_order_relaxed) == context &&
-             info->number.load(std::memory_order_relaxed) == number)) {
-        info = info->next.load(std::memory_order_acquire);
-    }
-    return info;
+bool has_handle(const ContextInfo &info, CUcontext context) {
+    return info.handle.load(std::memory_order_relaxed) == context;
 }
 
 CUresult device_of(CUcontext context, CUdevice *device) {
-    CUresult code = note_failure("cuCtxPushCurrent", driver().cuCtxPushCurrent(context));
+    CUresult code = invoke(&Driver::cuCtxPushCurrent, context);
     if (code == CUDA_SUCCESS) {
-        code = note_failure("cuCtxGetDevice", driver().cuCtxGetDevice(device));
+        code = invoke(&Driver::cuCtxGetDevice, device);
         driver().cuCtxPopCurrent(&context);
     }
     return code;
@@ -51,38 +37,37 @@ CUresult device_of(CUcontext context, CUdevice *device) {
 
 // What follows is called with the lock held.
 
-/** The record of that very context, whose identity has ended; null if there is none. */
-ContextInfo *find_ended(CUcontext context, uint64_t number) {
-    ContextInfo *info = bucket_of(context).load(std::memory_order_relaxed);
-    while (info &&
-           (has_identity(*info) || number == 0 || info->is_ending.load(std::memory_order_acquire) ||
-            info->handle.load(std::memory_order_relaxed) != context ||
-            info->number.load(std::memory_order_relaxed) != number)) {
-        info = info->next.load(std::memory_order_relaxed);
-    }
-    return info;
+ContextInfo *find(CUcontext context, uint64_t number) {
+    return find_in(records, [=](const ContextInfo &info) {
+        return has_identity(info) && has_handle(info, context) && info.number == number;
+    });
 }
 
-/** One whose context has ended, with all memory that was its own, out of its chain. */
-ContextInfo *take_unused() {
-    for (std::atomic<ContextInfo *> &bucket : buckets) {
-        for (std::atomic<ContextInfo *> *link = &bucket;
-             ContextInfo *info = link->load(std::memory_order_relaxed); link = &info->next) {
-            if (!has_identity(*info) && info->pieces.load(std::memory_order_acquire) == 0 &&
-                info->users.load(std::memory_order_acquire) == 0 &&
-                !info->is_ending.load(std::memory_order_acquire)) {
-                link->store(info->next.load(std::memory_order_relaxed), std::memory_order_release);
-                return info;
-            }
-        }
-    }
-    return nullptr;
+/** The record of that very context, whose identity has ended; null if there is none. */
+ContextInfo *find_ended(CUcontext context, uint64_t number) {
+    return find_in(records, [=](const ContextInfo &info) {
+        return !has_identity(info) && number != 0 && has_handle(info, context) &&
+               info.number == number && !info.is_ending.load(std::memory_order_acquire);
+    });
+}
+
+/** One whose context has ended, with all memory that was its own. */
+ContextInfo *find_unused() {
+    return find_in(records, [](const ContextInfo &info) {
+        return !has_identity(info) && info.pieces.load(std::memory_order_acquire) == 0 &&
+               info.users.load(std::memory_order_acquire) == 0 &&
+               !info.is_ending.load(std::memory_order_acquire);
+    });
 }
 
 ContextInfo *make_record() {
     void *memory = malloc(sizeof(ContextInfo));
-    n_records.fetch_add(memory != nullptr, std::memory_order_relaxed);
-    return memory ? new (memory) ContextInfo() : nullptr;
+    ContextInfo *made = memory ? new (memory) ContextInfo() : nullptr;
+    if (made) {
+        push(records, made);
+        n_records.fetch_add(1, std::memory_order_relaxed);
+    }
+    return made;
 }
 
 ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
@@ -90,11 +75,10 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
         ended->uid.store(new_context_uid(), std::memory_order_release);
         return ended;
     }
-    ContextInfo *info = take_unused();
+    ContextInfo *info = find_unused();
     info = info ? info : make_record();
     if (!info) {
-        set_failure("out of host memory");
-        return nullptr;
+        return fail_with(nullptr, "out of host memory");
     }
     info->handle.store(context, std::memory_order_relaxed);
     info->number.store(number, std::memory_order_relaxed);
@@ -102,9 +86,7 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     info->has_streams.store(false, std::memory_order_relaxed);
     info->ordered_stream.store(nullptr, std::memory_order_relaxed);
     info->ordering_event.store(nullptr, std::memory_order_relaxed);
-    info->next.store(bucket_of(context).load(std::memory_order_relaxed), std::memory_order_relaxed);
     info->uid.store(new_context_uid(), std::memory_order_release);
-    bucket_of(context).store(info, std::memory_order_release);
     return info;
 }
 
@@ -112,14 +94,10 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
  * is none. */
 uint64_t uid_of_predecessor(CUcontext context, uint64_t number) {
     LockGuard lock(table_lock);
-    for (ContextInfo *info = bucket_of(context).load(std::memory_order_relaxed); info;
-         info = info->next.load(std::memory_order_relaxed)) {
-        if (has_identity(*info) && info->handle.load(std::memory_order_relaxed) == context &&
-            info->number.load(std::memory_order_relaxed) != number) {
-            return info->uid.load(std::memory_order_relaxed);
-        }
-    }
-    return 0;
+    const ContextInfo *found = find_in(records, [=](const ContextInfo &info) {
+        return has_identity(info) && has_handle(info, context) && info.number != number;
+    });
+    return found ? found->uid.load(std::memory_order_relaxed) : 0;
 }
 
 }  // namespace
@@ -132,31 +110,17 @@ CUresult driver_number(CUcontext context, uint64_t *number) {
     return code;
 }
 
-static ContextInfo *find_in_all(uint64_t uid) {
-    for (std::atomic<ContextInfo *> &bucket : buckets) {
-        for (ContextInfo *info = bucket.load(std::memory_order_acquire); info && uid;
-             info = info->next.load(std::memory_order_acquire)) {
-            if (info->uid.load(std::memory_order_acquire) == uid) {
-                return info;
-            }
-        }
-    }
-    return nullptr;
-}
-
-/** A walk without the lock may miss a record whose neighbours come to serve other contexts, so that
- * it is not there is said with the lock held. */
 ContextInfo *find_by_uid(uint64_t uid) {
-    ContextInfo *info = find_in_all(uid);
-    if (!info && uid) {
-        LockGuard lock(table_lock);
-        info = find_in_all(uid);
-    }
-    return info;
+    LockGuard lock(table_lock);
+    return uid ? find_in(records, [=](const ContextInfo &info) { return info.uid == uid; })
+               : nullptr;
 }
 
 calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info) {
-    *info = find(context, number);
+    {
+        LockGuard lock(table_lock);
+        *info = find(context, number);
+    }
     if (*info) {
         return CALOTYPE_OK;
     }
@@ -167,8 +131,7 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
     const DeviceInfo *device =
         ordinal >= 0 && ordinal < max_devices ? device_info(ordinal) : nullptr;
     if (!device) {
-        set_failure("the device of the context is not known");
-        return CALOTYPE_E_DEVICE;
+        return fail_with(CALOTYPE_E_DEVICE, "the device of the context is not known");
     }
     know_backend(kernel_backend);
     while (const uint64_t before = uid_of_predecessor(context, number)) {
@@ -180,32 +143,18 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
     return *info ? CALOTYPE_OK : CALOTYPE_E_OOM;
 }
 
-void for_each_context(void (*visit)(ContextInfo &, void *), void *data) {
-    LockGuard lock(table_lock);
-    for (std::atomic<ContextInfo *> &bucket : buckets) {
-        for (ContextInfo *info = bucket.load(std::memory_order_relaxed); info;
-             info = info->next.load(std::memory_order_relaxed)) {
-            if (has_identity(*info)) {
-                visit(*info, data);
-            }
-        }
-    }
-}
-
 bool has_any_context() {
-    bool found = false;
-    for_each_context([](ContextInfo &, void *data) { *static_cast<bool *>(data) = true; }, &found);
-    return found;
+    LockGuard lock(table_lock);
+    return find_in(records, has_identity);
 }
 
 void end_all_contexts() {
-    for_each_context(
-        [](ContextInfo &info, void *) {
-            info.uid.store(0, std::memory_order_release);
-            info.number.store(0, std::memory_order_relaxed);
-            info.handle.store(nullptr, std::memory_order_relaxed);
-        },
-        nullptr);
+    LockGuard lock(table_lock);
+    for (ContextInfo *info = records; info; info = info->next) {
+        info->uid.store(0, std::memory_order_release);
+        info->number.store(0, std::memory_order_relaxed);
+        info->handle.store(nullptr, std::memory_order_relaxed);
+    }
 }
 
 int context_records() {
@@ -253,6 +202,4 @@ void await_users(ContextInfo &info) {
     }
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

@@ -12,10 +12,9 @@
 #pragma once
 
 #include "runtime/cuda/context.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** The driver's number of a context; CUDA_ERROR_NOT_SUPPORTED if it gives none. */
 CUresult driver_number(CUcontext context, uint64_t *number);
@@ -27,8 +26,6 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
 ContextInfo *find_by_uid(uint64_t uid);
 /** Whether any context has an identity. */
 bool has_any_context();
-/** Calls `visit` for each context that has an identity. */
-void for_each_context(void (*visit)(ContextInfo &, void *), void *data);
 /** The driver has been replaced: all have ended. */
 void end_all_contexts();
 /** Records that there are, in use or not; with one alone, all memory is in that context. */
@@ -36,7 +33,7 @@ int context_records();
 
 /** The context lives while this does, if it is there, and is current: whoever ends it waits. Only
  * for one that the runtime retained or that the call names. */
-class ContextUse {
+class ContextUse : NotCopied {
     ContextInfo &info;
     DeviceScope scope = {};
 
@@ -45,7 +42,6 @@ public:
 
     explicit ContextUse(ContextInfo &info);
     ~ContextUse();
-    ContextUse(const ContextUse &) = delete;
 
 private:
     bool begin();
@@ -57,6 +53,4 @@ bool begin_use(ContextInfo &info, uint64_t uid);
 void end_use(ContextInfo &info);
 void await_users(ContextInfo &info);
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

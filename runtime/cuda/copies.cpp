@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/copies.h"
 
 #include "runtime/cuda/buffer_work.h"
 #include "runtime/cuda/captures.h"
@@ -7,9 +6,7 @@
 #include "runtime/device/copy_plan.h"
 #include "runtime/device/failure.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -32,79 +29,50 @@ CUresult copy_chunk(const Ends &ends, const CopyBox &box) {
     const CUdeviceptr src = ends.device_src + uint64_t(box.src_offset);
     const CUdeviceptr dst = ends.device_dst + uint64_t(box.dst_offset);
     if (ends.from == CU_MEMORYTYPE_HOST) {
-        return note_failure(
-            "cuMemcpyHtoDAsync",
-            driver().cuMemcpyHtoDAsync(dst, ends.host_src + box.src_offset, bytes, ends.stream));
+        return invoke(&Driver::cuMemcpyHtoDAsync, dst, ends.host_src + box.src_offset, bytes,
+                      ends.stream);
     }
     if (ends.to == CU_MEMORYTYPE_HOST) {
-        return note_failure(
-            "cuMemcpyDtoHAsync",
-            driver().cuMemcpyDtoHAsync(ends.host_dst + box.dst_offset, src, bytes, ends.stream));
+        return invoke(&Driver::cuMemcpyDtoHAsync, ends.host_dst + box.dst_offset, src, bytes,
+                      ends.stream);
     }
     if (ends.are_peers()) {
-        return note_failure("cuMemcpyPeerAsync",
-                            driver().cuMemcpyPeerAsync(dst, ends.dst_context, src, ends.src_context,
-                                                       bytes, ends.stream));
+        return invoke(&Driver::cuMemcpyPeerAsync, dst, ends.dst_context, src, ends.src_context,
+                      bytes, ends.stream);
     }
-    return note_failure("cuMemcpyDtoDAsync",
-                        driver().cuMemcpyDtoDAsync(dst, src, bytes, ends.stream));
+    return invoke(&Driver::cuMemcpyDtoDAsync, dst, src, bytes, ends.stream);
 }
 
-/** What the driver's two descriptions of copies have in common. */
-template<typename Copy>
-void describe(const Ends &ends, const CopyBox &box, Copy *copy) {
-    copy->srcMemoryType = ends.from;
-    copy->dstMemoryType = ends.to;
-    if (ends.from == CU_MEMORYTYPE_HOST) {
-        copy->srcHost = ends.host_src + box.src_offset;
-    } else {
-        copy->srcDevice = ends.device_src + uint64_t(box.src_offset);
-    }
-    if (ends.to == CU_MEMORYTYPE_HOST) {
-        copy->dstHost = ends.host_dst + box.dst_offset;
-    } else {
-        copy->dstDevice = ends.device_dst + uint64_t(box.dst_offset);
-    }
-    copy->srcPitch = size_t(box.src_pitch);
-    copy->dstPitch = size_t(box.dst_pitch);
-    copy->WidthInBytes = size_t(box.width);
-    copy->Height = size_t(box.rows);
-}
-
-template<typename Copy>
-void describe_slices(const CopyBox &box, Copy *copy) {
-    const bool has_slices = box.slices > 1;
-    copy->srcHeight = size_t(has_slices ? box.src_slice / box.src_pitch : box.rows);
-    copy->dstHeight = size_t(has_slices ? box.dst_slice / box.dst_pitch : box.rows);
-    copy->Depth = size_t(box.slices);
-}
-
-int copy_between_peers(const Ends &ends, const CopyBox &box) {
-    CUDA_MEMCPY3D_PEER copy = {};
-    describe(ends, box, &copy);
-    describe_slices(box, &copy);
-    copy.srcContext = ends.src_context;
-    copy.dstContext = ends.dst_context;
-    return note_failure("cuMemcpy3DPeerAsync", driver().cuMemcpy3DPeerAsync(&copy, ends.stream));
-}
-
-int copy_box(void *closure, const CopyBox &box) {
-    const Ends &ends = *static_cast<const Ends *>(closure);
+int copy_box(const Ends &ends, const CopyBox &box) {
     if (box.slices == 1 && box.rows == 1) {
         return copy_chunk(ends, box);
     }
+    CUDA_MEMCPY3D copy = {};
+    copy.srcMemoryType = ends.from;
+    copy.dstMemoryType = ends.to;
+    if (ends.from == CU_MEMORYTYPE_HOST) {
+        copy.srcHost = ends.host_src + box.src_offset;
+    } else {
+        copy.srcDevice = ends.device_src + uint64_t(box.src_offset);
+    }
+    if (ends.to == CU_MEMORYTYPE_HOST) {
+        copy.dstHost = ends.host_dst + box.dst_offset;
+    } else {
+        copy.dstDevice = ends.device_dst + uint64_t(box.dst_offset);
+    }
+    copy.srcPitch = size_t(box.src_pitch);
+    copy.dstPitch = size_t(box.dst_pitch);
+    copy.srcHeight = size_t(box.slices > 1 ? box.src_slice / box.src_pitch : box.rows);
+    copy.dstHeight = size_t(box.slices > 1 ? box.dst_slice / box.dst_pitch : box.rows);
+    copy.WidthInBytes = size_t(box.width);
+    copy.Height = size_t(box.rows);
+    copy.Depth = size_t(box.slices);
     if (ends.are_peers()) {
-        return copy_between_peers(ends, box);
+        copy.srcContext = ends.src_context;
+        copy.dstContext = ends.dst_context;
+        return invoke(&Driver::cuMemcpy3DPeerAsync, &copy, ends.stream);
     }
-    if (box.slices > 1) {
-        CUDA_MEMCPY3D copy = {};
-        describe(ends, box, &copy);
-        describe_slices(box, &copy);
-        return note_failure("cuMemcpy3DAsync", driver().cuMemcpy3DAsync(&copy, ends.stream));
-    }
-    CUDA_MEMCPY2D copy = {};
-    describe(ends, box, &copy);
-    return note_failure("cuMemcpy2DAsync", driver().cuMemcpy2DAsync(&copy, ends.stream));
+    return invoke(&Driver::cuMemcpy3DAsync, &copy, ends.stream);
 }
 
 /** Where one end is of another device than the scope, the context of each end. False on failure. */
@@ -129,22 +97,22 @@ calotype_status copy_elements(const DeviceScope &scope, const calotype_buffer_t 
                               const calotype_buffer_t &dst, Side to, bool waits) {
     const bool has_host = from == Side::Host || to == Side::Host;
     if (waits && is_capturing(scope, nullptr)) {
-        set_failure(from == Side::Host ? "a copy from the host would wait, but the stream is being "
-                                         "captured"
-                    : to == Side::Host ? "a copy to the host would wait, but the stream is being "
-                                         "captured"
-                                       : "a copy would wait, but a stream is being captured");
-        return CALOTYPE_E_CAPTURE;
+        return fail_with(
+            CALOTYPE_E_CAPTURE,
+            from == Side::Host ? "a copy from the host would wait, but the stream is being "
+                                 "captured"
+            : to == Side::Host ? "a copy to the host would wait, but the stream is being "
+                                 "captured"
+                               : "a copy would wait, but a stream is being captured");
     }
     CopyPlan plan;
     if (!plan_copy(src, dst, &plan)) {
-        set_failure("the buffer has too many dimensions");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, "the buffer has too many dimensions");
     }
     if (has_host && !plan.is_empty && !(from == Side::Host ? src : dst).host) {
-        set_failure(from == Side::Host ? "the source has no host memory"
-                                       : "the destination has no host memory");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, from == Side::Host
+                                                 ? "the source has no host memory"
+                                                 : "the destination has no host memory");
     }
     Ends ends = {from == Side::Host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
                  to == Side::Host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
@@ -159,16 +127,14 @@ calotype_status copy_elements(const DeviceScope &scope, const calotype_buffer_t 
         return CALOTYPE_E_DEVICE;
     }
     const int max_pitch = context_info(scope).device->max_pitch;
-    CUresult code = CUresult(for_each_box(plan, max_pitch, copy_box, &ends));
+    CUresult code = CUresult(
+        for_each_box(plan, max_pitch, [&](const CopyBox &box) { return copy_box(ends, box); }));
     if (waits) {
         // Also after a failure: what is queued may still use the host's memory.
-        const CUresult waited =
-            note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(ends.stream));
+        const CUresult waited = invoke(&Driver::cuStreamSynchronize, ends.stream);
         code = code ? code : waited;
     }
     return status_in(scope, code);
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

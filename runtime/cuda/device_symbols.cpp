@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -69,7 +68,7 @@ bool has_body(Words words) {
 
 /** `.visible .func (results) name`, `.visible .entry name`, `.visible .global .align 4 .b32 name`.
  */
-bool visit_ptx(const char *text, FoundSymbol found, void *data) {
+bool visit_ptx(const char *text, FoundSymbol found) {
     Words words{text};
     bool is_visible = false;
     while (words.next()) {
@@ -84,7 +83,7 @@ bool visit_ptx(const char *text, FoundSymbol found, void *data) {
                 more = words.next() && (!has_number || words.next());
             }
             const bool is_definition = more && (!is_function || has_body(words));
-            if (is_definition && !found(words.begin, words.length, data)) {
+            if (is_definition && !found(words.begin, words.length)) {
                 return false;
             }
         }
@@ -128,8 +127,7 @@ struct Elf {
 constexpr uint64_t section_bytes = 64, symbol_bytes = 24;
 
 /** Those of one table that others see, that are strong, and that are defined here. */
-bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol found,
-                   void *data) {
+bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol found) {
     const uint64_t first = elf.number(table + 24, 8), bytes = elf.number(table + 32, 8);
     const uint64_t names = elf.number(strings + 24, 8), name_bytes = elf.number(strings + 32, 8);
     if (!elf.has(first, bytes) || !elf.has(names, name_bytes)) {
@@ -143,7 +141,7 @@ bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol
                                elf.number(at + 6, 2) != 0 && name < name_bytes;
         if (is_wanted) {
             const char *text = reinterpret_cast<const char *>(elf.bytes + names + name);
-            if (!found(text, strnlen(text, size_t(name_bytes - name)), data)) {
+            if (!found(text, strnlen(text, size_t(name_bytes - name)))) {
                 return false;
             }
         }
@@ -151,14 +149,14 @@ bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol
     return true;
 }
 
-bool visit_elf(const Elf &elf, FoundSymbol found, void *data) {
+bool visit_elf(const Elf &elf, FoundSymbol found) {
     constexpr uint64_t symbol_table = 2;
     const uint64_t sections = elf.number(40, 8), n = elf.number(60, 2);
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t section = sections + i * section_bytes;
         const uint64_t strings = sections + elf.number(section + 40, 4) * section_bytes;
         if (elf.number(section + 4, 4) == symbol_table && elf.has(section, section_bytes) &&
-            elf.has(strings, section_bytes) && !visit_symbols(elf, section, strings, found, data)) {
+            elf.has(strings, section_bytes) && !visit_symbols(elf, section, strings, found)) {
             return false;
         }
     }
@@ -167,15 +165,14 @@ bool visit_elf(const Elf &elf, FoundSymbol found, void *data) {
 
 }  // namespace
 
-bool for_each_definition(const calotype_image &image, FoundSymbol found, void *data) {
+bool for_each_definition(const calotype_image &image, FoundSymbol found) {
     if (image.kind == CALOTYPE_PTX) {
-        return visit_ptx(static_cast<const char *>(image.data), found, data);
+        return visit_ptx(static_cast<const char *>(image.data), found);
     }
     if (image.kind == CALOTYPE_CUBIN) {
-        return visit_elf({static_cast<const uint8_t *>(image.data), image.size}, found, data);
+        return visit_elf({static_cast<const uint8_t *>(image.data), image.size}, found);
     }
     return true;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -9,9 +9,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -21,13 +19,12 @@ std::atomic<bool> is_filled[max_devices];
 constexpr int not_known = -1;
 
 bool ask(CUdevice device, CUdevice_attribute attribute, int *value) {
-    return note_failure("cuDeviceGetAttribute",
-                        driver().cuDeviceGetAttribute(value, attribute, device)) == CUDA_SUCCESS;
+    return invoke(&Driver::cuDeviceGetAttribute, value, attribute, device) == CUDA_SUCCESS;
 }
 
 bool fill(int ordinal, DeviceInfo *info) {
     const Driver &d = driver();
-    if (note_failure("cuDeviceGet", d.cuDeviceGet(&info->device, ordinal)) != CUDA_SUCCESS) {
+    if (invoke(&Driver::cuDeviceGet, &info->device, ordinal) != CUDA_SUCCESS) {
         return false;
     }
     int major = 0, minor = 0, pools = 0;
@@ -107,8 +104,7 @@ int device_of_number(int wanted) {
     if (wanted >= count) {
         Text text;
         explain_device_number(wanted, "CUDA", count, &text);
-        set_failure(text);
-        return -1;
+        return fail_with(-1, text);
     }
     if (wanted >= 0) {
         return wanted;
@@ -140,17 +136,15 @@ static bool will_do(int min_capability) {
         return false;
     }
     if (info->sm < min_capability) {
-        set_failure(Text() << "compute capability " << min_capability / 10 << '.'
-                           << min_capability % 10 << " is needed, CUDA device " << ordinal << " ("
-                           << info->name << ") has " << info->sm / 10 << '.' << info->sm % 10);
-        return false;
+        return fail_with(false, Text() << "compute capability " << min_capability / 10 << '.'
+                                       << min_capability % 10 << " is needed, CUDA device "
+                                       << ordinal << " (" << info->name << ") has " << info->sm / 10
+                                       << '.' << info->sm % 10);
     }
     return true;
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
 

@@ -16,9 +16,7 @@
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -26,7 +24,7 @@ namespace {
 constexpr int oldest_version = 11000;
 
 struct Entry {
-    const char *name;
+    const char *symbol, *name;
     int since;
     size_t offset;  ///< in Driver
 };
@@ -35,7 +33,7 @@ struct Entry {
 #define CALOTYPE_NAME_OF(x) CALOTYPE_TEXT_OF(x)
 constexpr Entry entries[] = {
 #define CALOTYPE_CUDA_CALL(name, suffix, since, parameters)                                        \
-    {CALOTYPE_NAME_OF(name##suffix), since, offsetof(Driver, name)},
+    {CALOTYPE_NAME_OF(name##suffix), #name, since, offsetof(Driver, name)},
 #include "runtime/cuda/driver.def"
 #undef CALOTYPE_CUDA_CALL
 };
@@ -85,10 +83,10 @@ void *load_library(Text &why_not) {
 bool find_functions(void *library, Search &search) {
     const char *missing = nullptr;
     for (const Entry &entry : entries) {
-        void *function = calotype_get_library_symbol(library, entry.name);
+        void *function = calotype_get_library_symbol(library, entry.symbol);
         memcpy(reinterpret_cast<char *>(&search.driver) + entry.offset, &function, sizeof function);
         if (!function && entry.since > 0 && !missing) {
-            missing = entry.name;
+            missing = entry.symbol;
         }
     }
     const Driver &d = search.driver;
@@ -122,35 +120,18 @@ void append_result_of(Text &text, const Driver &d, CUresult result) {
     }
 }
 
-/** After these every call in the context fails until it is destroyed. */
-bool is_sticky(CUresult code) {
-    switch (code) {
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
-    case CUDA_ERROR_CONTAINED:
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_MPS_RPC_FAILURE:
-    case CUDA_ERROR_MPS_CLIENT_TERMINATED:
-        return true;
-    default:
-        return false;
-    }
-}
+/** Of errors.def. */
+enum class Kind { success, out_of_memory, invalid, gone, captured, sticky, transient, other };
 
-/** It may work later: services start after the machine, and other clients of a server end. */
-bool is_transient(CUresult code) {
-    return code == CUDA_ERROR_SYSTEM_NOT_READY || code == CUDA_ERROR_MPS_CONNECTION_FAILED ||
-           code == CUDA_ERROR_MPS_SERVER_NOT_READY || code == CUDA_ERROR_MPS_MAX_CLIENTS_REACHED ||
-           code == CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED;
+Kind kind_of(CUresult code) {
+    switch (code) {
+#define CALOTYPE_CUDA_RESULT(number, name, kind)                                                   \
+    case name:                                                                                     \
+        return Kind::kind;
+#include "runtime/cuda/errors.def"
+#undef CALOTYPE_CUDA_RESULT
+    }
+    return Kind::other;
 }
 
 bool start(Search &search, bool *may_come) {
@@ -174,7 +155,7 @@ bool start(Search &search, bool *may_come) {
     if (code != CUDA_SUCCESS) {
         search.why_not << "the CUDA driver does not start: ";
         append_result_of(search.why_not, d, code);
-        *may_come = is_transient(code);
+        *may_come = kind_of(code) == Kind::transient;
     }
     return code == CUDA_SUCCESS;
 }
@@ -244,44 +225,39 @@ CUresult note_failure(const char *call, CUresult code) {
 }
 
 calotype_status status_in(const DeviceScope &scope, CUresult code, calotype_status otherwise) {
-    if (is_sticky(code)) {
+    if (kind_of(code) == Kind::sticky) {
         context_has_failed(scope.context_uid);
     }
     return status_of(code, otherwise);
 }
 
 calotype_status status_of(CUresult code, calotype_status otherwise) {
-    if (is_sticky(code)) {
-        return CALOTYPE_E_CONTEXT_LOST;
-    }
-    switch (code) {
-    case CUDA_SUCCESS:
+    switch (kind_of(code)) {
+    case Kind::success:
         return CALOTYPE_OK;
-    case CUDA_ERROR_OUT_OF_MEMORY:
+    case Kind::out_of_memory:
         return CALOTYPE_E_OOM;
-    case CUDA_ERROR_DEINITIALIZED:
-    case CUDA_ERROR_INVALID_CONTEXT:
-    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-        return CALOTYPE_E_CONTEXT_LOST;
-    case CUDA_ERROR_INVALID_HANDLE:  // of a stream of another context, say
+    case Kind::invalid:  // the handle, of a stream of another context, say
         return CALOTYPE_E_INVALID;
-    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
-    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
-    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case Kind::gone:
+    case Kind::sticky:
+        return CALOTYPE_E_CONTEXT_LOST;
+    case Kind::captured:
         return CALOTYPE_E_CAPTURE;
     default:
         return otherwise;
     }
 }
 
-bool says_context_is_gone(CUresult code) {
-    return code == CUDA_ERROR_INVALID_CONTEXT || code == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
-           code == CUDA_ERROR_DEINITIALIZED;
+const char *name_of_call(size_t offset) {
+    const Entry *entry = entries;
+    while (entry->offset != offset) {
+        entry++;
+    }
+    return entry->name;
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
 

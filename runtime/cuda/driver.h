@@ -9,9 +9,7 @@
 #include "runtime/device/kernel_backend.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** A function for each row of driver.def, under its name without suffix; null if an optional one
  * is missing. */
@@ -48,15 +46,24 @@ inline const Driver &driver() {
 void append_result(Text &text, CUresult result);
 /** Keep "cuMemAlloc: CUDA_ERROR_..." as the failure of this thread. Answers with the result. */
 CUresult note_failure(const char *call, CUresult result);
+/** "cuMemAlloc" for a function at that offset in Driver. */
+const char *name_of_call(size_t offset);
+/** invoke(&Driver::cuMemAlloc, &address, bytes): call the driver, and note_failure(). */
+template<typename... Parameters, typename... Args>
+CUresult invoke(CUresult (*Driver::*function)(Parameters...), Args... args) {
+    const Driver &d = driver();
+    const CUresult code = (d.*function)(args...);
+    const auto *entry = reinterpret_cast<const char *>(&(d.*function));
+    return code == CUDA_SUCCESS
+               ? code
+               : note_failure(name_of_call(size_t(entry - reinterpret_cast<const char *>(&d))),
+                              code);
+}
 /** What a result means for the caller; `otherwise` for those that have no status of their own. */
 calotype_status status_of(CUresult result, calotype_status otherwise = CALOTYPE_E_DEVICE);
 /** The same for a call in a context, which is told to the cache if it does not recover from that
  * (context_has_failed). Without a lock. */
 calotype_status status_in(const DeviceScope &scope, CUresult result,
                           calotype_status otherwise = CALOTYPE_E_DEVICE);
-/** Whether the call failed since its context, or the driver, is gone. */
-bool says_context_is_gone(CUresult result);
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

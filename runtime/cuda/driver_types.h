@@ -18,9 +18,7 @@ struct CUgraphExec_st;
 struct CUgraphNode_st;
 struct CUuserObject_st;
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 using CUdevice = int;
 using CUdeviceptr = uint64_t;
@@ -37,50 +35,9 @@ using CUgraphNode = CUgraphNode_st *;
 using CUuserObject = CUuserObject_st *;
 
 enum CUresult : int {
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_INVALID_VALUE = 1,
-    CUDA_ERROR_OUT_OF_MEMORY = 2,
-    CUDA_ERROR_NOT_INITIALIZED = 3,
-    CUDA_ERROR_DEINITIALIZED = 4,
-    CUDA_ERROR_NO_DEVICE = 100,
-    CUDA_ERROR_INVALID_DEVICE = 101,
-    CUDA_ERROR_INVALID_IMAGE = 200,
-    CUDA_ERROR_INVALID_CONTEXT = 201,
-    CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
-    CUDA_ERROR_INVALID_PTX = 218,
-    CUDA_ERROR_NVLINK_UNCORRECTABLE = 220,
-    CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
-    CUDA_ERROR_CONTAINED = 226,
-    CUDA_ERROR_ECC_UNCORRECTABLE = 214,
-    CUDA_ERROR_INVALID_HANDLE = 400,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_READY = 600,
-    CUDA_ERROR_ILLEGAL_ADDRESS = 700,
-    CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
-    CUDA_ERROR_LAUNCH_TIMEOUT = 702,
-    CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
-    CUDA_ERROR_ASSERT = 710,
-    CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
-    CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
-    CUDA_ERROR_MISALIGNED_ADDRESS = 716,
-    CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
-    CUDA_ERROR_INVALID_PC = 718,
-    CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
-    CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
-    CUDA_ERROR_LAUNCH_FAILED = 719,
-    CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
-    CUDA_ERROR_NOT_SUPPORTED = 801,
-    CUDA_ERROR_SYSTEM_NOT_READY = 802,
-    CUDA_ERROR_MPS_CONNECTION_FAILED = 805,
-    CUDA_ERROR_MPS_RPC_FAILURE = 806,
-    CUDA_ERROR_MPS_SERVER_NOT_READY = 807,
-    CUDA_ERROR_MPS_MAX_CLIENTS_REACHED = 808,
-    CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED = 809,
-    CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
-    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
-    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901,
-    CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
-    CUDA_ERROR_UNKNOWN = 999
+#define CALOTYPE_CUDA_RESULT(number, name, kind) name = number,
+#include "runtime/cuda/errors.def"
+#undef CALOTYPE_CUDA_RESULT
 };
 
 enum CUdevice_attribute : int {
@@ -104,7 +61,6 @@ enum CUdevice_attribute : int {
 enum CUfunction_attribute : int {
     CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
     CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
     CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
     CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 };
@@ -115,9 +71,7 @@ enum CUjit_option : int {
     CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
-    CU_JIT_OPTIMIZATION_LEVEL = 7,
     CU_JIT_GENERATE_DEBUG_INFO = 11,
-    CU_JIT_LOG_VERBOSE = 12,
     CU_JIT_GENERATE_LINE_INFO = 13
 };
 
@@ -143,11 +97,7 @@ enum CUtensorMapSwizzle : int { CU_TENSOR_MAP_SWIZZLE_128B = 3 };
 enum CUtensorMapL2promotion : int { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
 enum CUtensorMapFloatOOBfill : int { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
-enum CUmemorytype : unsigned {
-    CU_MEMORYTYPE_HOST = 1,
-    CU_MEMORYTYPE_DEVICE = 2,
-    CU_MEMORYTYPE_UNIFIED = 4
-};
+enum CUmemorytype : unsigned { CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2 };
 
 enum CUpointer_attribute : int {
     CU_POINTER_ATTRIBUTE_CONTEXT = 1,
@@ -196,40 +146,8 @@ struct CUDA_KERNEL_NODE_PARAMS {
     void **extra;
 };
 
-struct CUDA_MEMCPY2D {
-    size_t srcXInBytes, srcY;
-    CUmemorytype srcMemoryType;
-    const void *srcHost;
-    CUdeviceptr srcDevice;
-    void *srcArray;
-    size_t srcPitch;
-    size_t dstXInBytes, dstY;
-    CUmemorytype dstMemoryType;
-    void *dstHost;
-    CUdeviceptr dstDevice;
-    void *dstArray;
-    size_t dstPitch;
-    size_t WidthInBytes, Height;
-};
-
+/** Of cuMemcpy3DAsync and cuMemcpy3DPeerAsync alike: for the former the contexts are null. */
 struct CUDA_MEMCPY3D {
-    size_t srcXInBytes, srcY, srcZ, srcLOD;
-    CUmemorytype srcMemoryType;
-    const void *srcHost;
-    CUdeviceptr srcDevice;
-    void *srcArray, *reserved0;
-    size_t srcPitch, srcHeight;
-    size_t dstXInBytes, dstY, dstZ, dstLOD;
-    CUmemorytype dstMemoryType;
-    void *dstHost;
-    CUdeviceptr dstDevice;
-    void *dstArray, *reserved1;
-    size_t dstPitch, dstHeight;
-    size_t WidthInBytes, Height, Depth;
-};
-
-/** The same with the context of each end in place of what is reserved. */
-struct CUDA_MEMCPY3D_PEER {
     size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;
@@ -247,6 +165,4 @@ struct CUDA_MEMCPY3D_PEER {
     size_t WidthInBytes, Height, Depth;
 };
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

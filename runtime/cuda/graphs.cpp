@@ -16,7 +16,7 @@
 // does not concern launches that are queued already. The driver is called without the lock.
 //
 // Whatever the driver refuses, the graph is given up and the launches are done without it.
-#include "runtime/cuda/graphs.h"
+#include "runtime/cuda/kernels.h"
 
 #include "runtime/cuda/captures.h"
 #include "runtime/host/timed_wait.h"
@@ -24,9 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -379,6 +377,4 @@ void free_graphs(void *graphs) {
     free(graphs);
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/host_memory.h"
+#include "runtime/cuda/buffer_work.h"
 
 #include <new>
 #include <stdlib.h>
@@ -9,11 +9,10 @@
 #include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/device/list.h"
 #include "runtime/host/log.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -33,21 +32,12 @@ struct List {
 
     void add(LockedMemory *memory) {
         LockGuard guard(lock);
-        memory->next = first;
-        first = memory;
+        push(first, memory);
     }
     /** Out of the list: what begins there, or the first with null. */
     LockedMemory *take(const uint8_t *start) {
         LockGuard guard(lock);
-        LockedMemory **link = &first;
-        while (*link && start && (*link)->start != start) {
-            link = &(*link)->next;
-        }
-        LockedMemory *found = *link;
-        if (found) {
-            *link = found->next;
-        }
-        return found;
+        return take_first(first, [=](const LockedMemory &m) { return !start || m.start == start; });
     }
 };
 /** `stuck`: freed, but the driver does not unlock it, as after a kernel that failed. */
@@ -90,8 +80,8 @@ LockedMemory *new_memory(void *user_context, size_t bytes) {
     void *allocation = memory ? calotype_malloc(user_context, bytes + page) : nullptr;
     if (!allocation) {
         free(memory);
-        set_failure(Text() << "out of host memory for " << uint64_t(bytes) << " bytes");
-        return nullptr;
+        return fail_with(nullptr, Text()
+                                      << "out of host memory for " << uint64_t(bytes) << " bytes");
     }
     const uintptr_t start = (reinterpret_cast<uintptr_t>(allocation) + page - 1) / page * page;
     return new (memory)
@@ -124,6 +114,4 @@ void free_locked(void *user_context, calotype_buffer_t *buf) {
     }
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

@@ -8,17 +8,12 @@
 #include "runtime/cuda/captures.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/context_table.h"
-#include "runtime/cuda/graphs.h"
-#include "runtime/cuda/heap.h"
-#include "runtime/cuda/launch.h"
 #include "runtime/cuda/memory/allocators.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -29,53 +24,27 @@ calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
     return CALOTYPE_OK;
 }
 
-/** The driver's linker, as build_image() calls it. */
-int create_link(unsigned n, int *options, void **values, void **state) {
-    return driver().cuLinkCreate(n, reinterpret_cast<CUjit_option *>(options), values,
-                                 reinterpret_cast<CUlinkState *>(state));
-}
-int add_to_link(void *state, int type, void *data, size_t size, const char *name, unsigned n,
-                int *options, void **values) {
-    return driver().cuLinkAddData(static_cast<CUlinkState>(state), CUjitInputType(type), data, size,
-                                  name, n, reinterpret_cast<CUjit_option *>(options), values);
-}
-int complete_link(void *state, void **cubin, size_t *size) {
-    return driver().cuLinkComplete(static_cast<CUlinkState>(state), cubin, size);
-}
-int destroy_link(void *state) {
-    return driver().cuLinkDestroy(static_cast<CUlinkState>(state));
-}
-calotype_status enter_for_link(void *self) {
-    return enter(*static_cast<const DeviceScope *>(self));
-}
-void leave_after_link(void *self) {
-    leave(*static_cast<const DeviceScope *>(self));
-}
-
-DriverLinker linker_of(const DeviceScope &scope) {
-    return {create_link,
-            add_to_link,
-            complete_link,
-            destroy_link,
-            enter_for_link,
-            leave_after_link,
-            const_cast<DeviceScope *>(&scope)};
-}
-
-bool has_linker() {
+/** For build_image(), if the driver has a linker. */
+struct Tools {
     const Driver &d = driver();
-    return d.cuLinkCreate && d.cuLinkAddData && d.cuLinkComplete && d.cuLinkDestroy;
-}
+    const DriverLinker linker;
+    const BuildTools tools = {
+        d.version,
+        linker.create &&linker.add &&linker.complete &&linker.destroy ? &linker : nullptr};
+
+    explicit Tools(const DeviceScope &scope)
+        : linker{d.cuLinkCreate, d.cuLinkAddData, d.cuLinkComplete, d.cuLinkDestroy, enter, leave,
+                 scope} {
+    }
+};
 
 void describe_tools(const DeviceScope &scope, DeviceArch *arch) {
-    const DriverLinker linker = linker_of(scope);
-    describe_build_tools({driver().version, has_linker() ? &linker : nullptr}, arch);
+    describe_build_tools(Tools(scope).tools, arch);
 }
 
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
                       const calotype_module_desc &desc, LoadableImage *image) {
-    const DriverLinker linker = linker_of(scope);
-    return build_image({driver().version, has_linker() ? &linker : nullptr}, arch, desc, image);
+    return build_image(Tools(scope).tools, arch, desc, image);
 }
 
 calotype_status status_of_load(CUresult code) {
@@ -127,8 +96,7 @@ calotype_status load(const DeviceScope &scope, const calotype_module_desc &desc,
 }
 
 calotype_status unload(const DeviceScope &scope, void *module) {
-    return status_in(scope, note_failure("cuModuleUnload",
-                                         driver().cuModuleUnload(static_cast<CUmodule>(module))));
+    return status_in(scope, invoke(&Driver::cuModuleUnload, static_cast<CUmodule>(module)));
 }
 
 /** Let the kernel have all the shared memory that the device gives on request. */
@@ -153,8 +121,8 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     const char *call = "cuModuleGetFunction";
     CUresult code = driver().cuModuleGetFunction(&found, static_cast<CUmodule>(module), name);
     if (code == CUDA_SUCCESS && driver().cuFuncLoad) {
-        call =
-            "cuFuncLoad";  // where the driver loads lazily, or the first launch would wait for it
+        // Where the driver loads lazily, or the first launch would wait for it.
+        call = "cuFuncLoad";
         code = driver().cuFuncLoad(found);
     }
     if (code == CUDA_SUCCESS) {
@@ -168,8 +136,7 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     Text why;
     why << "kernel " << name << ": " << call << ": ";
     append_result(why, code);
-    set_failure(why, code);
-    return status_in(scope, code, CALOTYPE_E_LOAD);
+    return fail_with(status_in(scope, code, CALOTYPE_E_LOAD), why, code);
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
@@ -179,8 +146,7 @@ calotype_status get_global(const DeviceScope &scope, void *module, const char *n
         driver().cuModuleGetGlobal(&found, bytes, static_cast<CUmodule>(module), name);
     *address = found;
     if (code == CUDA_ERROR_NOT_FOUND) {
-        set_failure(Text() << "the module has no variable " << name);
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, Text() << "the module has no variable " << name);
     }
     return status_in(scope, note_failure("cuModuleGetGlobal", code));
 }
@@ -188,20 +154,19 @@ calotype_status get_global(const DeviceScope &scope, void *module, const char *n
 calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const void *source,
                                size_t bytes) {
     if (is_capturing(scope, nullptr)) {
-        set_failure("a copy from the host would wait, but the stream is being captured");
-        return CALOTYPE_E_CAPTURE;
+        return fail_with(CALOTYPE_E_CAPTURE,
+                         "a copy from the host would wait, but the stream is being captured");
     }
     const CUstream stream = static_cast<CUstream>(scope.stream);
-    CUresult code = note_failure("cuMemcpyHtoDAsync",
-                                 driver().cuMemcpyHtoDAsync(address, source, bytes, stream));
+    CUresult code = invoke(&Driver::cuMemcpyHtoDAsync, address, source, bytes, stream);
     if (code == CUDA_SUCCESS) {
-        code = note_failure("cuStreamSynchronize", driver().cuStreamSynchronize(stream));
+        code = invoke(&Driver::cuStreamSynchronize, stream);
     }
     return status_in(scope, code);
 }
 
 calotype_status synchronize(const DeviceScope &scope) {
-    return status_in(scope, note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
+    return status_in(scope, invoke(&Driver::cuCtxSynchronize));
 }
 
 /** Poll the event until it has passed or the deadline has. */
@@ -234,16 +199,13 @@ bool await_idle(const DeviceScope &scope, uint64_t deadline_ns) {
 
 calotype_status record_event(const DeviceScope &scope, void *stream, void **event) {
     if (is_capturing(scope, stream)) {
-        set_failure("the stream is being captured");
-        return CALOTYPE_E_CAPTURE;
+        return fail_with(CALOTYPE_E_CAPTURE, "the stream is being captured");
     }
     CUevent made = nullptr;
-    CUresult code =
-        note_failure("cuEventCreate", driver().cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+    CUresult code = invoke(&Driver::cuEventCreate, &made, CU_EVENT_DISABLE_TIMING);
     if (code == CUDA_SUCCESS) {
-        code = note_failure(
-            "cuEventRecord",
-            driver().cuEventRecord(made, static_cast<CUstream>(stream ? stream : scope.stream)));
+        code = invoke(&Driver::cuEventRecord, made,
+                      static_cast<CUstream>(stream ? stream : scope.stream));
         if (code != CUDA_SUCCESS) {
             driver().cuEventDestroy(made);
             made = nullptr;
@@ -317,6 +279,4 @@ const KernelBackend kernel_backend = {
     .tie_to_graph = tie_to_graph,
 };
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

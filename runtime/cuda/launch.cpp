@@ -2,13 +2,12 @@
 // The driver checks launches anyway, so nothing is checked before; when it refuses one, the limits
 // are asked for and compared to say what is wrong. The cache's message begins with kernel and
 // shape.
-#include "runtime/cuda/launch.h"
+#include "runtime/cuda/kernels.h"
 
+#include "runtime/cuda/context.h"
 #include "runtime/device/failure.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -111,6 +110,4 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
     return status;
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

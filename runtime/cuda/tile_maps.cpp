@@ -8,9 +8,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -40,9 +38,7 @@ void append_shape(Text &text, const calotype_buffer_t &buf) {
 
 }  // namespace
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
 using namespace calotype::runtime::cuda;

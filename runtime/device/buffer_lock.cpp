@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "runtime/device/list.h"
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The locks that are taken, of some of all buffers. The mutex is held for a few steps at a time. */
 struct alignas(64) LockedBuffers {
@@ -17,21 +17,11 @@ struct alignas(64) LockedBuffers {
     BufferLock *first = nullptr;
 
     bool has(const calotype_buffer_t *buf) const {
-        const BufferLock *lock = first;
-        while (lock && lock->buf != buf) {
-            lock = lock->next;
-        }
-        return lock;
+        return find_in(first, [=](const BufferLock &lock) { return lock.buf == buf; });
     }
     /** A child process may have forgotten it. */
     void remove(const BufferLock &lock) {
-        BufferLock **link = &first;
-        while (*link && *link != &lock) {
-            link = &(*link)->next;
-        }
-        if (*link) {
-            *link = lock.next;
-        }
+        take_first(first, [&](const BufferLock &other) { return &other == &lock; });
     }
 };
 
@@ -92,8 +82,7 @@ void BufferLock::lock() {
         }
         with.waiters--;
     }
-    next = with.first;
-    with.first = this;
+    push(with.first, this);
     is_locked = true;
 }
 
@@ -122,5 +111,4 @@ void unlock_thread_buffers() {
     BufferLock::innermost = nullptr;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

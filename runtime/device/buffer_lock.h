@@ -9,25 +9,24 @@
 #pragma once
 
 #include "runtime/abi/buffer.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
-class BufferLock {
+class BufferLock : NotCopied {
 public:
     /** Null: there is nothing to lock. */
     explicit BufferLock(const calotype_buffer_t *buf);
     ~BufferLock();
-    BufferLock(const BufferLock &) = delete;
-    BufferLock &operator=(const BufferLock &) = delete;
 
     /** After what may have given it up. */
     void relock();
 
+    BufferLock *next = nullptr;  ///< in the table
+
 private:
     const calotype_buffer_t *buf;
-    BufferLock *outer;           ///< of the same thread
-    BufferLock *next = nullptr;  ///< in the table
+    BufferLock *outer;  ///< of the same thread
     bool is_locked = false;
 
     static thread_local BufferLock *innermost;
@@ -63,5 +62,4 @@ private:
 /** The calling thread gives up all its locks of buffers: code of the application is about to run. */
 void unlock_thread_buffers();
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

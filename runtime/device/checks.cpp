@@ -6,8 +6,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 int report_code(void *user_context, int code) {
     return report_code(user_context, code, take_failure());
@@ -36,5 +35,4 @@ int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *r
                                          : calotype_error_device_interface_no_device(user_context);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

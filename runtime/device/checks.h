@@ -6,8 +6,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Report an error with the summary of its code and what was told (failure.h). Returns the code. */
 int report_code(void *user_context, int code);
@@ -17,5 +16,4 @@ int report_code(void *user_context, int code, const Text &why);
 /** 0, or an error if the buffer is null or its device fields contradict each other. */
 int check_buffer(void *user_context, const calotype_buffer_t *buf, const char *routine);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

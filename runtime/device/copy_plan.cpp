@@ -4,8 +4,7 @@
 // each other. What is then contiguous becomes the chunk.
 #include "runtime/device/copy_plan.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -132,12 +131,12 @@ CopyBox take_box(CopyPlan *plan, int64_t max_pitch) {
 }
 
 /** Do the box for every combination of the dimensions up to `d`, d outermost. */
-int repeat_box(const CopyPlan &plan, int d, CopyBox box, CopyBoxFunction copy, void *closure) {
+int repeat_box(const CopyPlan &plan, int d, CopyBox box, CopyBoxFunction copy) {
     if (d < 0) {
-        return copy(closure, box);
+        return copy(box);
     }
     for (int64_t i = 0; i < plan.dim[d].count; i++) {
-        if (int code = repeat_box(plan, d - 1, box, copy, closure)) {
+        if (int code = repeat_box(plan, d - 1, box, copy)) {
             return code;
         }
         box.src_offset += plan.dim[d].src_stride;
@@ -171,14 +170,13 @@ bool plan_copy(const calotype_buffer_t &src, const calotype_buffer_t &dst, CopyP
     return true;
 }
 
-int for_each_box(const CopyPlan &plan, int64_t max_pitch, CopyBoxFunction copy, void *closure) {
+int for_each_box(const CopyPlan &plan, int64_t max_pitch, CopyBoxFunction copy) {
     if (plan.is_empty) {
         return 0;
     }
     CopyPlan rest = plan;
     const CopyBox box = take_box(&rest, max_pitch);
-    return repeat_box(rest, rest.dimensions - 1, box, copy, closure);
+    return repeat_box(rest, rest.dimensions - 1, box, copy);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

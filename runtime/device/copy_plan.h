@@ -4,9 +4,9 @@
 #pragma once
 
 #include "runtime/abi/buffer.h"
+#include "runtime/host/function_ref.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 struct CopyPlan {
     static constexpr int max_dimensions = 16;
@@ -36,10 +36,13 @@ struct CopyBox {
     int64_t dst_offset, dst_pitch, dst_slice;
 };
 /** What is done with one box: 0, or a code that ends the copy. */
-using CopyBoxFunction = int (*)(void *closure, const CopyBox &box);
+using CopyBoxFunction = FunctionRef<int(const CopyBox &box)>;
 
 /** Go through the plan by boxes of up to three dimensions, pitches being at most `max_pitch`. */
-int for_each_box(const CopyPlan &plan, int64_t max_pitch, CopyBoxFunction copy, void *closure);
+int for_each_box(const CopyPlan &plan, int64_t max_pitch, CopyBoxFunction copy);
 
-}  // namespace runtime
-}  // namespace calotype
+/** Copy the elements at coordinates that both buffers have. They have the same number of dimensions
+ * and elements of the same size, and do not overlap in memory. */
+void copy_common_elements(const calotype_buffer_t &src, const calotype_buffer_t &dst);
+
+}  // namespace calotype::runtime

@@ -5,11 +5,11 @@
 
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
-#include "runtime/device/device_copy.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/host/log.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
@@ -17,7 +17,7 @@ using namespace calotype::runtime;
 namespace {
 
 /** Hold on to the code of a back end while calling it, and to what it tells of failures. */
-class ModuleUse {
+class ModuleUse : NotCopied {
     const calotype_device_interface_impl_t *impl;
 
 public:
@@ -34,8 +34,6 @@ public:
             impl->release_module();
         }
     }
-    ModuleUse(const ModuleUse &) = delete;
-    ModuleUse &operator=(const ModuleUse &) = delete;
     const calotype_device_interface_impl_t *operator->() const {
         return impl;
     }
@@ -232,5 +230,4 @@ CALOTYPE_WEAK void calotype_device_and_host_free_as_destructor(void *user_contex
 }
 
 CALOTYPE_WEAK void calotype_device_host_nop_free(void *user_context, void *buf) {
-    (void)user_context, (void)buf;
 }

@@ -5,15 +5,14 @@
 // to others, so they lock it (buffer_lock.h). A buffer that is up to date is found so without a
 // lock: what is looked at for that is written by atomic stores, the dirty bit after the copy that
 // it speaks of.
-#include "runtime/device/device_copy.h"
 
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/buffer_lock.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/copy_plan.h"
 #include "runtime/device/device_buffer.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/host_copy.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

@@ -11,7 +11,7 @@
 using namespace calotype::runtime;
 
 static calotype_status refuse(const char *text) {
-    return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, text);
+    return fail(CALOTYPE_E_INVALID, text);
 }
 
 /** Null, with the failure described: it has none that can be controlled. */
@@ -20,7 +20,7 @@ static const DeviceMemoryControl *memory_of(const calotype_device_interface_t *d
     if (!backend) {
         refuse("a device that runs kernels is needed");
     } else if (!backend->memory) {
-        fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+        fail(CALOTYPE_E_INVALID,
              Text() << "device memory of " << backend->name
                     << " has no addresses, so no allocator, limits or statistics of it");
     }

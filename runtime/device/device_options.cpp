@@ -8,6 +8,7 @@
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/device_interface.h"
+#include "runtime/device/list.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"
@@ -35,8 +36,7 @@ static int number_in_environment() {
     return *end || errno || number < -1 || number >= not_a_number ? not_a_number : int(number);
 }
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 void name_chosen_device(int number, Text *text) {
     const char *setting = number == not_a_number ? environment("CT_GPU_DEVICE") : nullptr;
@@ -56,15 +56,13 @@ void explain_device_number(int number, const char *kind, int count, Text *text) 
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK void calotype_set_gpu_device(int device) {
     chosen_device.store(device, std::memory_order_relaxed);
 }
 
 CALOTYPE_WEAK int calotype_get_gpu_device(void *user_context) {
-    (void)user_context;
     int device = chosen_device.load(std::memory_order_relaxed);
     if (device == not_chosen) {
         const int from_environment = number_in_environment();
@@ -77,7 +75,6 @@ CALOTYPE_WEAK int calotype_get_gpu_device(void *user_context) {
 }
 
 CALOTYPE_WEAK bool calotype_can_reuse_device_allocations(void *user_context) {
-    (void)user_context;
     return reuse_allocations.load(std::memory_order_relaxed);
 }
 
@@ -101,13 +98,12 @@ CALOTYPE_WEAK int calotype_reuse_device_allocations(void *user_context, bool reu
 
 CALOTYPE_WEAK void calotype_register_device_allocation_pool(calotype_device_allocation_pool *pool) {
     LockGuard lock(pools_lock);
-    for (const calotype_device_allocation_pool *p = first_pool; p; p = p->next) {
-        if (p == pool) {
-            return;  // or the list would have no end
-        }
+    const auto is_it = [=](const calotype_device_allocation_pool &p) {
+        return &p == pool;
+    };
+    if (!find_in(first_pool, is_it)) {  // or the list would have no end
+        push(first_pool, pool);
     }
-    pool->next = first_pool;
-    first_pool = pool;
 }
 
 /** An aligned word never reaches into the next page, so reading it is safe whatever the user

@@ -4,13 +4,11 @@
 
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** "device 7 is chosen"; where the environment decided and does not name a device, that. */
 void name_chosen_device(int number, Text *text);
 /** The same with ", but there is one CUDA device, number 0". */
 void explain_device_number(int number, const char *kind, int count, Text *text);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -9,8 +9,7 @@
 
 #include "runtime/abi/hooks.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -57,10 +56,6 @@ void set_failure(const Text &told, int driver_result) {
     }
 }
 
-void set_failure(const char *told) {
-    set_failure(Text() << told);
-}
-
 void replace_failure(const Text &told) {
     const int result = failure_result();
     take_failure();
@@ -94,5 +89,4 @@ void end_reports() {
     are_reports_over.store(true, std::memory_order_relaxed);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

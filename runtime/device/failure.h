@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
+#include "runtime/host/not_copied.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Where what was told on a thread stands in its text: failure.cpp explains. */
 struct FailureMarks {
@@ -23,7 +23,7 @@ extern constinit thread_local FailureMarks failure_marks;
 
 /** What is told of failures on this thread while it lives, apart from what was told before. Scopes
  * nest. Frames that an exception of the application leaves out do no harm. */
-class FailureScope {
+class FailureScope : NotCopied {
 public:
     FailureScope()
         : begin(failure_marks.size), outer_begin(failure_marks.begin),
@@ -37,8 +37,6 @@ public:
         }
         failure_marks.begin = outer_begin;
     }
-    FailureScope(const FailureScope &) = delete;
-    FailureScope &operator=(const FailureScope &) = delete;
 
     /** When the scope ends, what was told in it has been told in the one around it. */
     void pass_on() {
@@ -56,7 +54,12 @@ private:
 /** Tell why, and what the driver's call answered. The first to tell is nearest to the cause: what
  * is told after it in the same scope is dropped, as all is that is told outside of scopes. */
 void set_failure(const Text &text, int driver_result = 0);
-void set_failure(const char *text);
+/** Tell why and answer: return fail_with(CALOTYPE_E_OOM, "out of host memory"); */
+template<typename Answer>
+Answer fail_with(Answer answer, const Text &text, int driver_result = 0) {
+    set_failure(text, driver_result);
+    return answer;
+}
 /** Tell it in other words. */
 void replace_failure(const Text &text);
 
@@ -73,5 +76,4 @@ void report_error(void *user_context, const char *message);
 /** The process is ending: report nothing more. */
 void end_reports();
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

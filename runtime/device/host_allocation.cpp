@@ -6,8 +6,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 static bool has_elements(const calotype_buffer_t &buf) {
     for (int d = 0; d < buf.dimensions; d++) {
@@ -44,8 +43,8 @@ int allocate_host_copy(void *user_context, calotype_buffer_t *buf) {
     const size_t bytes = bytes_to_allocate(*buf);
     void *memory = calotype_malloc(user_context, bytes);
     if (!memory) {
-        set_failure(Text() << "out of host memory for " << uint64_t(bytes) << " bytes");
-        return calotype_error_code_out_of_memory;
+        return fail_with(calotype_error_code_out_of_memory,
+                         Text() << "out of host memory for " << uint64_t(bytes) << " bytes");
     }
     buf->host = static_cast<uint8_t *>(memory) + bytes_before_origin(*buf);
     return 0;
@@ -58,5 +57,4 @@ void free_host_copy(void *user_context, calotype_buffer_t *buf) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -5,8 +5,7 @@
 
 #include "runtime/abi/buffer.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Bytes between the lowest and the highest element; at least 1, also where there is none. */
 size_t bytes_to_allocate(const calotype_buffer_t &buf);
@@ -21,5 +20,4 @@ int64_t bytes_to_part(const calotype_buffer_t &whole, const calotype_buffer_t &p
 int allocate_host_copy(void *user_context, calotype_buffer_t *buf);
 void free_host_copy(void *user_context, calotype_buffer_t *buf);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

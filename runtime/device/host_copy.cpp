@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/host_copy.h"
+#include "runtime/device/copy_plan.h"
 
 #include <string.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -40,5 +39,4 @@ void copy_common_elements(const calotype_buffer_t &src, const calotype_buffer_t 
     copy_dimension(src, dst, src.dimensions - 1, src.host, dst.host);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "runtime/device/image_store.h"
-#include "runtime/device/image_store_frame.h"
 #include "runtime/device/sha256.h"
 #include "runtime/host/environment.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -98,5 +96,4 @@ calotype_status image_key(const DeviceArch &arch, const calotype_module_desc &de
     return CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

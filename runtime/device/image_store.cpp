@@ -9,7 +9,6 @@
 
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/errors.h"
-#include "runtime/device/image_store_frame.h"
 #include "runtime/device/kernel_stats.h"
 #include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
@@ -134,8 +133,7 @@ bool write_frame(const calotype_uid &key, const StoreFrame &frame, uint64_t *evi
 
 }  // namespace
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
                        const calotype_module_desc &desc, const calotype_uid &key,
@@ -147,7 +145,7 @@ bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
     const char *wrong = stored.get(key)
                             ? read_store_frame(stored.bytes, stored.size, key, arch, image)
                             : "not there";
-    count(scope.context_uid, wrong ? Counter::disk_misses : Counter::disk_hits);
+    count(scope.context_uid, wrong ? &calotype_stats::disk_misses : &calotype_stats::disk_hits);
     if (stored.is_custom || stored.has_dir) {
         log_use(wrong ? "no image of " : "found ", desc, key, wrong);
     }
@@ -155,7 +153,7 @@ bool find_stored_image(const DeviceScope &scope, const DeviceArch &arch,
         return true;
     }
     if (stored.bytes && strcmp(wrong, "memory") != 0) {
-        count(scope.context_uid, Counter::disk_corrupt);
+        count(scope.context_uid, &calotype_stats::disk_corrupt);
         stored.remove(key);
     }
     return false;
@@ -169,8 +167,8 @@ void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotyp
     const StoreFrame frame = make_store_frame(key, arch, image);
     uint64_t evicted = 0;
     if (frame.bytes && write_frame(key, frame, &evicted)) {
-        count(scope.context_uid, Counter::disk_writes);
-        count(scope.context_uid, Counter::disk_evictions, evicted);
+        count(scope.context_uid, &calotype_stats::disk_writes);
+        count(scope.context_uid, &calotype_stats::disk_evictions, evicted);
         log_use("wrote ", desc, key, nullptr);
     }
     free(frame.bytes);
@@ -191,12 +189,11 @@ ImageLock::~ImageLock() {
     unlock_store_key(dir, key, handle);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_set_store(const calotype_store *store) {
     if (store && (store->size < sizeof *store || !store->get || !store->put)) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+        return fail(CALOTYPE_E_INVALID,
                     store->size < sizeof *store
                         ? "calotype_store::size is less than that of the structure"
                         : "calotype_store::get and calotype_store::put are needed");

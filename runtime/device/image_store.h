@@ -5,9 +5,11 @@
 
 #include "runtime/device/kernel_backend.h"
 #include "runtime/device/store_dir.h"
+#include "runtime/host/not_copied.h"
+#include <stddef.h>
+#include <stdint.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The key of the module's image: SHA-256 of all that its bytes depend on. `arch` has its
  * toolchain. */
@@ -27,12 +29,10 @@ void store_image(const DeviceScope &scope, const DeviceArch &arch, const calotyp
 
 /** One process at a time compiles an image. Constructed and destroyed on one thread; does nothing
  * where there is no store. After it is taken, find_stored_image is to be asked (again). */
-class ImageLock {
+class ImageLock : NotCopied {
 public:
     explicit ImageLock(const calotype_uid &key);
     ~ImageLock();
-    ImageLock(const ImageLock &) = delete;
-    ImageLock &operator=(const ImageLock &) = delete;
     /** Whether another process was waited for, so that it may have stored the image meanwhile. */
     bool has_waited() const {
         return waited;
@@ -45,5 +45,21 @@ private:
     bool waited = false;
 };
 
-}  // namespace runtime
-}  // namespace calotype
+// ---- the bytes that a store keeps for an image ---------------------------------------------------
+
+constexpr uint32_t store_schema = 2;
+
+/** bytes: of malloc, or null for lack of memory. */
+struct StoreFrame {
+    void *bytes;
+    size_t size;
+};
+StoreFrame make_store_frame(const calotype_uid &key, const DeviceArch &arch,
+                            const LoadableImage &image);
+
+/** Check a frame and copy its image out. Null if all is well, else what is wrong: "key" if it holds
+ * another image, "memory" if there is not enough for the copy. */
+const char *read_store_frame(const void *bytes, size_t size, const calotype_uid &key,
+                             const DeviceArch &arch, LoadableImage *image);
+
+}  // namespace calotype::runtime

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/image_store_frame.h"
+#include "runtime/device/image_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/device/sha256.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -133,5 +132,4 @@ const char *read_store_frame(const void *bytes, size_t size, const calotype_uid 
     return nullptr;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -15,8 +15,7 @@
 #include "runtime/abi/linkables.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The context of one call, as a back end found it from the user context. */
 struct DeviceScope {
@@ -207,6 +206,16 @@ struct KernelBackend {
     uint64_t (*capture_of)(const DeviceScope &scope, void *stream) = nullptr;
     calotype_status (*tie_to_graph)(const DeviceScope &scope, void *stream, void (*ended)(void *),
                                     void *data) = nullptr;
+
+    /** The end of what acquire began. */
+    void end(const DeviceScope &scope) const {
+        if (release) {
+            release(scope);
+        }
+    }
+    bool captures(const DeviceScope &scope, void *stream = nullptr) const {
+        return is_capturing && is_capturing(scope, stream);
+    }
 };
 
 /** The cache is to ask this back end about contexts, also if nothing is loaded in any. */
@@ -229,5 +238,4 @@ calotype_status release_context_of(const KernelBackend &backend, void *user_cont
  * told that the context is lost. */
 void context_has_failed(uint64_t context_uid);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
 #include "runtime/device/sha256.h"
 #include "runtime/host/files.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -52,8 +52,7 @@ bool uses_nrt(const calotype_module_desc &desc) {
 }
 
 LinkableFiles::~LinkableFiles() {
-    while (Block *block = blocks) {
-        blocks = block->next;
+    while (Block *block = pop(blocks)) {
         free(block);
     }
 }
@@ -65,8 +64,7 @@ void *LinkableFiles::allocate(size_t size) {
     if (!block) {
         return nullptr;
     }
-    block->next = blocks;
-    blocks = block;
+    push(blocks, block);
     return reinterpret_cast<uint8_t *>(block) + header;
 }
 
@@ -78,28 +76,27 @@ calotype_status LinkableFiles::read_image(const char *linkable, const calotype_i
     struct stat about = {};
     const bool is_open = file && fstat(file.get(), &about) == 0;
     if (is_open && !S_ISREG(about.st_mode)) {
-        set_failure(Text() << "linkable '" << linkable << "': " << wanted.path << " is not a file");
-        return CALOTYPE_E_LOAD;
+        return fail_with(CALOTYPE_E_LOAD, Text() << "linkable '" << linkable << "': " << wanted.path
+                                                 << " is not a file");
     }
     const size_t size = size_t(about.st_size);
     uint8_t *bytes = is_open ? static_cast<uint8_t *>(allocate(size + 1)) : nullptr;
     if (is_open && !bytes) {
-        set_failure(Text() << "linkable '" << linkable << "': no memory for the " << uint64_t(size)
-                           << " bytes of " << wanted.path);
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, Text()
+                                             << "linkable '" << linkable << "': no memory for the "
+                                             << uint64_t(size) << " bytes of " << wanted.path);
     }
     if (!is_open || !read_all(file.get(), bytes, size)) {
-        set_failure(Text() << "linkable '" << linkable << "': cannot read " << wanted.path << ": "
-                           << strerror(errno));
-        return CALOTYPE_E_LOAD;
+        return fail_with(CALOTYPE_E_LOAD, Text() << "linkable '" << linkable << "': cannot read "
+                                                 << wanted.path << ": " << strerror(errno));
     }
     bytes[size] = 0;  // as text ends
     const calotype_uid digest = sha256(bytes, size);
     if (memcmp(digest.b, wanted.digest.b, sizeof digest.b) != 0) {
-        set_failure(Text() << "linkable '" << linkable << "': " << wanted.path
-                           << " has changed since the module was generated: its SHA-256 is "
-                           << digest << ", must be " << wanted.digest);
-        return CALOTYPE_E_LOAD;
+        return fail_with(CALOTYPE_E_LOAD,
+                         Text() << "linkable '" << linkable << "': " << wanted.path
+                                << " has changed since the module was generated: its SHA-256 is "
+                                << digest << ", must be " << wanted.digest);
     }
     *image = named;
     image->data = bytes;
@@ -117,10 +114,11 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     auto *images =
         static_cast<calotype_image *>(allocate(linkable.n_images * sizeof(calotype_image)));
     if (!read || !images) {
-        set_failure(Text() << "linkable '" << linkable.name << "': no memory for the "
-                           << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
-                           << " bytes that describe it and its " << linkable.n_images << " images");
-        return CALOTYPE_E_OOM;
+        return fail_with(
+            CALOTYPE_E_OOM,
+            Text() << "linkable '" << linkable.name << "': no memory for the "
+                   << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
+                   << " bytes that describe it and its " << linkable.n_images << " images");
     }
     *read = linkable;
     read->flags &= ~uint32_t(CALOTYPE_LK_BY_PATH);
@@ -147,10 +145,10 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc) {
     auto **linkables = static_cast<const calotype_linkable_desc **>(
         allocate(desc.n_linkables * sizeof(calotype_linkable_desc *)));
     if (!linkables) {
-        set_failure(Text() << "module '" << desc.name << "': no memory for the "
-                           << uint64_t(desc.n_linkables * sizeof(calotype_linkable_desc *))
-                           << " bytes that list its " << desc.n_linkables << " linkables");
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM,
+                         Text() << "module '" << desc.name << "': no memory for the "
+                                << uint64_t(desc.n_linkables * sizeof(calotype_linkable_desc *))
+                                << " bytes that list its " << desc.n_linkables << " linkables");
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
         const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i]);
@@ -164,5 +162,4 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc) {
     return CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

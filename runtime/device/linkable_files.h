@@ -3,10 +3,10 @@
 #pragma once
 
 #include "runtime/abi/linkables.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Whether there is device code in it, as opposed to callbacks alone. */
 bool has_code(const calotype_linkable_desc &linkable);
@@ -14,12 +14,10 @@ bool has_code(const calotype_linkable_desc &linkable);
 bool uses_nrt(const calotype_module_desc &desc);
 
 /** A module's description with all images of its linkables in memory, for as long as this lives. */
-class LinkableFiles {
+class LinkableFiles : NotCopied {
 public:
     LinkableFiles() = default;
     ~LinkableFiles();
-    LinkableFiles(const LinkableFiles &) = delete;
-    LinkableFiles &operator=(const LinkableFiles &) = delete;
 
     /** Read what is needed. A file that is missing, or not what it was when the module was
      * generated, is an error with CALOTYPE_E_LOAD. */
@@ -45,5 +43,4 @@ private:
                                calotype_image *image);
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

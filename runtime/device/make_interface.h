@@ -4,8 +4,7 @@
 
 #include "runtime/abi/device_interface_impl.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constexpr calotype_device_interface_t
 make_device_interface(int (*compute_capability)(void *user_context, int *major, int *minor),
@@ -28,5 +27,4 @@ make_device_interface(int (*compute_capability)(void *user_context, int *major, 
             impl};
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

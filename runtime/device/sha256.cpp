@@ -8,8 +8,7 @@
 #include <immintrin.h>
 #endif
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -187,5 +186,4 @@ calotype_uid Sha256::finish() {
     return result;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -7,8 +7,7 @@
 
 #include "runtime/abi/kernels.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The hash of bytes that come in pieces. */
 class Sha256 {
@@ -33,5 +32,4 @@ inline calotype_uid sha256(const void *data, size_t size) {
     return Sha256().add(data, size).finish();
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

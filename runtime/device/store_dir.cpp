@@ -11,10 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/device/store_dir_files.h"
-
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -187,5 +184,4 @@ void unlock_store_key(const StoreDir &dir, const calotype_uid &key, int lock) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "runtime/abi/kernel_cache.h"
+#include "runtime/host/files.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Where, how much, and whether at all. */
 struct StoreDir {
@@ -59,5 +59,22 @@ void unlock_store_key(const StoreDir &dir, const calotype_uid &key, int lock);
  * ago. Answers with the number of files dropped for space. */
 uint64_t sweep_store_dir(const StoreDir &dir);
 
-}  // namespace runtime
-}  // namespace calotype
+// How the directory store opens what is in it: never through a link that somebody else made.
+
+/** "ab", and the other 62 digits with ".cko" or ".lock" after them. */
+struct KeyName {
+    char folder[3];
+    char image[62 + 5];
+    char lock[62 + 6];
+};
+KeyName name_of_key(const calotype_uid &key);
+
+/** Open the store's own directory, made with mode 0700 if `create`. -1 if it is not there, belongs
+ * to another user, or can be written to by others. */
+int open_store(const StoreDir &dir, bool create);
+/** Open a folder of an open directory, likewise. */
+int open_folder(int parent, const char *name, bool create);
+/** Open `<dir>/v1/<folder>`. */
+int open_key_folder(const StoreDir &dir, const KeyName &name, bool create);
+
+}  // namespace calotype::runtime

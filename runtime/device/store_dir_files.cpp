@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/store_dir_files.h"
+#include "runtime/device/store_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 KeyName name_of_key(const calotype_uid &key) {
     const char digits[] = "0123456789abcdef";
@@ -79,5 +78,4 @@ int open_key_folder(const StoreDir &dir, const KeyName &name, bool create) {
     return version ? open_folder(version.get(), name.folder, create) : -1;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -62,8 +62,7 @@ bool get_from_environment(StoreDir *dir) {
 
 }  // namespace
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 bool get_store_dir(StoreDir *dir) {
     {
@@ -76,8 +75,7 @@ bool get_store_dir(StoreDir *dir) {
     return get_from_environment(dir);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_set_store_dir(const char *path, uint64_t max_bytes,
                                                      uint32_t flags) {
@@ -86,9 +84,9 @@ CALOTYPE_WEAK calotype_status calotype_set_store_dir(const char *path, uint64_t 
         return refuse_choice("store flags", flags, known);
     }
     if (path && strlen(path) >= sizeof StoreDir::path) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    Text() << "the path of the store directory has " << uint64_t(strlen(path))
-                           << " characters, at most " << uint64_t(sizeof StoreDir::path - 1));
+        return fail(CALOTYPE_E_INVALID, Text() << "the path of the store directory has "
+                                               << uint64_t(strlen(path)) << " characters, at most "
+                                               << uint64_t(sizeof StoreDir::path - 1));
     }
     LockGuard lock(settings.mutex);
     settings.given = path || flags || max_bytes;

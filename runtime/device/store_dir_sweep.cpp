@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/device/store_dir_files.h"
+#include "runtime/device/growing_array.h"
+#include "runtime/device/store_dir.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -26,35 +26,21 @@ struct Candidate {
     char name[62 + 5];
 };
 
-/** All images of the store; grows on the heap. */
+/** All images of the store. */
 struct Candidates {
-    Candidate *items = nullptr;
-    size_t count = 0, capacity = 0;
+    GrowingArray<Candidate> all;
     uint64_t bytes = 0;
 
     ~Candidates() {
-        free(items);
+        all.clear();
     }
-    void add(const char *folder, const char *name, const struct stat &status);
+    void add(const char *folder, const char *name, const struct stat &status) {
+        Candidate item = {status.st_atim, uint64_t(status.st_size), {}, {}};
+        strcpy(item.folder, folder);
+        strcpy(item.name, name);
+        bytes += all.add(item) ? item.bytes : 0;
+    }
 };
-
-void Candidates::add(const char *folder, const char *name, const struct stat &status) {
-    if (count == capacity) {
-        const size_t larger = capacity ? 2 * capacity : 256;
-        void *memory = realloc(items, larger * sizeof *items);
-        if (!memory) {
-            return;
-        }
-        items = static_cast<Candidate *>(memory);
-        capacity = larger;
-    }
-    Candidate &item = items[count++];
-    item.used = status.st_atim;
-    item.bytes = uint64_t(status.st_size);
-    strcpy(item.folder, folder);
-    strcpy(item.name, name);
-    bytes += item.bytes;
-}
 
 int by_use(const void *a, const void *b) {
     const struct timespec x = static_cast<const Candidate *>(a)->used;
@@ -115,13 +101,14 @@ void collect(int version, const char *name, Candidates &all) {
     });
 }
 
-uint64_t drop_oldest(int version, Candidates &all, uint64_t max_bytes) {
+uint64_t drop_oldest(int version, Candidates &candidates, uint64_t max_bytes) {
     uint64_t dropped = 0;
-    qsort(all.items, all.count, sizeof *all.items, by_use);
-    for (size_t i = 0; i < all.count && all.bytes > max_bytes; i++) {
+    GrowingArray<Candidate> &all = candidates.all;
+    qsort(all.items, all.n, sizeof *all.items, by_use);
+    for (uint32_t i = 0; i < all.n && candidates.bytes > max_bytes; i++) {
         FileHandle folder(open_folder(version, all.items[i].folder, false));
         if (folder && unlinkat(folder.get(), all.items[i].name, 0) == 0) {
-            all.bytes -= all.items[i].bytes;
+            candidates.bytes -= all.items[i].bytes;
             dropped++;
         }
     }
@@ -157,5 +144,4 @@ uint64_t sweep_store_dir(const StoreDir &dir) {
     return all.bytes > dir.max_bytes ? drop_oldest(version.get(), all, dir.max_bytes) : 0;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

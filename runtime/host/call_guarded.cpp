@@ -73,8 +73,7 @@ calotype_callback_personality(int, int actions, uint64_t, UnwindException *excep
 }
 }
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 __attribute__((noinline)) static void call_in_frame(void (*function)(void *data), void *data) {
 #if defined(__ELF__) && !defined(__arm__)
@@ -101,5 +100,4 @@ __attribute__((noinline)) bool call_guarded(void (*function)(void *data), void *
     return false;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -2,8 +2,7 @@
 // Code of the application may be C++ that throws.
 #pragma once
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** False: it has thrown, and what it threw is gone. */
 bool call_guarded(void (*function)(void *data), void *data);
@@ -13,5 +12,4 @@ bool call_guarded(F body) {
     return call_guarded([](void *data) { (*static_cast<F *>(data))(); }, &body);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

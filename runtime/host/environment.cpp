@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 static const char *value_of(const char *name) {
 #if defined(__linux__)
@@ -27,5 +26,4 @@ const char *environment(const char *name) {
     return value_of(other);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

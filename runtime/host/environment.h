@@ -2,8 +2,7 @@
 // What the runtime takes from the environment, all of it through here.
 #pragma once
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The variable's value; null if it is not set. Where CT_NAME is not, HL_NAME counts, by which
  * programs that were written for Halide set the same. In a process that has more rights than its
@@ -11,5 +10,4 @@ namespace runtime {
  * to write. */
 const char *environment(const char *name);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 FileHandle::~FileHandle() {
     if (fd >= 0) {
@@ -40,5 +39,4 @@ bool write_all(int fd, const void *bytes, size_t size) {
     });
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** A file descriptor that closes itself. */
 class FileHandle {
@@ -35,5 +34,4 @@ public:
 bool read_all(int fd, void *bytes, size_t size);
 bool write_all(int fd, const void *bytes, size_t size);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -3,8 +3,7 @@
 
 #include <pthread.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -14,14 +13,19 @@ bool has_handlers = false;
 
 }  // namespace
 
-void ForkMutex::make_known() {
+void ForkMutex::install_handlers() {
     LockGuard guard(list_lock);
-    if (is_known.load(std::memory_order_relaxed)) {
-        return;
-    }
     if (!has_handlers) {
         has_handlers = true;
         pthread_atfork(before_fork, after_fork, after_fork);
+    }
+}
+
+void ForkMutex::make_known() {
+    install_handlers();
+    LockGuard guard(list_lock);
+    if (is_known.load(std::memory_order_relaxed)) {
+        return;
     }
     next = known;
     known = this;
@@ -42,5 +46,4 @@ void ForkMutex::after_fork() {
     list_lock.unlock();
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -8,8 +8,7 @@
 
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 class ForkMutex {
     Mutex mutex;
@@ -21,6 +20,9 @@ class ForkMutex {
     static void after_fork();
 
 public:
+    /** Whoever waits for one of these with a lock held that a fork takes too
+   * calls this before it installs its own handlers: those run first then. */
+    static void install_handlers();
     operator Mutex &() {
         if (!is_known.load(std::memory_order_acquire)) {
             make_known();
@@ -29,5 +31,4 @@ public:
     }
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -54,8 +54,7 @@ uint32_t topics_in(const char *list) {
 
 }  // namespace
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constinit std::atomic<uint32_t> log_topics{log_is_to_be_read};
 
@@ -76,8 +75,7 @@ void log_line(LogTopic topic, const Text &line) {
     calotype_print(nullptr, text.c_str());
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK void calotype_set_log(const char *topics) {
     log_topics.store(topics ? topics_in(topics) : log_is_to_be_read, std::memory_order_relaxed);

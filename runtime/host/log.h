@@ -7,8 +7,7 @@
 
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 enum class LogTopic : uint32_t {
     cache = 1,   ///< slow steps of the kernel cache
@@ -31,5 +30,4 @@ inline bool is_logged(LogTopic topic) {
 /** Print "calotype cache: LINE". */
 void log_line(LogTopic topic, const Text &line);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -9,8 +9,7 @@
 #include "runtime/host/environment.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -179,5 +178,4 @@ void report_profile(void *user_context, const calotype_profiler_state &state) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -4,8 +4,7 @@
 
 #include <pthread.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** A thread that blocks signals, so that those sent to the process go to the application's threads.
  * Not blocked are signals that a thread raises by what it does, which handlers of crashes wait for,
@@ -14,5 +13,4 @@ int start_thread(pthread_t *thread, void *(*entry)(void *), void *data);
 /** The name of the calling thread in debuggers and tools; at most 15 characters. */
 void name_this_thread(const char *name);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -20,8 +20,7 @@
 #include "runtime/abi/threads.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 #if defined(__linux__)
 void futex_wait(const FutexWord &word, uint32_t expected) {
@@ -54,8 +53,7 @@ void Mutex::lock_contended() {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 using namespace calotype::runtime;
 

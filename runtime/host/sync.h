@@ -6,8 +6,7 @@
 #include <atomic>
 #include <stdint.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 using FutexWord = std::atomic<uint32_t>;
 
@@ -77,5 +76,4 @@ public:
     Unlocked &operator=(const Unlocked &) = delete;
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

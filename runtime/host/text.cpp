@@ -8,8 +8,7 @@
 
 #include "runtime/abi/debug.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 void Text::make_room(size_t size) {
     const size_t wanted = 2 * size;
@@ -183,5 +182,4 @@ Text &Text::append_value(const calotype_type_t &type, const void *value) {
     return *this << '?';
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -8,14 +8,17 @@
 
 #include "runtime/abi/type.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Short ones need no heap. What a longer one finds no memory for is cut off with "...". */
 class Text {
 public:
     Text() {
         clear();
+    }
+    /** A sentence is a text. */
+    Text(const char *text) : Text() {
+        *this << text;
     }
     Text(const Text &other) : Text() {
         append(other.c_str(), other.size());
@@ -72,5 +75,4 @@ private:
     void make_room(size_t size);
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

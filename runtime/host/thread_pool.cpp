@@ -33,8 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constinit ThreadPool pool;
 
@@ -545,5 +544,4 @@ void ThreadPool::semaphore_released() {
     wake_owners(nullptr, everyone);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -8,8 +8,7 @@
 #include "runtime/abi/threads.h"
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** One fork and join: the jobs of one call, on the stack of the thread that waits for them. */
 struct JobSet {
@@ -148,5 +147,4 @@ private:
 /** The pool of the process. */
 extern ThreadPool pool;
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -12,8 +12,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 int start_thread(pthread_t *thread, void *(*entry)(void *), void *data) {
     sigset_t blocked, before;
@@ -37,8 +36,7 @@ void name_this_thread(const char *name) {
 #endif
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 struct calotype_thread {
     void (*f)(void *);

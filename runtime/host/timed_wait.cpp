@@ -11,8 +11,7 @@
 #include <sched.h>
 #endif
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 uint64_t now_ns() {
     struct timespec t;
@@ -39,5 +38,4 @@ void futex_wait_until(const FutexWord &word, uint32_t expected, uint64_t deadlin
 #endif
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

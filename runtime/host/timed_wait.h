@@ -6,8 +6,7 @@
 
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Of a clock that only goes forward. */
 uint64_t now_ns();
@@ -30,5 +29,4 @@ void poll_until(uint64_t deadline_ns, IsDone is_done) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

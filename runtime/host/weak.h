@@ -11,8 +11,7 @@
 #define CALOTYPE_WEAK_ALIAS(function)                                                              \
     extern "C" __attribute__((weak, visibility("default"), alias(#function)))
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** A function that can be replaced while the process runs. Initialised before any code runs. */
 template<typename Fn>
@@ -32,5 +31,4 @@ public:
     }
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -16,14 +16,13 @@
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -39,20 +38,19 @@ struct LastFound {
 };
 thread_local constinit LastFound last_found = {};
 
-/** With the lock held. */
-void end_record(ContextRecord *record) {
-    record->id.store(0, std::memory_order_release);
-    forget_queues(*record, false);
-    record->modules.store(0, std::memory_order_relaxed);
+/** With the lock held, and after its queues were forgotten, which have a lock of their own. */
+void end_record(ContextRecord &record) {
+    record.id.store(0, std::memory_order_release);
     registry_version.fetch_add(1, std::memory_order_acq_rel);
 }
 
 /** Called by the driver, perhaps in the middle of another call of it. */
 void context_ended(cl_context context, void *user_data) {
     auto *record = static_cast<ContextRecord *>(user_data);
+    forget_queues(*record);
     LockGuard lock(registry_lock);
     if (record->context == context) {
-        end_record(record);
+        end_record(*record);
         record->context = nullptr;  // free for another
         record->ends_by_callback = false;
     }
@@ -125,40 +123,32 @@ bool tells_of_end(const ContextFacts &record) {
 
 /** With the lock held. `device` null: whichever the context has. */
 ContextRecord *look_up(cl_context context, cl_device_id device) {
-    for (ContextRecord *r = first_record; r; r = r->next) {
-        if (r->context == context && r->id.load(std::memory_order_relaxed) != 0 &&
-            (!device || r->device == device)) {
-            return r;
-        }
-    }
-    return nullptr;
+    return find_in(first_record, [=](const ContextRecord &r) {
+        return r.context == context && r.id.load(std::memory_order_relaxed) != 0 &&
+               (!device || r.device == device);
+    });
 }
 
 /** With the lock held: the record of a context whose identity has ended, but not the context, which
  * will say so when it does. */
 ContextRecord *look_up_ended(cl_context context, cl_device_id device) {
-    ContextRecord *r = first_record;
-    while (r && !(r->context == context && r->device == device && r->ends_by_callback &&
-                  r->id.load(std::memory_order_relaxed) == 0)) {
-        r = r->next;
-    }
-    return r;
+    return find_in(first_record, [=](const ContextRecord &r) {
+        return r.context == context && r.device == device && r.ends_by_callback &&
+               r.id.load(std::memory_order_relaxed) == 0;
+    });
 }
 
 /** With the lock held: a record that is free, or a new one. */
 ContextRecord *take_record() {
-    for (ContextRecord *r = first_record; r; r = r->next) {
-        if (r->id.load(std::memory_order_relaxed) == 0 && !r->ends_by_callback) {
-            return r;
+    ContextRecord *record = find_in(first_record, [](const ContextRecord &r) {
+        return r.id.load(std::memory_order_relaxed) == 0 && !r.ends_by_callback;
+    });
+    if (!record) {
+        record = static_cast<ContextRecord *>(calloc(1, sizeof(ContextRecord)));
+        if (record) {
+            push(first_record, record);
         }
     }
-    void *memory = calloc(1, sizeof(ContextRecord));
-    if (!memory) {
-        return nullptr;
-    }
-    auto *record = static_cast<ContextRecord *>(memory);
-    record->next = first_record;
-    first_record = record;
     return record;
 }
 
@@ -186,8 +176,7 @@ calotype_status add_record(const ContextFacts &described, ContextRecord **record
     }
     *record = take_record();
     if (!*record) {
-        set_failure(Text() << "out of memory for the record of an OpenCL context");
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, "out of memory for the record of an OpenCL context");
     }
     ContextRecord &r = **record;
     static_cast<ContextFacts &>(r) = described;
@@ -272,8 +261,8 @@ calotype_status check_acquired(int code) {
     if (code == 0) {
         return CALOTYPE_OK;
     }
-    set_failure(Text() << "calotype_acquire_cl_context answered the error code " << code);
-    return CALOTYPE_E_DEVICE;
+    return fail_with(CALOTYPE_E_DEVICE,
+                     Text() << "calotype_acquire_cl_context answered the error code " << code);
 }
 
 }  // namespace
@@ -284,8 +273,7 @@ calotype_status acquire_scope(void *user_context, bool create, DeviceScope *scop
     *scope = {};
     scope->user_context = user_context;
     if (is_of_another_api(user_context)) {
-        set_failure(Text() << "the context of the call is not one of OpenCL");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, "the context of the call is not one of OpenCL");
     }
     calotype_status status =
         check_acquired(calotype_acquire_cl_context(user_context, &context, &queue, create));
@@ -328,11 +316,7 @@ ContextRecord *find_record(cl_context context, cl_device_id device) {
 
 bool has_any_context() {
     LockGuard lock(registry_lock);
-    const ContextRecord *record = first_record;
-    while (record && record->id.load(std::memory_order_relaxed) == 0) {
-        record = record->next;
-    }
-    return record;
+    return find_in(first_record, [](const ContextRecord &r) { return r.id != 0; });
 }
 
 bool has_context(void *user_context) {
@@ -349,33 +333,36 @@ bool has_context(void *user_context) {
     return is_there;
 }
 
-bool is_context_alive(uint64_t id) {
+static ContextRecord *find_by_id(uint64_t id) {
     LockGuard lock(registry_lock);
-    for (ContextRecord *r = first_record; r && id; r = r->next) {
-        if (r->id.load(std::memory_order_relaxed) == id) {
-            return true;
-        }
-    }
-    return false;
+    return id ? find_in(first_record, [=](const ContextRecord &r) { return r.id == id; }) : nullptr;
+}
+
+bool is_context_alive(uint64_t id) {
+    return find_by_id(id);
 }
 
 void forget_context(uint64_t id) {
+    ContextRecord *record = find_by_id(id);
+    if (!record) {
+        return;
+    }
+    forget_queues(*record);
     LockGuard lock(registry_lock);
-    for (ContextRecord *r = first_record; r && id; r = r->next) {
-        if (r->id.load(std::memory_order_relaxed) == id) {
-            end_record(r);
-            return;
-        }
+    if (record->id == id) {
+        end_record(*record);
     }
 }
 
 void forget_all_contexts() {
-    LockGuard lock(registry_lock);
-    for (ContextRecord *r = first_record; r; r = r->next) {
-        end_record(r);
+    ContextRecord *record = nullptr;
+    {
+        LockGuard lock(registry_lock);
+        record = first_record;
+    }
+    for (; record; record = record->next) {
+        forget_context(record->id);
     }
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -4,13 +4,13 @@
 
 #include <atomic>
 
+#include "runtime/device/growing_array.h"
 #include "runtime/device/kernel_backend.h"
-#include "runtime/host/sync.h"
+#include "runtime/host/fork_mutex.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/opencl/types.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 /** One device of one context, and what it says of itself. */
 struct ContextFacts {
@@ -28,12 +28,6 @@ struct ContextFacts {
     char tools[768];                        ///< platform, device and version of the driver
 };
 
-/** Where kernels were launched. */
-struct QueueBlock {
-    std::atomic<cl_command_queue> queues[8];
-    std::atomic<QueueBlock *> next;
-};
-
 /** What is kept of them, from when they are first met until the context ends. Its memory is used
  * again, with another id, but never given back. */
 struct ContextRecord : ContextFacts {
@@ -41,9 +35,9 @@ struct ContextRecord : ContextFacts {
     bool ends_by_callback;     ///< the driver tells when the context ends
     /** OpenCL cannot wait for a context, so queues are kept from the first launch on each until no
      * module is loaded. */
-    QueueBlock queues;
+    GrowingArray<cl_command_queue> queues;  ///< guarded by the next; null: an empty place
+    ForkMutex queues_lock;
     std::atomic<uint32_t> modules;  ///< loaded
-    Mutex queues_lock;
     ContextRecord *next;
 };
 
@@ -68,10 +62,37 @@ calotype_status note_queue(ContextRecord &record, cl_command_queue queue);
 calotype_status finish_queues(ContextRecord &record);
 /** KernelBackend::await_idle: the same until the deadline. */
 bool await_queues(const DeviceScope &scope, uint64_t deadline_ns);
-/** They are not waited for any more. */
-void forget_queues(ContextRecord &record, bool has_driver);
+/** They are not waited for any more, nor are others noted until a module is loaded. */
+void forget_queues(ContextRecord &record);
 void note_load(ContextRecord &record);
 void note_unload(ContextRecord &record);
+
+/** The context of a call, held while a function works in it. */
+class Scope : NotCopied {
+    DeviceScope scope;
+    calotype_status status;
+
+public:
+    /** On failure is_open() is false, as it is without `create` where there is no context. */
+    explicit Scope(void *user_context, bool create = true)
+        : status(acquire_scope(user_context, create, &scope)) {
+    }
+    ~Scope() {
+        if (is_open()) {
+            release_scope(scope);
+        }
+    }
+
+    bool is_open() const {
+        return status == CALOTYPE_OK && scope.context;
+    }
+    bool has_failed() const {
+        return status != CALOTYPE_OK;
+    }
+    const DeviceScope &get() const {
+        return scope;
+    }
+};
 
 extern const KernelBackend kernel_backend;
 
@@ -87,14 +108,8 @@ bool is_context_alive(uint64_t id);
 void forget_context(uint64_t id);
 void forget_all_contexts();
 
-/** The default context and queue of the device that this call chooses, made if it is not there and
- * `create` is set. */
-calotype_status acquire_default_context(void *user_context, cl_context *context,
-                                        cl_command_queue *queue, bool create);
 /** If the scope's context is one of the default ones, end it; the next call makes a new one. */
 calotype_status end_default_context(const DeviceScope &scope);
 void end_all_default_contexts();
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

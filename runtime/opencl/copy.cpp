@@ -12,15 +12,14 @@
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/copy_plan.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/host/not_copied.h"
+#include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/images.h"
 #include "runtime/opencl/memory.h"
-#include "runtime/opencl/scope.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -120,8 +119,7 @@ cl_int enqueue_row_by_row(const Ends &ends, const CopyBox &box) {
     return error;
 }
 
-int copy_box(void *closure, const CopyBox &box) {
-    const Ends &ends = *static_cast<const Ends *>(closure);
+int copy_box(const Ends &ends, const CopyBox &box) {
     const bool linear = is_linear(box);
     cl_int error = enqueue(ends, box);
     if (error == CL_INVALID_VALUE && !linear) {
@@ -168,7 +166,7 @@ bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_dev
     }
     const bool is_there = buf.host || has_no_elements(buf);
     if (!is_there) {
-        set_failure(Text() << "the buffer has no host memory");
+        set_failure("the buffer has no host memory");
     }
     return is_there;
 }
@@ -176,7 +174,7 @@ bool has_end(const DeviceScope &scope, const calotype_buffer_t &buf, bool on_dev
 /** Where one end of a copy is worked with, if status() is CALOTYPE_OK: as the call says, or where
  * its memory is, after all kernels there. The driver may be given that context, which lasts as long
  * as the memory. */
-class Place {
+class Place : NotCopied {
     DeviceScope scope;
     cl_command_queue own_queue = nullptr;
     calotype_status state = CALOTYPE_OK;
@@ -208,8 +206,6 @@ public:
             cl().clReleaseCommandQueue(own_queue);
         }
     }
-    Place(const Place &) = delete;
-    Place &operator=(const Place &) = delete;
 
     calotype_status status() const {
         return state;
@@ -288,8 +284,11 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
                            << CopyPlan::max_dimensions << " are supported");
         return calotype_error_code_device_buffer_copy_failed;
     }
-    Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};
-    return finish(scope, for_each_box(plan, INT64_MAX, copy_box, &ends), waits);
+    const Ends ends = {scope, from.mem, to.mem, from.offset, to.offset, src.host, dst.host};
+    const auto copy = [&](const CopyBox &box) {
+        return copy_box(ends, box);
+    };
+    return finish(scope, for_each_box(plan, INT64_MAX, copy), waits);
 }
 
 int copy_to_host(void *user_context, calotype_buffer_t *buf) {
@@ -320,6 +319,4 @@ int buffer_copy(void *user_context, calotype_buffer_t *src,
     return copy(user_context, src, from_device, dst, to_device);
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -5,9 +5,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/device/kernel_backend.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 /** Copy what src and dst have in common, from and to the device or the host; an error code. With
  * the host at one end `waits` tells whether the copy is complete then. */
@@ -24,6 +22,4 @@ int buffer_copy(void *user_context, calotype_buffer_t *src,
                 const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst);
 /**@}*/
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -11,9 +11,7 @@
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -32,8 +30,7 @@ constinit Mutex defaults_lock;
 calotype_status explain_on(const Device &device, cl_int error, const char *function) {
     char name[256] = {};
     cl().clGetDeviceInfo(device.id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-    set_failure(describe_error(error, function) << " on " << name);
-    return status_of(error);
+    return fail_with(status_of(error), describe_error(error, function) << " on " << name);
 }
 
 calotype_status create_context(const Device &device, cl_context *context, cl_command_queue *queue) {
@@ -66,48 +63,16 @@ calotype_status fill(void *user_context, int index, Default *slot) {
     return status;
 }
 
-int from_device_context(const calotype_device_context &given, cl_context *context,
-                        cl_command_queue *queue) {
-    *context = static_cast<cl_context>(given.context);
-    *queue = static_cast<cl_command_queue>(given.stream);
-    if (*context && *queue) {
-        return 0;
-    }
-    set_failure(Text() << "the calotype_device_context of an OpenCL call has no "
-                       << (*context ? "queue" : "context"));
-    return calotype_error_code_gpu_device_error;
-}
-
-int acquire_context(void *user_context, cl_context *context, cl_command_queue *queue, bool create) {
-    *context = nullptr;
-    *queue = nullptr;
-    const calotype_device_context *given = calotype_get_device_context(user_context);
-    if (given && (given->context || given->stream)) {
-        return from_device_context(*given, context, queue);
-    }
-    const calotype_status status = acquire_default_context(user_context, context, queue, create);
-    return status == CALOTYPE_OK ? 0 : calotype_error_code_gpu_device_error;
-}
-
-int release_context(void *user_context) {
-    (void)user_context;
-    return 0;
-}
-
-constinit Hook<calotype_acquire_cl_context_t> acquire_hook(acquire_context);
-constinit Hook<calotype_release_cl_context_t> release_hook(release_context);
-
-}  // namespace
-
+/** Those of the device that this call chooses, made if they are not there and `create` is set. */
 calotype_status acquire_default_context(void *user_context, cl_context *context,
                                         cl_command_queue *queue, bool create) {
     const int index = calotype_get_gpu_device(user_context);
     if (index < -1 || index > max_index) {
         Text text;
         name_chosen_device(index, &text);
-        set_failure(text << "; OpenCL devices have numbers 0 to " << max_index
-                         << ", -1 is the one that seems fastest");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, text << "; OpenCL devices have numbers 0 to "
+                                                  << max_index
+                                                  << ", -1 is the one that seems fastest");
     }
     Default &slot = defaults[index < 0 ? 0 : index];
     *context = slot.context.load(std::memory_order_acquire);
@@ -124,6 +89,38 @@ calotype_status acquire_default_context(void *user_context, cl_context *context,
     *queue = slot.queue.load(std::memory_order_relaxed);
     return CALOTYPE_OK;
 }
+
+int from_device_context(const calotype_device_context &given, cl_context *context,
+                        cl_command_queue *queue) {
+    *context = static_cast<cl_context>(given.context);
+    *queue = static_cast<cl_command_queue>(given.stream);
+    if (*context && *queue) {
+        return 0;
+    }
+    return fail_with(calotype_error_code_gpu_device_error,
+                     Text() << "the calotype_device_context of an OpenCL call has no "
+                            << (*context ? "queue" : "context"));
+}
+
+int acquire_context(void *user_context, cl_context *context, cl_command_queue *queue, bool create) {
+    *context = nullptr;
+    *queue = nullptr;
+    const calotype_device_context *given = calotype_get_device_context(user_context);
+    if (given && (given->context || given->stream)) {
+        return from_device_context(*given, context, queue);
+    }
+    const calotype_status status = acquire_default_context(user_context, context, queue, create);
+    return status == CALOTYPE_OK ? 0 : calotype_error_code_gpu_device_error;
+}
+
+int release_context(void *user_context) {
+    return 0;
+}
+
+constinit Hook<calotype_acquire_cl_context_t> acquire_hook(acquire_context);
+constinit Hook<calotype_release_cl_context_t> release_hook(release_context);
+
+}  // namespace
 
 calotype_status end_default_context(const DeviceScope &scope) {
     cl_command_queue queue = nullptr;
@@ -159,9 +156,7 @@ void end_all_default_contexts() {
     }
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl
 
 using namespace calotype::runtime;
 using namespace calotype::runtime::opencl;

@@ -18,10 +18,8 @@
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/images.h"
-#include "runtime/opencl/launch.h"
+#include "runtime/opencl/kernels.h"
 #include "runtime/opencl/memory.h"
-#include "runtime/opencl/module.h"
-#include "runtime/opencl/scope.h"
 
 using namespace calotype::runtime;
 using namespace calotype::runtime::opencl;
@@ -34,29 +32,25 @@ calotype_status acquire(void *user_context, DeviceScope *scope) {
 
 /** OpenCL has no current context. */
 calotype_status enter(const DeviceScope &scope) {
-    (void)scope;
     return CALOTYPE_OK;
 }
 
 void leave(const DeviceScope &scope) {
-    (void)scope;
 }
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
                            uint64_t *address, size_t *bytes) {
-    (void)scope, (void)module;
     *address = 0;
     *bytes = 0;
-    set_failure(Text() << "variable " << name
-                       << ": OpenCL gives the host no access to variables of a program");
-    return CALOTYPE_E_INVALID;
+    return fail_with(CALOTYPE_E_INVALID,
+                     Text() << "variable " << name
+                            << ": OpenCL gives the host no access to variables of a program");
 }
 
 calotype_status copy_to_address(const DeviceScope &scope, uint64_t address, const void *source,
                                 size_t bytes) {
-    (void)scope, (void)address, (void)source, (void)bytes;
-    set_failure("OpenCL gives the host no access to variables of a program");
-    return CALOTYPE_E_INVALID;
+    return fail_with(CALOTYPE_E_INVALID,
+                     "OpenCL gives the host no access to variables of a program");
 }
 
 /** Without a queue, as the cache asks when no call is running: all that launched kernels. */
@@ -110,7 +104,6 @@ const KernelBackend calotype::runtime::opencl::kernel_backend = {
 namespace {
 
 int device_sync(void *user_context, calotype_buffer_t *buf) {
-    (void)buf;
     Scope scope(user_context, false);
     if (scope.has_failed()) {
         return calotype_error_code_device_sync_failed;
@@ -131,8 +124,7 @@ int device_release(void *user_context) {
     // Of the modules: those that are held for longer than that stay, and the context with them.
     const calotype_status released = release_context_of(kernel_backend, user_context, patience_ms);
     if (released != CALOTYPE_OK && released != CALOTYPE_E_TEARDOWN) {
-        set_failure(calotype_last_error()->log);
-        return calotype_error_code_gpu_device_error;
+        return fail_with(calotype_error_code_gpu_device_error, calotype_last_error()->log);
     }
     return end_default_context(scope.get()) == CALOTYPE_OK ? 0
                                                            : calotype_error_code_gpu_device_error;
@@ -224,12 +216,10 @@ CALOTYPE_WEAK int calotype_opencl_detach_cl_mem(void *user_context, calotype_buf
 }
 
 CALOTYPE_WEAK uintptr_t calotype_opencl_get_cl_mem(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     return is_on_opencl(buf) ? reinterpret_cast<uintptr_t>(memory_of(buf)->mem) : 0;
 }
 
 CALOTYPE_WEAK uint64_t calotype_opencl_get_crop_offset(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     return is_on_opencl(buf) ? memory_of(buf)->offset : 0;
 }
 

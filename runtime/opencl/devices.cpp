@@ -10,9 +10,7 @@
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -53,9 +51,9 @@ cl_bitfield parse_types(const char *text) {
             }
         }
         if (!type) {
-            set_failure(Text() << "the OpenCL device type \"" << text
-                               << "\" is none of cpu, gpu, acc and all, with commas between");
-            return 0;
+            return fail_with(0, Text()
+                                    << "the OpenCL device type \"" << text
+                                    << "\" is none of cpu, gpu, acc and all, with commas between");
         }
         types |= type;
         word = word[length] ? word + length + 1 : nullptr;
@@ -144,8 +142,7 @@ calotype_status explain_no_device(void *user_context, int index, const DeviceLis
     } else {
         explain_device_number(index, "OpenCL", list.count, &text);
     }
-    set_failure(text);
-    return CALOTYPE_E_DEVICE;
+    return fail_with(CALOTYPE_E_DEVICE, text);
 }
 
 }  // namespace
@@ -179,6 +176,4 @@ int index_of_device(void *user_context, cl_device_id id) {
     return -1;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -5,9 +5,7 @@
 #include "runtime/abi/kernels.h"
 #include "runtime/opencl/types.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 struct Device {
     cl_platform_id platform;
@@ -21,6 +19,4 @@ calotype_status choose_device(void *user_context, int index, Device *device);
 /** The number of a device in that list, -1 if it is not there. */
 int index_of_device(void *user_context, cl_device_id id);
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -9,9 +9,7 @@
 #include "runtime/host/sync.h"
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -58,17 +56,15 @@ void *open_library() {
             return library;
         }
     }
-    set_failure(Text() << "no OpenCL here: libOpenCL.so.1 cannot be loaded");
-    return nullptr;
+    return fail_with(nullptr, "no OpenCL here: libOpenCL.so.1 cannot be loaded");
 }
 
 bool find_symbols(void *library) {
     for (const Symbol &symbol : symbols) {
         *symbol.address = calotype_get_library_symbol(library, symbol.name);
         if (!*symbol.address && !symbol.optional) {
-            set_failure(Text() << "the OpenCL library has no function " << symbol.name
-                               << "; OpenCL 1.2 is needed");
-            return false;
+            return fail_with(false, Text() << "the OpenCL library has no function " << symbol.name
+                                           << "; OpenCL 1.2 is needed");
         }
     }
     return true;
@@ -101,6 +97,4 @@ const Driver &cl() {
     return driver;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

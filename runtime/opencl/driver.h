@@ -4,9 +4,7 @@
 
 #include "runtime/opencl/types.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 struct Driver {
 #define CALOTYPE_CL(result, name, parameters) result(*name) parameters;
@@ -26,6 +24,4 @@ void choose_library(const char *file_name);
 /** For code that holds an object of OpenCL, so that the library must be there. */
 const Driver &cl();
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

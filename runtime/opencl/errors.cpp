@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 const char *error_name(cl_int error) {
     switch (error) {
@@ -39,10 +37,7 @@ Text describe_error(cl_int error, const char *function) {
 }
 
 calotype_status explain(cl_int error, const char *function) {
-    set_failure(describe_error(error, function), error);
-    return status_of(error);
+    return fail_with(status_of(error), describe_error(error, function), error);
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

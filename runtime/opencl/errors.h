@@ -7,9 +7,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/opencl/types.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 /** "CL_OUT_OF_RESOURCES"; "unknown error" for a number that OpenCL does not have. */
 const char *error_name(cl_int error);
@@ -23,6 +21,4 @@ Text describe_error(cl_int error, const char *function);
 /** Tell describe_error(); answers status_of(). */
 calotype_status explain(cl_int error, const char *function);
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

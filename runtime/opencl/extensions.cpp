@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/opencl/extensions.h"
+#include "runtime/opencl/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -91,6 +90,4 @@ bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_
     return lacks;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/abi/errors.h"
-#include "runtime/device/host_copy.h"
+#include "runtime/device/copy_plan.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/copy.h"
 #include "runtime/opencl/driver.h"
@@ -12,9 +12,7 @@
 #include "runtime/opencl/images.h"
 #include "runtime/opencl/memory.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -211,6 +209,4 @@ int copy_images(const DeviceScope &scope, const calotype_buffer_t &src, bool fro
                     : read_rows(scope, image, common, rows, other.host + rows.offset);
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

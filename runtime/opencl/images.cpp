@@ -3,14 +3,12 @@
 
 #include "runtime/abi/errors.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/memory.h"
-#include "runtime/opencl/scope.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -44,10 +42,9 @@ constexpr cl_uint image_kinds[] = {CL_MEM_OBJECT_IMAGE1D, CL_MEM_OBJECT_IMAGE2D,
 bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
     *shape = {};
     if (buf.dimensions > max_image_dimensions) {
-        set_failure(Text() << "a buffer of " << buf.dimensions
-                           << " dimensions cannot be in an image, which has at most "
-                           << max_image_dimensions);
-        return false;
+        return fail_with(false, Text() << "a buffer of " << buf.dimensions
+                                       << " dimensions cannot be in an image, which has at most "
+                                       << max_image_dimensions);
     }
     for (const ImageFormat &f : image_formats) {
         if (f.code == buf.type.code && f.bits == buf.type.bits && buf.type.lanes == 1) {
@@ -55,9 +52,8 @@ bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
         }
     }
     if (shape->format.order == 0) {
-        set_failure(Text() << "a buffer of " << buf.type
-                           << " cannot be in an image: no format holds that");
-        return false;
+        return fail_with(false, Text() << "a buffer of " << buf.type
+                                       << " cannot be in an image: no format holds that");
     }
     shape->dimensions = buf.dimensions > 0 ? buf.dimensions : 1;
     shape->kind = image_kinds[shape->dimensions - 1];
@@ -70,17 +66,15 @@ bool find_shape(const calotype_buffer_t &buf, ImageShape *shape) {
 
 bool is_within_limits(const ContextRecord &record, const ImageShape &shape) {
     if (!record.has_images) {
-        set_failure(Text() << "the OpenCL device has no images: " << record.tools);
-        return false;
+        return fail_with(false, Text() << "the OpenCL device has no images: " << record.tools);
     }
     const size_t *limits = shape.dimensions == 3 ? record.max_image3d : record.max_image2d;
     for (int d = 0; d < shape.dimensions; d++) {
         if (shape.extent[d] > limits[d]) {
-            set_failure(Text() << "the buffer has extent " << uint64_t(shape.extent[d])
-                               << " in dimension " << d << ", the device's images of "
-                               << shape.dimensions << " dimensions have at most "
-                               << uint64_t(limits[d]));
-            return false;
+            return fail_with(false, Text() << "the buffer has extent " << uint64_t(shape.extent[d])
+                                           << " in dimension " << d << ", the device's images of "
+                                           << shape.dimensions << " dimensions have at most "
+                                           << uint64_t(limits[d]));
         }
     }
     return true;
@@ -125,9 +119,8 @@ bool fits(cl_mem mem, const calotype_buffer_t &buf, const ImageShape &shape) {
         return false;
     }
     if (kind != shape.kind) {
-        set_failure(Text() << "the memory object is no image of " << shape.dimensions
-                           << " dimensions");
-        return false;
+        return fail_with(false, Text() << "the memory object is no image of " << shape.dimensions
+                                       << " dimensions");
     }
     cl_image_format format = {};
     size_t extent[max_image_dimensions] = {};
@@ -138,18 +131,18 @@ bool fits(cl_mem mem, const calotype_buffer_t &buf, const ImageShape &shape) {
         return false;
     }
     if (format.order != shape.format.order || format.data_type != shape.format.data_type) {
-        set_failure(Text() << "the image has channel order " << format.order << " and data type "
-                           << format.data_type << ", a buffer of " << buf.type << " needs "
-                           << shape.format.order << " and " << shape.format.data_type);
-        return false;
+        return fail_with(false, Text() << "the image has channel order " << format.order
+                                       << " and data type " << format.data_type << ", a buffer of "
+                                       << buf.type << " needs " << shape.format.order << " and "
+                                       << shape.format.data_type);
     }
     for (int d = 0; d < shape.dimensions; d++) {
         if (extent[d] < shape.extent[d]) {
-            set_failure(Text() << "the image has "
-                               << describe_extents(extent, shape.dimensions).c_str()
-                               << " elements, the buffer "
-                               << describe_extents(shape.extent, shape.dimensions).c_str());
-            return false;
+            return fail_with(false,
+                             Text() << "the image has "
+                                    << describe_extents(extent, shape.dimensions).c_str()
+                                    << " elements, the buffer "
+                                    << describe_extents(shape.extent, shape.dimensions).c_str());
         }
     }
     return true;
@@ -188,7 +181,6 @@ int image_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
 }
 
 int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    (void)user_context;
     DeviceMemory part = *memory_of(src);
     for (int d = 0; d < src->dimensions; d++) {
         part.origin[d] += uint32_t(int64_t(dst->dim[d].min) - src->dim[d].min);
@@ -200,10 +192,9 @@ int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer
 
 int image_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                 calotype_buffer_t *dst) {
-    (void)user_context, (void)slice_dim, (void)slice_pos;
-    set_failure(Text() << "an image of " << src->dimensions
-                       << " dimensions has no slice that is one of " << dst->dimensions);
-    return calotype_error_code_device_crop_unsupported;
+    return fail_with(calotype_error_code_device_crop_unsupported,
+                     Text() << "an image of " << src->dimensions
+                            << " dimensions has no slice that is one of " << dst->dimensions);
 }
 
 int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
@@ -219,6 +210,4 @@ int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -6,9 +6,7 @@
 #include "runtime/abi/buffer.h"
 #include "runtime/device/kernel_backend.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 constexpr int max_image_dimensions = 3;
 
@@ -28,6 +26,4 @@ int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle);
 int copy_images(const DeviceScope &scope, const calotype_buffer_t &src, bool from_device,
                 const calotype_buffer_t &dst, bool to_device);
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -6,22 +6,21 @@
 //
 // A forced release closes functions that other threads may be launching: whoever has an object
 // uses it to its end, and no other is had from a slot that is closed, nor made.
-#include "runtime/opencl/launch.h"
+#include "runtime/opencl/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <atomic>
 
+#include "runtime/host/not_copied.h"
 #include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
 #include "runtime/opencl/memory.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -77,7 +76,7 @@ void close(Slot &slot, bool has_driver) {
 }
 
 /** A kernel object for the duration of one launch. */
-class KernelUse {
+class KernelUse : NotCopied {
     Slot &slot;
     cl_kernel kernel;
     cl_int error = CL_SUCCESS;
@@ -104,8 +103,6 @@ public:
             cl().clReleaseKernel(kernel);
         }
     }
-    KernelUse(const KernelUse &) = delete;
-    KernelUse &operator=(const KernelUse &) = delete;
 
     cl_kernel get() const {
         return kernel;
@@ -117,9 +114,8 @@ public:
 
 calotype_status refuse(const char *kernel, const char *what, uint64_t value, const char *whose,
                        uint64_t limit) {
-    set_failure(Text() << "kernel " << kernel << ": " << what << " is " << value << ", " << whose
-                       << " allows " << limit);
-    return CALOTYPE_E_LAUNCH;
+    return fail_with(CALOTYPE_E_LAUNCH, Text() << "kernel " << kernel << ": " << what << " is "
+                                               << value << ", " << whose << " allows " << limit);
 }
 
 /** Whether device and kernel allow such groups. */
@@ -188,11 +184,11 @@ class Parameters {
     calotype_status set(size_t bytes, const void *value) {
         const cl_int error = cl().clSetKernelArg(kernel, next, bytes, value);
         if (error != CL_SUCCESS) {
-            set_failure(Text() << "kernel " << desc.name << ", parameter " << next << " of "
-                               << uint64_t(bytes)
-                               << " bytes: " << describe_error(error, "clSetKernelArg").c_str(),
-                        error);
-            return status_of_launch(error);
+            return fail_with(status_of_launch(error),
+                             Text() << "kernel " << desc.name << ", parameter " << next << " of "
+                                    << uint64_t(bytes) << " bytes: "
+                                    << describe_error(error, "clSetKernelArg").c_str(),
+                             error);
         }
         next++;
         return CALOTYPE_OK;
@@ -202,19 +198,19 @@ class Parameters {
     bool is_as_described(uint32_t index, const DeviceMemory &memory) {
         const bool is_image = desc.args[index].is_image != 0;
         if (memory.is_image != is_image) {
-            set_failure(Text() << "kernel " << desc.name << ", argument " << index << ": "
-                               << (is_image ? "an image is expected, the buffer is in plain memory"
-                                            : "plain memory is expected, the buffer is in an "
-                                              "image"));
-            return false;
+            return fail_with(
+                false, Text() << "kernel " << desc.name << ", argument " << index << ": "
+                              << (is_image ? "an image is expected, the buffer is in plain memory"
+                                           : "plain memory is expected, the buffer is in an "
+                                             "image"));
         }
         if (memory.origin[0] != 0 || memory.origin[1] != 0 || memory.origin[2] != 0) {
-            set_failure(Text() << "kernel " << desc.name << ", argument " << index
-                               << ": the buffer is a part of an image that begins at ("
-                               << memory.origin[0] << ", " << memory.origin[1] << ", "
-                               << memory.origin[2]
-                               << "), kernels take what begins at the image's first element");
-            return false;
+            return fail_with(false,
+                             Text() << "kernel " << desc.name << ", argument " << index
+                                    << ": the buffer is a part of an image that begins at ("
+                                    << memory.origin[0] << ", " << memory.origin[1] << ", "
+                                    << memory.origin[2]
+                                    << "), kernels take what begins at the image's first element");
         }
         return true;
     }
@@ -224,10 +220,10 @@ class Parameters {
         memcpy(&handle, value, sizeof handle);
         const auto *memory = reinterpret_cast<const DeviceMemory *>(uintptr_t(handle));
         if (memory && memory->context != scope.context) {
-            set_failure(Text() << "kernel " << desc.name << ", argument " << index
-                               << ": the buffer is in another OpenCL context than that of the "
-                                  "call");
-            return CALOTYPE_E_INVALID;
+            return fail_with(CALOTYPE_E_INVALID,
+                             Text() << "kernel " << desc.name << ", argument " << index
+                                    << ": the buffer is in another OpenCL context than that of the "
+                                       "call");
         }
         if (memory && !is_as_described(index, *memory)) {
             return CALOTYPE_E_INVALID;
@@ -236,11 +232,12 @@ class Parameters {
         const uint64_t offset = memory ? memory->offset : 0;
         const bool is_plain = desc.flags & CALOTYPE_KERNEL_PLAIN_BUFFERS;
         if (is_plain && offset != 0) {
-            set_failure(Text() << "kernel " << desc.name << ", argument " << index
-                               << ": the buffer begins " << offset
-                               << " bytes into its memory object, the kernel takes what begins at "
-                                  "0");
-            return CALOTYPE_E_INVALID;
+            return fail_with(
+                CALOTYPE_E_INVALID,
+                Text() << "kernel " << desc.name << ", argument " << index << ": the buffer begins "
+                       << offset
+                       << " bytes into its memory object, the kernel takes what begins at "
+                          "0");
         }
         const calotype_status status = set(sizeof mem, mem ? &mem : nullptr);
         if (status != CALOTYPE_OK || desc.args[index].is_image || is_plain) {
@@ -272,30 +269,29 @@ public:
 };
 
 calotype_status fail(const char *kernel, cl_int error, const char *function) {
-    set_failure(Text() << "kernel " << kernel << ": " << describe_error(error, function).c_str(),
-                error);
-    return status_of_launch(error);
+    return fail_with(
+        status_of_launch(error),
+        Text() << "kernel " << kernel << ": " << describe_error(error, function).c_str(), error);
 }
 
 calotype_status check_description(const Function &function, const calotype_kernel_desc &kernel,
                                   uint32_t dynamic_shared_bytes) {
     const cl_uint expected = count_parameters(kernel);
     if (function.n_parameters != expected) {
-        set_failure(Text() << "kernel " << kernel.name << " has " << function.n_parameters
-                           << " parameters, its description asks for " << expected);
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID,
+                         Text() << "kernel " << kernel.name << " has " << function.n_parameters
+                                << " parameters, its description asks for " << expected);
     }
     if (dynamic_shared_bytes != 0 && !(kernel.flags & CALOTYPE_KERNEL_DYNAMIC_SHARED)) {
-        set_failure(Text() << "kernel " << kernel.name << " takes no dynamic shared memory, "
-                           << dynamic_shared_bytes << " bytes were asked for");
-        return CALOTYPE_E_LAUNCH;
+        return fail_with(CALOTYPE_E_LAUNCH,
+                         Text() << "kernel " << kernel.name << " takes no dynamic shared memory, "
+                                << dynamic_shared_bytes << " bytes were asked for");
     }
     return CALOTYPE_OK;
 }
 
 calotype_status refuse_closed() {
-    set_failure("the module was unloaded although it is held");
-    return CALOTYPE_E_CONTEXT_LOST;
+    return fail_with(CALOTYPE_E_CONTEXT_LOST, "the module was unloaded although it is held");
 }
 
 calotype_status enqueue(cl_command_queue queue, cl_kernel object,
@@ -352,8 +348,7 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
     const size_t size = sizeof(Function) + strlen(name);
     if (posix_memalign(&memory, alignof(Function), size) != 0) {
         cl().clReleaseKernel(kernel);
-        set_failure(Text() << "kernel " << name << ": out of host memory");
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, Text() << "kernel " << name << ": out of host memory");
     }
     memset(memory, 0, size);
     auto *made = static_cast<Function *>(memory);
@@ -442,6 +437,4 @@ void destroy_event(void *event) {
     cl().clReleaseEvent(static_cast<cl_event>(event));
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -6,15 +6,13 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
 #include "runtime/device/host_allocation.h"
+#include "runtime/device/list.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
-#include "runtime/opencl/scope.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -34,7 +32,6 @@ calotype_device_allocation_pool pool = {};
 constinit std::atomic<bool> pool_is_registered{false};
 
 int release_pool(void *user_context) {
-    (void)user_context;
     return release_kept_memory();
 }
 
@@ -50,41 +47,26 @@ bool keep(const DeviceScope &scope, const DeviceMemory &memory) {
     }
     *kept = {memory.mem, memory.size, scope.context_uid, scope.stream, nullptr};
     LockGuard lock(kept_lock);
-    kept->next = first_kept;
-    first_kept = kept;
+    push(first_kept, kept);
     return true;
 }
 
 cl_mem take_kept(const DeviceScope &scope, uint64_t size) {
     LockGuard lock(kept_lock);
-    for (Kept **link = &first_kept; *link; link = &(*link)->next) {
-        Kept *kept = *link;
-        if (kept->size == size && kept->context_uid == scope.context_uid &&
-            kept->queue == scope.stream) {
-            const cl_mem mem = kept->mem;
-            *link = kept->next;
-            free(kept);
-            return mem;
-        }
-    }
-    return nullptr;
+    Kept *kept = take_first(first_kept, [&](const Kept &k) {
+        return k.size == size && k.context_uid == scope.context_uid && k.queue == scope.stream;
+    });
+    const cl_mem mem = kept ? kept->mem : nullptr;
+    free(kept);
+    return mem;
 }
 
 /** Out of the list, of a context or of all with 0. The driver is called without the lock. */
 Kept *unlink_kept(uint64_t context_uid) {
     LockGuard lock(kept_lock);
-    Kept *taken = nullptr;
-    for (Kept **link = &first_kept; *link;) {
-        Kept *kept = *link;
-        if (context_uid == 0 || kept->context_uid == context_uid) {
-            *link = kept->next;
-            kept->next = taken;
-            taken = kept;
-        } else {
-            link = &kept->next;
-        }
-    }
-    return taken;
+    return take_all(first_kept, [=](const Kept &k) {
+        return context_uid == 0 || k.context_uid == context_uid;
+    });
 }
 
 void drop_handle(calotype_buffer_t *buf) {
@@ -132,9 +114,8 @@ int make_part(const calotype_buffer_t *src, int64_t bytes, calotype_buffer_t *ds
 uint64_t make_handle(const DeviceMemory &memory) {
     auto *handle = static_cast<DeviceMemory *>(malloc(sizeof(DeviceMemory)));
     if (!handle) {
-        set_failure(Text() << "out of host memory for the handle of a buffer of " << memory.size
-                           << " bytes");
-        return 0;
+        return fail_with(0, Text() << "out of host memory for the handle of a buffer of "
+                                   << memory.size << " bytes");
     }
     *handle = memory;
     return uint64_t(reinterpret_cast<uintptr_t>(handle));
@@ -162,12 +143,10 @@ int give_memory(const DeviceMemory &memory, calotype_buffer_t *buf) {
 
 static cl_int free_all(Kept *kept, bool has_driver) {
     cl_int result = CL_SUCCESS;
-    while (kept) {
-        Kept *next = kept->next;
-        const cl_int error = has_driver ? cl().clReleaseMemObject(kept->mem) : CL_SUCCESS;
+    while (Kept *one = pop(kept)) {
+        const cl_int error = has_driver ? cl().clReleaseMemObject(one->mem) : CL_SUCCESS;
         result = result == CL_SUCCESS ? error : result;
-        free(kept);
-        kept = next;
+        free(one);
     }
     return result;
 }
@@ -189,8 +168,8 @@ calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memo
     if (memory.context == scope.context) {
         return CALOTYPE_OK;
     }
-    set_failure(Text() << "the buffer is in another OpenCL context than that of the call");
-    return CALOTYPE_E_INVALID;
+    return fail_with(CALOTYPE_E_INVALID,
+                     "the buffer is in another OpenCL context than that of the call");
 }
 
 int locate(void *user_context, const calotype_buffer_t *buf, bool *is_here) {
@@ -203,9 +182,10 @@ int locate(void *user_context, const calotype_buffer_t *buf, bool *is_here) {
     if (*is_here || memory.is_owned) {
         return 0;
     }
-    set_failure("the buffer is in another OpenCL context than that of the call; it is a part of a "
-                "buffer or the application's, so it is not moved");
-    return calotype_error_code_gpu_device_error;
+    return fail_with(calotype_error_code_gpu_device_error,
+                     "the buffer is in another OpenCL context than that of the call; "
+                     "it is a part of a "
+                     "buffer or the application's, so it is not moved");
 }
 
 int device_malloc(void *user_context, calotype_buffer_t *buf) {
@@ -259,18 +239,15 @@ int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
 }
 
 int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    (void)user_context;
     return make_part(src, bytes_to_part(*src, *dst), dst);
 }
 
 int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
                  calotype_buffer_t *dst) {
-    (void)user_context;
     return make_part(src, bytes_to_part(*src, *dst, slice_dim, slice_pos), dst);
 }
 
 int device_release_crop(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     drop_handle(buf);
     return 0;
 }
@@ -292,7 +269,7 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     cl_uint kind = 0;
     cl().clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof kind, &kind, nullptr);
     if (kind != CL_MEM_OBJECT_BUFFER) {
-        set_failure(Text() << "the memory object is an image: wrap it by the interface of images");
+        set_failure("the memory object is an image: wrap it by the interface of images");
         return calotype_error_code_device_wrap_native_failed;
     }
     if (size < bytes_to_allocate(*buf)) {
@@ -308,11 +285,8 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
 }
 
 int detach_native(void *user_context, calotype_buffer_t *buf) {
-    (void)user_context;
     drop_handle(buf);
     return 0;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

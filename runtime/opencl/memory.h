@@ -6,9 +6,7 @@
 #include "runtime/device/kernel_backend.h"
 #include "runtime/opencl/errors.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 /** What calotype_buffer_t::device points at. Each crop has one of its own, of the same memory. */
 struct DeviceMemory {
@@ -69,6 +67,4 @@ cl_mem create_with_room(cl_int *error, Create create) {
     return *error == CL_SUCCESS ? mem : nullptr;
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

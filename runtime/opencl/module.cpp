@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/opencl/module.h"
+#include "runtime/opencl/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +8,14 @@
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/linkable_files.h"
 #include "runtime/device/sha256.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
-#include "runtime/opencl/extensions.h"
 #include "runtime/opencl/memory.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
@@ -31,7 +29,7 @@ const calotype_image *find_source(const calotype_image *images, uint32_t count) 
 }
 
 /** The texts that a module is compiled from, in order. */
-class Sources {
+class Sources : NotCopied {
     const char **texts = nullptr;
     size_t *sizes = nullptr;
     cl_uint count = 0;
@@ -47,8 +45,6 @@ public:
         free(texts);
         free(sizes);
     }
-    Sources(const Sources &) = delete;
-    Sources &operator=(const Sources &) = delete;
 
     calotype_status collect(const calotype_module_desc &desc);
     cl_program create_program(const DeviceScope &scope, cl_int *error) {
@@ -66,25 +62,25 @@ public:
 calotype_status Sources::collect(const calotype_module_desc &desc) {
     const calotype_image *own = find_source(desc.images, desc.n_images);
     if (!own) {
-        set_failure(Text() << "module " << desc.name << " has no OpenCL C among its "
-                           << desc.n_images << " images");
-        return CALOTYPE_E_NO_IMAGE;
+        return fail_with(CALOTYPE_E_NO_IMAGE, Text() << "module " << desc.name
+                                                     << " has no OpenCL C among its "
+                                                     << desc.n_images << " images");
     }
     texts = static_cast<const char **>(calloc(desc.n_linkables + 1, sizeof *texts));
     sizes = static_cast<size_t *>(calloc(desc.n_linkables + 1, sizeof *sizes));
     if (!texts || !sizes) {
-        set_failure(Text() << "out of host memory for the list of " << desc.n_linkables + 1
-                           << " sources of module " << desc.name);
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, Text() << "out of host memory for the list of "
+                                                << desc.n_linkables + 1 << " sources of module "
+                                                << desc.name);
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
         const calotype_linkable_desc &linkable = *desc.linkables[i];
         if (const calotype_image *image = find_source(linkable.images, linkable.n_images)) {
             add(*image);
         } else if (has_code(linkable) && !(linkable.flags & CALOTYPE_LK_OPTIONAL)) {
-            set_failure(Text() << "linkable " << linkable.name << " of module " << desc.name
-                               << " has no OpenCL C; OpenCL takes linkables in no other form");
-            return CALOTYPE_E_LINK;
+            return fail_with(CALOTYPE_E_LINK,
+                             Text() << "linkable " << linkable.name << " of module " << desc.name
+                                    << " has no OpenCL C; OpenCL takes linkables in no other form");
         }
     }
     add(*own);
@@ -270,7 +266,6 @@ void name_device(const DeviceScope &scope, Text &text) {
 
 calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
                       const calotype_module_desc &desc, LoadableImage *image) {
-    (void)arch;
     *image = {};
     Sources sources;
     cl_program program = nullptr;
@@ -288,9 +283,9 @@ calotype_status build(const DeviceScope &scope, const DeviceArch &arch,
     image->was_built = true;
     image->was_linked = sources.has_linkables();
     if (!image->bytes) {
-        set_failure(Text() << "out of host memory for the " << uint64_t(image->size)
-                           << " bytes of module " << desc.name);
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, Text() << "out of host memory for the "
+                                                << uint64_t(image->size) << " bytes of module "
+                                                << desc.name);
     }
     return CALOTYPE_OK;
 }
@@ -339,6 +334,4 @@ calotype_status unload(const DeviceScope &scope, void *module) {
     return error == CL_SUCCESS ? CALOTYPE_OK : explain(error, "clReleaseProgram");
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

@@ -46,7 +46,6 @@ CALOTYPE_WEAK void calotype_opencl_set_platform_name(const char *name) {
 }
 
 CALOTYPE_WEAK const char *calotype_opencl_get_platform_name(void *user_context) {
-    (void)user_context;
     return platform_name.get();
 }
 
@@ -55,7 +54,6 @@ CALOTYPE_WEAK void calotype_opencl_set_device_type(const char *type) {
 }
 
 CALOTYPE_WEAK const char *calotype_opencl_get_device_type(void *user_context) {
-    (void)user_context;
     return device_type.get();
 }
 
@@ -64,6 +62,5 @@ CALOTYPE_WEAK void calotype_opencl_set_build_options(const char *options) {
 }
 
 CALOTYPE_WEAK const char *calotype_opencl_get_build_options(void *user_context) {
-    (void)user_context;
     return build_options.get();
 }

@@ -2,34 +2,29 @@
 // The queues of a context on which kernels were launched, retained so that they can be waited for
 // until no module is loaded in the context.
 //
-// They stand in a list of blocks that only grows, so that a launch finds its queue without a lock.
-// Before a block is added, queues that the application has released, which nobody but this list
-// retains any more, are waited for and given up. The driver is never waited for with the lock held.
-#include <new>
-#include <stdlib.h>
-
+// Each time that there are some more, queues that the application has released, which nobody but
+// this list retains any more, are waited for and given up. The driver is never waited for with the
+// lock held; meanwhile a place in the list stays that of its queue, or becomes empty.
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
 #include "runtime/opencl/errors.h"
-#include "runtime/opencl/launch.h"
+#include "runtime/opencl/kernels.h"
 
-namespace calotype {
-namespace runtime {
-namespace opencl {
+namespace calotype::runtime::opencl {
 
 namespace {
 
-using Slot = std::atomic<cl_command_queue>;
+/** So many more are noted before the list is looked through. */
+constexpr uint32_t queues_between_looks = 8;
 
-/** The slot that has the queue, null for any that is empty. */
-Slot *find_slot(QueueBlock &first, cl_command_queue queue) {
-    for (QueueBlock *block = &first; block; block = block->next.load(std::memory_order_acquire)) {
-        for (Slot &slot : block->queues) {
-            if (slot.load(std::memory_order_acquire) == queue) {
-                return &slot;
-            }
+/** The place that has the queue, or with null one that is empty; null if there is none. The lock is
+ * held. */
+cl_command_queue *find_place(ContextRecord &record, cl_command_queue queue) {
+    for (uint32_t i = 0; i < record.queues.n; i++) {
+        if (record.queues.items[i] == queue) {
+            return &record.queues.items[i];
         }
     }
     return nullptr;
@@ -42,79 +37,66 @@ bool is_released_by_all_others(cl_command_queue queue) {
            references == 1;
 }
 
-/** The queue of a slot, retained once more, if it is to be waited for. */
-template<typename IsWanted>
-cl_command_queue retain(ContextRecord &record, Slot &slot, IsWanted is_wanted) {
-    LockGuard lock(record.queues_lock);
-    cl_command_queue queue = slot.load(std::memory_order_relaxed);
-    return queue && is_wanted(queue) && cl().clRetainCommandQueue(queue) == CL_SUCCESS ? queue
-                                                                                       : nullptr;
-}
-
-/** Call f(queue, slot) for each that is wanted, without the lock. */
+/** Call f(queue) for each that is wanted, retained once more and without the lock. */
 template<typename IsWanted, typename Body>
 void for_each_queue(ContextRecord &record, IsWanted is_wanted, Body body) {
-    QueueBlock *block = &record.queues;
-    for (; block; block = block->next.load(std::memory_order_acquire)) {
-        for (Slot &slot : block->queues) {
-            if (cl_command_queue queue = retain(record, slot, is_wanted)) {
-                body(queue, slot);
-                cl().clReleaseCommandQueue(queue);
-            }
+    LockGuard lock(record.queues_lock);
+    for (uint32_t i = 0; i < record.queues.n; i++) {
+        cl_command_queue queue = record.queues.items[i];
+        if (queue && is_wanted(queue) && cl().clRetainCommandQueue(queue) == CL_SUCCESS) {
+            const Unlocked unlocked(record.queues_lock);
+            body(queue);
+            cl().clReleaseCommandQueue(queue);
         }
     }
 }
 
-/** Whether the slot had the queue, which it loses. Under the lock, as retain() reads a slot first. */
-bool clear(ContextRecord &record, Slot &slot, cl_command_queue queue) {
-    LockGuard lock(record.queues_lock);
-    return slot.compare_exchange_strong(queue, nullptr);
+bool is_any(cl_command_queue) {
+    return true;
 }
 
 void give_up_released(ContextRecord &record) {
-    for_each_queue(record, is_released_by_all_others, [&](cl_command_queue queue, Slot &slot) {
+    for_each_queue(record, is_released_by_all_others, [&](cl_command_queue queue) {
         cl().clFinish(queue);
-        if (clear(record, slot, queue)) {
+        LockGuard lock(record.queues_lock);
+        if (cl_command_queue *place = find_place(record, queue)) {
+            *place = nullptr;
             cl().clReleaseCommandQueue(queue);
         }
     });
 }
 
-/** False: out of memory. The lock is held. */
-bool add_block(QueueBlock &first) {
-    void *memory = calloc(1, sizeof(QueueBlock));
-    if (memory) {
-        auto *block = new (memory) QueueBlock;
-        block->next.store(first.next.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        first.next.store(block, std::memory_order_release);
-    }
-    return memory;
-}
-
 /** With the lock held. */
 calotype_status keep(ContextRecord &record, cl_command_queue queue) {
-    if (record.modules.load(std::memory_order_relaxed) == 0 || find_slot(record.queues, queue)) {
-        return CALOTYPE_OK;  // without modules a forced release came first, and nobody waits
+    if (record.modules.load(std::memory_order_relaxed) == 0 || find_place(record, queue)) {
+        return CALOTYPE_OK;  // without modules a forced release came first, and
+                             // nobody waits
     }
-    if (!find_slot(record.queues, nullptr) && !add_block(record.queues)) {
-        set_failure(Text() << "out of host memory for the list of queues");
-        return CALOTYPE_E_OOM;
+    cl_command_queue *place = find_place(record, nullptr);
+    if (!place && !record.queues.add(nullptr)) {
+        return fail_with(CALOTYPE_E_OOM, "out of host memory for the list of queues");
     }
     const cl_int error = cl().clRetainCommandQueue(queue);
     if (error != CL_SUCCESS) {
         return explain(error, "clRetainCommandQueue");
     }
-    find_slot(record.queues, nullptr)->store(queue, std::memory_order_release);
+    *(place ? place : find_place(record, nullptr)) = queue;
     return CALOTYPE_OK;
 }
 
 }  // namespace
 
 calotype_status note_queue(ContextRecord &record, cl_command_queue queue) {
-    if (find_slot(record.queues, queue)) {
-        return CALOTYPE_OK;
+    bool is_full = false;
+    {
+        LockGuard lock(record.queues_lock);
+        if (find_place(record, queue)) {
+            return CALOTYPE_OK;
+        }
+        is_full = record.queues.n > 0 && record.queues.n % queues_between_looks == 0 &&
+                  !find_place(record, nullptr);
     }
-    if (!find_slot(record.queues, nullptr)) {
+    if (is_full) {
         give_up_released(record);
     }
     LockGuard lock(record.queues_lock);
@@ -123,12 +105,10 @@ calotype_status note_queue(ContextRecord &record, cl_command_queue queue) {
 
 calotype_status finish_queues(ContextRecord &record) {
     cl_int result = CL_SUCCESS;
-    for_each_queue(
-        record, [](cl_command_queue) { return true; },
-        [&](cl_command_queue queue, Slot &) {
-            const cl_int error = cl().clFinish(queue);
-            result = result == CL_SUCCESS ? error : result;
-        });
+    for_each_queue(record, is_any, [&](cl_command_queue queue) {
+        const cl_int error = cl().clFinish(queue);
+        result = result == CL_SUCCESS ? error : result;
+    });
     return result == CL_SUCCESS ? CALOTYPE_OK : explain(result, "clFinish");
 }
 
@@ -147,24 +127,16 @@ static bool await_queue(const DeviceScope &scope, cl_command_queue queue, uint64
 bool await_queues(const DeviceScope &scope, uint64_t deadline_ns) {
     bool are_idle = true;
     const FailureScope ignored;
-    for_each_queue(
-        record_of(scope), [](cl_command_queue) { return true; },
-        [&](cl_command_queue queue, Slot &) {
-            are_idle = are_idle && await_queue(scope, queue, deadline_ns);
-        });
+    for_each_queue(record_of(scope), is_any, [&](cl_command_queue queue) {
+        are_idle = are_idle && await_queue(scope, queue, deadline_ns);
+    });
     return are_idle;
 }
 
-void forget_queues(ContextRecord &record, bool has_driver) {
-    QueueBlock *block = &record.queues;
-    for (; block; block = block->next.load(std::memory_order_acquire)) {
-        for (Slot &slot : block->queues) {
-            cl_command_queue queue = slot.exchange(nullptr, std::memory_order_acq_rel);
-            if (queue && has_driver) {
-                cl().clReleaseCommandQueue(queue);
-            }
-        }
-    }
+void forget_queues(ContextRecord &record) {
+    LockGuard lock(record.queues_lock);
+    record.modules.store(0, std::memory_order_relaxed);
+    record.queues.n = 0;
 }
 
 void note_load(ContextRecord &record) {
@@ -174,10 +146,12 @@ void note_load(ContextRecord &record) {
 void note_unload(ContextRecord &record) {
     LockGuard lock(record.queues_lock);
     if (record.modules.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        forget_queues(record, true);
+        while (record.queues.n > 0) {
+            if (cl_command_queue queue = record.queues.items[--record.queues.n]) {
+                cl().clReleaseCommandQueue(queue);
+            }
+        }
     }
 }
 
-}  // namespace opencl
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::opencl

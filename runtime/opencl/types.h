@@ -17,8 +17,7 @@ struct _cl_kernel;
 struct _cl_event;
 }
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 using cl_platform_id = _cl_platform_id *;
 using cl_device_id = _cl_device_id *;
@@ -52,27 +51,12 @@ using cl_program_notify = void (*)(cl_program, void *);
 using cl_context_destructor = void (*)(cl_context, void *);
 
 enum : cl_int {
-    CL_SUCCESS = 0,
-    CL_DEVICE_NOT_FOUND = -1,
-    CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
-    CL_OUT_OF_RESOURCES = -5,
-    CL_OUT_OF_HOST_MEMORY = -6,
-    CL_IMAGE_FORMAT_MISMATCH = -9,
-    CL_IMAGE_FORMAT_NOT_SUPPORTED = -10,
-    CL_BUILD_PROGRAM_FAILURE = -11,
-    CL_INVALID_VALUE = -30,
-    CL_INVALID_CONTEXT = -34,
-    CL_INVALID_MEM_OBJECT = -38,
-    CL_INVALID_IMAGE_SIZE = -40,
-    CL_INVALID_BINARY = -42,
-    CL_INVALID_BUILD_OPTIONS = -43,
-    CL_INVALID_KERNEL_NAME = -46,
-    CL_INVALID_BUFFER_SIZE = -61,
-    CL_PLATFORM_NOT_FOUND_KHR = -1001
+#define CALOTYPE_CL_ERROR(number, name) name = number,
+#include "runtime/opencl/errors.def"
+#undef CALOTYPE_CL_ERROR
 };
 
 enum : cl_bitfield {
-    CL_DEVICE_TYPE_DEFAULT = 1,
     CL_DEVICE_TYPE_CPU = 2,
     CL_DEVICE_TYPE_GPU = 4,
     CL_DEVICE_TYPE_ACCELERATOR = 8,
@@ -100,10 +84,8 @@ enum : cl_uint {
     CL_DEVICE_VERSION = 0x102F,
     CL_DEVICE_EXTENSIONS = 0x1030,
     CL_DEVICE_PLATFORM = 0x1031,
-    CL_CONTEXT_DEVICES = 0x1081,
     CL_CONTEXT_NUM_DEVICES = 0x1083,
     CL_CONTEXT_PLATFORM = 0x1084,
-    CL_QUEUE_CONTEXT = 0x1090,
     CL_QUEUE_DEVICE = 0x1091,
     CL_QUEUE_REFERENCE_COUNT = 0x1092,
     CL_R = 0x10B0,
@@ -116,7 +98,6 @@ enum : cl_uint {
     CL_FLOAT = 0x10DE,
     CL_MEM_TYPE = 0x1100,
     CL_MEM_SIZE = 0x1102,
-    CL_MEM_CONTEXT = 0x1106,
     CL_MEM_OBJECT_BUFFER = 0x10F0,
     CL_MEM_OBJECT_IMAGE2D = 0x10F1,
     CL_MEM_OBJECT_IMAGE3D = 0x10F2,
@@ -137,5 +118,4 @@ enum : cl_uint {
     CL_EVENT_COMMAND_EXECUTION_STATUS = 0x11D3
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

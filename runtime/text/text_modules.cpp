@@ -12,8 +12,7 @@
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -302,5 +301,4 @@ void end_text_module(void *user_context, void *state) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -9,8 +9,7 @@
 #include "runtime/abi/kernels.h"
 #include "runtime/host/weak.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** In which language, and for which device. */
 struct TextKind {
@@ -42,8 +41,7 @@ int run_text_module(void *user_context, void *state, const NamedLaunch &launch);
 /** Give the latest hold of this thread and user context back. */
 void end_text_module(void *user_context, void *state);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 /** The three functions calotype_API_... of such callers, with texts of that kind. */
 #define CALOTYPE_TEXT_KERNELS(API, KIND)                                                           \

@@ -4,27 +4,16 @@
 #include <new>
 #include <stdlib.h>
 
-#include "runtime/cuda/context.h"
-#include "runtime/cuda/memory/device_pool.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/call_guarded.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
 constinit std::atomic<Allocator *> newest{nullptr};  ///< of the application's
 constinit std::atomic<const Allocator *> current{&device_pool};
-
-struct DeviceMemory {
-    std::atomic<uint64_t> in_use, peak, allocations, frees, retries, limit;
-    std::atomic<uint64_t> kept_limit{CALOTYPE_KEEP_DEFAULT};
-    std::atomic<uint32_t> pieces;
-};
-constinit DeviceMemory devices[max_devices] = {};
 
 template<typename Visit>
 void for_each_allocator(Visit visit) {
@@ -35,8 +24,7 @@ void for_each_allocator(Visit visit) {
 }
 
 calotype_status note_exception() {
-    set_failure("the device allocator threw an exception");
-    return CALOTYPE_E_DEVICE;
+    return fail_with(CALOTYPE_E_DEVICE, "the device allocator threw an exception");
 }
 
 calotype_status check_address(const Allocator &from, const calotype_device_place &place,
@@ -73,8 +61,8 @@ calotype_status call_allocate(const Allocator &from, const calotype_device_place
     if (status == CALOTYPE_OK) {
         return check_address(from, place, bytes, *address);
     }
-    set_failure(Text() << "the device allocator answered status " << int(status));
-    return status == CALOTYPE_E_OOM ? status : CALOTYPE_E_DEVICE;
+    return fail_with(status == CALOTYPE_E_OOM ? status : CALOTYPE_E_DEVICE,
+                     Text() << "the device allocator answered status " << int(status));
 }
 
 calotype_status call_free(const Allocator &to, const calotype_device_place &place, uint64_t address,
@@ -131,39 +119,26 @@ calotype_status set_allocator(const calotype_device_allocator *allocator) {
 
 // ---- counts and limits -----------------------------------------------------------------------
 
-void note_in_use(int device, uint64_t bytes) {
-    DeviceMemory &d = devices[device];
-    const uint64_t now = d.in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    uint64_t peak = d.peak.load(std::memory_order_relaxed);
-    while (now > peak && !d.peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+constinit DeviceMemory device_memory[max_devices] = {};
+
+void DeviceMemory::note_allocation(uint64_t bytes) {
+    const uint64_t now = in_use.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    uint64_t before = peak.load(std::memory_order_relaxed);
+    while (now > before && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
     }
-    d.pieces.fetch_add(1, std::memory_order_relaxed);
-    d.allocations.fetch_add(1, std::memory_order_relaxed);
+    pieces.fetch_add(1, std::memory_order_relaxed);
+    allocations.fetch_add(1, std::memory_order_relaxed);
 }
 
-void note_not_in_use(int device, uint64_t bytes) {
-    DeviceMemory &d = devices[device];
-    d.in_use.fetch_sub(bytes, std::memory_order_relaxed);
-    d.pieces.fetch_sub(1, std::memory_order_relaxed);
-    d.frees.fetch_add(1, std::memory_order_relaxed);
+void DeviceMemory::note_free(uint64_t bytes) {
+    in_use.fetch_sub(bytes, std::memory_order_relaxed);
+    pieces.fetch_sub(1, std::memory_order_relaxed);
+    frees.fetch_add(1, std::memory_order_relaxed);
 }
 
-void count_retry(int device) {
-    devices[device].retries.fetch_add(1, std::memory_order_relaxed);
-}
-
-uint64_t memory_in_use(int device) {
-    return devices[device].in_use.load(std::memory_order_relaxed);
-}
-
-uint64_t memory_limit(int device) {
-    return devices[device].limit.load(std::memory_order_relaxed);
-}
-
-uint64_t release_threshold(int device) {
-    const uint64_t limit = devices[device].kept_limit.load(std::memory_order_relaxed);
-    const DeviceInfo *info = limit == CALOTYPE_KEEP_DEFAULT ? device_info(device) : nullptr;
-    return limit != CALOTYPE_KEEP_DEFAULT ? limit : info ? info->memory / 8 : 0;
+uint64_t release_threshold(const DeviceInfo &device) {
+    const uint64_t limit = device_memory[device.device].kept_limit.load(std::memory_order_relaxed);
+    return limit == CALOTYPE_KEEP_DEFAULT ? device.memory / 8 : limit;
 }
 
 calotype_status set_memory_limits(const calotype_memory_limits &limits) {
@@ -173,24 +148,11 @@ calotype_status set_memory_limits(const calotype_memory_limits &limits) {
     const int first = limits.device < 0 ? 0 : limits.device;
     const int end = limits.device < 0 ? max_devices : limits.device + 1;
     for (int i = first; i < end; i++) {
-        devices[i].limit.store(limits.bytes, std::memory_order_relaxed);
-        devices[i].kept_limit.store(limits.kept_bytes, std::memory_order_relaxed);
-        set_pool_limit(i, limits.kept_bytes);
+        device_memory[i].limit.store(limits.bytes, std::memory_order_relaxed);
+        device_memory[i].kept_limit.store(limits.kept_bytes, std::memory_order_relaxed);
+        update_pool(i);
     }
     return CALOTYPE_OK;
 }
 
-void add_stats_of_device(int device, calotype_memory_stats *stats) {
-    const DeviceMemory &d = devices[device];
-    stats->pieces += d.pieces.load(std::memory_order_relaxed);
-    stats->in_use += d.in_use.load(std::memory_order_relaxed);
-    stats->kept += kept_by_allocators(device);
-    stats->peak += d.peak.load(std::memory_order_relaxed);
-    stats->allocations += d.allocations.load(std::memory_order_relaxed);
-    stats->frees += d.frees.load(std::memory_order_relaxed);
-    stats->retries += d.retries.load(std::memory_order_relaxed);
-}
-
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

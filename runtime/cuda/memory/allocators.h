@@ -3,10 +3,9 @@
 #pragma once
 
 #include "runtime/abi/device_memory.h"
+#include "runtime/cuda/context.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** One that was set at some time. They are never given up, since pieces may still be theirs. */
 struct Allocator {
@@ -15,6 +14,16 @@ struct Allocator {
 };
 
 const Allocator *current_allocator();
+
+/** The built-in one: one pool of the driver's for each device, which keeps what is freed up to the
+ * release threshold. Pools are the device's: they outlive contexts, and what one context frees
+ * serves all others. Devices without pools have plain memory, for whose return the driver waits
+ * until all work is done. */
+extern const Allocator device_pool;
+/** The release threshold of a device has changed. */
+void update_pool(int device);
+/** Give up all pools of which nothing is in use: the driver is being replaced. */
+void forget_pools();
 
 /** What the allocator answers, with the failure kept: an address that is not a multiple of
  * calotype_device_alignment is one, and an exception. */
@@ -26,20 +35,20 @@ calotype_status call_free(const Allocator &to, const calotype_device_place &plac
 void call_trim(int device, uint64_t keep);
 uint64_t kept_by_allocators(int device);
 
-/** @name Bytes that buffers have on a device, and the limits */
-/**@{*/
-void note_in_use(int device, uint64_t bytes);
-void note_not_in_use(int device, uint64_t bytes);
-void count_retry(int device);
-uint64_t memory_in_use(int device);
-uint64_t memory_limit(int device);  ///< 0: none
-/** How much may be kept for reuse. */
-uint64_t release_threshold(int device);
+/** What buffers have on one device, and the limits. */
+struct DeviceMemory {
+    std::atomic<uint64_t> in_use, peak, allocations, frees, retries;
+    std::atomic<uint64_t> limit;  ///< 0: none
+    std::atomic<uint64_t> kept_limit{CALOTYPE_KEEP_DEFAULT};
+    std::atomic<uint32_t> pieces;
+
+    void note_allocation(uint64_t bytes);
+    void note_free(uint64_t bytes);
+};
+extern constinit DeviceMemory device_memory[max_devices];
+/** How much may be kept for reuse on a device. */
+uint64_t release_threshold(const DeviceInfo &device);
 /** KernelBackend's function. */
 calotype_status set_memory_limits(const calotype_memory_limits &limits);
-void add_stats_of_device(int device, calotype_memory_stats *stats);
-/**@}*/
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

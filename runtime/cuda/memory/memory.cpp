@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How device memory works:
 //
-// 1. Memory comes from one allocator, the built-in one (device_pool.h) or the application's, in the
+// 1. Memory comes from one allocator, the built-in one (device_pool.cpp) or the application's, in the
 //    order of the stream of the call that allocates. A piece remembers which.
 // 2. It goes back to it in the order of the stream of the call that frees. A call that names none,
 //    in a context where calls have named some, frees on a stream of the runtime's that waits for
@@ -26,13 +26,10 @@
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
 #include "runtime/cuda/memory/pieces.h"
-#include "runtime/cuda/memory/stream_order.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -67,9 +64,7 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
     }
     FailureScope failures;
     const ContextUse use(owner);
-    while (pieces) {
-        Piece *piece = pieces;
-        pieces = piece->next;
+    while (Piece *piece = pop(pieces)) {
         CUstream stream = nullptr;
         calotype_status status =
             use.is_entered ? stream_after_all_work(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
@@ -147,13 +142,12 @@ void register_once() {
 /** Whether the next allocation there is to find the piece. */
 bool keep_for_reuse(const DeviceScope &scope, CUstream stream, Piece *piece) {
     const int device = piece->device();
+    const uint64_t most = release_threshold(*piece->owner->device);
     const bool is_ordered =
         names_its_context(stream) || !piece->owner->has_streams.load(std::memory_order_relaxed);
     if (!is_ordered || piece->in_graph ||
-        !calotype_can_reuse_device_allocations(scope.user_context) ||
-        piece->bytes > release_threshold(device) ||
-        kept.bytes[device].load(std::memory_order_relaxed) >
-            release_threshold(device) - piece->bytes) {
+        !calotype_can_reuse_device_allocations(scope.user_context) || piece->bytes > most ||
+        kept.bytes[device].load(std::memory_order_relaxed) > most - piece->bytes) {
         return false;
     }
     register_once();
@@ -195,8 +189,7 @@ calotype_status free_here(const DeviceScope &scope, Piece *piece) {
 
 /** Each piece of a list in the order of its own context. */
 void give_back_each(Piece *pieces) {
-    while (Piece *piece = pieces) {
-        pieces = piece->next;
+    while (Piece *piece = pop(pieces)) {
         give_back_one(piece);
     }
 }
@@ -216,11 +209,11 @@ void make_room(const Call &call) {
 
 /** Whether so many bytes more are within the limit. */
 bool is_within_limit(int device, size_t bytes) {
-    const uint64_t limit = memory_limit(device);
+    const uint64_t limit = device_memory[device].limit.load(std::memory_order_relaxed);
     if (limit == 0) {
         return true;
     }
-    const uint64_t in_use = memory_in_use(device) +
+    const uint64_t in_use = device_memory[device].in_use.load(std::memory_order_relaxed) +
                             kept.bytes[device].load(std::memory_order_relaxed) +
                             deferred.bytes[device].load(std::memory_order_relaxed);
     if (bytes > limit || in_use > limit - bytes) {
@@ -233,8 +226,9 @@ bool is_within_limit(int device, size_t bytes) {
 }
 
 void note_limit(int device) {
-    set_failure(Text() << memory_in_use(device) << " bytes are in use, and the limit is "
-                       << memory_limit(device));
+    set_failure(Text() << device_memory[device].in_use.load(std::memory_order_relaxed)
+                       << " bytes are in use, and the limit is "
+                       << device_memory[device].limit.load(std::memory_order_relaxed));
 }
 
 void note_no_memory(const DeviceScope &scope, size_t bytes) {
@@ -274,7 +268,7 @@ calotype_status allocate_piece(const Call &call, Piece *piece) {
     if (status == CALOTYPE_E_OOM && !piece->in_graph) {
         take_failure();
         make_room(call);
-        count_retry(call.scope().device);
+        device_memory[call.scope().device].retries.fetch_add(1, std::memory_order_relaxed);
         status = allocate_once(call, piece);
     }
     return status;
@@ -283,8 +277,7 @@ calotype_status allocate_piece(const Call &call, Piece *piece) {
 Piece *new_piece(ContextInfo &owner, size_t bytes, bool in_graph) {
     void *memory = malloc(sizeof(Piece));
     if (!memory) {
-        set_failure("out of host memory");
-        return nullptr;
+        return fail_with(nullptr, "out of host memory");
     }
     owner.pieces.fetch_add(1, std::memory_order_relaxed);
     return new (memory) Piece{0, 0, bytes, &owner, current_allocator(), in_graph, 0, nullptr};
@@ -296,9 +289,10 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
     ContextInfo &context = call.context();
     const bool capturing = call.stream() && is_capturing(call.scope(), nullptr);
     if (capturing && !context.device->has_pools) {
-        set_failure("allocating without a memory pool cannot be captured: let the buffers have "
-                    "their device allocations before");
-        return CALOTYPE_E_CAPTURE;
+        return fail_with(
+            CALOTYPE_E_CAPTURE,
+            "allocating without a memory pool cannot be captured: let the buffers have "
+            "their device allocations before");
     }
     if (!capturing && deferred.count.load(std::memory_order_relaxed) > 0) {
         give_back_deferred(context);
@@ -316,7 +310,7 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
         return status;
     }
     piece->handle = *handle = piece->base + uint64_t(offset);
-    note_in_use(piece->device(), piece->bytes);
+    device_memory[piece->device()].note_allocation(piece->bytes);
     remember(piece);
     return CALOTYPE_OK;
 }
@@ -324,10 +318,10 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
 calotype_status deallocate(void *user_context, CUdeviceptr handle) {
     Piece *piece = take(handle);
     if (!piece) {
-        set_failure("the device pointer is not one that the runtime allocated");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID,
+                         "the device pointer is not one that the runtime allocated");
     }
-    note_not_in_use(piece->device(), piece->bytes);
+    device_memory[piece->device()].note_free(piece->bytes);
     DeviceScope scope;
     if (!acquire_existing(user_context, &scope)) {
         return free_elsewhere(piece);
@@ -360,17 +354,15 @@ bool reuse_memory(const DeviceScope &scope, uint64_t freed, const calotype_buffe
 
 calotype_status await_all_work(const Call &call) {
     if (is_any_captured(call.context())) {
-        set_failure("a stream of the context is being captured");
-        return CALOTYPE_E_CAPTURE;
+        return fail_with(CALOTYPE_E_CAPTURE, "a stream of the context is being captured");
     }
-    const CUresult code = note_failure("cuCtxSynchronize", driver().cuCtxSynchronize());
+    const CUresult code = invoke(&Driver::cuCtxSynchronize);
     return code == CUDA_SUCCESS ? give_back_deferred(call.context()) : status_of(code);
 }
 
 void release_all_kept() {
     Piece *pieces = kept.take_all([](const Piece &) { return true; });
-    while (Piece *piece = pieces) {
-        pieces = piece->next;
+    while (Piece *piece = pop(pieces)) {
         free_elsewhere(piece);
     }
 }
@@ -406,14 +398,12 @@ void end_context(uint64_t context_uid, bool has_driver) {
         driver().cuCtxSynchronize();  // nobody orders frees after its work from now on
     }
     for (FreedPieces *list : {&kept, &deferred}) {
-        while (Piece *piece = list->take_all(*info)) {
-            for (Piece *next; piece; piece = next) {
-                next = piece->next;
-                if (has_driver) {
-                    give_back(piece, nullptr, nullptr);
-                } else {
-                    give_back_late(piece);
-                }
+        Piece *pieces = list->take_all(*info);
+        while (Piece *piece = pop(pieces)) {
+            if (has_driver) {
+                give_back(piece, nullptr, nullptr);
+            } else {
+                give_back_late(piece);
             }
         }
     }
@@ -426,12 +416,16 @@ void end_context(uint64_t context_uid, bool has_driver) {
 
 void add_memory_stats(int32_t device, calotype_memory_stats *stats) {
     for (int i = device < 0 ? 0 : device; i < (device < 0 ? max_devices : device + 1); i++) {
-        add_stats_of_device(i, stats);
-        stats->kept += kept.bytes[i].load(std::memory_order_relaxed);
+        const DeviceMemory &d = device_memory[i];
+        stats->pieces += d.pieces.load(std::memory_order_relaxed);
+        stats->in_use += d.in_use.load(std::memory_order_relaxed);
+        stats->kept += kept_by_allocators(i) + kept.bytes[i].load(std::memory_order_relaxed);
+        stats->peak += d.peak.load(std::memory_order_relaxed);
+        stats->allocations += d.allocations.load(std::memory_order_relaxed);
+        stats->frees += d.frees.load(std::memory_order_relaxed);
+        stats->retries += d.retries.load(std::memory_order_relaxed);
         stats->deferred += deferred.bytes[i].load(std::memory_order_relaxed);
     }
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

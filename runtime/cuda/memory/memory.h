@@ -5,9 +5,7 @@
 
 #include "runtime/cuda/context.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** Allocate in the call's context, in the order of its stream. The piece is known by its address
  * plus `offset`, which is what *handle becomes. */
@@ -30,13 +28,21 @@ calotype_status release_unused(const Call &call);
 /** The identity of the context ends. With a driver, its kept memory is given back before, and the
  * context must answer; without one nothing is asked about it. */
 void end_context(uint64_t context_uid, bool has_driver);
-/** How many pieces are in use. */
-int live_allocations();
 
 /** KernelBackend's functions of these names. */
 calotype_status set_allocator(const calotype_device_allocator *allocator);
 void add_memory_stats(int32_t device, calotype_memory_stats *stats);
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+// ---- stream_order.cpp ----------------------------------------------------------------------------
+
+/** A stream on which what is done is after all that was queued in the context, which is current.
+ * CALOTYPE_E_CAPTURE: a stream of the context is being captured. */
+calotype_status stream_after_all_work(ContextInfo &info, CUstream *stream);
+/** Destroy stream and event of a context whose identity has ended. */
+void end_ordered_stream(ContextInfo &info, bool has_driver);
+
+/** Whether a stream of the context is being captured, so that waiting for all its work would break
+ * that. Its default stream tells. */
+bool is_any_captured(const ContextInfo &info);
+
+}  // namespace calotype::runtime::cuda

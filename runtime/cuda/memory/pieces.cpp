@@ -5,9 +5,7 @@
 
 #include "runtime/cuda/memory/memory.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -17,7 +15,6 @@ struct Stripe {
 };
 constexpr int n_stripes = 64;
 constinit Stripe stripes[n_stripes];
-constinit std::atomic<int> live{0};
 
 Stripe &stripe_of(CUdeviceptr handle) {
     return stripes[(handle >> 8 ^ handle >> 16) % n_stripes];
@@ -27,10 +24,7 @@ Stripe &stripe_of(CUdeviceptr handle) {
 template<typename Choice>
 ContextInfo *owner_in(Stripe &stripe, Choice is_wanted) {
     LockGuard lock(stripe.lock);
-    Piece *piece = stripe.first;
-    while (piece && !is_wanted(*piece)) {
-        piece = piece->next;
-    }
+    const Piece *piece = find_in(stripe.first, is_wanted);
     return piece ? piece->owner : nullptr;
 }
 
@@ -41,23 +35,13 @@ constinit FreedPieces kept, deferred;
 void remember(Piece *piece) {
     Stripe &stripe = stripe_of(piece->handle);
     LockGuard lock(stripe.lock);
-    piece->next = stripe.first;
-    stripe.first = piece;
-    live.fetch_add(1, std::memory_order_relaxed);
+    push(stripe.first, piece);
 }
 
 Piece *take(CUdeviceptr handle) {
     Stripe &stripe = stripe_of(handle);
     LockGuard lock(stripe.lock);
-    for (Piece **link = &stripe.first; *link; link = &(*link)->next) {
-        Piece *piece = *link;
-        if (piece->handle == handle) {
-            *link = piece->next;
-            live.fetch_sub(1, std::memory_order_relaxed);
-            return piece;
-        }
-    }
-    return nullptr;
+    return take_first(stripe.first, [=](const Piece &piece) { return piece.handle == handle; });
 }
 
 void forget(Piece *piece) {
@@ -75,10 +59,6 @@ ContextInfo *owner_of_part(CUdeviceptr address) {
         owner = owner_in(stripes[i], [=](const Piece &p) { return address - p.base < p.bytes; });
     }
     return owner;
-}
-
-int live_allocations() {
-    return live.load(std::memory_order_relaxed);
 }
 
 uint64_t id_of(CUstream stream) {
@@ -104,18 +84,17 @@ Piece *take_kept(const ContextInfo &owner, size_t bytes, CUstream stream, const 
     const size_t most = size_class(bytes);
     const uint64_t stream_id = id_of(stream);
     LockGuard lock(kept.lock);
-    Piece **lowest = nullptr;
-    for (Piece **link = &kept.first; *link; link = &(*link)->next) {
-        const Piece &piece = **link;
-        const bool fits = piece.owner == &owner && piece.from == from && piece.bytes >= bytes &&
-                          piece.bytes <= most && piece.stream_id == stream_id;
-        if (fits && (!lowest || piece.base < (*lowest)->base)) {
-            lowest = link;
-        }
+    const Piece *lowest = nullptr;
+    for (const Piece *piece = kept.first; piece; piece = piece->next) {
+        const bool fits = piece->owner == &owner && piece->from == from && piece->bytes >= bytes &&
+                          piece->bytes <= most && piece->stream_id == stream_id;
+        lowest = fits && (!lowest || piece->base < lowest->base) ? piece : lowest;
     }
-    return lowest ? kept.unlink(lowest) : nullptr;
+    if (!lowest) {
+        return nullptr;
+    }
+    kept.uncount(*lowest);
+    return take_first(kept.first, [=](const Piece &piece) { return &piece == lowest; });
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

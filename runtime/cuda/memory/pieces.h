@@ -3,12 +3,10 @@
 // freed but are not the allocator's yet.
 #pragma once
 
-#include "runtime/cuda/context.h"
 #include "runtime/cuda/memory/allocators.h"
+#include "runtime/device/list.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 /** On the heap of malloc; counted by its owner. */
 struct Piece {
@@ -46,18 +44,14 @@ struct FreedPieces {
 
     void add(Piece *piece) {
         LockGuard guard(lock);
-        piece->next = first;
-        first = piece;
+        push(first, piece);
         bytes[piece->device()].fetch_add(piece->bytes, std::memory_order_relaxed);
         count.fetch_add(1, std::memory_order_relaxed);
     }
-    /** The piece that the link is to, out of the list. With the lock held. */
-    Piece *unlink(Piece **link) {
-        Piece *piece = *link;
-        *link = piece->next;
-        bytes[piece->device()].fetch_sub(piece->bytes, std::memory_order_relaxed);
+    /** One that was taken out of the list. */
+    void uncount(const Piece &piece) {
+        bytes[piece.device()].fetch_sub(piece.bytes, std::memory_order_relaxed);
         count.fetch_sub(1, std::memory_order_relaxed);
-        return piece;
     }
     /** All pieces of a context, or of a device, out of the list. */
     Piece *take_all(const ContextInfo &owner) {
@@ -68,19 +62,13 @@ struct FreedPieces {
     }
     template<typename Choice>
     Piece *take_all(Choice is_chosen) {
-        Piece *taken = nullptr;
         if (count.load(std::memory_order_relaxed) == 0) {
             return nullptr;
         }
         LockGuard guard(lock);
-        for (Piece **link = &first; *link;) {
-            if (is_chosen(**link)) {
-                Piece *piece = unlink(link);
-                piece->next = taken;
-                taken = piece;
-            } else {
-                link = &(*link)->next;
-            }
+        Piece *taken = runtime::take_all(first, is_chosen);
+        for (const Piece *piece = taken; piece; piece = piece->next) {
+            uncount(*piece);
         }
         return taken;
     }
@@ -92,6 +80,4 @@ extern constinit FreedPieces kept, deferred;
  * address, so that a pipeline which is called again has the same ones in the same places. */
 Piece *take_kept(const ContextInfo &owner, size_t bytes, CUstream stream, const Allocator *from);
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

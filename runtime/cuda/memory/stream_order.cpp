@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/cuda/memory/stream_order.h"
+#include "runtime/cuda/memory/memory.h"
 
 #include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
 
-namespace calotype {
-namespace runtime {
-namespace cuda {
+namespace calotype::runtime::cuda {
 
 namespace {
 
@@ -17,12 +15,12 @@ CUresult make_ordered_stream(ContextInfo &info) {
     const AllowedInCaptures allowed;
     CUstream stream = nullptr, no_stream = nullptr;
     CUevent event = nullptr, no_event = nullptr;
-    CUresult code = note_failure("cuEventCreate", d.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUresult code = invoke(&Driver::cuEventCreate, &event, CU_EVENT_DISABLE_TIMING);
     if (code == CUDA_SUCCESS && !info.ordering_event.compare_exchange_strong(no_event, event)) {
         d.cuEventDestroy(event);
     }
     if (code == CUDA_SUCCESS) {
-        code = note_failure("cuStreamCreate", d.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        code = invoke(&Driver::cuStreamCreate, &stream, CU_STREAM_NON_BLOCKING);
     }
     if (code == CUDA_SUCCESS && !info.ordered_stream.compare_exchange_strong(no_stream, stream)) {
         d.cuStreamDestroy(stream);
@@ -56,7 +54,7 @@ calotype_status stream_after_all_work(ContextInfo &info, CUstream *stream) {
         return CALOTYPE_E_CAPTURE;
     }
     if (!driver().cuCtxRecordEvent) {
-        return status_of(note_failure("cuCtxSynchronize", driver().cuCtxSynchronize()));
+        return status_of(invoke(&Driver::cuCtxSynchronize));
     }
     if (!info.ordered_stream.load(std::memory_order_acquire)) {
         if (CUresult code = make_ordered_stream(info)) {
@@ -78,6 +76,4 @@ void end_ordered_stream(ContextInfo &info, bool has_driver) {
     }
 }
 
-}  // namespace cuda
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime::cuda

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "runtime/device/cache/steps.h"
+#include "runtime/device/list.h"
 #include "runtime/host/call_guarded.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -123,18 +123,16 @@ bool is_serialised(const calotype_linkable_desc &linkable) {
 
 /** Null if there is no memory: such a linkable goes without. The lock is held. */
 CallbackLock *share_callback_lock(const calotype_linkable_desc &linkable) {
-    CallbackLock *lock = callback_locks;
-    while (lock && !is_same_linkable(lock->identity, linkable)) {
-        lock = lock->next;
-    }
+    CallbackLock *lock = find_in(callback_locks, [&](const CallbackLock &other) {
+        return is_same_linkable(other.identity, linkable);
+    });
     if (!lock) {
         lock = static_cast<CallbackLock *>(calloc(1, sizeof(CallbackLock)));
         if (!lock) {
             return nullptr;
         }
         lock->identity = linkable;
-        lock->next = callback_locks;
-        callback_locks = lock;
+        push(callback_locks, lock);
     }
     lock->references++;
     return lock;
@@ -142,12 +140,7 @@ CallbackLock *share_callback_lock(const calotype_linkable_desc &linkable) {
 
 void drop_callback_lock(CallbackLock *lock) {
     if (--lock->references == 0) {
-        CallbackLock **link = &callback_locks;
-        while (*link != lock) {
-            link = &(*link)->next;
-        }
-        *link = lock->next;
-        free(lock);
+        free(take_first(callback_locks, [=](const CallbackLock &l) { return &l == lock; }));
     }
 }
 
@@ -158,12 +151,9 @@ bool begin_callback(CallbackLock *lock, ThreadBlock &me) {
     }
     LockGuard guard(kernel_cache.lock);
     while (lock->holder.owner && lock->holder.owner != &me) {
-        if (would_deadlock(me, lock->holder)) {
+        if (wait_for_others(me, lock->holder, no_deadline) != CALOTYPE_OK) {
             return false;
         }
-        me.waits_on = &lock->holder;
-        wait_for_change(no_deadline);
-        me.waits_on = nullptr;
     }
     lock->holder.owner = &me;
     lock->depth++;
@@ -217,7 +207,7 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
     const calotype_status failed = is_setup ? CALOTYPE_E_SETUP : CALOTYPE_E_TEARDOWN;
     const uint64_t ns = step.end(is_setup ? CALOTYPE_ST_SETUP : CALOTYPE_ST_TEARDOWN,
                                  site.context.uid, rc == 0 ? CALOTYPE_OK : failed);
-    count_in(&site.context, Counter::setup_ns, is_setup ? ns : 0);
+    count_in(&site.context, &calotype_stats::setup_ns, is_setup ? ns : 0);
     return rc;
 }
 
@@ -244,7 +234,7 @@ calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t 
         return CALOTYPE_E_DEADLOCK;
     }
     Text why_not;
-    count_in(&site.context, Counter::setups);
+    count_in(&site.context, &calotype_stats::setups);
     const int rc = call(site, module, index, CALOTYPE_EV_SETUP, why_not);
     end_callback(linkable.callbacks);
     if (rc != 0) {
@@ -252,7 +242,7 @@ calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t 
         blame(module, index, CALOTYPE_E_SETUP, CALOTYPE_ST_SETUP, rc, failure);
         return CALOTYPE_E_SETUP;
     }
-    count_in(&site.context, Counter::setups_ok);
+    count_in(&site.context, &calotype_stats::setups_ok);
     linkable.is_set_up = true;
     return CALOTYPE_OK;
 }
@@ -270,13 +260,13 @@ calotype_status tear_down(const CallbackSite &site, LoadedModule &module, uint32
     // A teardown must run, so one that could wait for ever does not wait.
     const bool is_alone = begin_callback(linkable.callbacks, site.me);
     Text why_not;
-    count_in(&site.context, Counter::teardowns);
+    count_in(&site.context, &calotype_stats::teardowns);
     const int rc = call(site, module, index, CALOTYPE_EV_TEARDOWN, why_not);
     end_callback(is_alone ? linkable.callbacks : nullptr);
     if (rc == 0) {
         return CALOTYPE_OK;
     }
-    count_in(&site.context, Counter::teardown_errors);
+    count_in(&site.context, &calotype_stats::teardown_errors);
     if (failure->status == CALOTYPE_OK) {
         blame(module, index, CALOTYPE_E_TEARDOWN, CALOTYPE_ST_TEARDOWN, rc, failure);
         replace_failure(why_not);
@@ -370,5 +360,4 @@ calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure 
     return first;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

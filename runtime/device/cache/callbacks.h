@@ -5,8 +5,7 @@
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/module.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** One more use of the library that an address is in; null for the program itself. */
 void *keep_library_of(const void *address);
@@ -43,5 +42,4 @@ calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failu
  * says that the context is lost, the driver has gone for the site from then on. */
 calotype_status run_teardowns(CallbackSite &site, LoadedModule &module, Failure *failure);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -7,8 +7,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Its record, kept in use; null if there is none. */
 static ContextState *use_context(uint64_t uid) {
@@ -49,8 +48,7 @@ calotype_status on_context_lost(uint64_t uid) {
     return torn;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_context_lost(uint64_t ctx_uid) {
     return on_context_lost(ctx_uid);

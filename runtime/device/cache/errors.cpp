@@ -10,8 +10,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Copy to `to`, advance it. */
 static const char *put(char *&to, const char *text) {
@@ -91,11 +90,6 @@ calotype_status fail(const Failure &failure) {
 }
 
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
-                     const char *text) {
-    return fail(status, stage, module_name, Text() << text);
-}
-
-calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const Text &text) {
     const FailureScope apart;
     set_failure(text);
@@ -107,55 +101,64 @@ calotype_status fail(calotype_status status, calotype_stage stage, const char *m
 }
 
 calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last) {
-    return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                Text() << what << ' ' << given << ", must be 0 to " << last);
+    return fail(CALOTYPE_E_INVALID, Text() << what << ' ' << given << ", must be 0 to " << last);
 }
 
 static const char no_block[] = "no memory for what is kept for the thread";
 
 calotype_status fail_without_block() {
-    return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, no_block);
+    return fail(CALOTYPE_E_OOM, no_block);
 }
 
-static const char *stage_text(calotype_stage stage) {
-    switch (stage) {
-    case CALOTYPE_ST_DISK:
-        return "reading the persistent store";
-    case CALOTYPE_ST_COMPILE:
-        return "compiling";
-    case CALOTYPE_ST_LINK:
-        return "linking";
-    case CALOTYPE_ST_LOAD:
-        return "loading";
-    case CALOTYPE_ST_RELOC:
-        return "patching";
-    case CALOTYPE_ST_NRT:
-        return "preparing the device runtime";
-    case CALOTYPE_ST_SETUP:
-        return "setting up";
-    case CALOTYPE_ST_TEARDOWN:
-        return "tearing down";
-    case CALOTYPE_ST_UNLOAD:
-        return "unloading";
-    case CALOTYPE_ST_LAUNCH:
-        return "launching";
-    case CALOTYPE_ST_NONE:
-        break;
-    }
-    return nullptr;
+/** In the order of calotype_stage. */
+constexpr StageName stages[] = {
+    {nullptr, nullptr},
+    {"reading the persistent store", nullptr},
+    {"compiling", "compiled"},
+    {"linking", "linked"},
+    {"loading", "loaded"},
+    {"patching", nullptr},
+    {"preparing the device runtime", "gave the device runtime to"},
+    {"setting up", "set up a linkable of"},
+    {"tearing down", "tore down a linkable of"},
+    {"unloading", "unloaded"},
+    {"launching", nullptr},
+};
+static_assert(sizeof stages / sizeof *stages == CALOTYPE_ST_LAUNCH + 1);
+
+StageName name_of(calotype_stage stage) {
+    return uint32_t(stage) <= CALOTYPE_ST_LAUNCH ? stages[stage] : stages[0];
 }
+
+/** In the order of calotype_status. */
+constexpr const char *status_texts[] = {
+    "no error",
+    "invalid argument",
+    "no device code for this device",
+    "device code does not compile",
+    "device code does not link",
+    "the driver refuses the device code",
+    "out of memory",
+    "the setup of a linkable failed",
+    "the teardown of a linkable failed",
+    "held",
+    "the context is being released",
+    "a callback asked for the module that it belongs to",
+    "waiting would never end",
+    "more holds given back than taken",
+    "the context is gone",
+    "timed out",
+    "the object was generated for another version of the runtime",
+    "not possible while a stream is being captured",
+    "the device cannot be used",
+    "the kernel cannot be launched",
+};
+static_assert(sizeof status_texts / sizeof *status_texts == CALOTYPE_E_LAUNCH + 1);
 
 static int error_code_of(calotype_status status) {
-    switch (status) {
-    case CALOTYPE_OK:
-        return calotype_error_code_success;
-    case CALOTYPE_E_OOM:
-        return calotype_error_code_out_of_memory;
-    case CALOTYPE_E_LAUNCH:
-        return calotype_error_code_device_run_failed;
-    default:
-        return calotype_error_code_gpu_device_error;
-    }
+    return status == CALOTYPE_E_OOM      ? calotype_error_code_out_of_memory
+           : status == CALOTYPE_E_LAUNCH ? calotype_error_code_device_run_failed
+                                         : calotype_error_code_gpu_device_error;
 }
 
 /** "device code of blur: linking failed in rng: device code does not link: ..." */
@@ -163,7 +166,7 @@ static void describe_error(const calotype_error_info &info, Text &text) {
     if (info.module_name[0]) {
         text << "device code of " << info.module_name << ": ";
     }
-    if (const char *stage = stage_text(info.stage)) {
+    if (const char *stage = name_of(info.stage).doing) {
         text << stage << " failed";
         if (info.linkable_name[0]) {
             text << " in linkable " << info.linkable_name;
@@ -179,8 +182,7 @@ static void describe_error(const calotype_error_info &info, Text &text) {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK const calotype_error_info *calotype_last_error(void) {
     static const calotype_error_info none = {
@@ -205,49 +207,7 @@ CALOTYPE_WEAK const calotype_error_info *calotype_last_error(void) {
 }
 
 CALOTYPE_WEAK const char *calotype_status_text(calotype_status status) {
-    switch (status) {
-    case CALOTYPE_OK:
-        return "no error";
-    case CALOTYPE_E_INVALID:
-        return "invalid argument";
-    case CALOTYPE_E_NO_IMAGE:
-        return "no device code for this device";
-    case CALOTYPE_E_COMPILE:
-        return "device code does not compile";
-    case CALOTYPE_E_LINK:
-        return "device code does not link";
-    case CALOTYPE_E_LOAD:
-        return "the driver refuses the device code";
-    case CALOTYPE_E_OOM:
-        return "out of memory";
-    case CALOTYPE_E_SETUP:
-        return "the setup of a linkable failed";
-    case CALOTYPE_E_TEARDOWN:
-        return "the teardown of a linkable failed";
-    case CALOTYPE_E_BUSY:
-        return "held";
-    case CALOTYPE_E_CLOSING:
-        return "the context is being released";
-    case CALOTYPE_E_REENTRANT:
-        return "a callback asked for the module that it belongs to";
-    case CALOTYPE_E_DEADLOCK:
-        return "waiting would never end";
-    case CALOTYPE_E_UNDERFLOW:
-        return "more holds given back than taken";
-    case CALOTYPE_E_CONTEXT_LOST:
-        return "the context is gone";
-    case CALOTYPE_E_TIMEOUT:
-        return "timed out";
-    case CALOTYPE_E_ABI:
-        return "the object was generated for another version of the runtime";
-    case CALOTYPE_E_CAPTURE:
-        return "not possible while a stream is being captured";
-    case CALOTYPE_E_DEVICE:
-        return "the device cannot be used";
-    case CALOTYPE_E_LAUNCH:
-        return "the kernel cannot be launched";
-    }
-    return "unknown status";
+    return uint32_t(status) <= CALOTYPE_E_LAUNCH ? status_texts[status] : "unknown status";
 }
 
 CALOTYPE_WEAK int calotype_report_status(void *user_context, calotype_status status) {

@@ -7,8 +7,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/device/kernel_backend.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Constant once made; counted, because several threads have it. */
 struct FlightError {
@@ -45,12 +44,22 @@ calotype_status fail(const Failure &failure);
 /** The same with a sentence, whatever was told. */
 calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
                      const Text &text);
-calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
-                     const char *text);
+inline calotype_status fail(calotype_status status, const Text &text) {
+    return fail(status, CALOTYPE_ST_NONE, nullptr, text);
+}
 /** "release policy 7, must be 0 to 2": an argument that names none of the choices. */
 calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last);
+/** Whether it would be the same the next time. */
+inline bool is_for_good(calotype_status status) {
+    return status == CALOTYPE_E_COMPILE || status == CALOTYPE_E_LINK ||
+           status == CALOTYPE_E_NO_IMAGE;
+}
 /** Where this_thread() is null. */
 calotype_status fail_without_block();
+/** "compiling" and "compiled"; both null for what is no step. */
+struct StageName {
+    const char *doing, *done;
+};
+StageName name_of(calotype_stage stage);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/cache/eviction.h"
+#include "runtime/device/cache/teardown.h"
 
 #include <string.h>
 
@@ -10,8 +10,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -119,7 +118,7 @@ bool take_least_worthy(ContextState &context, IsTooMuch is_too_much, ThreadBlock
             }
             load.take_off(entry);
             begin_teardown(entry, me, victims);
-            count_in(&context, Counter::evictions);
+            count_in(&context, &calotype_stats::evictions);
         }
     }
     return !is_too_much(load);
@@ -143,7 +142,7 @@ void set_over_limit(ContextState &context, bool over) {
 void take_deferred(ContextState &context, ThreadBlock &me, TeardownList &victims) {
     for (calotype_entry *e = context.newest; e; e = e->older) {
         if (e->phase() == Phase::ready && e->evict_when_idle && take_if_idle(*e, me, victims)) {
-            count_in(&context, Counter::evictions);
+            count_in(&context, &calotype_stats::evictions);
         }
     }
 }
@@ -165,7 +164,7 @@ void choose_victims(ContextState &context, ThreadBlock &me, TeardownList &victim
     if (is_within) {
         set_over_limit(context, false);
     } else {
-        count_in(&context, Counter::over_limit);
+        count_in(&context, &calotype_stats::over_limit);
     }
 }
 
@@ -180,12 +179,25 @@ calotype_status tear_down_chosen(ContextState &context, TeardownList &victims, v
     return CALOTYPE_OK;
 }
 
-void choose_idle(ContextState &context, uint64_t target_bytes, ThreadBlock &me,
-                 TeardownList &victims) {
-    const auto is_too_much = [=](const Load &load) {
-        return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
-    };
-    take_least_worthy(context, is_too_much, me, victims);
+calotype_status evict_idle(ContextState &context, uint64_t target_bytes, void *user_context,
+                           ThreadBlock &me, uint64_t *freed) {
+    TeardownList victims;
+    {
+        LockGuard guard(kernel_cache.lock);
+        const auto is_too_much = [=](const Load &load) {
+            return load.bytes > target_bytes || (target_bytes == 0 && load.modules > 0);
+        };
+        if (!context.closing && !context.lost) {
+            take_least_worthy(context, is_too_much, me, victims);
+        }
+    }
+    uint64_t bytes = 0;
+    for (calotype_entry *e = victims.first; e; e = e->next_in_list) {
+        bytes += e->module->bytes;
+    }
+    const calotype_status status = tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
+    *freed += status == CALOTYPE_E_CAPTURE ? 0 : bytes;
+    return status;
 }
 
 // ---- calotype_evict --------------------------------------------------------------------------
@@ -200,7 +212,7 @@ calotype_status evict_entry(calotype_entry &entry, uint32_t flags, ThreadBlock &
     entry.evict_when_idle |= defer;
     if (entry.phase() == Phase::ready && take_if_idle(entry, me, victims)) {
         entry.drop_image_too = flags & CALOTYPE_EVICT_IMAGE_TOO;
-        count_in(entry.context, Counter::evictions);
+        count_in(entry.context, &calotype_stats::evictions);
         return CALOTYPE_OK;
     }
     if (entry.flight.owner == &me && !defer) {
@@ -226,7 +238,7 @@ static calotype_status explain_capture(calotype_status status) {
 }
 
 calotype_status evict_module(const Call &call, const calotype_module_desc &desc, uint32_t flags) {
-    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+    if (call.backend->captures(call.scope)) {
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, desc.name,
                     "a module cannot be unloaded while its stream is captured");
     }
@@ -255,28 +267,19 @@ calotype_status evict_module(const Call &call, const calotype_module_desc &desc,
 }
 
 calotype_status trim_context(const Call &call, uint64_t target_bytes, uint64_t *freed) {
-    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+    if (call.backend->captures(call.scope)) {
         return explain_capture(CALOTYPE_E_CAPTURE);
     }
     poll_holds(call.scope.context_uid);
-    TeardownList victims;
     ContextState *context = nullptr;
     {
         LockGuard guard(kernel_cache.lock);
         context = find_context(call.scope.context_uid);
-        if (context && !context->closing) {
-            choose_idle(*context, target_bytes, *call.me, victims);
-        }
     }
-    uint64_t bytes = 0;
-    for (calotype_entry *e = victims.first; e; e = e->next_in_list) {
-        bytes += e->module->bytes;
-    }
-    const calotype_status status =
-        context ? tear_down(*context, victims, CALOTYPE_R_EVICT, call.scope.user_context, *call.me)
-                : CALOTYPE_OK;
-    *freed += status == CALOTYPE_E_CAPTURE ? 0 : bytes;
-    return explain_capture(status);
+    void *user_context = call.scope.user_context;
+    return context
+               ? explain_capture(evict_idle(*context, target_bytes, user_context, *call.me, freed))
+               : CALOTYPE_OK;
 }
 
 /** The newest context of the device with an identity below `uid`, kept in use. Null if
@@ -296,21 +299,6 @@ ContextState *use_next_older(const KernelBackend &backend, int32_t device, uint6
     return found;
 }
 
-void trim_idle(ContextState &context, void *user_context, ThreadBlock &me) {
-    const KernelBackend &backend = *context.backend;
-    if (backend.is_capturing && backend.is_capturing(context.scope, nullptr)) {
-        return;
-    }
-    TeardownList victims;
-    {
-        LockGuard guard(kernel_cache.lock);
-        if (!context.closing && !context.lost) {
-            choose_idle(context, 0, me, victims);
-        }
-    }
-    tear_down(context, victims, CALOTYPE_R_EVICT, user_context, me);
-}
-
 }  // namespace
 
 void trim_device(const KernelBackend &backend, int32_t device, const DeviceScope &scope) {
@@ -318,14 +306,16 @@ void trim_device(const KernelBackend &backend, int32_t device, const DeviceScope
     uint64_t uid = UINT64_MAX;
     while (ContextState *context = me ? use_next_older(backend, device, uid) : nullptr) {
         uid = context->uid;
-        trim_idle(*context, scope.user_context, *me);
+        uint64_t freed = 0;
+        if (!backend.captures(context->scope)) {
+            evict_idle(*context, 0, scope.user_context, *me, &freed);
+        }
         LockGuard guard(kernel_cache.lock);
         context->users--;
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_evict(const calotype_device_context *on,
                                              const calotype_module_desc *desc, uint32_t flags) {
@@ -339,16 +329,9 @@ CALOTYPE_WEAK calotype_status calotype_trim(const calotype_device_context *on,
     uint64_t unwanted = 0;
     freed = freed ? freed : &unwanted;
     *freed = 0;
-    struct Trim {
-        uint64_t target, *freed;
-    } trim = {target_bytes, freed};
-    return for_each_backend(
-        user_context_of(on),
-        [](const Call &call, void *data) {
-            Trim &trim = *static_cast<Trim *>(data);
-            return trim_context(call, trim.target, trim.freed);
-        },
-        &trim);
+    return for_each_backend(user_context_of(on), [=](const Call &call) {
+        return trim_context(call, target_bytes, freed);
+    });
 }
 
 static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
@@ -367,8 +350,7 @@ static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
 
 CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits) {
     if (!limits || limits->size < sizeof *limits) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "calotype_limits::size is less than that of the structure");
+        return fail(CALOTYPE_E_INVALID, "calotype_limits::size is less than that of the structure");
     }
     uint32_t policy = 0;  // whatever C has put there
     static_assert(sizeof policy == sizeof limits->policy);
@@ -395,8 +377,7 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
 
 CALOTYPE_WEAK calotype_status calotype_get_limits(calotype_limits *limits) {
     if (!limits || limits->size < sizeof *limits) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "calotype_limits::size is less than that of the structure");
+        return fail(CALOTYPE_E_INVALID, "calotype_limits::size is less than that of the structure");
     }
     LockGuard guard(kernel_cache.lock);
     *limits = kernel_cache.limits;

@@ -13,8 +13,7 @@
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constinit std::atomic<bool> fences_are_asymmetric{false};
 
@@ -61,5 +60,4 @@ void choose_fences(bool may_be_asymmetric) {
     fences_are_asymmetric.store(may_be_asymmetric && register_process(), std::memory_order_seq_cst);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

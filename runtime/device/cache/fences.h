@@ -7,8 +7,7 @@
 
 #include <atomic>
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Whether the light fence may be free. */
 extern std::atomic<bool> fences_are_asymmetric;
@@ -28,5 +27,4 @@ void heavy_fence();
  * the heavy fence holds the same lock as the caller, now or at some time before. */
 void choose_fences(bool may_be_asymmetric);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/cache/eviction.h"
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/steps.h"
+#include "runtime/device/cache/teardown.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/linkable_files.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -45,7 +44,7 @@ struct Flight {
 };
 
 calotype_status check_capture(Flight &flight) {
-    if (!flight.backend.is_capturing || !flight.backend.is_capturing(flight.call.scope, nullptr)) {
+    if (!flight.backend.captures(flight.call.scope)) {
         return CALOTYPE_OK;
     }
     const calotype_module_desc &desc = flight.desc;
@@ -89,25 +88,14 @@ calotype_status find_image(Flight &flight) {
     return CALOTYPE_OK;
 }
 
-/** Unload all idle modules of the context, to make room for one more. */
-void evict_idle(Flight &flight) {
-    TeardownList victims;
-    {
-        LockGuard guard(kernel_cache.lock);
-        choose_idle(flight.context, 0, *flight.call.me, victims);
-    }
-    tear_down(flight.context, victims, CALOTYPE_R_EVICT, flight.call.scope.user_context,
-              *flight.call.me);
-}
-
 calotype_status load_once(Flight &flight) {
     const Step step("load", flight.desc);
     const calotype_status status = flight.backend.load(flight.call.scope, flight.desc,
                                                        flight.image.image, &flight.module->module);
     const uint64_t ns = step.end(CALOTYPE_ST_LOAD, flight.context.uid, status);
     if (status == CALOTYPE_OK) {
-        count_in(&flight.context, Counter::loads);
-        count_in(&flight.context, Counter::load_ns, ns);
+        count_in(&flight.context, &calotype_stats::loads);
+        count_in(&flight.context, &calotype_stats::load_ns, ns);
     } else {
         flight.module->module = nullptr;
     }
@@ -136,8 +124,9 @@ calotype_status load(Flight &flight) {
     install_exit_handler();
     calotype_status status = load_once(flight);
     if (status == CALOTYPE_E_OOM) {
-        count_in(&flight.context, Counter::oom_retries);
-        evict_idle(flight);
+        count_in(&flight.context, &calotype_stats::oom_retries);
+        uint64_t freed = 0;
+        evict_idle(flight.context, 0, flight.call.scope.user_context, *flight.call.me, &freed);
         take_failure();
         status = load_once(flight);
     }
@@ -266,11 +255,6 @@ calotype_status load_and_set_up(Flight &flight) {
     return status;
 }
 
-bool is_for_good(calotype_status status) {
-    return status == CALOTYPE_E_COMPILE || status == CALOTYPE_E_LINK ||
-           status == CALOTYPE_E_NO_IMAGE;
-}
-
 /** Tell all threads that wait for the flight. The lock is held; their records, on their stacks,
  * must not be touched after it is given up. */
 void answer_waiters(calotype_entry &entry, calotype_status status, FlightError *error) {
@@ -306,8 +290,8 @@ bool publish(Flight &flight, calotype_hold *out, TeardownList &victims) {
                       (uint64_t(1) << 32);
     make_newest(entry);
     entry.flight.owner = nullptr;
-    count_in(&flight.context, Counter::live_modules);
-    count_in(&flight.context, Counter::live_bytes, flight.module->bytes);
+    count_in(&flight.context, &calotype_stats::live_modules);
+    count_in(&flight.context, &calotype_stats::live_bytes, flight.module->bytes);
     *out = grant_hold(entry, *flight.call.me);
     set_watched(entry, is_to_be_watched(entry));
     set_phase(entry, Phase::ready);
@@ -335,7 +319,7 @@ calotype_status end_in_failure(Flight &flight, calotype_status status) {
     {
         LockGuard guard(kernel_cache.lock);
         calotype_entry &entry = flight.entry;
-        count_in(&flight.context, Counter::failures);
+        count_in(&flight.context, &calotype_stats::failures);
         entry.flight.owner = nullptr;
         answer_waiters(entry, status, error);
         if (is_for_good(status) && !flight.context.lost) {
@@ -374,5 +358,4 @@ calotype_status run_flight(const Call &call, const calotype_module_desc &desc,
     return CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

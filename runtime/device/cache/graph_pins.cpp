@@ -3,16 +3,15 @@
 // of its own, where nothing may be called that needs the driver, so a mark is left there, and the
 // hold is given back by the next load, eviction, trim or release in the context: until then the
 // module stays loaded.
-#include "runtime/device/cache/graph_pins.h"
 
 #include <stdlib.h>
 
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Freed by the last of its two owners. */
 struct GraphPin {
@@ -38,17 +37,18 @@ void disown(GraphPin *pin) {
     }
 }
 
-void graph_has_gone(void *pin) {
+void end_of_graph(void *pin) {
     disown(static_cast<GraphPin *>(pin));
 }
 
+bool has_graph_gone(const GraphPin &pin) {
+    return pin.owners.load(std::memory_order_acquire) == 1;
+}
+
 bool is_pinned(const ContextState &context, const calotype_entry &entry, uint64_t capture) {
-    const GraphPin *pin = context.graph_pins;
-    while (pin && (pin->hold.entry != &entry || pin->capture != capture ||
-                   pin->owners.load(std::memory_order_acquire) == 1)) {
-        pin = pin->next;
-    }
-    return pin != nullptr;
+    return find_in(context.graph_pins, [&](const GraphPin &pin) {
+        return pin.hold.entry == &entry && pin.capture == capture && !has_graph_gone(pin);
+    });
 }
 
 /** A new one in the context's list. Null, with the status: none is needed, or there is no memory.
@@ -69,31 +69,12 @@ GraphPin *add_pin(calotype_entry &entry, uint64_t capture, calotype_status *stat
     pin->hold = grant_hold(entry, *keeper);
     pin->capture = capture;
     pin->owners.store(2, std::memory_order_relaxed);
-    pin->next = context.graph_pins;
-    context.graph_pins = pin;
+    push(context.graph_pins, pin);
     return pin;
 }
 
-/** Take those out of the list that are to go. The lock is held. */
-template<typename IsToGo>
-GraphPin *take(ContextState &context, IsToGo is_to_go) {
-    GraphPin *taken = nullptr;
-    for (GraphPin **link = &context.graph_pins; *link;) {
-        GraphPin *pin = *link;
-        if (is_to_go(*pin)) {
-            *link = pin->next;
-            pin->next = taken;
-            taken = pin;
-        } else {
-            link = &pin->next;
-        }
-    }
-    return taken;
-}
-
 void end_all(GraphPin *pins) {
-    while (GraphPin *pin = pins) {
-        pins = pin->next;
+    while (GraphPin *pin = pop(pins)) {
         const calotype_hold hold = pin->hold;
         disown(pin);
         give_back(hold, ReleaseOrigin{false, nullptr});
@@ -112,7 +93,7 @@ calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &sco
     stay_in_memory();  // graphs may outlive all else that keeps it there
     calotype_status status = CALOTYPE_OK;
     if (GraphPin *pin = add_pin(entry, capture, &status)) {
-        status = module.backend->tie_to_graph(scope, stream, graph_has_gone, pin);
+        status = module.backend->tie_to_graph(scope, stream, end_of_graph, pin);
     } else if (status != CALOTYPE_OK) {
         set_failure("the module cannot be held for the graph that is being captured");
     }
@@ -127,9 +108,7 @@ void poll_graph_pins(uint64_t context_uid) {
     {
         LockGuard guard(kernel_cache.lock);
         if (ContextState *context = find_context(context_uid)) {
-            ended = take(*context, [](const GraphPin &pin) {
-                return pin.owners.load(std::memory_order_acquire) == 1;
-            });
+            ended = take_all(context->graph_pins, has_graph_gone);
         }
     }
     end_all(ended);
@@ -139,10 +118,9 @@ void drop_graph_pins(ContextState &context) {
     GraphPin *all = nullptr;
     {
         LockGuard guard(kernel_cache.lock);
-        all = take(context, [](const GraphPin &) { return true; });
+        all = take_all(context.graph_pins, [](const GraphPin &) { return true; });
     }
     end_all(all);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

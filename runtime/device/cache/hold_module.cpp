@@ -6,17 +6,17 @@
 
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/teardown.h"
+#include "runtime/device/list.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The same hold was given back twice, by its thread and another, at the same time, so that neither
  * found it missing. It is here that it shows. */
 static void settle_overdraft(ContextState *context, HoldCell &cell) {
     while (cell.balance() < 0) {
         cell.released_remotely.fetch_sub(1, std::memory_order_acq_rel);
-        count_in(context, Counter::misuse);
+        count_in(context, &calotype_stats::misuse);
     }
 }
 
@@ -73,13 +73,11 @@ bool is_about_caller(calotype_status status) {
 Answer await_flight(Request &request) {
     ThreadBlock &me = *request.call.me;
     calotype_entry &entry = *request.entry;
-    if (entry.flight.owner == &me) {
-        return request.refuse(CALOTYPE_E_REENTRANT,
-                              "a callback or compile step of the module asks for the module");
-    }
-    if (would_deadlock(me, entry.flight)) {
-        return request.refuse(CALOTYPE_E_DEADLOCK,
-                              "the thread that loads the module waits for this one");
+    if (const calotype_status status = check_wait(me, entry.flight)) {
+        return request.refuse(status,
+                              status == CALOTYPE_E_REENTRANT
+                                  ? "a callback or compile step of the module asks for the module"
+                                  : "the thread that loads the module waits for this one");
     }
     if (!ensure_cell(me, entry.index)) {
         return request.refuse(CALOTYPE_E_OOM, "no memory for a count of holds");
@@ -87,7 +85,7 @@ Answer await_flight(Request &request) {
     Waiter waiter = {&me, entry.first_waiter, nullptr, CALOTYPE_OK, {}};
     entry.first_waiter = &waiter;
     me.waits_on = &entry.flight;
-    count_in(request.context, Counter::waits);
+    count_in(request.context, &calotype_stats::waits);
     const uint64_t word = entry.word.load(std::memory_order_relaxed);
     *request.out = calotype_hold{&entry, hold_ticket(generation_of(word), me.id)};
     request.context->users++;
@@ -98,12 +96,12 @@ Answer await_flight(Request &request) {
         while (!waiter.done.load(std::memory_order_acquire)) {
             futex_wait(waiter.done, 0);
         }
-        count_in(request.context, Counter::wait_ns, now_ns() - begin);
+        count_in(request.context, &calotype_stats::wait_ns, now_ns() - begin);
     }
     request.context->users--;
     if (is_about_caller(waiter.status)) {
         drop_error(waiter.error);
-        count_in(request.context, Counter::waits, 0 - uint64_t(1));  // for nothing
+        count_in(request.context, &calotype_stats::waits, 0 - uint64_t(1));  // for nothing
         return Answer::again;
     }
     request.status = waiter.status;
@@ -112,20 +110,14 @@ Answer await_flight(Request &request) {
 }
 
 Answer await_teardown(Request &request) {
-    ThreadBlock &me = *request.call.me;
-    const WaitNode &flight = request.entry->flight;
-    if (flight.owner == &me) {
-        return request.refuse(CALOTYPE_E_REENTRANT,
-                              "a teardown callback of the module asks for the module");
+    const calotype_status status =
+        wait_for_others(*request.call.me, request.entry->flight, no_deadline);
+    if (status == CALOTYPE_OK) {
+        return Answer::again;
     }
-    if (would_deadlock(me, flight)) {
-        return request.refuse(CALOTYPE_E_DEADLOCK,
-                              "the thread that tears the module down waits for this one");
-    }
-    me.waits_on = &flight;
-    wait_for_change(no_deadline);
-    me.waits_on = nullptr;
-    return Answer::again;
+    return request.refuse(status, status == CALOTYPE_E_REENTRANT
+                                      ? "a teardown callback of the module asks for the module"
+                                      : "the thread that tears the module down waits for this one");
 }
 
 Answer begin_flight(Request &request) {
@@ -134,7 +126,7 @@ Answer begin_flight(Request &request) {
     if (!request.entry) {
         return request.refuse(CALOTYPE_E_OOM, "no memory for one more module");
     }
-    count_in(request.context, Counter::misses);
+    count_in(request.context, &calotype_stats::misses);
     return Answer::fly;
 }
 
@@ -164,7 +156,7 @@ Answer ask(Request &request) {
     default:
         break;
     }
-    count_in(request.context, Counter::negative_hits);
+    count_in(request.context, &calotype_stats::negative_hits);
     request.error = share_error(request.entry->error);
     request.status = request.error ? request.error->info.status : CALOTYPE_E_OOM;
     request.text = "no memory for the error of the first call";
@@ -173,13 +165,11 @@ Answer ask(Request &request) {
 
 /** One that had the address of this context but has gone. The lock is held. */
 uint64_t predecessor_of(const Call &call) {
-    for (const ContextState *c = kernel_cache.contexts; c; c = c->next) {
-        if (!c->lost && c->backend == call.backend && c->scope.context == call.scope.context &&
-            c->uid != call.scope.context_uid) {
-            return c->uid;
-        }
-    }
-    return 0;
+    const ContextState *found = find_in(kernel_cache.contexts, [&](const ContextState &c) {
+        return !c.lost && c.backend == call.backend && c.scope.context == call.scope.context &&
+               c.uid != call.scope.context_uid;
+    });
+    return found ? found->uid : 0;
 }
 
 }  // namespace
@@ -239,5 +229,4 @@ calotype_status hold_module(const Call &call, const calotype_module_desc &desc, 
                          : fail(request.status, CALOTYPE_ST_NONE, desc.name, request.text);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

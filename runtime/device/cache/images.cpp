@@ -11,14 +11,15 @@
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/image_store.h"
 #include "runtime/device/linkable_files.h"
+#include "runtime/device/list.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 struct CachedImage {
     calotype_uid uid;
@@ -51,18 +52,15 @@ bool is_same_arch(const DeviceArch &a, const DeviceArch &b) {
     return a.sm == b.sm && a.suffix == b.suffix && strcmp(a.toolchain, b.toolchain) == 0;
 }
 
-CachedImage **find_image(const calotype_uid &uid, const DeviceArch &arch) {
-    CachedImage **link = &images;
-    while (*link &&
-           (memcmp(&(*link)->uid, &uid, sizeof uid) != 0 || !is_same_arch((*link)->arch, arch))) {
-        link = &(*link)->next;
-    }
-    return link;
+CachedImage *find_image(const calotype_uid &uid, const DeviceArch &arch) {
+    return find_in(images, [&](const CachedImage &image) {
+        return memcmp(&image.uid, &uid, sizeof uid) == 0 && is_same_arch(image.arch, arch);
+    });
 }
 
 void free_image(CachedImage *image) {
     if (image->phase == Phase::ready) {
-        count_in(nullptr, Counter::image_bytes, 0 - uint64_t(image->image.size));
+        count_in(nullptr, &calotype_stats::image_bytes, 0 - uint64_t(image->image.size));
     }
     if (image->image.owned) {
         free(const_cast<void *>(image->image.bytes));
@@ -71,10 +69,8 @@ void free_image(CachedImage *image) {
     free(image);
 }
 
-/** Take it out of the list; it lives on while it is used. */
-void drop_image(CachedImage **link) {
-    CachedImage *image = *link;
-    *link = image->next;
+/** What is not in the list any more lives on while it is used. */
+void drop(CachedImage *image) {
     image->dropped = true;
     if (image->uses == 0) {
         free_image(image);
@@ -83,13 +79,9 @@ void drop_image(CachedImage **link) {
 
 template<typename Predicate>
 void drop_images_if(Predicate matches) {
-    CachedImage **link = &images;
-    while (*link) {
-        if (matches(**link)) {
-            drop_image(link);
-        } else {
-            link = &(*link)->next;
-        }
+    CachedImage *dropped = take_all(images, matches);
+    while (CachedImage *image = pop(dropped)) {
+        drop(image);
     }
 }
 
@@ -133,18 +125,16 @@ void limit_images() {
         total += i->phase == Phase::ready ? i->image.size : 0;
     }
     while (limit && total > limit) {
-        CachedImage **oldest = nullptr;
-        for (CachedImage **link = &images; *link; link = &(*link)->next) {
-            const bool can_go = (*link)->phase == Phase::ready && (*link)->uses == 0;
-            if (can_go && (!oldest || (*link)->last_use < (*oldest)->last_use)) {
-                oldest = link;
-            }
+        const CachedImage *oldest = nullptr;
+        for (const CachedImage *i = images; i; i = i->next) {
+            const bool can_go = i->phase == Phase::ready && i->uses == 0;
+            oldest = can_go && (!oldest || i->last_use < oldest->last_use) ? i : oldest;
         }
         if (!oldest) {
             return;
         }
-        total -= (*oldest)->image.size;
-        drop_image(oldest);
+        total -= oldest->image.size;
+        drop_images_if([=](const CachedImage &image) { return &image == oldest; });
     }
 }
 
@@ -165,7 +155,7 @@ struct Making {
 
 /** One of those that may compile at once. No code of the application runs meanwhile: it could wait,
  * in ways that we do not see, for a thread that waits for its turn. */
-class CompileSlot {
+class CompileSlot : NotCopied {
 public:
     CompileSlot() {
         LockGuard guard(kernel_cache.lock);
@@ -183,8 +173,6 @@ public:
             notify_all();
         }
     }
-    CompileSlot(const CompileSlot &) = delete;
-    CompileSlot &operator=(const CompileSlot &) = delete;
 
 private:
     static bool are_all_taken() {
@@ -203,8 +191,7 @@ calotype_status run_hook(Making &making, const calotype_module_desc &desc) {
                                      &bytes, &size, &log);
     });
     if (!has_returned) {
-        set_failure("the compile hook threw an exception");
-        return CALOTYPE_E_COMPILE;
+        return fail_with(CALOTYPE_E_COMPILE, "the compile hook threw an exception");
     }
     Text text;
     text << (log ? log : "");
@@ -235,16 +222,16 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
                           status == CALOTYPE_E_LINK || making.hook.compile;
     const bool linked = making.image.was_linked || status == CALOTYPE_E_LINK;
     if (compiled) {
-        count_in(&making.context, Counter::compiles);
-        count_in(&making.context, Counter::compile_ns, ns);
+        count_in(&making.context, &calotype_stats::compiles);
+        count_in(&making.context, &calotype_stats::compile_ns, ns);
         making.image.compile_ns = ns;
     }
     if (linked) {
-        count_in(&making.context, Counter::links);
-        count_in(&making.context, Counter::link_ns, ns);
+        count_in(&making.context, &calotype_stats::links);
+        count_in(&making.context, &calotype_stats::link_ns, ns);
     }
     if (making.image.lto_missed) {
-        count_in(&making.context, Counter::lto_missed);
+        count_in(&making.context, &calotype_stats::lto_missed);
     }
     tell_step(linked ? CALOTYPE_ST_LINK : CALOTYPE_ST_COMPILE, making.context.uid, making.desc, ns,
               status);
@@ -316,11 +303,6 @@ FlightError *describe(const Making &making, calotype_status status) {
                : make_code_error(*making.context.backend, making.scope, making.desc, failure);
 }
 
-bool is_for_good(calotype_status status) {
-    return status == CALOTYPE_E_COMPILE || status == CALOTYPE_E_LINK ||
-           status == CALOTYPE_E_NO_IMAGE;
-}
-
 /** Make the image of a busy record that this thread owns, and wake the threads that wait for it. */
 void fly_image(Making &making, CachedImage *record) {
     const calotype_status status = make_image(making);
@@ -332,21 +314,21 @@ void fly_image(Making &making, CachedImage *record) {
     record->image = making.image;
     record->phase = status == CALOTYPE_OK ? Phase::ready : Phase::failed;
     if (status == CALOTYPE_OK) {
-        count_in(nullptr, Counter::image_bytes, making.image.size);
+        count_in(nullptr, &calotype_stats::image_bytes, making.image.size);
     }
     const bool keep = status == CALOTYPE_OK ? making.image.owned : is_for_good(status);
     if (!keep && !record->dropped) {
-        drop_image(find_image(record->uid, record->arch));
+        drop_images_if([=](const CachedImage &image) { return &image == record; });
     }
     notify_all();
 }
 
 /** A record of that key: another's, in whatever phase, or a busy one of ours. Counts a use. */
 CachedImage *find_or_begin(const Making &making, bool *is_ours) {
-    CachedImage **link = find_image(making.desc.uid, making.arch);
-    *is_ours = !*link;
+    CachedImage *record = find_image(making.desc.uid, making.arch);
+    *is_ours = !record;
     if (*is_ours) {
-        CachedImage *record = static_cast<CachedImage *>(calloc(1, sizeof(CachedImage)));
+        record = static_cast<CachedImage *>(calloc(1, sizeof(CachedImage)));
         if (!record) {
             return nullptr;
         }
@@ -354,26 +336,19 @@ CachedImage *find_or_begin(const Making &making, bool *is_ours) {
         record->arch = making.arch;
         record->phase = Phase::busy;
         record->flight.owner = &making.me;
-        *link = record;
+        push(images, record);
     }
-    (*link)->uses++;
-    return *link;
+    record->uses++;
+    return record;
 }
 
 /** OK once another thread is done with it. */
 calotype_status await_image(CachedImage &record, ThreadBlock &me) {
-    while (record.phase == Phase::busy) {
-        if (record.flight.owner == &me) {
-            return CALOTYPE_E_REENTRANT;
-        }
-        if (would_deadlock(me, record.flight)) {
-            return CALOTYPE_E_DEADLOCK;
-        }
-        me.waits_on = &record.flight;
-        wait_for_change(no_deadline);
-        me.waits_on = nullptr;
+    calotype_status status = CALOTYPE_OK;
+    while (status == CALOTYPE_OK && record.phase == Phase::busy) {
+        status = wait_for_others(me, record.flight, no_deadline);
     }
-    return CALOTYPE_OK;
+    return status;
 }
 
 calotype_status share_image(Making &making, ImageUse *use, FlightError **error) {
@@ -471,8 +446,7 @@ void end_image_use(ImageUse &use) {
     use = ImageUse{};
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_image_key(const calotype_device_context *on,
                                                  const calotype_module_desc *desc,
@@ -501,8 +475,7 @@ CALOTYPE_WEAK calotype_status calotype_set_compile_hook(calotype_compile_fn comp
                                                         const char *version_for_key) {
     const size_t size = version_for_key ? strlen(version_for_key) : 0;
     if (size >= sizeof hook.version) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "the version of a compile hook has 160 characters or more");
+        return fail(CALOTYPE_E_INVALID, "the version of a compile hook has 160 characters or more");
     }
     LockGuard guard(kernel_cache.lock);
     hook = CompileHook{compile, self, {}};

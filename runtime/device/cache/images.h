@@ -5,8 +5,7 @@
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/table.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 struct CachedImage;
 
@@ -34,5 +33,4 @@ void limit_images();
 /** In a child process: others that were about to make images are no more. The lock is held. */
 void forget_image_flights();
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

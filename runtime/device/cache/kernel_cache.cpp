@@ -14,17 +14,17 @@
 #include "runtime/device/cache/kernel_cache.h"
 
 #include "runtime/abi/device_interface_impl.h"
-#include "runtime/device/cache/eviction.h"
 #include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/steps.h"
+#include "runtime/device/cache/teardown.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 const KernelBackend *backend_of(const calotype_device_interface_t *device_interface) {
     return device_interface && device_interface->impl
@@ -108,17 +108,17 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
 
 calotype_status check_descriptor(const calotype_module_desc *desc) {
     if (!desc) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no module is given");
+        return fail(CALOTYPE_E_INVALID, "no module is given");
     }
     if (desc->abi != CALOTYPE_ABI_VERSION) {
-        return fail(CALOTYPE_E_ABI, CALOTYPE_ST_NONE, nullptr,
-                    Text() << "version " << desc->abi << " of the descriptor, must be "
-                           << CALOTYPE_ABI_VERSION);
+        return fail(CALOTYPE_E_ABI, Text()
+                                        << "version " << desc->abi << " of the descriptor, must be "
+                                        << CALOTYPE_ABI_VERSION);
     }
     if (desc->size < sizeof *desc) {
-        return fail(CALOTYPE_E_ABI, CALOTYPE_ST_NONE, nullptr,
-                    Text() << "the descriptor has " << desc->size << " bytes, must have at least "
-                           << uint64_t(sizeof *desc));
+        return fail(CALOTYPE_E_ABI, Text()
+                                        << "the descriptor has " << desc->size
+                                        << " bytes, must have at least " << uint64_t(sizeof *desc));
     }
     return CALOTYPE_OK;
 }
@@ -152,16 +152,12 @@ void know_backend(const KernelBackend &backend) {
 
 /** Whether the cache has met one that has not ended. The lock is held. */
 static bool has_contexts(const KernelBackend &backend) {
-    const ContextState *context = kernel_cache.contexts;
-    while (context && (context->lost || context->backend != &backend)) {
-        context = context->next;
-    }
-    return context != nullptr;
+    return find_in(kernel_cache.contexts,
+                   [&](const ContextState &c) { return !c.lost && c.backend == &backend; });
 }
 
 calotype_status for_each_backend(void *user_context,
-                                 calotype_status (*body)(const Call &call, void *data),
-                                 void *data) {
+                                 FunctionRef<calotype_status(const Call &call)> body) {
     const KernelBackend *backends[most_backends];
     int n = 0;
     {
@@ -189,7 +185,7 @@ calotype_status for_each_backend(void *user_context,
             continue;
         }
         is_known = true;
-        status = status == CALOTYPE_OK ? body(call, data) : status;
+        status = status == CALOTYPE_OK ? body(call) : status;
         first = first == CALOTYPE_OK ? status : first;
     }
     return is_of_another && !is_known ? CALOTYPE_E_INVALID : first;
@@ -200,10 +196,9 @@ calotype_status for_each_backend(void *user_context,
 __attribute__((noinline)) calotype_status count_misuse(const calotype_entry *entry) {
     {
         LockGuard guard(kernel_cache.lock);
-        count_in(entry ? entry->context : nullptr, Counter::misuse);
+        count_in(entry ? entry->context : nullptr, &calotype_stats::misuse);
     }
-    return fail(CALOTYPE_E_UNDERFLOW, CALOTYPE_ST_NONE, nullptr,
-                "the hold has been given back already");
+    return fail(CALOTYPE_E_UNDERFLOW, "the hold has been given back already");
 }
 
 static bool is_capturing(const KernelBackend &backend, const ReleaseOrigin &origin) {
@@ -213,10 +208,8 @@ static bool is_capturing(const KernelBackend &backend, const ReleaseOrigin &orig
         backend.acquire(origin.user_context, &scope) != CALOTYPE_OK) {
         return false;
     }
-    const bool answer = backend.is_capturing(scope, nullptr);
-    if (backend.release) {
-        backend.release(scope);
-    }
+    const bool answer = backend.captures(scope);
+    backend.end(scope);
     return answer;
 }
 
@@ -229,7 +222,7 @@ __attribute__((noinline)) static calotype_status on_last_release(calotype_entry 
     ContextState &context = *entry.context;
     context.users++;
     if (entry.phase() == Phase::orphaned) {
-        count_in(&context, Counter::orphans);
+        count_in(&context, &calotype_stats::orphans);
         reclaim_if_idle(entry);
     }
     bool may_unload = me && entry.phase() == Phase::ready && count_holds(entry.index) == 0;
@@ -295,8 +288,7 @@ calotype_status give_back(calotype_hold hold, ReleaseOrigin origin) {
                : on_last_release(*entry, origin);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 __attribute__((noinline)) static calotype_status
 initialize_cold(void *user_context, const calotype_module_desc *desc, calotype_hold *out) {
@@ -319,7 +311,7 @@ CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
                                                           calotype_hold *out) {
     (void)call_site_slot;  // nothing could be kept there that the table does not find as fast
     if (!out) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the hold");
+        return fail(CALOTYPE_E_INVALID, "no place for the hold");
     }
     *out = calotype_hold{};
     // Where all goes well nothing is written but this thread's count. Of a descriptor of another
@@ -332,9 +324,7 @@ CALOTYPE_WEAK calotype_status calotype_initialize_kernels(void *user_context,
     bool is_warm = false;
     if (backend && backend->acquire(user_context, &scope) == CALOTYPE_OK) {
         is_warm = hold_warm(scope.context_uid, desc->uid, out);
-        if (backend->release) {
-            backend->release(scope);
-        }
+        backend->end(scope);
     }
     return is_warm ? CALOTYPE_OK : initialize_cold(user_context, desc, out);
 }
@@ -351,7 +341,7 @@ static inline calotype_hold take(calotype_hold *hold) {
 
 CALOTYPE_WEAK calotype_status calotype_finalize_kernels(void *user_context, calotype_hold *hold) {
     if (!hold) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
+        return fail(CALOTYPE_E_INVALID, "no hold is given");
     }
     return give_back(take(hold), ReleaseOrigin{true, user_context});
 }
@@ -377,7 +367,7 @@ static calotype_status pin(const calotype_hold &hold, ThreadBlock &me, calotype_
 
 CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *out) {
     if (!out) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no place for the pin");
+        return fail(CALOTYPE_E_INVALID, "no place for the pin");
     }
     *out = calotype_hold{};
     ThreadBlock *me = this_thread();
@@ -387,14 +377,14 @@ CALOTYPE_WEAK calotype_status calotype_pin(calotype_hold hold, calotype_hold *ou
         LockGuard guard(kernel_cache.lock);
         status = pin(hold, *me, out, &why_not);
     }
-    return status == CALOTYPE_OK ? status
-                                 : fail(status, CALOTYPE_ST_NONE, nullptr,
-                                        why_not ? why_not : "no memory for a count of holds");
+    return status == CALOTYPE_OK
+               ? status
+               : fail(status, why_not ? why_not : "no memory for a count of holds");
 }
 
 CALOTYPE_WEAK calotype_status calotype_unpin(calotype_hold *hold) {
     if (!hold) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no pin is given");
+        return fail(CALOTYPE_E_INVALID, "no pin is given");
     }
     return give_back(take(hold), ReleaseOrigin{false, nullptr});
 }
@@ -404,7 +394,7 @@ calotype_context_uid(const calotype_device_context *on,
                      const calotype_device_interface_t *device_interface, uint64_t *ctx_uid) {
     const KernelBackend *backend = backend_of(device_interface);
     if (!backend || !ctx_uid) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+        return fail(CALOTYPE_E_INVALID,
                     "a device that runs kernels and a place for the answer are needed");
     }
     Call call;

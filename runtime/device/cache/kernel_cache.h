@@ -3,16 +3,18 @@
 #pragma once
 
 #include "runtime/device/cache/errors.h"
+#include "runtime/device/cache/module.h"
 #include "runtime/device/cache/table.h"
+#include "runtime/host/function_ref.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Null where the device runs no kernels. */
 const KernelBackend *backend_of(const calotype_device_interface_t *device_interface);
 
 /** One call from outside: which back end, which context, which thread. Ends what acquire began. */
-struct Call {
+struct Call : NotCopied {
     const KernelBackend *backend = nullptr;
     ThreadBlock *me = nullptr;
     DeviceScope scope = {};
@@ -20,12 +22,10 @@ struct Call {
 
     Call() = default;
     ~Call() {
-        if (is_acquired && backend->release) {
-            backend->release(scope);
+        if (is_acquired) {
+            backend->end(scope);
         }
     }
-    Call(const Call &) = delete;
-    Call &operator=(const Call &) = delete;
 };
 
 /** The user context under which the functions that mean a context look for it. */
@@ -41,7 +41,7 @@ calotype_status begin_call(void *user_context, const KernelBackend &backend,
 /** For each back end that has met a context and knows the user context. The first status that is
  * not OK. */
 calotype_status for_each_backend(void *user_context,
-                                 calotype_status (*body)(const Call &call, void *data), void *data);
+                                 FunctionRef<calotype_status(const Call &call)> body);
 
 /** The record of the call's context, made when it is first met. Null: out of memory, or its
  * identity has ended. */
@@ -95,5 +95,14 @@ void forget_prefetches();
 /** Set the counts of live modules to 0, in a child process. */
 void forget_live_modules();
 
-}  // namespace runtime
-}  // namespace calotype
+/** Hold the module for as long as the graph of that capture lives; once a capture. Without the
+ * lock.
+ */
+calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &scope, void *stream,
+                              uint64_t capture);
+/** Give back the holds of graphs that have gone. Without the lock. */
+void poll_graph_pins(uint64_t context_uid);
+/** All of them. Without the lock. */
+void drop_graph_pins(ContextState &context);
+
+}  // namespace calotype::runtime

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/failure.h"
@@ -13,8 +12,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -123,9 +121,7 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     } else if (is_logged(LogTopic::launch)) {
         log_launch(launch, module);
     }
-    if (backend.release) {
-        backend.release(scope);
-    }
+    backend.end(scope);
     return status;
 }
 
@@ -186,8 +182,7 @@ calotype_status read_shape(const calotype_hold &hold, uint32_t kernel, const int
     return all < 0 ? refuse_shape(hold, kernel, shape) : CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_launch(void *user_context, calotype_hold hold,
                                               uint32_t kernel, const uint32_t grid[3],

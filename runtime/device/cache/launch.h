@@ -4,8 +4,7 @@
 
 #include "runtime/device/cache/module.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 struct Launch {
     void *user_context;
@@ -42,5 +41,4 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch);
 /** All of these, for a module that is held. */
 calotype_status launch_held(const calotype_hold &hold, const Launch &launch);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

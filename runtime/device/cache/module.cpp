@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-namespace calotype {
-namespace runtime {
+#include "runtime/device/list.h"
+
+namespace calotype::runtime {
 
 namespace {
 
@@ -26,8 +27,7 @@ public:
             complete = false;
             return nullptr;
         }
-        piece->next = last;
-        last = piece;
+        push(last, piece);
         return reinterpret_cast<T *>(piece + 1);
     }
     template<typename T>
@@ -48,11 +48,9 @@ public:
         return last;
     }
     static void free_list(void *list) {
-        Piece *piece = static_cast<Piece *>(list);
-        while (piece) {
-            Piece *next = piece->next;
+        Piece *all = static_cast<Piece *>(list);
+        while (Piece *piece = pop(all)) {
             free(piece);
-            piece = next;
         }
     }
 };
@@ -175,5 +173,4 @@ bool order_setups(const calotype_module_desc &desc, uint32_t *order, uint32_t *c
     return true;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -8,8 +8,7 @@
 
 #include "runtime/device/cache/table.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Callbacks of one linkable (content, callbacks, user) are called one at a time, on however many
  * modules, unless it is CALOTYPE_LK_THREADSAFE. Guarded. */
@@ -76,5 +75,4 @@ bool is_same_linkable(const calotype_linkable_desc &a, const calotype_linkable_d
  * each other in a circle or one that is not there; *culprit is one of them. */
 bool order_setups(const calotype_module_desc &desc, uint32_t *order, uint32_t *culprit);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

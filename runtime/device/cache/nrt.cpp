@@ -7,10 +7,11 @@
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/module.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/list.h"
+#include "runtime/host/not_copied.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -18,7 +19,7 @@ namespace {
 constexpr const char *variable = "TheMSys";
 constexpr size_t memsys_bytes = sizeof(calotype_nrt_memsys);
 
-class NrtLock {
+class NrtLock : NotCopied {
     NrtState &nrt;
 
 public:
@@ -34,8 +35,6 @@ public:
         nrt.is_locked = false;
         notify_all();
     }
-    NrtLock(const NrtLock &) = delete;
-    NrtLock &operator=(const NrtLock &) = delete;
 };
 
 calotype_status make_memsys(ContextState &context, const DeviceScope &scope, uint64_t *address) {
@@ -66,16 +65,13 @@ void add(calotype_nrt_memsys &to, const calotype_nrt_memsys &n) {
 
 /** The record of modules of that name that have gone, or a new one. Null: out of memory. */
 NrtModule *record_of(NrtState &nrt, const char *name) {
-    NrtModule *record = nrt.modules;
-    while (record && (record->memsys || strcmp(record->name, name) != 0)) {
-        record = record->next;
-    }
+    NrtModule *record = find_in(
+        nrt.modules, [=](const NrtModule &m) { return !m.memsys && strcmp(m.name, name) == 0; });
     if (!record) {
         record = static_cast<NrtModule *>(calloc(1, sizeof(NrtModule) + strlen(name)));
         if (record) {
             memcpy(record->name, name, strlen(name));
-            record->next = nrt.modules;
-            nrt.modules = record;
+            push(nrt.modules, record);
         }
     }
     return record;
@@ -91,8 +87,8 @@ calotype_status find_memsys(ContextState &context, const DeviceScope &scope, Loa
                             uint64_t *address) {
     NrtState &nrt = context.nrt;
     if (is_lost(context)) {
-        set_failure("the context was lost while the module was loaded");
-        return CALOTYPE_E_CONTEXT_LOST;  // nothing would end what is made now
+        return fail_with(CALOTYPE_E_CONTEXT_LOST, "the context was lost while the module was "
+                                                  "loaded");  // nothing would end what is made now
     }
     if (!nrt.memsys) {
         if (const calotype_status status = make_memsys(context, scope, &nrt.memsys)) {
@@ -105,8 +101,7 @@ calotype_status find_memsys(ContextState &context, const DeviceScope &scope, Loa
     }
     NrtModule *record = record_of(nrt, module.desc.name);
     if (!record) {
-        set_failure("out of host memory");
-        return CALOTYPE_E_OOM;
+        return fail_with(CALOTYPE_E_OOM, "out of host memory");
     }
     const calotype_status status = make_memsys(context, scope, &record->memsys);
     module.nrt = status == CALOTYPE_OK ? record : nullptr;
@@ -180,14 +175,9 @@ void free_memsys(ContextState &context, void *user_context, Text &leaks) {
 
 /** The records of modules that have gone. When a context is lost, flights may still have others. */
 void forget_modules(NrtState &nrt) {
-    NrtModule **link = &nrt.modules;
-    while (NrtModule *m = *link) {
-        if (m->memsys) {
-            link = &m->next;
-        } else {
-            *link = m->next;
-            free(m);
-        }
+    NrtModule *gone = take_all(nrt.modules, [](const NrtModule &m) { return m.memsys == 0; });
+    while (NrtModule *m = pop(gone)) {
+        free(m);
     }
 }
 
@@ -196,9 +186,9 @@ void forget_modules(NrtState &nrt) {
 calotype_status prepare_nrt(ContextState &context, const DeviceScope &scope) {
     const DeviceHeap *heap = context.backend->heap;
     if (!heap) {
-        set_failure(Text() << "the module uses the device runtime, but kernels of "
-                           << context.backend->name << " cannot allocate memory");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID,
+                         Text() << "the module uses the device runtime, but kernels of "
+                                << context.backend->name << " cannot allocate memory");
     }
     NrtLock lock(context);
     NrtState &nrt = context.nrt;
@@ -224,9 +214,9 @@ calotype_status attach_nrt(ContextState &context, const DeviceScope &scope, Load
     }
     failures.pass_on();
     if (status == CALOTYPE_OK && size != sizeof memsys) {
-        set_failure(Text() << variable << " has " << uint64_t(size) << " bytes, must have "
-                           << uint64_t(sizeof memsys));
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID, Text() << variable << " has " << uint64_t(size)
+                                                    << " bytes, must have "
+                                                    << uint64_t(sizeof memsys));
     }
     if (status == CALOTYPE_OK) {
         NrtLock lock(context);
@@ -279,9 +269,10 @@ void end_nrt(ContextState &context, void *user_context, bool has_driver) {
 calotype_status set_nrt_heap(ContextState &context, uint64_t bytes) {
     NrtLock lock(context);
     if (context.nrt.is_heap_fixed) {
-        set_failure("the heap of kernels has its size: a module with the device runtime has been "
-                    "loaded in this context");
-        return CALOTYPE_E_BUSY;
+        return fail_with(
+            CALOTYPE_E_BUSY,
+            "the heap of kernels has its size: a module with the device runtime has been "
+            "loaded in this context");
     }
     context.nrt.heap_bytes = bytes;
     return CALOTYPE_OK;
@@ -302,9 +293,9 @@ calotype_status read_nrt_stats(ContextState &context, const DeviceScope &scope,
                                calotype_nrt_memsys *sum) {
     NrtLock lock(context);
     if (!context.nrt.is_enabled) {
-        set_failure("statistics of the device runtime are off; call calotype_nrt_enable_stats "
-                    "before the kernels run");
-        return CALOTYPE_E_INVALID;
+        return fail_with(CALOTYPE_E_INVALID,
+                         "statistics of the device runtime are off; call calotype_nrt_enable_stats "
+                         "before the kernels run");
     }
     return sum_up(context, scope, sum);
 }
@@ -323,5 +314,4 @@ calotype_status reset_nrt_stats(ContextState &context, const DeviceScope &scope)
     return status;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

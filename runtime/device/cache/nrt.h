@@ -13,8 +13,7 @@
 #include "runtime/abi/nrt.h"
 #include "runtime/host/text.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 struct ContextState;
 struct LoadedModule;
@@ -59,5 +58,4 @@ calotype_status read_nrt_stats(ContextState &context, const DeviceScope &scope,
 calotype_status reset_nrt_stats(ContextState &context, const DeviceScope &scope);
 /**@}*/
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

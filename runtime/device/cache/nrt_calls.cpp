@@ -15,8 +15,7 @@ namespace {
 
 /** What is to be done in the context of the call, and whether there was one with a heap. */
 struct Request {
-    calotype_status (*act)(ContextState &context, const DeviceScope &scope, void *data);
-    void *data;
+    FunctionRef<calotype_status(ContextState &context, const DeviceScope &scope)> act;
     bool is_done = false;
     const char *without_heap = nullptr;  ///< the back end of such a context
 };
@@ -34,8 +33,7 @@ void end_use(ContextState &context) {
     context.users--;
 }
 
-calotype_status do_in(const Call &call, void *data) {
-    Request &request = *static_cast<Request *>(data);
+calotype_status do_in(const Call &call, Request &request) {
     if (!call.backend->heap) {
         request.without_heap = call.backend->name;
         return CALOTYPE_OK;
@@ -53,7 +51,7 @@ calotype_status do_in(const Call &call, void *data) {
     failure.stage = CALOTYPE_ST_NRT;
     failure.status = call.backend->enter(call.scope);
     if (failure.status == CALOTYPE_OK) {
-        failure.status = request.act(*context, call.scope, request.data);
+        failure.status = request.act(*context, call.scope);
         call.backend->leave(call.scope);
     }
     end_use(*context);
@@ -61,7 +59,8 @@ calotype_status do_in(const Call &call, void *data) {
 }
 
 calotype_status run(void *user_context, Request request) {
-    const calotype_status status = for_each_backend(user_context, do_in, &request);
+    const calotype_status status =
+        for_each_backend(user_context, [&](const Call &call) { return do_in(call, request); });
     if (request.is_done) {
         return status;
     }
@@ -73,24 +72,23 @@ calotype_status run(void *user_context, Request request) {
     Call call;
     const KernelBackend &cuda = *backend_of(calotype_cuda_device_interface());
     const calotype_status found = begin_call(user_context, cuda, nullptr, &call);
-    return found == CALOTYPE_OK ? do_in(call, &request) : found;
+    return found == CALOTYPE_OK ? do_in(call, request) : found;
 }
 
 }  // namespace
 
 CALOTYPE_WEAK calotype_status calotype_nrt_set_heap(void *user_context, uint64_t bytes) {
-    return run(user_context, {[](ContextState &context, const DeviceScope &, void *data) {
-                                  return set_nrt_heap(context, *static_cast<uint64_t *>(data));
-                              },
-                              &bytes});
+    const auto set = [&](ContextState &context, const DeviceScope &) {
+        return set_nrt_heap(context, bytes);
+    };
+    return run(user_context, {set});
 }
 
 CALOTYPE_WEAK calotype_status calotype_nrt_enable_stats(void *user_context, int on) {
-    return run(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
-                                  return enable_nrt_stats(context, scope,
-                                                          *static_cast<int *>(data) != 0);
-                              },
-                              &on});
+    const auto enable = [&](ContextState &context, const DeviceScope &scope) {
+        return enable_nrt_stats(context, scope, on != 0);
+    };
+    return run(user_context, {enable});
 }
 
 CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt_stats *stats) {
@@ -100,12 +98,10 @@ CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt
                            << ", must be " << uint32_t(sizeof *stats));
     }
     calotype_nrt_memsys sum = {};
-    const calotype_status status =
-        run(user_context, {[](ContextState &context, const DeviceScope &scope, void *data) {
-                               return read_nrt_stats(context, scope,
-                                                     static_cast<calotype_nrt_memsys *>(data));
-                           },
-                           &sum});
+    const auto read = [&](ContextState &context, const DeviceScope &scope) {
+        return read_nrt_stats(context, scope, &sum);
+    };
+    const calotype_status status = run(user_context, {read});
     if (status == CALOTYPE_OK) {
         *stats = {uint32_t(sizeof *stats),
                   1,
@@ -121,8 +117,8 @@ CALOTYPE_WEAK calotype_status calotype_nrt_read(void *user_context, calotype_nrt
 }
 
 CALOTYPE_WEAK calotype_status calotype_nrt_reset(void *user_context) {
-    return run(user_context, {[](ContextState &context, const DeviceScope &scope, void *) {
-                                  return reset_nrt_stats(context, scope);
-                              },
-                              nullptr});
+    const auto reset = [](ContextState &context, const DeviceScope &scope) {
+        return reset_nrt_stats(context, scope);
+    };
+    return run(user_context, {reset});
 }

@@ -11,14 +11,14 @@
 #include "runtime/abi/threads.h"
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/kernel_cache.h"
+#include "runtime/device/list.h"
 #include "runtime/host/start_thread.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -26,7 +26,7 @@ struct Prefetch {
     void *user_context;
     const calotype_module_desc **descs;
     uint32_t n;
-    std::atomic<uint32_t> next{0};
+    std::atomic<uint32_t> begun{0};
     FutexWord unfinished{0};  ///< modules
     // Guarded.
     uint32_t owners;     ///< threads, and the ticket
@@ -35,7 +35,7 @@ struct Prefetch {
     calotype_status status;
     bool has_ticket;
     bool is_of_parent;
-    Prefetch *older;
+    Prefetch *next;  ///< an older one
 };
 
 /** All that are not freed. Guarded. */
@@ -66,7 +66,7 @@ void finish(Prefetch &prefetch, uint32_t n) {
 
 void load_all(Prefetch &prefetch) {
     for (;;) {
-        const uint32_t i = prefetch.next.fetch_add(1, std::memory_order_relaxed);
+        const uint32_t i = prefetch.begun.fetch_add(1, std::memory_order_relaxed);
         if (i >= prefetch.n) {
             return;
         }
@@ -89,13 +89,7 @@ Prefetch *disown(Prefetch *prefetch, uint32_t owners) {
     if (prefetch->owners != 0) {
         return nullptr;
     }
-    Prefetch **link = &prefetches;
-    while (*link && *link != prefetch) {
-        link = &(*link)->older;
-    }
-    if (*link) {
-        *link = prefetch->older;
-    }
+    take_first(prefetches, [=](const Prefetch &p) { return &p == prefetch; });  // or the parent's
     return prefetch;
 }
 
@@ -160,20 +154,17 @@ Prefetch *make_prefetch(void *user_context, const calotype_module_desc *const *d
         prefetch->descs[i] = descs[i];
     }
     LockGuard guard(kernel_cache.lock);
-    prefetch->older = prefetches;
-    prefetches = prefetch;
+    push(prefetches, prefetch);
     return prefetch;
 }
 
 /** False: a thread that loads the modules waits for this one. The lock is held. */
 bool begin_wait(ThreadBlock *me, const WaitNode &loading) {
-    if (me && would_deadlock(*me, loading)) {
-        return false;
-    }
-    if (me) {
+    const bool may_wait = !me || check_wait(*me, loading) == CALOTYPE_OK;
+    if (me && may_wait) {
         me->waits_on = &loading;
     }
-    return true;
+    return may_wait;
 }
 
 /** Until all modules are loaded or refused. False: some were not at the deadline. */
@@ -190,26 +181,26 @@ bool await_finish(Prefetch &prefetch, ThreadBlock *me, uint64_t deadline) {
 }
 
 calotype_status report_unfinished() {
-    return fail(CALOTYPE_E_TIMEOUT, CALOTYPE_ST_NONE, nullptr, "modules are still being loaded");
+    return fail(CALOTYPE_E_TIMEOUT, "modules are still being loaded");
 }
 
 /** One without a ticket that is not finished and whose threads do not wait for this one; it gets
  * one more owner, and this thread waits for it. */
 Prefetch *take_unattended(ThreadBlock *me) {
     LockGuard guard(kernel_cache.lock);
-    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
-        if (!prefetch->has_ticket && prefetch->unfinished.load(std::memory_order_acquire) != 0 &&
-            begin_wait(me, prefetch->loading)) {
-            prefetch->owners++;
-            return prefetch;
-        }
+    Prefetch *found = find_in(prefetches, [=](const Prefetch &prefetch) {
+        return !prefetch.has_ticket && prefetch.unfinished.load(std::memory_order_acquire) != 0 &&
+               begin_wait(me, prefetch.loading);
+    });
+    if (found) {
+        found->owners++;
     }
-    return nullptr;
+    return found;
 }
 
 /** Modules with which no thread has begun are not loaded any more. The lock is held. */
 void cancel(Prefetch &prefetch) {
-    const uint32_t begun = prefetch.next.exchange(prefetch.n, std::memory_order_relaxed);
+    const uint32_t begun = prefetch.begun.exchange(prefetch.n, std::memory_order_relaxed);
     if (begun >= prefetch.n) {
         return;
     }
@@ -239,7 +230,7 @@ uint32_t threads_for(uint32_t n) {
 
 void cancel_prefetches() {
     LockGuard guard(kernel_cache.lock);
-    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->next) {
         cancel(*prefetch);
     }
 }
@@ -257,21 +248,19 @@ calotype_status await_prefetches(uint64_t deadline) {
 }
 
 void forget_prefetches() {
-    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->older) {
+    for (Prefetch *prefetch = prefetches; prefetch; prefetch = prefetch->next) {
         prefetch->is_of_parent = true;
     }
     prefetches = nullptr;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_prefetch(const calotype_device_context *on,
                                                 const calotype_module_desc *const *descs,
                                                 uint32_t n, uint32_t flags, void **ticket) {
     if (flags != 0 || (n > 0 && !descs)) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "a prefetch takes modules and no flags");
+        return fail(CALOTYPE_E_INVALID, "a prefetch takes modules and no flags");
     }
     install_exit_handler();
     install_fork_handler();
@@ -279,7 +268,7 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(const calotype_device_context *o
     const uint32_t n_threads = threads_for(n);
     Prefetch *prefetch = make_prefetch(user_context_of(on), descs, n, n_threads);
     if (!prefetch) {
-        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for a prefetch");
+        return fail(CALOTYPE_E_OOM, "no memory for a prefetch");
     }
     uint32_t started = 0;
     while (started < n_threads && start_detached(prefetch)) {
@@ -303,10 +292,10 @@ CALOTYPE_WEAK calotype_status calotype_prefetch(const calotype_device_context *o
 CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t timeout_ms) {
     Prefetch *prefetch = static_cast<Prefetch *>(ticket);
     if (!prefetch) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no ticket of a prefetch");
+        return fail(CALOTYPE_E_INVALID, "no ticket of a prefetch");
     }
     if (prefetch->is_of_parent) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+        return fail(CALOTYPE_E_INVALID,
                     "the ticket is the parent process's, whose modules are not loaded in this one");
     }
     ThreadBlock *me = this_thread();
@@ -316,8 +305,7 @@ CALOTYPE_WEAK calotype_status calotype_prefetch_wait(void *ticket, uint32_t time
         may_wait = begin_wait(me, prefetch->loading);
     }
     if (!may_wait) {
-        return fail(CALOTYPE_E_DEADLOCK, CALOTYPE_ST_NONE, nullptr,
-                    "a thread that loads the modules waits for this one");
+        return fail(CALOTYPE_E_DEADLOCK, "a thread that loads the modules waits for this one");
     }
     if (!await_finish(*prefetch, me, deadline_after_ms(timeout_ms))) {
         return report_unfinished();

@@ -12,10 +12,10 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/release.h"
 #include "runtime/device/failure.h"
+#include "runtime/host/fork_mutex.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -141,9 +141,9 @@ void install_exit_handler() {
 
 void install_fork_handler() {
     if (!has_fork_handler.load(std::memory_order_relaxed) && !has_fork_handler.exchange(true)) {
+        ForkMutex::install_handlers();  // back ends lock such with the cache's lock held
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

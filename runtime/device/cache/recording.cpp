@@ -15,12 +15,12 @@
 #include "runtime/device/cache/launch.h"
 #include "runtime/device/device_buffer.h"
 #include "runtime/device/failure.h"
+#include "runtime/device/growing_array.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
 
@@ -29,27 +29,6 @@ constexpr uint32_t most_launches = 1024;
 /** Of a kernel whose launches can be recorded: as many as CUDA's 4096 bytes of parameters hold. */
 constexpr uint32_t most_args = 512;
 
-/** An array that grows by doubling. */
-template<typename T>
-struct List {
-    T *items;
-    uint32_t n, room;
-
-    /** Room for so many more; false: out of memory. */
-    bool reserve(uint32_t more) {
-        if (n + more <= room) {
-            return true;
-        }
-        const uint32_t wanted = room * 2 > n + more ? room * 2 : n + more + 16;
-        T *grown = static_cast<T *>(realloc(items, wanted * sizeof(T)));
-        if (grown) {
-            items = grown;
-            room = wanted;
-        }
-        return grown != nullptr;
-    }
-};
-
 struct Freed {
     uint64_t handle;
     const calotype_device_interface_t *device_interface;
@@ -57,9 +36,9 @@ struct Freed {
 
 /** calotype_recording::pending. All zero at first. */
 struct Pending {
-    List<RecordedLaunch> launches;
-    List<uint64_t> values;
-    List<Freed> freed;
+    GrowingArray<RecordedLaunch> launches;
+    GrowingArray<uint64_t> values;
+    GrowingArray<Freed> freed;
 };
 
 Pending *pending_of(calotype_recording &recording) {
@@ -126,17 +105,15 @@ bool replay(void *user_context, const calotype_entry &entry, const LaunchList &l
     }
     ReplayCounts counts = {};
     const bool done = backend.replay(scope, &entry.module->graphs, list, &counts);
-    if (backend.release) {
-        backend.release(scope);
-    }
+    backend.end(scope);
     if (counts.made) {
-        count_in(entry.context, Counter::graphs, counts.made);
+        count_in(entry.context, &calotype_stats::graphs, counts.made);
     }
     if (counts.updated) {
-        count_in(entry.context, Counter::graph_updates, counts.updated);
+        count_in(entry.context, &calotype_stats::graph_updates, counts.updated);
     }
     if (done) {
-        count_in(entry.context, Counter::graph_launches);
+        count_in(entry.context, &calotype_stats::graph_launches);
     }
     return done;
 }
@@ -195,9 +172,7 @@ bool reuse(void *user_context, const calotype_hold &hold, Pending &pending, calo
         buf->device_interface = device_interface;
         pending.freed.items[i] = pending.freed.items[--pending.freed.n];
     }
-    if (backend.release) {
-        backend.release(scope);
-    }
+    backend.end(scope);
     return found;
 }
 
@@ -227,12 +202,10 @@ calotype_status record(void *user_context, calotype_recording &recording, const 
 
 }  // namespace
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK int calotype_begin_recording(void *user_context, const calotype_hold *hold,
                                            calotype_recording *out) {
-    (void)user_context;
     *out = calotype_recording{*hold, nullptr};
     return 0;
 }
@@ -280,12 +253,11 @@ CALOTYPE_WEAK int calotype_record_free(void *user_context, calotype_recording *r
     if (!keeps(pending, buf)) {
         return calotype_device_free(user_context, buf);
     }
-    if (!pending->freed.reserve(1)) {
+    if (!pending->freed.add({buf->device, buf->device_interface})) {
         const int code = calotype_launch_recording(user_context, recording);
         const int freed = calotype_device_free(user_context, buf);
         return code ? code : freed;
     }
-    pending->freed.items[pending->freed.n++] = {buf->device, buf->device_interface};
     buf->device = 0;
     buf->device_interface = nullptr;
     buf->set_device_dirty(false);
@@ -311,9 +283,9 @@ CALOTYPE_WEAK void calotype_end_recording(void *user_context, void *recording) {
         return;
     }
     free_kept(user_context, *pending);
-    free(pending->launches.items);
-    free(pending->values.items);
-    free(pending->freed.items);
+    pending->launches.clear();
+    pending->values.clear();
+    pending->freed.clear();
     free(pending);
     given->pending = nullptr;
 }

@@ -15,8 +15,7 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 uint64_t next_older_context(uint64_t uid) {
     LockGuard guard(kernel_cache.lock);
@@ -116,18 +115,6 @@ void wait_and_poll(Release &release) {
     poll_holds(release.uid);
 }
 
-/** Why this thread may not wait for an entry that is on its way in or out. */
-calotype_status check_wait(const Release &release, const calotype_entry &moving) {
-    if (moving.flight.owner == &release.me) {
-        return CALOTYPE_E_REENTRANT;
-    }
-    if (would_deadlock(release.me, moving.flight)) {
-        return CALOTYPE_E_DEADLOCK;
-    }
-    const bool is_being_loaded = moving.phase() == Phase::busy;
-    return release.policy == CALOTYPE_REL_BUSY && is_being_loaded ? CALOTYPE_E_BUSY : CALOTYPE_OK;
-}
-
 bool has_passed(uint64_t deadline) {
     return deadline != no_deadline && now_ns() >= deadline;
 }
@@ -135,15 +122,17 @@ bool has_passed(uint64_t deadline) {
 /** Until flights and teardowns of others have ended. The lock is held. */
 calotype_status await_others(Release &release) {
     while (calotype_entry *moving = moving_entry(release.context)) {
-        calotype_status status = check_wait(release, *moving);
-        status =
-            status == CALOTYPE_OK && has_passed(release.deadline) ? CALOTYPE_E_TIMEOUT : status;
+        const bool is_being_loaded = moving->phase() == Phase::busy;
+        calotype_status status = check_wait(release.me, moving->flight);
+        if (status == CALOTYPE_OK) {
+            status = release.policy == CALOTYPE_REL_BUSY && is_being_loaded ? CALOTYPE_E_BUSY
+                     : has_passed(release.deadline)
+                         ? CALOTYPE_E_TIMEOUT
+                         : wait_for_others(release.me, moving->flight, release.deadline);
+        }
         if (status != CALOTYPE_OK) {
             return status;
         }
-        release.me.waits_on = &moving->flight;
-        wait_for_change(release.deadline);
-        release.me.waits_on = nullptr;
     }
     return CALOTYPE_OK;
 }
@@ -260,9 +249,8 @@ calotype_status release_context(Release &release) {
             notify_all();
         }
     }
-    return status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN
-               ? status
-               : fail(status, CALOTYPE_ST_NONE, nullptr, explain(status));
+    return status == CALOTYPE_OK || status == CALOTYPE_E_TEARDOWN ? status
+                                                                  : fail(status, explain(status));
 }
 
 calotype_status release_known(ThreadBlock &me, uint64_t uid, calotype_release_policy policy,
@@ -294,14 +282,13 @@ ReleaseRequest make_request(calotype_release_policy policy, uint32_t timeout_ms)
     return {policy, policy == CALOTYPE_REL_WAIT ? deadline_after_ms(timeout_ms) : no_deadline};
 }
 
-calotype_status carry_out(const Call &call, void *data) {
-    const ReleaseRequest &request = *static_cast<const ReleaseRequest *>(data);
-    if (call.backend->is_capturing && call.backend->is_capturing(call.scope, nullptr)) {
+calotype_status carry_out(const Call &call, const ReleaseRequest &request) {
+    if (call.backend->captures(call.scope)) {
         return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_UNLOAD, nullptr, explain(CALOTYPE_E_CAPTURE));
     }
     // Also one in which nothing was loaded: its identity ends.
     if (!find_or_create_context(call) && call.backend->is_alive(call.scope.context_uid)) {
-        return fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr, "no memory for one more context");
+        return fail(CALOTYPE_E_OOM, "no memory for one more context");
     }
     return release_known(*call.me, call.scope.context_uid, request.policy, request.deadline,
                          CALOTYPE_R_CONTEXT_RELEASE, call.scope.user_context);
@@ -311,14 +298,13 @@ calotype_status carry_out(const Call &call, void *data) {
 
 calotype_status release_context_of(const KernelBackend &backend, void *user_context,
                                    uint32_t timeout_ms) {
-    ReleaseRequest request = make_request(CALOTYPE_REL_WAIT, timeout_ms);
+    const ReleaseRequest request = make_request(CALOTYPE_REL_WAIT, timeout_ms);
     Call call;
     const calotype_status status = begin_call(user_context, backend, nullptr, &call);
-    return status == CALOTYPE_OK ? carry_out(call, &request) : status;
+    return status == CALOTYPE_OK ? carry_out(call, request) : status;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_release_context(const calotype_device_context *on,
                                                        calotype_release_policy policy,
@@ -326,8 +312,9 @@ CALOTYPE_WEAK calotype_status calotype_release_context(const calotype_device_con
     if (uint32_t(policy) > CALOTYPE_REL_FORCE) {
         return refuse_choice("release policy", uint32_t(policy), CALOTYPE_REL_FORCE);
     }
-    ReleaseRequest request = make_request(policy, timeout_ms);
-    return for_each_backend(user_context_of(on), carry_out, &request);
+    const ReleaseRequest request = make_request(policy, timeout_ms);
+    return for_each_backend(user_context_of(on),
+                            [&](const Call &call) { return carry_out(call, request); });
 }
 
 CALOTYPE_WEAK calotype_status calotype_shutdown(uint32_t timeout_ms) {

@@ -6,8 +6,7 @@
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** An entry that is on its way in or out; null if there is none. */
 calotype_entry *moving_entry(const ContextState &context);
@@ -19,5 +18,4 @@ void take_ready(ContextState &context, ThreadBlock &me, TeardownList &victims);
 /** Forget the errors of what did not load. */
 void drop_failed(ContextState &context);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

@@ -13,13 +13,9 @@
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 namespace {
-
-static_assert(sizeof(calotype_stats) == 8 + n_counters * sizeof(uint64_t),
-              "Counter names the fields of calotype_stats");
 
 /** Of the structure before fields were added at its end. */
 constexpr size_t oldest_size = offsetof(calotype_stats, graphs);
@@ -28,9 +24,15 @@ constinit std::atomic<uint64_t> totals[n_counters] = {};
 uint64_t totals_base[n_counters] = {};
 
 /** Not counts of events but of what there is. */
-bool is_level(uint32_t counter) {
-    return counter == uint32_t(Counter::live_modules) || counter == uint32_t(Counter::live_bytes) ||
-           counter == uint32_t(Counter::image_bytes) || counter == uint32_t(Counter::holds);
+constexpr Counter levels[] = {&calotype_stats::live_modules, &calotype_stats::live_bytes,
+                              &calotype_stats::image_bytes, &calotype_stats::holds};
+
+bool is_level(uint32_t index) {
+    bool found = false;
+    for (const Counter level : levels) {
+        found |= index == index_of(level);
+    }
+    return found;
 }
 
 /** The use of what a context has loaded, with orphans. The lock is held. */
@@ -53,16 +55,16 @@ void sum_up(const ContextState *context, uint64_t values[n_counters]) {
     }
     // Cells of free entries are zero.
     const EntryUse use = context ? use_in(*context) : use_of_all();
-    values[uint32_t(Counter::hits)] += use.hits;
-    values[uint32_t(Counter::holds)] += use.holds;
+    values[index_of(&calotype_stats::hits)] += use.hits;
+    values[index_of(&calotype_stats::holds)] += use.holds;
 }
 
 }  // namespace
 
 void count_in(ContextState *context, Counter counter, uint64_t n) {
-    totals[uint32_t(counter)].fetch_add(n, std::memory_order_relaxed);
+    totals[index_of(counter)].fetch_add(n, std::memory_order_relaxed);
     if (context) {
-        context->counters[uint32_t(counter)].fetch_add(n, std::memory_order_relaxed);
+        context->counters[index_of(counter)].fetch_add(n, std::memory_order_relaxed);
     }
 }
 
@@ -72,8 +74,8 @@ void count(uint64_t context_uid, Counter counter, uint64_t n) {
 }
 
 void forget_live_modules() {
-    for (const Counter counter : {Counter::live_modules, Counter::live_bytes}) {
-        totals[uint32_t(counter)].store(0, std::memory_order_relaxed);
+    for (const Counter counter : {&calotype_stats::live_modules, &calotype_stats::live_bytes}) {
+        totals[index_of(counter)].store(0, std::memory_order_relaxed);
     }
 }
 
@@ -121,13 +123,12 @@ bool note_modules(uint64_t context_uid, ModuleNote **list) {
 
 }  // namespace
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_enumerate_modules(uint64_t ctx_uid, calotype_module_fn f,
                                                          void *self) {
     if (!f) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no function is given");
+        return fail(CALOTYPE_E_INVALID, "no function is given");
     }
     ModuleNote *notes = nullptr;
     const bool is_complete = note_modules(ctx_uid, &notes);
@@ -138,15 +139,12 @@ CALOTYPE_WEAK calotype_status calotype_enumerate_modules(uint64_t ctx_uid, calot
         }
         free(note);
     }
-    return is_complete ? CALOTYPE_OK
-                       : fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr,
-                              "no memory for the list of modules");
+    return is_complete ? CALOTYPE_OK : fail(CALOTYPE_E_OOM, "no memory for the list of modules");
 }
 
 CALOTYPE_WEAK calotype_status calotype_get_stats(uint64_t ctx_uid, calotype_stats *stats) {
     if (!stats || stats->size < oldest_size) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
-                    "calotype_stats::size is less than that of the structure");
+        return fail(CALOTYPE_E_INVALID, "calotype_stats::size is less than that of the structure");
     }
     uint64_t values[n_counters];
     {

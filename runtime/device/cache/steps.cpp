@@ -19,31 +19,11 @@ namespace {
 calotype_trace_fn trace_hook = nullptr;
 void *trace_self = nullptr;
 
-const char *verb_of(calotype_stage stage) {
-    switch (stage) {
-    case CALOTYPE_ST_COMPILE:
-        return "compiled";
-    case CALOTYPE_ST_LINK:
-        return "linked";
-    case CALOTYPE_ST_LOAD:
-        return "loaded";
-    case CALOTYPE_ST_NRT:
-        return "gave the device runtime to";
-    case CALOTYPE_ST_SETUP:
-        return "set up a linkable of";
-    case CALOTYPE_ST_TEARDOWN:
-        return "tore down a linkable of";
-    case CALOTYPE_ST_UNLOAD:
-        return "unloaded";
-    default:
-        return "did something with";
-    }
-}
-
 void log_step(const calotype_trace_event &event) {
     Text line;
-    line << verb_of(event.stage) << ' ' << event.module_name << " in context " << event.ctx_uid
-         << ", " << (event.end_ns - event.begin_ns) / 1000 << " us";
+    const char *verb = name_of(event.stage).done;
+    line << (verb ? verb : "did something with") << ' ' << event.module_name << " in context "
+         << event.ctx_uid << ", " << (event.end_ns - event.begin_ns) / 1000 << " us";
     if (event.status != CALOTYPE_OK) {
         line << ": " << calotype_status_text(event.status);
     }
@@ -99,8 +79,7 @@ bool ask_environment() {
 
 }  // namespace
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 bool Range::begin(const char *verb, const char *name) {
     const Ranges now = ranges.load(std::memory_order_acquire);
@@ -150,8 +129,7 @@ uint64_t Step::end(calotype_stage stage, uint64_t context_uid, calotype_status s
     return ns;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_set_trace(calotype_trace_fn hook, void *self) {
     LockGuard guard(kernel_cache.lock);
@@ -163,6 +141,6 @@ CALOTYPE_WEAK calotype_status calotype_set_trace(calotype_trace_fn hook, void *s
 CALOTYPE_WEAK calotype_status calotype_use_nvtx(const char *library) {
     return start_ranges(library ? library : "")
                ? CALOTYPE_OK
-               : fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr,
+               : fail(CALOTYPE_E_INVALID,
                       "no library with nvtxRangePushA and nvtxRangePop can be loaded");
 }

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "runtime/abi/kernel_cache.h"
+#include "runtime/host/not_copied.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** A range on the calling thread, "calotype load blur", while this lives. */
-class Range {
+class Range : NotCopied {
     const bool is_shown;
 
 public:
@@ -20,8 +20,6 @@ public:
             end();
         }
     }
-    Range(const Range &) = delete;
-    Range &operator=(const Range &) = delete;
 
     /** For ranges that end elsewhere. False: ranges are off. */
     static bool begin(const char *verb, const char *name);
@@ -44,5 +42,4 @@ public:
     uint64_t end(calotype_stage stage, uint64_t context_uid, calotype_status status) const;
 };
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

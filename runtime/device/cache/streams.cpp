@@ -2,15 +2,14 @@
 // Holds that end with a stream: kept in a list of their context with the event that ends them.
 #include <stdlib.h>
 
-#include "runtime/device/cache/graph_pins.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
+#include "runtime/device/list.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** The whole list, for the caller to look at without the lock. */
 static StreamHold *take_list(uint64_t context_uid, ContextState **context) {
@@ -24,21 +23,16 @@ static StreamHold *take_list(uint64_t context_uid, ContextState **context) {
     return list;
 }
 
-/** So that warm calls come and look. The lock is held. */
-static void watch(calotype_entry &entry) {
-    if (entry.phase() == Phase::ready) {
-        set_watched(entry, true);
-    }
-}
-
 /** False: the context has gone, and what ends with its streams has ended. The lock is held. */
 static bool keep(ContextState &context, StreamHold *hold) {
     if (context.lost) {
         return false;
     }
-    hold->next = context.stream_holds;
-    context.stream_holds = hold;
-    watch(*hold->hold.entry);
+    push(context.stream_holds, hold);
+    calotype_entry &entry = *hold->hold.entry;
+    if (entry.phase() == Phase::ready) {
+        set_watched(entry, true);  // so that warm calls come and look
+    }
     return true;
 }
 
@@ -59,9 +53,8 @@ static void end(ContextState &context, StreamHold *hold) {
 void poll_holds(uint64_t context_uid) {
     poll_graph_pins(context_uid);
     ContextState *context = nullptr;
-    StreamHold *hold = take_list(context_uid, &context);
-    while (hold) {
-        StreamHold *next = hold->next;
+    StreamHold *holds = take_list(context_uid, &context);
+    while (StreamHold *hold = pop(holds)) {
         const bool has_passed = context->backend->query_event(hold->event) != CALOTYPE_E_BUSY;
         if (has_passed) {
             context->backend->destroy_event(hold->event);
@@ -69,29 +62,26 @@ void poll_holds(uint64_t context_uid) {
         if (has_passed || !put_back(*context, hold)) {
             end(*context, hold);
         }
-        hold = next;
     }
 }
 
 void drop_holds(ContextState &context, bool has_driver) {
     drop_graph_pins(context);
     ContextState *found = nullptr;
-    StreamHold *hold = take_list(context.uid, &found);
-    while (hold) {
-        StreamHold *next = hold->next;
+    StreamHold *holds = take_list(context.uid, &found);
+    while (StreamHold *hold = pop(holds)) {
         if (has_driver) {
             context.backend->destroy_event(hold->event);
         }
         end(context, hold);
-        hold = next;
     }
 }
 
 /** Record the event that ends the hold. */
 static calotype_status record(const Call &call, void *stream, void **event) {
     const KernelBackend &backend = *call.backend;
-    if (backend.is_capturing && backend.is_capturing(call.scope, stream)) {
-        return fail(CALOTYPE_E_CAPTURE, CALOTYPE_ST_NONE, nullptr,
+    if (backend.captures(call.scope, stream)) {
+        return fail(CALOTYPE_E_CAPTURE,
                     "a hold cannot end with a stream that is captured; pin the module for as long "
                     "as the graph lives");
     }
@@ -101,8 +91,7 @@ static calotype_status record(const Call &call, void *stream, void **event) {
         backend.leave(call.scope);
     }
     return status == CALOTYPE_OK ? status
-                                 : fail(status, CALOTYPE_ST_NONE, nullptr,
-                                        "no event could be recorded for the end of a hold");
+                                 : fail(status, "no event could be recorded for the end of a hold");
 }
 
 static calotype_status finalize_after(void *user_context, const calotype_hold &hold, void *stream) {
@@ -111,8 +100,7 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
         begin_call(user_context, *hold.entry->context->backend, nullptr, &call);
     StreamHold *ending = static_cast<StreamHold *>(calloc(1, sizeof(StreamHold)));
     if (status == CALOTYPE_OK && !ending) {
-        status = fail(CALOTYPE_E_OOM, CALOTYPE_ST_NONE, nullptr,
-                      "no memory for a hold that ends with a stream");
+        status = fail(CALOTYPE_E_OOM, "no memory for a hold that ends with a stream");
     }
     if (status == CALOTYPE_OK) {
         status = record(call, stream, &ending->event);
@@ -135,9 +123,8 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
     if (status != CALOTYPE_OK) {
         call.backend->destroy_event(ending->event);
         free(ending);
-        return status == CALOTYPE_E_UNDERFLOW
-                   ? count_misuse(hold.entry)
-                   : fail(status, CALOTYPE_ST_NONE, nullptr, "no memory for a count of holds");
+        return status == CALOTYPE_E_UNDERFLOW ? count_misuse(hold.entry)
+                                              : fail(status, "no memory for a count of holds");
     }
     if (!is_kept) {
         end(context, ending);
@@ -145,13 +132,12 @@ static calotype_status finalize_after(void *user_context, const calotype_hold &h
     return CALOTYPE_OK;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 CALOTYPE_WEAK calotype_status calotype_finalize_kernels_after(void *user_context,
                                                               calotype_hold *hold, void *stream) {
     if (!hold) {
-        return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_NONE, nullptr, "no hold is given");
+        return fail(CALOTYPE_E_INVALID, "no hold is given");
     }
     const uint64_t word = hold->entry ? hold->entry->word.load(std::memory_order_acquire) : 0;
     const bool is_live = hold->entry && phase_of(word) == Phase::ready &&

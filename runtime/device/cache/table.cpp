@@ -7,10 +7,10 @@
 
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/module.h"
+#include "runtime/device/list.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constinit KernelCache kernel_cache;
 
@@ -163,7 +163,7 @@ calotype_entry *add_entry(const KernelKey &key, ContextState &context, ThreadBlo
 }
 
 static void free_entry(calotype_entry &entry) {
-    count_in(entry.context, Counter::hits, use_of(entry.index).hits);
+    count_in(entry.context, &calotype_stats::hits, use_of(entry.index).hits);
     clear_cells(entry.index);
     free_module(entry.module);
     entry.module = nullptr;
@@ -207,11 +207,7 @@ void set_watched(calotype_entry &entry, bool watched) {
 // ---- contexts --------------------------------------------------------------------------------
 
 ContextState *find_context(uint64_t uid) {
-    ContextState *context = kernel_cache.contexts;
-    while (context && context->uid != uid) {
-        context = context->next;
-    }
-    return context;
+    return find_in(kernel_cache.contexts, [=](const ContextState &c) { return c.uid == uid; });
 }
 
 /** Whether the record of a lost context can serve another: nothing refers to it. */
@@ -239,8 +235,7 @@ static ContextState *unused_context() {
     }
     ContextState *made = static_cast<ContextState *>(calloc(1, sizeof(ContextState)));
     if (made) {
-        made->next = kernel_cache.contexts;
-        kernel_cache.contexts = made;
+        push(kernel_cache.contexts, made);
         kernel_cache.n_contexts++;
     }
     return made;
@@ -277,5 +272,14 @@ void wait_for_change(uint64_t deadline_ns) {
     futex_wait_until(kernel_cache.changed, seen, deadline_ns);
 }
 
-}  // namespace runtime
-}  // namespace calotype
+calotype_status wait_for_others(ThreadBlock &me, const WaitNode &what, uint64_t deadline_ns) {
+    const calotype_status status = check_wait(me, what);
+    if (status == CALOTYPE_OK) {
+        me.waits_on = &what;
+        wait_for_change(deadline_ns);
+        me.waits_on = nullptr;
+    }
+    return status;
+}
+
+}  // namespace calotype::runtime

@@ -16,8 +16,7 @@
 #include "runtime/device/kernel_stats.h"
 #include "runtime/host/sync.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 enum class Phase : uint32_t {
     free,      ///< not in the table
@@ -86,8 +85,7 @@ struct LoadedModule;
 struct ContextState;
 struct GraphPin;
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime
 
 struct alignas(64) calotype_entry {
     // One cache line for the warm path.
@@ -126,8 +124,7 @@ struct alignas(64) calotype_entry {
     }
 };
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** A hold that ends when an event has passed. */
 struct StreamHold {
@@ -232,9 +229,10 @@ ContextState *add_context(const KernelBackend &backend, const DeviceScope &scope
 void notify_all();
 /** Unlock, sleep until something changes or the deadline, lock. */
 void wait_for_change(uint64_t deadline_ns);
+/** The same for the sake of `what`, unless check_wait() is against it. */
+calotype_status wait_for_others(ThreadBlock &me, const WaitNode &what, uint64_t deadline_ns);
 
 /** Add to a context's counter (null: none) and to the process's. Needs no lock. */
 void count_in(ContextState *context, Counter counter, uint64_t n = 1);
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

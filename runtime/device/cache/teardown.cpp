@@ -8,8 +8,7 @@
 #include "runtime/device/failure.h"
 #include "runtime/host/timed_wait.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 void TeardownList::add(calotype_entry &entry) {
     entry.next_in_list = nullptr;
@@ -81,7 +80,7 @@ void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule
     if (module.module && has_driver) {
         const Step step("unload", module.desc);
         const calotype_status status = backend.unload(scope, module.module);
-        count_in(&context, Counter::unloads);
+        count_in(&context, &calotype_stats::unloads);
         step.end(CALOTYPE_ST_UNLOAD, context.uid, status);
     }
     module.module = nullptr;
@@ -91,8 +90,8 @@ static void end_entry(calotype_entry &entry) {
     finish_callbacks(*entry.module);
     LockGuard guard(kernel_cache.lock);
     ContextState *context = entry.context;
-    count_in(context, Counter::live_modules, 0 - uint64_t(1));
-    count_in(context, Counter::live_bytes, 0 - entry.module->bytes);
+    count_in(context, &calotype_stats::live_modules, 0 - uint64_t(1));
+    count_in(context, &calotype_stats::live_bytes, 0 - entry.module->bytes);
     const calotype_uid uid = uid_of(entry);
     const bool drop_image_too = entry.drop_image_too;
     remove_entry(entry);
@@ -104,8 +103,7 @@ static void end_entry(calotype_entry &entry) {
 /** Wait for the work of the context. False: one of its streams is being captured, and waiting would
  * break the capture. */
 static bool await_work(const KernelBackend &backend, const DeviceScope &scope) {
-    const bool is_captured = backend.is_capturing && backend.is_capturing(scope, nullptr);
-    return !is_captured && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
+    return !backend.captures(scope) && backend.synchronize(scope) != CALOTYPE_E_CAPTURE;
 }
 
 /** Make the entries ready again. False: their context has gone meanwhile. */
@@ -121,7 +119,7 @@ static bool put_back(ContextState &context, TeardownList &victims, calotype_reas
         set_watched(*e, is_to_be_watched(*e));
     }
     if (reason == CALOTYPE_R_EVICT) {
-        count_in(&context, Counter::evictions, 0 - uint64_t(victims.count));
+        count_in(&context, &calotype_stats::evictions, 0 - uint64_t(victims.count));
     }
     victims = TeardownList();
     notify_all();
@@ -181,5 +179,4 @@ calotype_status tear_down(ContextState &context, TeardownList &victims, calotype
     return status;
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

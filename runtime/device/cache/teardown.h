@@ -4,8 +4,7 @@
 
 #include "runtime/device/cache/callbacks.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Entries of one context that only the caller can tear down, newest first. */
 struct TeardownList {
@@ -37,5 +36,16 @@ calotype_status tear_down(ContextState &context, TeardownList &victims, calotype
 void unload_module(ContextState &context, const DeviceScope &scope, LoadedModule &module,
                    bool has_driver);
 
-}  // namespace runtime
-}  // namespace calotype
+// Which modules go when there are too many.
+
+/** Take idle modules out of service until the context is within its limits, and those that wait
+ * for being idle. If all are held, finalizes will ask again. The lock is held. */
+void choose_victims(ContextState &context, ThreadBlock &me, TeardownList &victims);
+/** Tear them down. Those that cannot go because of a capture go with one of the next finalizes. */
+calotype_status tear_down_chosen(ContextState &context, TeardownList &victims, void *user_context,
+                                 ThreadBlock &me);
+/** Unload idle modules until the rest has at most `target` bytes; adds to *freed how many went. */
+calotype_status evict_idle(ContextState &context, uint64_t target_bytes, void *user_context,
+                           ThreadBlock &me, uint64_t *freed);
+
+}  // namespace calotype::runtime

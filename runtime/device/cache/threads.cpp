@@ -10,8 +10,7 @@
 #include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/table.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 constinit thread_local ThreadBlock *known_thread = nullptr;
 
@@ -148,10 +147,6 @@ ThreadBlock *thread_of(uint32_t id) {
     return chunk ? chunk->blocks[id % blocks_a_chunk].load(std::memory_order_acquire) : nullptr;
 }
 
-ThreadBlock *first_thread() {
-    return blocks;
-}
-
 bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {
     std::atomic<HoldCell *> &page = thread.pages[entry_index / ThreadBlock::cells_a_page];
     if (page.load(std::memory_order_relaxed)) {
@@ -202,7 +197,7 @@ void clear_cells(uint32_t entry_index) {
 }
 
 // Ends, since no thread waits that would have closed a circle.
-bool would_deadlock(const ThreadBlock &me, const WaitNode &what) {
+static bool would_deadlock(const ThreadBlock &me, const WaitNode &what) {
     for (const ThreadBlock *b = blocks; b; b = b->next) {
         if (b == what.owner || b->serves == &what) {
             if (b == &me || (b->waits_on && would_deadlock(me, *b->waits_on))) {
@@ -211,6 +206,12 @@ bool would_deadlock(const ThreadBlock &me, const WaitNode &what) {
         }
     }
     return false;
+}
+
+calotype_status check_wait(const ThreadBlock &me, const WaitNode &what) {
+    return what.owner == &me          ? CALOTYPE_E_REENTRANT
+           : would_deadlock(me, what) ? CALOTYPE_E_DEADLOCK
+                                      : CALOTYPE_OK;
 }
 
 void forget_other_threads() {
@@ -222,5 +223,4 @@ void forget_other_threads() {
     }
 }
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

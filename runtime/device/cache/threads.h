@@ -15,8 +15,7 @@
 
 #include "runtime/abi/kernels.h"
 
-namespace calotype {
-namespace runtime {
+namespace calotype::runtime {
 
 /** Processors fetch cache lines in pairs. */
 constexpr size_t cache_line_pair = 128;
@@ -104,8 +103,6 @@ ThreadBlock *this_thread();
 ThreadBlock *runtime_block();
 /** Null for a number that no thread has. */
 ThreadBlock *thread_of(uint32_t id);
-/** All blocks there have ever been. The cache's lock is held. */
-ThreadBlock *first_thread();
 
 /** Make sure that cell() is not null. The cache's lock is held. False: out of memory. */
 bool ensure_cell(ThreadBlock &thread, uint32_t entry_index);
@@ -130,8 +127,9 @@ EntryUse use_of_all();
 /** Set the counts of an entry without holds to 0, for its next use. The cache's lock is held. */
 void clear_cells(uint32_t entry_index);
 
-/** Whether waiting for `what` would close a circle. The cache's lock is held. */
-bool would_deadlock(const ThreadBlock &me, const WaitNode &what);
+/** CALOTYPE_E_REENTRANT: `what` is this thread's own. CALOTYPE_E_DEADLOCK: waiting for it would
+ * close a circle. The cache's lock is held. */
+calotype_status check_wait(const ThreadBlock &me, const WaitNode &what);
 
 /** In a child process: only the calling thread exists. The cache's lock is held. */
 void forget_other_threads();
@@ -139,5 +137,4 @@ void forget_other_threads();
  * end. */
 void end_thread_tracking();
 
-}  // namespace runtime
-}  // namespace calotype
+}  // namespace calotype::runtime

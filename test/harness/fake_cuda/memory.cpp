@@ -315,15 +315,6 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
                 stream);
 }
 
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *c, CUstream stream) {
-    FAKE_CUDA_CALL("cuMemcpy2DAsync");
-    if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes) {
-        Guard guard(state().lock);
-        return misused(CUDA_ERROR_INVALID_VALUE);
-    }
-    return copy(source_of(*c, 0), destination_of(*c, 0), c->WidthInBytes, c->Height, 1, stream);
-}
-
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *c, CUstream stream) {
     FAKE_CUDA_CALL("cuMemcpy3DAsync");
     if (c->srcPitch < c->WidthInBytes || c->dstPitch < c->WidthInBytes ||
@@ -344,7 +335,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
                 stream, {from_context, to_context});
 }
 
-CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *c, CUstream stream) {
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D *c, CUstream stream) {
     FAKE_CUDA_CALL("cuMemcpy3DPeerAsync");
     return copy(source_of(*c, c->srcPitch * c->srcHeight),
                 destination_of(*c, c->dstPitch * c->dstHeight), c->WidthInBytes, c->Height,

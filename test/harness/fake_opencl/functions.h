@@ -10,11 +10,6 @@ namespace calotype_test {
 
 using namespace calotype::runtime;
 
-constexpr cl_int CL_INVALID_COMMAND_QUEUE = -36, CL_INVALID_PROGRAM = -44,
-                 CL_INVALID_PROGRAM_EXECUTABLE = -45, CL_INVALID_KERNEL = -48,
-                 CL_INVALID_ARG_INDEX = -49, CL_INVALID_KERNEL_ARGS = -52,
-                 CL_INVALID_WORK_GROUP_SIZE = -54, CL_INVALID_EVENT = -58;
-
 #define FAKE_CL extern "C" __attribute__((visibility("default")))
 
 /** Count the call, and fail if that is planned. */

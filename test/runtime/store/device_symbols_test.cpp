@@ -19,13 +19,10 @@ std::string definitions(const std::string &ptx) {
     image.data = ptx.c_str();
     image.size = ptx.size();
     std::string names;
-    EXPECT_TRUE(for_each_definition(
-        image,
-        [](const char *name, size_t length, void *data) {
-            add_name(name, length, data);
-            return true;
-        },
-        &names));
+    EXPECT_TRUE(for_each_definition(image, [&](const char *name, size_t length) {
+        add_name(name, length, &names);
+        return true;
+    }));
     return names;
 }
 

@@ -9,6 +9,7 @@
 #include "link_inputs.h"
 
 using namespace calotype::runtime;
+using namespace calotype::runtime::cuda;
 using namespace calotype_test;
 
 namespace {
@@ -21,28 +22,29 @@ struct Notes {
 };
 Notes notes;
 
-int create(unsigned n_options, int *options, void **values, void **state) {
+CUresult create(unsigned n_options, CUjit_option *options, void **values, CUlinkState *state) {
     notes.calls += "create ";
     for (unsigned i = 0; i < n_options; i++) {
         if (options[i] == 5) {
             notes.error_log = static_cast<char *>(values[i]);
         }
     }
-    *state = &notes;
-    return 0;
+    *state = reinterpret_cast<CUlinkState>(&notes);
+    return CUDA_SUCCESS;
 }
 
-int add(void *, int type, void *data, size_t size, const char *name, unsigned, int *, void **) {
+CUresult add(CUlinkState, CUjitInputType type, void *data, size_t size, const char *name, unsigned,
+             CUjit_option *, void **) {
     notes.calls += "add(" + std::to_string(type) + " " + name + " " +
                    std::string(static_cast<char *>(data), size) + ") ";
     if (notes.failing_add-- == 0) {
         strcpy(notes.error_log, "ptxas fatal: syntax error");
-        return 218;
+        return CUDA_ERROR_INVALID_PTX;
     }
-    return 0;
+    return CUDA_SUCCESS;
 }
 
-int complete(void *, void **cubin, size_t *size) {
+CUresult complete(CUlinkState, void **cubin, size_t *size) {
     static char bytes[] = "linked";
     notes.calls += "complete ";
     *cubin = bytes;
@@ -50,26 +52,27 @@ int complete(void *, void **cubin, size_t *size) {
     if (notes.failing_complete) {
         strcpy(notes.error_log, "error: Undefined reference to 'f' in 'blur'");
     }
-    return notes.failing_complete;
+    return CUresult(notes.failing_complete);
 }
 
-int destroy(void *) {
+CUresult destroy(CUlinkState) {
     notes.calls += "destroy ";
-    return 0;
+    return CUDA_SUCCESS;
 }
 
 class DriverLinkerTest : public testing::Test {
 protected:
+    DeviceScope scope = {};
     DriverLinker linker = {create,
                            add,
                            complete,
                            destroy,
-                           [](void *) {
+                           [](const DeviceScope &) {
                                notes.calls += "enter ";
                                return notes.enter;
                            },
-                           [](void *) { notes.calls += "leave"; },
-                           nullptr};
+                           [](const DeviceScope &) { notes.calls += "leave"; },
+                           scope};
     ModuleUnderTest module;
 
     void SetUp() override {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "link_inputs.h"
-#include "runtime/cuda/build_image_choice.h"
+#include "runtime/cuda/build_image_link.h"
 
 using namespace calotype::runtime;
 using namespace calotype_test;
