@@ -84,24 +84,31 @@ struct ExternalCode {
     std::vector<uint8_t> bytes;
 };
 
-/// What gpu_tile_copy(to, i, arrivals, j, from, x, y, width, height, zero) says. The hardware copies
-/// boxes of it: of one panel of shared memory, which has rows of 128 bytes, and of 256 rows at most.
-/// What it needs to know of `from` for that is an argument of the kernel, `map` (CUtensorMap), which
-/// the host makes for each launch.
+/// What gpu_tile_copy(to, i, arrivals, j, from, width, height, dimension, zero, coordinates...) says.
+/// The hardware copies boxes of it: of one panel of shared memory, which has rows of 128 bytes, and of
+/// 256 rows at most. What it needs to know of `from` for that is an argument of the kernel, `map`
+/// (CUtensorMap), which the host makes for each launch.
 struct TileCopyCall {
-    static constexpr int panel_bytes = 128, most_rows = 256;
+    static constexpr int panel_bytes = 128, most_rows = 256, most_dimensions = 5;
     static constexpr int map_bytes = 128, map_alignment = 64;
-    Type type;
     std::string from, map;
-    int width, height;
+    int width, height, dimension;  ///< rows follow one another in that dimension of `from`
+    Type type;
     int box_width, box_height;
+    std::vector<Expr> coordinates;
 
     explicit TileCopyCall(const internal::Call *op)
-        : type(op->args.at(9).type()), from(op->args.at(4).as<internal::Variable>()->name),
-          width(int(op->args.at(7).as<internal::IntImm>()->value)),
-          height(int(op->args.at(8).as<internal::IntImm>()->value)),
-          box_width(panel_bytes / type.bytes()), box_height(std::min(height, most_rows)) {
-        map = from + ".tiles." + std::to_string(box_width) + "x" + std::to_string(box_height);
+        : from(op->args.at(4).as<internal::Variable>()->name), width(number(op, 5)),
+          height(number(op, 6)), dimension(number(op, 7)), type(op->args.at(8).type()),
+          box_width(panel_bytes / type.bytes()), box_height(std::min(height, most_rows)),
+          coordinates(op->args.begin() + 9, op->args.end()) {
+        map = from + ".tiles." + std::to_string(box_width) + "x" + std::to_string(box_height) +
+              (dimension == 1 ? "" : "." + std::to_string(dimension));
+    }
+
+private:
+    static int number(const internal::Call *op, size_t i) {
+        return int(op->args.at(i).as<internal::IntImm>()->value);
     }
 };
 

@@ -29,8 +29,8 @@ Value *offset(FunctionEmitter &f, Value *v, int by) {
     return by == 0 ? v : f.builder().CreateAdd(v, f.builder().getInt32(uint32_t(by)));
 }
 
-void call_asm(FunctionEmitter &f, const std::vector<Value *> &args, const char *code,
-              const char *constraints) {
+void call_asm(FunctionEmitter &f, const std::vector<Value *> &args, const std::string &code,
+              const std::string &constraints) {
     std::vector<llvm::Type *> types;
     for (Value *v : args) {
         types.push_back(v->getType());
@@ -53,15 +53,29 @@ Value *emit_tile_copy(FunctionEmitter &f, const Call *op) {
     const TileCopyCall tile(op);
     Value *to = shared_address(f, op, 0, tile.type), *arrivals = shared_address(f, op, 2, UInt(64));
     Value *map = f.emit(Variable::make(Handle(), tile.map));
-    Value *x = f.emit(op->args.at(5)), *y = f.emit(op->args.at(6));
+    std::vector<Value *> at;
+    std::string list;
+    for (const Expr &e : tile.coordinates) {
+        list += (at.empty() ? "$2" : ", $" + std::to_string(2 + at.size()));
+        at.push_back(f.emit(e));
+    }
+    const std::string n = std::to_string(at.size()), last = "$" + std::to_string(2 + at.size());
+    const std::string code = "cp.async.bulk.tensor." + n +
+                             "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" +
+                             list + "}], [" + last + "];";
+    std::string constraints = "r,l,r,~{memory}";
+    for (size_t d = 0; d < at.size(); d++) {
+        constraints = constraints.replace(4, 0, "r,");
+    }
     int place = 0;
     for (int column = 0; column < tile.width; column += tile.box_width) {
         for (int row = 0; row < tile.height; row += tile.box_height) {
-            call_asm(f,
-                     {offset(f, to, place), map, offset(f, x, column), offset(f, y, row), arrivals},
-                     "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
-                     "[$0], [$1, {$2, $3}], [$4];",
-                     "r,l,r,r,r,~{memory}");
+            std::vector<Value *> args = {offset(f, to, place), map};
+            args.insert(args.end(), at.begin(), at.end());
+            args[2] = offset(f, at[0], column);
+            args[2 + size_t(tile.dimension)] = offset(f, at[size_t(tile.dimension)], row);
+            args.push_back(arrivals);
+            call_asm(f, args, code, constraints);
             place += tile.box_height * TileCopyCall::panel_bytes;
         }
     }

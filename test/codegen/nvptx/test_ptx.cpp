@@ -312,7 +312,7 @@ TEST(Ptx, CopiesOfTiles) {
         if (t == 0) {
           evaluate gpu_arrivals_begin(arrivals:handle, 0, 2, 1):int32
           evaluate gpu_arrivals_expect(arrivals:handle, 1, 65536):int32
-          evaluate gpu_tile_copy(tile:handle, 0, arrivals:handle, 1, src:handle, n, 32, 64, 512, (float16)0.0):int32
+          evaluate gpu_tile_copy(tile:handle, 0, arrivals:handle, 1, src:handle, 64, 512, 2, (float16)0.0, n, 3, 32):int32
         }
         evaluate gpu_arrivals_wait(arrivals:handle, 1, 0):int32
         if (t == 0) {
@@ -320,7 +320,7 @@ TEST(Ptx, CopiesOfTiles) {
         }
         out[t] = tile[t]:float16)";
     KernelArgument map;
-    map.name = "src.tiles.64x256";
+    map.name = "src.tiles.64x256.2";
     map.type = Handle();
     map.is_tile_map = true;
     DeviceKernel k = kernel(body, {output("out", Float(16)), map, scalar("n", Int(32))});
@@ -333,7 +333,7 @@ TEST(Ptx, CopiesOfTiles) {
     EXPECT_EQ(count(ptx, "mbarrier.init"), 2);
     EXPECT_EQ(count(ptx, "fence.mbarrier_init"), 1);
     EXPECT_EQ(count(ptx, "mbarrier.arrive.expect_tx"), 1);
-    EXPECT_EQ(count(ptx, "cp.async.bulk.tensor.2d"), 2) << "256 rows at a time";
+    EXPECT_EQ(count(ptx, "cp.async.bulk.tensor.3d"), 2) << "256 rows at a time";
     EXPECT_EQ(count(ptx, "mbarrier.try_wait.parity"), 1);
     EXPECT_EQ(count(ptx, "mbarrier.inval"), 2);
 }

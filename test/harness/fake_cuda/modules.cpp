@@ -234,27 +234,34 @@ CUresult cuFuncLoad(CUfunction handle) {
     return find_function(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-// What is asked for, word by word: type, address, two extents, a stride, the box.
+// What is asked for, word by word: type, address, and of each dimension extent and box; strides.
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank,
                                 void *address, const uint64_t *extents, const uint64_t *strides,
                                 const uint32_t *box, const uint32_t *steps, CUtensorMapInterleave,
                                 CUtensorMapSwizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill) {
     FAKE_CUDA_CALL("cuTensorMapEncodeTiled");
+    constexpr uint64_t most_box = 256, unit = 16, most_stride = uint64_t(1) << 40,
+                       most_extent = uint64_t(1) << 32;
     const uint64_t place = reinterpret_cast<uintptr_t>(address);
-    const uint64_t most_box = 256, unit = 16, most_stride = uint64_t(1) << 40;
-    bool fits = rank == 2 && place % unit == 0 && strides[0] % unit == 0 &&
-                strides[0] < most_stride &&
+    CUtensorMap made = {{uint64_t(type), place}};
+    bool fits = rank >= 1 && rank <= 5 && place % unit == 0 &&
                 reinterpret_cast<uintptr_t>(map) % alignof(CUtensorMap) == 0;
-    for (int d = 0; d < 2 && fits; d++) {
-        fits = extents[d] > 0 && extents[d] <= uint64_t(1) << 32 && box[d] > 0 &&
-               box[d] <= most_box && steps[d] == 1;
+    size_t n = 2;
+    for (uint32_t d = 0; d < rank && fits; d++) {
+        made.opaque[n++] = extents[d];
+        made.opaque[n++] = box[d];
+        fits = extents[d] > 0 && extents[d] <= most_extent && box[d] > 0 && box[d] <= most_box &&
+               steps[d] == 1;
     }
-    if (!fits) {
-        return CUDA_ERROR_INVALID_VALUE;
+    for (uint32_t d = 1; d < rank && fits; d++) {
+        made.opaque[n < 16 ? n++ : 15] = strides[d - 1];
+        fits = strides[d - 1] % unit == 0 && strides[d - 1] < most_stride;
     }
-    *map = {{uint64_t(type), place, extents[0], extents[1], strides[0], box[0], box[1]}};
-    return CUDA_SUCCESS;
+    if (fits) {
+        *map = made;
+    }
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {

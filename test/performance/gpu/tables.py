@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json bench_lanes.json bench_matmul.json:
+"""tables.py [--write-docs PAGE] bench_gpu.json bench_first.json bench_gemm.json bench_graphs.json bench_lanes.json bench_matmul.json bench_conv.json:
 tables of docs/benchmarks.md.
 
-Each figure of the kernel cache stands beside the gate that it is held to. Figures of bench_lanes or bench_matmul alone, or of the
+Each figure of the kernel cache stands beside the gate that it is held to. Figures of bench_lanes, bench_matmul or bench_conv alone, or of the
 others without them, write their own table. With --write-docs the tables are put between the page's markers, or at its end if there are none yet.
 """
 import argparse
@@ -36,6 +36,14 @@ MATMUL_TITLE = """
 (`cublasGemmEx`), in turns, on square matrices; every element is compared. float16 and TF32 give float32, bfloat16 and what has a bias
 their own type, int8 int32. What has a bias is compared with cuBLAS's product without one. The code for 9.0a multiplies by warpgroups
 (`wgmma`), that for 8.0 by warps (`mma.sync`). Operations of integers are counted as those of floats are.
+
+"""
+CONV_TITLE = """
+## Convolutions
+
+`test/performance/gpu/tables.py --write-docs docs/benchmarks.md bench_conv.json`. `generators/conv_generator.cpp`, a layer with 3 x 3
+filters, a bias and a rectifier, against torch's `conv2d` (cuDNN) without the rectifier, in turns, channels innermost; every element is
+compared. By `test/performance/gpu/conv/bench_conv.py`.
 
 """
 
@@ -217,10 +225,18 @@ def matmul_text(figures):
     return "\n".join(lines)
 
 
+def conv_text(figures):
+    lines = ["| operands | layer | TFLOP/s | torch | of torch |", "|---|---|---|---|---|"]
+    for f in figures["layers"]:
+        lines.append(f"| {f['operands']} | {f['layer']} | {f['tflops']:.0f} | {f['torch_tflops']:.0f} | {f['ratio']:.2f} |")
+    return "\n".join(lines)
+
+
 # What the page's markers are called, what stands before them where there are none, a figure of it, and the tables.
 SECTIONS = (("kernel cache on CUDA", CACHE_TITLE, "hold_and_release_ns_1", text),
             ("lanes of a warp", LANES_TITLE, "lanes_tile_us", lanes_text),
-            ("matrix products", MATMUL_TITLE, "products", matmul_text))
+            ("matrix products", MATMUL_TITLE, "products", matmul_text),
+            ("convolutions", CONV_TITLE, "layers", conv_text))
 
 
 def write_page(page, name, title, tables):
@@ -241,7 +257,10 @@ def main():
     runs = [json.loads(file.read_text()) for file in args.figures]
     products = [product for run in runs if isinstance(run, list) for product in run]
     runs = [run for run in runs if isinstance(run, dict)]
+    layers = [layer for run in runs for layer in run.pop("layers", ())]
     figures = {name: statistics.median(run[name] for run in runs if name in run) for run in runs for name in run}
+    if layers:
+        figures["layers"] = layers
     if products:
         figures["products"] = products
     for name, title, figure, make in SECTIONS:

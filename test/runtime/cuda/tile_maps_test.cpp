@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What generated code tells the driver of matrices that kernels copy rectangles from. The fake
-// driver writes down what it was asked for: type, address, extents, stride in bytes, box.
+// What generated code tells the driver of buffers that kernels copy rectangles from. The fake driver
+// writes down what it was asked for: type, address, extent and box of each dimension, strides in
+// bytes.
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ protected:
         matrix.dimensions = 2;
         matrix.dim = dims;
     }
-    int describe(int width, int height) {
-        return calotype_cuda_describe_tiles(nullptr, &matrix, width, height, map);
+    int describe(int width, int height, int dimension = 1) {
+        return calotype_cuda_describe_tiles(nullptr, &matrix, width, height, dimension, map);
     }
     void make_driver_known() {
         ASSERT_NE(0, calotype_cuda_can_run(0));
@@ -34,13 +35,27 @@ protected:
 TEST_F(CudaTileMaps, WhatTheDriverIsTold) {
     make_driver_known();
     EXPECT_EQ(0, describe(64, 256));
-    EXPECT_EQ((Words{1, 0x10000, 100, 40, 256, 64, 256}), Words(map, map + 7));
+    EXPECT_EQ((Words{1, 0x10000, 100, 64, 40, 256, 256}), Words(map, map + 7));
     matrix.type = {calotype_type_int, 8, 1};
     EXPECT_EQ(0, describe(128, 16));
-    EXPECT_EQ((Words{0, 0x10000, 100, 40, 128, 128, 16}), Words(map, map + 7));
+    EXPECT_EQ((Words{0, 0x10000, 100, 128, 40, 16, 128}), Words(map, map + 7));
     matrix.type = {calotype_type_float, 32, 1};
     EXPECT_EQ(0, describe(32, 8));
-    EXPECT_EQ((Words{2, 0x10000, 100, 40, 512, 32, 8}), Words(map, map + 7));
+    EXPECT_EQ((Words{2, 0x10000, 100, 32, 40, 8, 512}), Words(map, map + 7));
+}
+
+TEST_F(CudaTileMaps, OfSeveralDimensions) {
+    make_driver_known();
+    calotype_dimension_t more[6] = {
+        {0, 64, 1, 0}, {0, 30, 64, 0}, {0, 20, 1920, 0}, {0, 2, 38400, 0}};
+    matrix.dim = more;
+    matrix.dimensions = 4;
+    EXPECT_EQ(0, describe(64, 10, 2));
+    EXPECT_EQ((Words{1, 0x10000, 64, 64, 30, 1, 20, 10, 2, 1, 128, 3840, 76800}),
+              Words(map, map + 13));
+    matrix.dimensions = 6;
+    EXPECT_NE(0, describe(64, 10, 2));
+    EXPECT_NE(std::string::npos, errors.take().find("6 dimensions, at most 5"));
 }
 
 TEST_F(CudaTileMaps, WhatTheDriverRefusesIsToldWithTheMatrix) {
@@ -48,14 +63,15 @@ TEST_F(CudaTileMaps, WhatTheDriverRefusesIsToldWithTheMatrix) {
     matrix.device += 8;
     EXPECT_NE(0, describe(64, 64));
     const std::string text = errors.take();
-    for (const char *part : {"cuTensorMapEncodeTiled", "100 x 40 elements of 16 bits",
-                             "strides 1 and 128 at address 65544", "multiples of 16 bytes"}) {
+    for (const char *part : {"cuTensorMapEncodeTiled", "elements of 16 bits",
+                             "extents and strides 100 and 1, 40 and 128, and address 65544",
+                             "multiples of 16 bytes"}) {
         EXPECT_NE(std::string::npos, text.find(part)) << text;
     }
     matrix.device -= 8;
     dims[1].stride = -128;
     EXPECT_NE(0, describe(64, 64));
-    EXPECT_NE(std::string::npos, errors.take().find("strides 1 and -128"));
+    EXPECT_NE(std::string::npos, errors.take().find("40 and -128"));
     EXPECT_EQ(Words(16), Words(map, map + 16)) << "nothing is written";
 }
 

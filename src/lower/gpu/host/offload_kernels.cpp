@@ -346,11 +346,11 @@ private:
     /// What a kernel's copies of tiles need to know of their buffers is made for each launch.
     static Stmt with_tile_maps(const Closure &closure, Stmt launch) {
         for (const auto &[name, tile] : closure.tiles) {
-            const Expr make =
-                Call::make(Int(32), "calotype_cuda_describe_tiles",
-                           {user_context(), Variable::make(Handle(), names::buffer(tile.from)),
-                            tile.box_width, tile.box_height, Variable::make(Handle(), name)},
-                           CallKind::Extern);
+            const Expr make = Call::make(
+                Int(32), "calotype_cuda_describe_tiles",
+                {user_context(), Variable::make(Handle(), names::buffer(tile.from)), tile.box_width,
+                 tile.box_height, tile.dimension, Variable::make(Handle(), name)},
+                CallKind::Extern);
             const Expr storage =
                 Call::make(Handle(), Intrinsic::alloca, {Expr(TileCopyCall::map_bytes)});
             launch = Block::make(check_result(name + ".result", make, Stmt()), launch);

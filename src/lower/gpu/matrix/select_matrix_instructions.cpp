@@ -244,10 +244,14 @@ private:
         if (!tile) {
             return op;
         }
-        const Expr offer =
-            Call::make(Bool(), Intrinsic::gpu_tile_offer,
-                       {Variable::make(Handle(), op->name), Variable::make(Handle(), tile->from),
-                        tile->x, tile->y, layout.width, layout.rows, make_zero(tile->type)});
+        std::vector<Expr> args = {Variable::make(Handle(), op->name),
+                                  Variable::make(Handle(), tile->from),
+                                  layout.width,
+                                  layout.rows,
+                                  tile->dimension,
+                                  make_zero(tile->type)};
+        args.insert(args.end(), tile->coordinates.begin(), tile->coordinates.end());
+        const Expr offer = Call::make(Bool(), Intrinsic::gpu_tile_offer, args);
         return ProducerConsumer::make(op->name, true, IfThenElse::make(!offer, op->body));
     }
 

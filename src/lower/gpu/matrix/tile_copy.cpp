@@ -2,9 +2,9 @@
 // With t the place in the storage that a thread stores to, and i that in the input that it loads,
 // both in terms of the numbers of threads and of loops, the fill is a copy of a rectangle if
 //
-//     i = (x + t % width) + (y + t / width) * stride
+//     i = (x + t % width) + (y + t / width) * stride + z * stride of another dimension + ...
 //
-// with x and y that are the same for all of them. That t takes each value once is found by counting.
+// with x, y, z that are the same for all of them. That t takes each value once is found by counting.
 #include "lower/gpu/matrix/tile_copy.h"
 
 #include <algorithm>
@@ -136,17 +136,23 @@ private:
     bool all_ = true;
 };
 
-/// True if the unit can read the input: a matrix whose rows are known to begin where it needs them.
+/// True if the unit can read the input: its rows are known to begin where it needs them.
 bool is_readable(const std::string &from, Type t, const LowerContext &ctx) {
     const auto input = ctx.used.parameters.find(from);
-    if (input == ctx.used.parameters.end() || input->second.dimensions() != 2 ||
+    if (input == ctx.used.parameters.end() || input->second.dimensions() < 2 ||
+        input->second.dimensions() > TileCopyCall::most_dimensions ||
         promised_alignment(ctx, from, t).modulus % unit_bytes != 0) {
         return false;
     }
-    const Expr stride = input->second.stride_constraint(1);
-    const Alignment known = stride.defined() ? modulus_remainder(stride) : Alignment();
-    return known.modulus * t.bytes() % unit_bytes == 0 &&
-           known.remainder * t.bytes() % unit_bytes == 0;
+    for (int d = 1; d < input->second.dimensions(); d++) {
+        const Expr stride = input->second.stride_constraint(d);
+        const Alignment known = stride.defined() ? modulus_remainder(stride) : Alignment();
+        if (known.modulus * t.bytes() % unit_bytes != 0 ||
+            known.remainder * t.bytes() % unit_bytes != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /// Of the lets, those whose values come from one of the names.
@@ -163,22 +169,51 @@ std::map<std::string, Expr> lets_of(const std::map<std::string, Expr> &lets,
     return result;
 }
 
+/// An index as a sum of coordinates, each times the stride of its dimension (1 of the first); empty
+/// if it is not one.
+std::vector<Expr> coordinates_of(const Expr &index, const std::vector<std::string> &strides,
+                                 const SimplifyContext &context) {
+    const auto at = [&](int value, const std::string &only = "") {
+        std::map<std::string, Expr> values;
+        for (const std::string &name : strides) {
+            values[name] = only.empty() || only == name ? value : 0;
+        }
+        return substitute(values, index);
+    };
+    std::vector<Expr> result = {simplify(at(0), context)};
+    Expr once = result[0], twice = result[0];
+    for (const std::string &name : strides) {
+        result.push_back(simplify(at(1, name) - at(0), context));
+        once = once + result.back();
+        twice = twice + result.back() * 2;
+    }
+    const bool is_sum = is_const_zero(simplify(at(1) - once, context)) &&
+                        is_const_zero(simplify(at(2) - twice, context));
+    return is_sum ? result : std::vector<Expr>();
+}
+
 /// Where in the input the tile begins, if the loads are those of a tile.
 std::optional<TileCopy> tile_of(const Fill &fill, const Load *load, const Expr &to,
-                                const PanelLayout &layout, const SimplifyContext &context) {
-    const std::string stride = names::buffer_stride(load->name, 1);
+                                const std::vector<std::string> &strides, const PanelLayout &layout,
+                                const SimplifyContext &context) {
     const Expr index = fill.expanded(first_of_neighbours(load->index));
-    const auto with_stride = [&](int value) {
-        return substitute(stride, value, index);
+    TileCopy tile = {load->name, load->type.element_of(), 0,
+                     coordinates_of(index, strides, context)};
+    const auto subtract = [&](size_t d, const Expr &e) {
+        tile.coordinates[d] = simplify(tile.coordinates[d] - e, context);
     };
-    const Expr row = simplify(with_stride(1) - with_stride(0), context);
-    const Expr rest = simplify(with_stride(2) - with_stride(1) - row, context);
-    const TileCopy tile = {load->name, load->type.element_of(),
-                           simplify(with_stride(0) - to % layout.width, context),
-                           simplify(row - to / layout.width, context)};
-    const bool is_linear = is_const_zero(rest);
-    const bool is_same = !fill.uses_own(tile.x) && !fill.uses_own(tile.y);
-    return is_linear && is_same ? std::optional<TileCopy>(tile) : std::nullopt;
+    for (size_t d = 0; d < tile.coordinates.size(); d++) {
+        if (d == 0) {
+            subtract(d, to % layout.width);
+        } else if (tile.dimension == 0 && fill.uses_own(tile.coordinates[d])) {
+            subtract(d, to / layout.width);
+            tile.dimension = int(d);
+        }
+        if (fill.uses_own(tile.coordinates[d])) {
+            return std::nullopt;
+        }
+    }
+    return tile.dimension > 0 ? std::optional<TileCopy>(std::move(tile)) : std::nullopt;
 }
 
 }  // namespace
@@ -202,7 +237,11 @@ std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
         return std::nullopt;
     }
     SimplifyContext context;
-    std::vector<std::string> names = {names::buffer_stride(load->name, 1)};
+    std::vector<std::string> strides;
+    for (int d = 1; d < ctx.used.parameters.at(load->name).dimensions(); d++) {
+        strides.push_back(names::buffer_stride(load->name, d));
+    }
+    std::vector<std::string> names = strides;
     for (const KernelLoop &loop : parts.loops) {
         const auto extent = as_const_int(loop.extent);
         if (!extent) {
@@ -220,7 +259,7 @@ std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
     if (!counter.takes_each_once()) {
         return std::nullopt;
     }
-    return tile_of(parts, load, place, layout, context);
+    return tile_of(parts, load, place, strides, layout, context);
 }
 
 }  // namespace calotype::internal

@@ -15,11 +15,13 @@
 namespace calotype::internal {
 
 /// Storage of `layout.width` by `layout.rows` elements is filled with those of the input `from` that
-/// begin at (x, y), counted from its mins.
+/// begin at these coordinates, counted from its mins. Its rows follow one another in `dimension` of
+/// the input.
 struct TileCopy {
     std::string from;
     Type type;
-    Expr x, y;
+    int dimension = 1;
+    std::vector<Expr> coordinates;
 };
 
 /// What `fill`, which the threads of a block carry out together, does to the storage `to`: nothing

@@ -143,15 +143,14 @@ private:
         if (!offer) {
             return Mutator::visit(op);
         }
-        const Expr arrivals = Variable::make(Handle(), tiles_.arrivals), zero = offer->args[6];
-        const int bytes = int(*as_const_int(offer->args[4]) * *as_const_int(offer->args[5])) *
-                          zero.type().bytes();
+        const Expr arrivals = Variable::make(Handle(), tiles_.arrivals);
+        std::vector<Expr> args = {offer->args[0], 0, arrivals, place_};
+        args.insert(args.end(), offer->args.begin() + 1, offer->args.end());
+        const Expr copy = Call::make(Int(32), Intrinsic::gpu_tile_copy, args);
+        const TileCopyCall tile(copy.as<Call>());
         const Expr expect =
-            Call::make(Int(32), Intrinsic::gpu_arrivals_expect, {arrivals, place_, bytes});
-        const Expr copy =
-            Call::make(Int(32), Intrinsic::gpu_tile_copy,
-                       {offer->args[0], 0, arrivals, place_, offer->args[1], offer->args[2],
-                        offer->args[3], offer->args[4], offer->args[5], zero});
+            Call::make(Int(32), Intrinsic::gpu_arrivals_expect,
+                       {arrivals, place_, tile.width * tile.height * tile.type.bytes()});
         return IfThenElse::make(tiles_.is_first_thread,
                                 Block::make(Evaluate::make(expect), Evaluate::make(copy)));
     }
