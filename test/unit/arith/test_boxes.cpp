@@ -87,6 +87,36 @@ TEST(Boxes, ReadsAtTwoPlacesMayDiffer) {
     EXPECT_EQ(text(box_required(s, "g")), "{[-inf, inf]}");
 }
 
+TEST(Boxes, OfSomeNamesAreThoseOfAll) {
+    // The box of g depends on t by way of u and of the condition, that of h on v alone.
+    const Expr x = var("x"), u = var("u"), v = var("v");
+    const Stmt inner = Block::make(IfThenElse::make(u < 7, provide("f", func("g", {u + 1}), {x})),
+                                   provide("f", func("h", {v}), {x}));
+    const Stmt s =
+        loop("x", 0, 100,
+             LetStmt::make("t", x / 2,
+                           LetStmt::make("u", var("t") + 3, LetStmt::make("v", x * 2 + 1, inner))));
+    const auto all = boxes_touched(s);
+    EXPECT_EQ(text(all.at("g")), "{[4, 7]}");
+    EXPECT_EQ(text(all.at("h")), "{[1, 199]}");
+    for (const std::string name : {"f", "g", "h"}) {
+        const auto some = boxes_touched(s, std::set<std::string>{name});
+        ASSERT_EQ(some.size(), 1u);
+        EXPECT_EQ(text(some.at(name)), text(all.at(name)));
+    }
+}
+
+TEST(Boxes, AConditionNarrowsLetsThatAnotherPartOfItAsksFor) {
+    // Where x < 10, t is below 20: the second part says nothing more of n then.
+    const Expr x = var("x"), t = var("t"), y = var("y");
+    const Stmt s = loop(
+        "x", 0, 100,
+        loop("y", 0, 50,
+             LetStmt::make("t", x * 2,
+                           IfThenElse::make(x < 10 && y <= t, provide("f", func("g", {y}), {x})))));
+    EXPECT_EQ(text(box_required(s, "g")), "{[0, 18]}");
+}
+
 TEST(Boxes, OfFuncsCalledAtValuesOfFuncs) {
     FuncValueBounds funcs;
     funcs[{"index", 0}] = {Expr(3), Expr(7)};
