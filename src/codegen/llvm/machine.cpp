@@ -35,12 +35,12 @@ const Machine &machine_for(const Target &target) {
 }
 
 // Division goes by way of float32 even where the rest does not: it would not be rounded correctly.
-Capabilities capabilities(const Machine &machine) {
+Capabilities capabilities(const Machine &machine, const Target &target) {
     Capabilities can;
-    can.has_small_float_operation = [&machine](NodeKind kind, Type t) {
+    can.has_small_float_operation = [&machine, target](NodeKind kind, Type t) {
         const bool is_general = kind == NodeKind::Div || kind == NodeKind::Mod ||
                                 kind == NodeKind::Ramp || kind == NodeKind::VectorReduce;
-        return !is_general && machine.has_arithmetic(t);
+        return !is_general && machine.has_arithmetic(target, t);
     };
     can.has_intrinsic = [&machine](const Call *op) {
         return has_emission(op) ||

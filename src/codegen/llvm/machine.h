@@ -73,7 +73,7 @@ public:
         return true;
     }
     /// True if it adds, subtracts, multiplies and compares 16-bit floats of the type itself.
-    virtual bool has_arithmetic(Type) const {
+    virtual bool has_arithmetic(const Target &, Type) const {
         return false;
     }
     /// True if it rounds float32 to bfloat16 itself.
@@ -91,7 +91,7 @@ public:
 };
 
 /// What code for the machine can do, for legalize(): by the emitter and by the machine itself.
-Capabilities capabilities(const Machine &machine);
+Capabilities capabilities(const Machine &machine, const Target &target);
 
 /// The machine that code for the target runs on, if it is not for a device. CompileError if there is
 /// no code for its architecture.

@@ -58,7 +58,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
             }
         }
-        emitter.emit_body(legalize(f.body, capabilities(machine)));
+        emitter.emit_body(legalize(f.body, capabilities(machine, target_)));
         if (f.linkage == LinkageType::ExternalPlusArgv ||
             f.linkage == LinkageType::ExternalPlusMetadata) {
             emit_argv(f, function);

@@ -138,7 +138,7 @@ private:
             }
             f.bind(a.name, v);
         }
-        f.emit_body(legalize(kernel.body, capabilities(machine_)));
+        f.emit_body(legalize(kernel.body, capabilities(machine_, target_)));
         annotate(kernel, function);
     }
 

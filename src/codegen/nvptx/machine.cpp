@@ -178,7 +178,7 @@ llvm::Type *NvptxMachine::aggregate_type(FunctionEmitter &f, const std::string &
     return with_lanes(element, t.lanes());
 }
 
-bool NvptxMachine::has_arithmetic(Type t) const {
+bool NvptxMachine::has_arithmetic(const Target &, Type t) const {
     return at_least(t.is_bfloat() ? 90 : 70);
 }
 

@@ -27,7 +27,7 @@ public:
                 Type t) const override;
     Value *min_or_max(FunctionEmitter &f, Value *a, Value *b, bool is_max) const override;
     Value *storage(FunctionEmitter &f, const Allocate *op) const override;
-    bool has_arithmetic(Type t) const override;
+    bool has_arithmetic(const Target &, Type t) const override;
     bool has_fused_multiply_add(const Target &) const override {
         return true;
     }

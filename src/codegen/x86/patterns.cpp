@@ -68,6 +68,72 @@ const ReductionRow reduction_rows[] = {
      false,
      Target::SSE41,
      {X::x86_sse2_pmadd_wd, X::x86_avx2_pmadd_wd, X::x86_avx512_pmaddw_d_512}},
+    {VectorReduce::Add,
+     Operands::Product,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     true,
+     Target::AVX512_Zen4,
+     {X::x86_avx512_vpdpwssd_128, X::x86_avx512_vpdpwssd_256, X::x86_avx512_vpdpwssd_512}},
+    {VectorReduce::Add,
+     Operands::Product,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     true,
+     Target::AVXVNNI,
+     {X::x86_avx512_vpdpwssd_128, X::x86_avx512_vpdpwssd_256, X::not_intrinsic}},
+    // bfloat16, two at a time
+    {VectorReduce::Add,
+     Operands::Product,
+     BFloat(16),
+     BFloat(16),
+     Float(32),
+     2,
+     true,
+     Target::AVX512_Zen4,
+     {X::x86_avx512bf16_dpbf16ps_128, X::x86_avx512bf16_dpbf16ps_256,
+      X::x86_avx512bf16_dpbf16ps_512}},
+    // with saturation of the sum
+    {VectorReduce::SaturatingAdd,
+     Operands::Product,
+     UInt(8),
+     Int(8),
+     Int(32),
+     4,
+     true,
+     Target::AVX512_Zen4,
+     {X::x86_avx512_vpdpbusds_128, X::x86_avx512_vpdpbusds_256, X::x86_avx512_vpdpbusds_512}},
+    {VectorReduce::SaturatingAdd,
+     Operands::Product,
+     UInt(8),
+     Int(8),
+     Int(32),
+     4,
+     true,
+     Target::AVXVNNI,
+     {X::x86_avx512_vpdpbusds_128, X::x86_avx512_vpdpbusds_256, X::not_intrinsic}},
+    {VectorReduce::SaturatingAdd,
+     Operands::Product,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     true,
+     Target::AVX512_Zen4,
+     {X::x86_avx512_vpdpwssds_128, X::x86_avx512_vpdpwssds_256, X::x86_avx512_vpdpwssds_512}},
+    {VectorReduce::SaturatingAdd,
+     Operands::Product,
+     Int(16),
+     Int(16),
+     Int(32),
+     2,
+     true,
+     Target::AVXVNNI,
+     {X::x86_avx512_vpdpwssds_128, X::x86_avx512_vpdpwssds_256, X::not_intrinsic}},
     // s16, two at a time, as products with 1
     {VectorReduce::Add,
      Operands::Single,
@@ -122,10 +188,18 @@ struct Pair {
     Expr a, b;
 };
 
+/// e in the type, without loss, or undefined.
+Expr narrowed(Type t, const Expr &e) {
+    if (const Broadcast *same = e.as<Broadcast>()) {
+        const Expr value = narrowed(t.with_lanes(same->value.type().lanes()), same->value);
+        return value.defined() ? Broadcast::make(value, same->lanes) : value;
+    }
+    return lossless_cast(t, e);
+}
+
 bool fits(const Expr &a, const Expr &b, const ReductionRow &row, Pair *result) {
     int lanes = a.type().lanes();
-    Expr x = lossless_cast(row.a.with_lanes(lanes), a),
-         y = lossless_cast(row.b.with_lanes(lanes), b);
+    Expr x = narrowed(row.a.with_lanes(lanes), a), y = narrowed(row.b.with_lanes(lanes), b);
     if (!x.defined() || !y.defined()) {
         return false;
     }
@@ -163,19 +237,26 @@ Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands,
             return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
         });
     }
-    // Four bytes are one lane of the accumulator, and are given as such.
-    llvm::Type *words = f.type(row.result.with_lanes(lanes / row.factor));
-    accumulator = accumulator ? accumulator : llvm::Constant::getNullValue(words);
+    // Four bytes (two words) are one lane of the accumulator, and are cut into pieces as such.
+    const int sums = lanes / row.factor, piece_lanes = width / row.result.bits();
+    llvm::Type *words = f.type(Int(32, sums)), *result = f.type(row.result.with_lanes(sums));
+    accumulator = accumulator ? accumulator : llvm::Constant::getNullValue(result);
+    llvm::Type *taken = row.a.is_bfloat() ? with_lanes(b.getBFloatTy(), piece_lanes * row.factor)
+                                          : f.type(Int(32, piece_lanes));
     return f.by_pieces({accumulator, b.CreateBitCast(x, words), b.CreateBitCast(y, words)},
-                       width / row.result.bits(), [&](const std::vector<Value *> &piece) {
-                           return b.CreateIntrinsic(id, {}, {piece[0], piece[1], piece[2]});
+                       piece_lanes, [&](const std::vector<Value *> &piece) {
+                           return b.CreateIntrinsic(id, {},
+                                                    {piece[0], b.CreateBitCast(piece[1], taken),
+                                                     b.CreateBitCast(piece[2], taken)});
                        });
 }
 
+/// The first row for it; of those that take an accumulator, if there is one.
 const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op, Type result,
-                             const Expr &value, int factor, Pair *operands) {
+                             const Expr &value, int factor, bool accumulates, Pair *operands) {
     for (const ReductionRow &row : reduction_rows) {
         bool matches = op == row.op && factor % row.factor == 0 &&
+                       (!accumulates || (row.accumulates && factor == row.factor)) &&
                        f.target().has_feature(row.feature) && result.element_of() == row.result &&
                        value.type().lanes() * row.a.bits() >= 64;
         if (matches && match_operands(value, row, operands)) {
@@ -185,18 +266,32 @@ const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op
     return nullptr;
 }
 
-/// c + the sums of groups of bytes' products, where the instruction takes an accumulator.
-Value *match_accumulation(FunctionEmitter &f, const Expr &c, const Expr &sums) {
+/// Whether an s16 is known not to be -2^15.
+bool is_never_lowest(const Expr &e) {
+    // No product but one, which saturates, comes to 2^15 before its sign is taken.
+    if (const Call *product = Call::as_intrinsic(e, Intrinsic::rounding_mul_shift_right);
+        product && as_const_uint(product->args[2]) == 15u) {
+        return true;
+    }
+    const ConstantInterval range = constant_bounds(e);
+    return range.min && *range.min > INT16_MIN;
+}
+
+/// c + the sums of groups of products, where the instruction takes an accumulator. A saturating one
+/// saturates once: the groups' sums must fit.
+Value *match_accumulation(FunctionEmitter &f, VectorReduce::Operator kind, const Expr &c,
+                          const Expr &sums) {
     const VectorReduce *op = sums.as<VectorReduce>();
-    const int factor = op ? op->value.type().lanes() / op->type.lanes() : 0;
-    Pair operands;
-    const ReductionRow *row = op && op->type.is_vector()
-                                  ? find_row(f, op->op, op->type, op->value, factor, &operands)
-                                  : nullptr;
-    if (!row || !row->accumulates || factor != row->factor) {
+    if (!op || op->op != kind || !op->type.is_vector()) {
         return nullptr;
     }
-    return apply(f, *row, operands, f.emit(c));
+    const int factor = op->value.type().lanes() / op->type.lanes();
+    Pair operands;
+    const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, true, &operands);
+    const bool may_saturate_first = row && kind == VectorReduce::SaturatingAdd &&
+                                    row->a == Int(16) && !is_never_lowest(operands.a) &&
+                                    !is_never_lowest(operands.b);
+    return row && !may_saturate_first ? apply(f, *row, operands, f.emit(c)) : nullptr;
 }
 
 /// a * b + c * d of s16: neighbours of one product, when they are interleaved.
@@ -252,17 +347,6 @@ Value *match_sum_of_bytes(FunctionEmitter &f, const VectorReduce *op, int factor
     return f.reduce_groups(sums, op->type.lanes(), op->op, t.element_of());
 }
 
-/// Whether an s16 is known not to be -2^15.
-bool is_never_lowest(const Expr &e) {
-    // No product but one, which saturates, comes to 2^15 before its sign is taken.
-    if (const Call *product = Call::as_intrinsic(e, Intrinsic::rounding_mul_shift_right);
-        product && as_const_uint(product->args[2]) == 15u) {
-        return true;
-    }
-    const ConstantInterval range = constant_bounds(e);
-    return range.min && *range.min > INT16_MIN;
-}
-
 /// Rounded high half of s16 products. The instruction wraps where the product is exactly 1.
 Value *match_rounding_product(FunctionEmitter &f, const Call *op) {
     static const Instruction instruction = {X::x86_ssse3_pmul_hr_sw_128, X::x86_avx2_pmul_hr_sw,
@@ -294,6 +378,11 @@ Value *match_x86_call(FunctionEmitter &f, const Call *op) {
     if (f.target().arch != Target::X86) {
         return nullptr;
     }
+    if (op->is_intrinsic(Intrinsic::saturating_add)) {
+        const VectorReduce::Operator kind = VectorReduce::SaturatingAdd;
+        Value *v = match_accumulation(f, kind, op->args[0], op->args[1]);
+        return v ? v : match_accumulation(f, kind, op->args[1], op->args[0]);
+    }
     return op->is_intrinsic(Intrinsic::rounding_mul_shift_right) ? match_rounding_product(f, op)
                                                                  : nullptr;
 }
@@ -307,17 +396,19 @@ Value *match_x86_reduction(FunctionEmitter &f, const VectorReduce *op) {
         return v;
     }
     Pair operands;
-    const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, &operands);
+    const ReductionRow *row = find_row(f, op->op, op->type, op->value, factor, false, &operands);
     return row ? f.reduce_groups(apply(f, *row, operands), op->type.lanes(), op->op, row->result)
                : nullptr;
 }
 
 Value *match_x86_sum(FunctionEmitter &f, const Add *op) {
-    if (f.target().arch != Target::X86 || !op->type.is_vector() || !op->type.is_int()) {
+    const Type t = op->type.element_of();
+    if (f.target().arch != Target::X86 || !op->type.is_vector() ||
+        (!t.is_int() && t != Float(32))) {
         return nullptr;
     }
-    Value *v = match_accumulation(f, op->a, op->b);
-    v = v ? v : match_accumulation(f, op->b, op->a);
+    Value *v = match_accumulation(f, VectorReduce::Add, op->a, op->b);
+    v = v ? v : match_accumulation(f, VectorReduce::Add, op->b, op->a);
     return v ? v : match_sum_of_products(f, op);
 }
 

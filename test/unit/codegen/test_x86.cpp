@@ -21,8 +21,9 @@ Expr load(Type t, const char *name) {
 std::string assembly(const char *target, const Expr &e) {
     int lanes = e.type().lanes();
     Stmt store = Store::make("out", e, Ramp::make(0, 1, lanes), const_true(lanes), Alignment());
-    LoweredModule module = one_function(
-        {pointer_argument("out"), pointer_argument("a"), pointer_argument("b")}, store);
+    LoweredModule module = one_function({pointer_argument("out"), pointer_argument("a"),
+                                         pointer_argument("b"), pointer_argument("c")},
+                                        store);
     return CompiledModule(module, Target(target)).assembly();
 }
 
@@ -169,6 +170,129 @@ TEST(X86, DotProductsAddToTheirAccumulator) {
     const std::string text = assembly("x86-64-linux-avx512_zen4", sum);
     EXPECT_NE(text.find("vpdpbusd"), std::string::npos);
     EXPECT_EQ(text.find("vpaddd"), std::string::npos) << text;
+}
+
+/// c + the sums of groups of products of a and b in type t.
+Expr accumulated(Type t, const Expr &a, const Expr &b, int factor) {
+    const int lanes = a.type().lanes();
+    const Expr product = Mul::make(cast(t.with_lanes(lanes), a), cast(t.with_lanes(lanes), b));
+    return load(t.with_lanes(lanes / factor), "c") +
+           VectorReduce::make(VectorReduce::Add, product, lanes / factor);
+}
+
+TEST(X86, DotProductsOfWordsAddToTheirAccumulator) {
+    const Expr sum = accumulated(Int(32), load(Int(16, 32), "a"), load(Int(16, 32), "b"), 2);
+    for (const char *target : {"x86-64-linux-avx512_zen4", "x86-64-linux-avx2-avxvnni"}) {
+        const std::string text = assembly(target, sum);
+        EXPECT_NE(text.find("vpdpwssd"), std::string::npos) << text;
+        EXPECT_EQ(text.find("vpaddd"), std::string::npos) << text;
+    }
+    EXPECT_NE(assembly("x86-64-linux-avx2", sum).find("vpmaddwd"), std::string::npos);
+}
+
+TEST(X86, DotProductsOfBfloat16) {
+    const Expr a = load(BFloat(16, 32), "a");
+    const Expr one = Broadcast::make(Load::make(BFloat(16), "b", 0, const_true(), Alignment()), 32);
+    for (const Expr &b : {load(BFloat(16, 32), "b"), one}) {
+        const std::string text =
+            assembly("x86-64-linux-avx512_zen4", accumulated(Float(32), a, b, 2));
+        EXPECT_NE(text.find("vdpbf16ps"), std::string::npos) << text;
+        EXPECT_EQ(text.find("vaddps"), std::string::npos) << text;
+    }
+    const Expr wide = accumulated(Float(32), a, load(Float(32, 32), "b"), 2);
+    EXPECT_EQ(assembly("x86-64-linux-avx512_zen4", wide).find("vdpbf16ps"), std::string::npos);
+}
+
+TEST(X86, SaturatingDotProducts) {
+    const auto text = [](const Expr &a, const Expr &b) {
+        const Type wide = Int(32, a.type().lanes());
+        const Expr sums = VectorReduce::make(VectorReduce::SaturatingAdd,
+                                             Mul::make(cast(wide, a), cast(wide, b)), 16);
+        return assembly("x86-64-linux-avx512_zen4", saturating_add(load(Int(32, 16), "c"), sums));
+    };
+    EXPECT_NE(text(load(UInt(8, 64), "a"), load(Int(8, 64), "b")).find("vpdpbusds"),
+              std::string::npos);
+    const Expr words = load(Int(16, 32), "a");
+    const std::string weighted = text(words, make_const(Int(16, 32), 300));
+    EXPECT_NE(weighted.find("vpdpwssds"), std::string::npos) << weighted;
+    EXPECT_EQ(weighted.find("vpaddd"), std::string::npos) << weighted;
+    // The sum of two products may be 2^31, which is to saturate before it is added.
+    EXPECT_NE(text(words, load(Int(16, 32), "b")).find("vpaddd"), std::string::npos);
+}
+
+TEST(X86, Float16IsComputedWithWhereThereAreInstructions) {
+    const Expr a = load(Float(16, 32), "a"), b = load(Float(16, 32), "b");
+    const std::string native =
+        assembly("x86-64-linux-avx512_sapphirerapids", calotype::max(a + b, a * b));
+    for (const char *instruction : {"vaddph", "vmulph", "vmaxph"}) {
+        EXPECT_NE(native.find(instruction), std::string::npos) << native;
+    }
+    EXPECT_EQ(native.find("vcvt"), std::string::npos) << native;
+    EXPECT_NE(assembly("x86-64-linux-avx512_zen4", a + b).find("vcvtph2ps"), std::string::npos);
+}
+
+TEST(X86, SaturatingDotProductsAreExact) {
+    std::mt19937 random(9);
+    std::vector<int16_t> a(32), b(32);
+    std::vector<int32_t> c(16), out(16);
+    for (size_t i = 0; i < 32; i++) {
+        a[i] = i % 3 == 0 ? INT16_MIN : int16_t(random());
+        b[i] = i % 4 < 2 ? INT16_MIN : int16_t(random());
+        c[i / 2] = i % 8 == 0 ? -5 : i % 8 == 4 ? INT32_MAX - 7 : int32_t(random());
+    }
+    const Expr product = Mul::make(cast(Int(32, 32), load(Int(16, 32), "a")),
+                                   cast(Int(32, 32), load(Int(16, 32), "b")));
+    const Expr sum = saturating_add(load(Int(32, 16), "c"),
+                                    VectorReduce::make(VectorReduce::SaturatingAdd, product, 16));
+    const Stmt store = Store::make("out", sum, Ramp::make(0, 1, 16), const_true(16), Alignment());
+    for (const Target &target : runnable_targets()) {
+        auto library = load_module(one_function({pointer_argument("out"), pointer_argument("a"),
+                                                 pointer_argument("b"), pointer_argument("c")},
+                                                store),
+                                   target);
+        const auto f =
+            library->function<int(int32_t *, const int16_t *, const int16_t *, const int32_t *)>(
+                "f");
+        ASSERT_EQ(f(out.data(), a.data(), b.data(), c.data()), 0);
+        const auto saturated = [](int64_t x) {
+            return std::min<int64_t>(std::max<int64_t>(x, INT32_MIN), INT32_MAX);
+        };
+        for (size_t i = 0; i < 16; i++) {
+            const int64_t pair =
+                int64_t(a[2 * i]) * b[2 * i] + int64_t(a[2 * i + 1]) * b[2 * i + 1];
+            EXPECT_EQ(out[i], saturated(c[i] + saturated(pair)))
+                << i << " on " << target.to_string();
+        }
+    }
+}
+
+TEST(X86, SumsOfBfloat16ProductsAreThoseOfFloats) {
+    std::vector<uint16_t> a(32), b(32);
+    std::vector<float> c(16), out(16);
+    for (size_t i = 0; i < 32; i++) {
+        a[i] = bfloat16_t(float(i) - 11).to_bits();
+        b[i] = bfloat16_t(0.5f * float(i % 7)).to_bits();
+        c[i / 2] = float(i) * 3;
+    }
+    const Expr sum =
+        accumulated(Float(32), load(BFloat(16, 32), "a"), load(BFloat(16, 32), "b"), 2);
+    const Stmt store = Store::make("out", sum, Ramp::make(0, 1, 16), const_true(16), Alignment());
+    for (const Target &target : runnable_targets()) {
+        auto library = load_module(one_function({pointer_argument("out"), pointer_argument("a"),
+                                                 pointer_argument("b"), pointer_argument("c")},
+                                                store),
+                                   target);
+        const auto f =
+            library->function<int(float *, const uint16_t *, const uint16_t *, const float *)>("f");
+        ASSERT_EQ(f(out.data(), a.data(), b.data(), c.data()), 0);
+        for (size_t i = 0; i < 16; i++) {
+            float expected = c[i];
+            for (size_t k = 2 * i; k < 2 * i + 2; k++) {
+                expected += (float(k) - 11) * 0.5f * float(k % 7);
+            }
+            EXPECT_EQ(out[i], expected) << i << " on " << target.to_string();
+        }
+    }
 }
 
 TEST(X86, RoundedProductsThatCannotWrapAreNotMended) {
