@@ -305,11 +305,10 @@ calotype_status Planner::make() {
     }
     add(*kernels, desc.name, true);
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
-        const calotype_status status =
-            is_repeated(desc, i)
-                ? CALOTYPE_OK
-                : add_linkable(*desc.linkables[i], kernels->kind == CALOTYPE_LTOIR);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status =
+                is_repeated(desc, i)
+                    ? CALOTYPE_OK
+                    : add_linkable(*desc.linkables[i], kernels->kind == CALOTYPE_LTOIR)) {
             return status;
         }
     }
@@ -345,8 +344,7 @@ calotype_status link(const BuildTools &tools, const LinkPlan &plan, bool by_nvji
     if (by_nvjitlink) {
         link_by_nvjitlink(plan, &result);
     } else {
-        const calotype_status status = link_by_driver(*tools.linker, plan, &result);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status = link_by_driver(*tools.linker, plan, &result)) {
             return status;
         }
     }
@@ -392,8 +390,7 @@ calotype_status build_image(const BuildTools &tools, const DeviceArch &arch,
     }
     const bool by_nvjitlink = find_nvjitlink(tools.driver_version);
     LinkPlan plan;
-    const calotype_status status = Planner(arch, desc, by_nvjitlink, plan).make();
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = Planner(arch, desc, by_nvjitlink, plan).make()) {
         return status;
     }
     if (by_nvjitlink || tools.linker) {

@@ -27,7 +27,6 @@ struct LinkPlan : NotCopied {
     bool lto = false;
     bool lto_missed = false;
 
-    LinkPlan() = default;
     ~LinkPlan() {
         free(inputs);
     }
@@ -42,7 +41,6 @@ struct LinkResult : NotCopied {
     uint32_t input = 0;  ///< for Step::add
     char *linker_log = nullptr;
 
-    LinkResult() = default;
     ~LinkResult() {
         free(cubin);
         free(linker_log);

@@ -39,7 +39,7 @@ struct ContextInfo {
     std::atomic<bool> has_streams{false};  ///< calls have named some
     std::atomic<int> pieces{0};            ///< of memory that were allocated here
     FutexWord users{0};  ///< threads that use what follows, or the context though nobody named it
-    /** For frees and copies that name no stream (memory/stream_order.h), made when they are first
+    /** For frees and copies that name no stream (memory/stream_order.cpp), made when they are first
      * needed. */
     std::atomic<CUstream> ordered_stream{nullptr};
     std::atomic<CUevent> ordering_event{nullptr};

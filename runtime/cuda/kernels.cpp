@@ -141,33 +141,70 @@ calotype_status get_function(const DeviceScope &scope, void *module, const char 
 
 calotype_status get_global(const DeviceScope &scope, void *module, const char *name,
                            uint64_t *address, size_t *bytes) {
-    CUdeviceptr found = 0;
     const CUresult code =
-        driver().cuModuleGetGlobal(&found, bytes, static_cast<CUmodule>(module), name);
-    *address = found;
+        driver().cuModuleGetGlobal(address, bytes, static_cast<CUmodule>(module), name);
     if (code == CUDA_ERROR_NOT_FOUND) {
         return fail_with(CALOTYPE_E_INVALID, Text() << "the module has no variable " << name);
     }
     return status_in(scope, note_failure("cuModuleGetGlobal", code));
 }
 
-calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const void *source,
-                               size_t bytes) {
+/** A copy on the scope's stream, to its end. */
+template<typename Function, typename... Args>
+calotype_status copy_now(const DeviceScope &scope, const char *if_captured,
+                         Function Driver::*function, Args... args) {
     if (is_capturing(scope, nullptr)) {
-        return fail_with(CALOTYPE_E_CAPTURE,
-                         "a copy from the host would wait, but the stream is being captured");
+        return fail_with(CALOTYPE_E_CAPTURE, if_captured);
     }
     const CUstream stream = static_cast<CUstream>(scope.stream);
-    CUresult code = invoke(&Driver::cuMemcpyHtoDAsync, address, source, bytes, stream);
+    CUresult code = invoke(function, args..., stream);
     if (code == CUDA_SUCCESS) {
         code = invoke(&Driver::cuStreamSynchronize, stream);
     }
     return status_in(scope, code);
 }
 
+calotype_status copy_to_device(const DeviceScope &scope, uint64_t address, const void *source,
+                               size_t bytes) {
+    return copy_now(scope, "a copy from the host would wait, but the stream is being captured",
+                    &Driver::cuMemcpyHtoDAsync, address, source, bytes);
+}
+
 calotype_status synchronize(const DeviceScope &scope) {
     return status_in(scope, invoke(&Driver::cuCtxSynchronize));
 }
+
+// ---- what the device runtime needs -------------------------------------------------------------
+
+/** Not of the pool: it must outlive the work of all streams. */
+calotype_status allocate_plain(const DeviceScope &scope, size_t bytes, uint64_t *address) {
+    return status_of(invoke(&Driver::cuMemAlloc, address, bytes));
+}
+
+calotype_status free_plain(const DeviceScope &scope, uint64_t address) {
+    return status_of(invoke(&Driver::cuMemFree, address));
+}
+
+calotype_status copy_to_host(const DeviceScope &scope, void *destination, uint64_t address,
+                             size_t bytes) {
+    return copy_now(scope, "a copy to the host would wait, but the stream is being captured",
+                    &Driver::cuMemcpyDtoHAsync, destination, address, bytes);
+}
+
+calotype_status set_heap_size(const DeviceScope &scope, uint64_t bytes) {
+    const CUresult code = driver().cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, size_t(bytes));
+    if (code == CUDA_SUCCESS) {
+        return CALOTYPE_OK;
+    }
+    Text text;
+    text << "cuCtxSetLimit: ";
+    append_result(text, code);
+    text << "; a heap of " << bytes << " bytes was asked for, which must be before any kernel of "
+         << "the context has allocated";
+    return fail_with(status_of(code, CALOTYPE_E_BUSY), text, code);
+}
+
+// ---- events ----------------------------------------------------------------------------------
 
 /** Poll the event until it has passed or the deadline has. */
 bool await_event(CUevent event, uint64_t deadline_ns) {
@@ -232,6 +269,13 @@ void name_device(const DeviceScope &scope, Text &text) {
     text << device.name << " (sm_" << device.sm << "), driver " << driver().version / 1000 << '.'
          << driver().version % 1000 / 10;
 }
+
+static const DeviceHeap device_heap = {
+    .allocate = allocate_plain,
+    .deallocate = free_plain,
+    .copy_to_host = copy_to_host,
+    .set_size = set_heap_size,
+};
 
 static const DeviceMemoryControl memory_control = {
     .set_allocator = set_allocator,

@@ -7,8 +7,6 @@
 namespace calotype::runtime::cuda {
 
 extern const KernelBackend kernel_backend;
-/** What the device runtime needs. */
-extern const DeviceHeap device_heap;
 
 /** @name Members of KernelBackend */
 /**@{*/

@@ -9,33 +9,20 @@
 
 namespace calotype::runtime {
 
-/** The locks that are taken, of some of all buffers. The mutex is held for a few steps at a time. */
-struct alignas(64) LockedBuffers {
+namespace {
+
+/** The locks that are taken. The mutex is held for a few steps at a time. */
+struct LockedBuffers {
     Mutex mutex;
     FutexWord unlocked{0};  ///< changes when a lock is given up that others wait for
     uint32_t waiters = 0;
     BufferLock *first = nullptr;
-
-    bool has(const calotype_buffer_t *buf) const {
-        return find_in(first, [=](const BufferLock &lock) { return lock.buf == buf; });
-    }
-    /** A child process may have forgotten it. */
-    void remove(const BufferLock &lock) {
-        take_first(first, [&](const BufferLock &other) { return &other == &lock; });
-    }
 };
-
-namespace {
-
-constinit LockedBuffers table[64];
-
-LockedBuffers &locked_with(const calotype_buffer_t *buf) {
-    return table[reinterpret_cast<uintptr_t>(buf) * uint64_t(0x9e3779b97f4a7c15) >> 58];
-}
+constinit LockedBuffers locked;
 
 /** In a child process, which has none of the threads that had locks. */
 void forget_locks() {
-    memset(static_cast<void *>(table), 0, sizeof table);
+    memset(static_cast<void *>(&locked), 0, sizeof locked);
 }
 
 void install_fork_handler_once() {
@@ -71,18 +58,17 @@ void BufferLock::lock() {
         return;
     }
     install_fork_handler_once();
-    LockedBuffers &with = locked_with(buf);
-    LockGuard guard(with.mutex);
-    while (with.has(buf)) {
-        const uint32_t seen = with.unlocked.load(std::memory_order_relaxed);
-        with.waiters++;
+    LockGuard guard(locked.mutex);
+    while (find_in(locked.first, [&](const BufferLock &other) { return other.buf == buf; })) {
+        const uint32_t seen = locked.unlocked.load(std::memory_order_relaxed);
+        locked.waiters++;
         {
-            const Unlocked unlocked(with.mutex);
-            futex_wait(with.unlocked, seen);
+            const Unlocked unlocked(locked.mutex);
+            futex_wait(locked.unlocked, seen);
         }
-        with.waiters--;
+        locked.waiters--;
     }
-    push(with.first, this);
+    push(locked.first, this);
     is_locked = true;
 }
 
@@ -91,16 +77,16 @@ void BufferLock::unlock() {
         return;
     }
     is_locked = false;
-    LockedBuffers &with = locked_with(buf);
     bool has_waiters = false;
     {
-        LockGuard guard(with.mutex);
-        with.remove(*this);
-        has_waiters = with.waiters != 0;
-        with.unlocked.fetch_add(has_waiters, std::memory_order_relaxed);
+        LockGuard guard(locked.mutex);
+        // A child process may have forgotten it.
+        take_first(locked.first, [&](const BufferLock &other) { return &other == this; });
+        has_waiters = locked.waiters != 0;
+        locked.unlocked.fetch_add(has_waiters, std::memory_order_relaxed);
     }
     if (has_waiters) {
-        futex_wake(with.unlocked, everyone);
+        futex_wake(locked.unlocked, everyone);
     }
 }
 

@@ -30,7 +30,6 @@ private:
     bool is_locked = false;
 
     static thread_local BufferLock *innermost;
-    friend struct LockedBuffers;
     friend void unlock_thread_buffers();
 
     void lock();

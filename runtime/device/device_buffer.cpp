@@ -44,16 +44,18 @@ void forget_device(calotype_buffer_t *buf) {
     clear_flag(buf, calotype_buffer_flag_device_dirty);
 }
 
-/** For a buffer that is to go onto a device: whether it is on another one already. */
-int check_not_elsewhere(void *user_context, const calotype_buffer_t *buf,
-                        const calotype_device_interface_t *device_interface) {
+/** For a buffer that is to go onto a device: checks, and whether it is on another one already. */
+int check_to_place(void *user_context, const calotype_buffer_t *buf, const char *function,
+                   const calotype_device_interface_t *device_interface) {
+    if (int code = check_buffer(user_context, buf, function)) {
+        return code;
+    }
     if (!device_interface) {
         return calotype_error_no_device_interface(user_context);
     }
-    if (buf->device_interface && buf->device_interface != device_interface) {
-        return report_code(user_context, calotype_error_code_incompatible_device_interface);
-    }
-    return 0;
+    return !buf->device_interface || buf->device_interface == device_interface
+               ? 0
+               : report_code(user_context, calotype_error_code_incompatible_device_interface);
 }
 
 }  // namespace
@@ -84,10 +86,7 @@ void calotype::runtime::log_memory(const char *what, const calotype_buffer_t &bu
 
 CALOTYPE_WEAK int calotype_device_malloc(void *user_context, calotype_buffer_t *buf,
                                          const calotype_device_interface_t *device_interface) {
-    if (int code = check_buffer(user_context, buf, "calotype_device_malloc")) {
-        return code;
-    }
-    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+    if (int code = check_to_place(user_context, buf, "calotype_device_malloc", device_interface)) {
         return code;
     }
     if (buf->device) {
@@ -124,10 +123,8 @@ CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *bu
 CALOTYPE_WEAK int
 calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
                                 const calotype_device_interface_t *device_interface) {
-    if (int code = check_buffer(user_context, buf, "calotype_device_and_host_malloc")) {
-        return code;
-    }
-    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+    if (int code = check_to_place(user_context, buf, "calotype_device_and_host_malloc",
+                                  device_interface)) {
         return code;
     }
     if (buf->host || buf->device) {
@@ -161,10 +158,8 @@ CALOTYPE_WEAK int calotype_device_and_host_free(void *user_context, calotype_buf
 CALOTYPE_WEAK int calotype_device_wrap_native(void *user_context, calotype_buffer_t *buf,
                                               uint64_t handle,
                                               const calotype_device_interface_t *device_interface) {
-    if (int code = check_buffer(user_context, buf, "calotype_device_wrap_native")) {
-        return code;
-    }
-    if (int code = check_not_elsewhere(user_context, buf, device_interface)) {
+    if (int code =
+            check_to_place(user_context, buf, "calotype_device_wrap_native", device_interface)) {
         return code;
     }
     if (buf->device) {

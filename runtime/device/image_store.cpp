@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stores hold frames (image_store_frame.h), whatever the store, so that an image from any of them
+// Stores hold frames (image_store.h), whatever the store, so that an image from any of them
 // is verified before a driver sees it. What a store of the application's throws is a miss.
 #include "runtime/device/image_store.h"
 

@@ -125,11 +125,10 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     read->images = images;
     for (uint32_t i = 0; i < linkable.n_images; i++) {
         images[i] = linkable.images[i];
-        const calotype_status status =
-            images[i].kind == CALOTYPE_HOST_ONLY
-                ? CALOTYPE_OK
-                : read_image(linkable.name, linkable.images[i], &images[i]);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status =
+                images[i].kind == CALOTYPE_HOST_ONLY
+                    ? CALOTYPE_OK
+                    : read_image(linkable.name, linkable.images[i], &images[i])) {
             return status;
         }
     }
@@ -151,8 +150,7 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc) {
                                 << " bytes that list its " << desc.n_linkables << " linkables");
     }
     for (uint32_t i = 0; i < desc.n_linkables; i++) {
-        const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i]);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status = read_linkable(*desc.linkables[i], &linkables[i])) {
             return status;
         }
     }

@@ -16,7 +16,6 @@ bool uses_nrt(const calotype_module_desc &desc);
 /** A module's description with all images of its linkables in memory, for as long as this lives. */
 class LinkableFiles : NotCopied {
 public:
-    LinkableFiles() = default;
     ~LinkableFiles();
 
     /** Read what is needed. A file that is missing, or not what it was when the module was

@@ -79,8 +79,7 @@ calotype_status acquire_default_context(void *user_context, cl_context *context,
     if (!*context && create) {
         LockGuard lock(defaults_lock);
         if (!slot.context.load(std::memory_order_relaxed)) {
-            const calotype_status status = fill(user_context, index, &slot);
-            if (status != CALOTYPE_OK) {
+            if (const calotype_status status = fill(user_context, index, &slot)) {
                 return status;
             }
         }

@@ -113,8 +113,7 @@ calotype_status list_devices(void *user_context, DeviceList *list) {
     if (!types) {
         return CALOTYPE_E_INVALID;
     }
-    const calotype_status status = list_platforms(name, list);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = list_platforms(name, list)) {
         return status;
     }
     const cl_bitfield gpu = types & CL_DEVICE_TYPE_GPU, others = types & all_types & ~gpu;
@@ -152,8 +151,7 @@ calotype_status choose_device(void *user_context, int index, Device *device) {
         return CALOTYPE_E_DEVICE;
     }
     DeviceList list;
-    const calotype_status status = list_devices(user_context, &list);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = list_devices(user_context, &list)) {
         return status;
     }
     const int chosen = index < 0 ? 0 : index;

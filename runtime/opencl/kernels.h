@@ -34,8 +34,4 @@ calotype_status query_event(void *event);
 void destroy_event(void *event);
 /**@}*/
 
-/** Tells the first extension that the text enables and the device has not, with the target feature
- * that made the compiler use it. False: there is none, or the device does not say what it has. */
-bool explain_lack_of_extension(const DeviceScope &scope, const char *text, size_t size, Text &out);
-
 }  // namespace calotype::runtime::opencl

@@ -254,9 +254,8 @@ public:
     calotype_status set_all(void **args, uint32_t dynamic_shared_bytes) {
         for (uint32_t i = 0; i < desc.n_args; i++) {
             const calotype_kernel_arg &arg = desc.args[i];
-            const calotype_status status =
-                arg.is_buffer ? set_buffer(i, args[i]) : set(arg.bytes, args[i]);
-            if (status != CALOTYPE_OK) {
+            if (const calotype_status status =
+                    arg.is_buffer ? set_buffer(i, args[i]) : set(arg.bytes, args[i])) {
                 return status;
             }
         }

@@ -51,8 +51,7 @@ calotype_status service_copy_to_global(const calotype_callback_args *args, const
                                        size_t offset, const void *source, size_t bytes) {
     uint64_t address = 0;
     size_t size = 0;
-    const calotype_status status = service_get_global(args, name, &address, &size);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = service_get_global(args, name, &address, &size)) {
         return status;
     }
     if (offset > size || bytes > size - offset) {
@@ -335,8 +334,7 @@ calotype_status run_setups(const CallbackSite &site, LoadedModule &module, Failu
         if (module.linkables[index].repeated) {
             continue;
         }
-        const calotype_status status = set_up(site, module, index, failure);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status = set_up(site, module, index, failure)) {
             return status;
         }
     }

@@ -392,8 +392,7 @@ calotype_status share_image(Making &making, ImageUse *use, FlightError **error) 
 static calotype_status describe_arch(const KernelBackend &backend, const DeviceScope &scope,
                                      const calotype_module_desc &desc, DeviceArch *arch,
                                      CompileHook *used, bool *is_ready) {
-    const calotype_status status = backend.describe(scope, arch);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = backend.describe(scope, arch)) {
         return status;
     }
     {

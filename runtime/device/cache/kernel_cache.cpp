@@ -124,8 +124,7 @@ calotype_status check_descriptor(const calotype_module_desc *desc) {
 }
 
 calotype_status begin_call(void *user_context, const calotype_module_desc *desc, Call *call) {
-    const calotype_status status = check_descriptor(desc);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = check_descriptor(desc)) {
         return status;
     }
     if (!desc->device_interface) {

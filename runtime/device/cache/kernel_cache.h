@@ -20,7 +20,6 @@ struct Call : NotCopied {
     DeviceScope scope = {};
     bool is_acquired = false;
 
-    Call() = default;
     ~Call() {
         if (is_acquired) {
             backend->end(scope);

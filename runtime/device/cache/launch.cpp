@@ -156,8 +156,7 @@ refuse_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7])
     static const char *const names[] = {
         "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
     const LoadedModule *module = nullptr;
-    const calotype_status status = find_kernel(hold, kernel, &module);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = find_kernel(hold, kernel, &module)) {
         return status;
     }
     int i = 0;

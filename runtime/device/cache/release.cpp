@@ -142,8 +142,7 @@ calotype_status await_others(Release &release) {
 calotype_status await_idle(Release &release) {
     ContextState &context = release.context;
     for (;;) {
-        const calotype_status status = context.closing ? CALOTYPE_OK : await_others(release);
-        if (status != CALOTYPE_OK) {
+        if (const calotype_status status = context.closing ? CALOTYPE_OK : await_others(release)) {
             return status;
         }
         watch_for_release(context, true);
@@ -336,8 +335,7 @@ CALOTYPE_WEAK calotype_status calotype_shutdown(uint32_t timeout_ms) {
 }
 
 CALOTYPE_WEAK calotype_status calotype_forget(const calotype_module_desc *desc) {
-    const calotype_status status = check_descriptor(desc);
-    if (status != CALOTYPE_OK) {
+    if (const calotype_status status = check_descriptor(desc)) {
         return status;
     }
     LockGuard guard(kernel_cache.lock);

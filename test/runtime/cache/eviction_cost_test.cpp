@@ -64,6 +64,22 @@ TEST_P(EvictionCost, OfALimit) {
     EXPECT_EQ("200 200 0 0 180", counts()) << "those stay that were used last";
 }
 
+TEST_P(EvictionCost, OfStatisticsIsNoBarrier) {
+    load(200);
+    barriers = 0;
+    calotype_stats stats = {};
+    stats.size = sizeof stats;
+    EXPECT_EQ(CALOTYPE_OK, calotype_get_stats(0, &stats));
+    EXPECT_EQ(200u, stats.live_modules);
+    uint64_t hits = 0;
+    const auto add_hits = [](void *sum, const calotype_module_info *module) {
+        *static_cast<uint64_t *>(sum) += module->hits;
+    };
+    EXPECT_EQ(CALOTYPE_OK, calotype_enumerate_modules(0, add_hits, &hits));
+    EXPECT_EQ(stats.hits, hits);
+    EXPECT_EQ(0, barriers);
+}
+
 INSTANTIATE_TEST_SUITE_P(FakeBackend, EvictionCost, ::testing::Values(make_fake_backend_driver));
 
 }  // namespace calotype_test
