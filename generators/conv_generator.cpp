@@ -29,14 +29,13 @@ public:
     }
 
     void generate() {
-        // Nine places, one after the other, for each 64 channels.
-        k = RDom(0, step, 0, input.dim(0).extent() / step * 9, "k");
-        const Expr channel = k.y / 9 * step + k.x, i = k.y % 3, j = k.y % 9 / 3;
+        k = RDom(0, step, 0, 3, 0, 3, 0, input.dim(0).extent() / step, "k");
+        const Expr channel = k.w * step + k.x;
         pixels(c, x, y, n) = input(c, x, y, n);
         weights(c, x, y, n) = filter(c, x, y, n);
         sum(c, x, y, n) = 0.0f;
-        sum(c, x, y, n) +=
-            cast<float>(pixels(channel, x + i, y + j, n)) * cast<float>(weights(channel, i, j, c));
+        sum(c, x, y, n) += cast<float>(pixels(channel, x + k.y, y + k.z, n)) *
+                           cast<float>(weights(channel, k.y, k.z, c));
         output(c, x, y, n) = cast(type, max(sum(c, x, y, n) + bias(c), 0.0f));
 
         const Expr channels = input.dim(0).extent();
@@ -67,9 +66,12 @@ public:
             .store_in(MemoryType::Register)
             .split(x, warp, xi, rows, TailStrategy::RoundUp)
             .gpu_matrix_tile(c, xi, warp);
+        // Nine places, one after the other, for each 64 channels.
         sum.update()
             .split(x, warp, xi, rows)
-            .reorder(k.x, c, xi, warp, k.y)
+            .fuse(k.y, k.z, place)
+            .fuse(place, k.w, place)
+            .reorder(k.x, c, xi, warp, place)
             .gpu_matrix_multiply(c, xi, k.x, warp);
         stage(pixels, x);
         stage(weights, n);
@@ -91,9 +93,10 @@ private:
     void stage(Func f, const Var &across) {
         constexpr int elements = 8, threads = 32 * height / rows;
         Var v("v"), all("all"), w("w"), g("g"), t("t");
-        f.compute_at(sum, k.y)
+        f.compute_at(sum, place)
             .store_in(MemoryType::GPUSharedAsync)
             .ring_buffer(int(stages))
+            .bound_extent(c, step)
             .reorder_storage(c, across)
             .split(c, c, v, elements)
             .reorder(v, c, across)
@@ -108,6 +111,7 @@ private:
 
     Var c{"c"}, x{"x"}, y{"y"}, n{"n"};
     RDom k;
+    RVar place{"place"};
     Func pixels{"pixels"}, weights{"weights"}, sum{"sum"};
 };
 

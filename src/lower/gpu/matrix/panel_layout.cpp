@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/matrix/panel_layout.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "arith/alignment_analysis.h"
@@ -117,17 +118,19 @@ Expr PanelLayout::unswizzled_place(const Expr &index, const SimplifyContext &con
 }
 
 std::optional<PanelLayout> panel_layout_of(const Allocate *op) {
-    std::vector<int64_t> extents;
-    for (const Expr &e : op->extents) {
-        extents.push_back(as_const_int(e).value_or(0));
+    constexpr int64_t most = 1 << 20;
+    int64_t width = 0, rows = 1;  // all dimensions but the first one count rows
+    for (size_t d = 0; d < op->extents.size() && rows <= most; d++) {
+        const int64_t extent = as_const_int(op->extents[d]).value_or(0);
+        (d == 0 ? width : rows) = d == 0 ? extent : rows * std::min(extent, most);
     }
     const int bytes = op->type.bytes();
-    if (extents.size() != 2 || op->padding != 0 || op->type.lanes() != 1 || bytes > 4 ||
-        extents[0] <= 0 || extents[0] * bytes % PanelLayout::row_bytes != 0 || extents[1] <= 0 ||
-        extents[1] % PanelLayout::row_cycle != 0) {
+    if (op->extents.size() < 2 || op->padding != 0 || op->type.lanes() != 1 || bytes > 4 ||
+        width <= 0 || width > most || width * bytes % PanelLayout::row_bytes != 0 || rows <= 0 ||
+        rows > most || rows % PanelLayout::row_cycle != 0) {
         return std::nullopt;
     }
-    return PanelLayout{bytes, int(extents[0]), int(extents[1])};
+    return PanelLayout{bytes, int(width), int(rows)};
 }
 
 bool can_be_in_panels(const Stmt &s, const std::string &buffer, const PanelLayout &layout) {
