@@ -79,7 +79,6 @@ private:
 /// A `hoisted storage` that we are inside of.
 struct Hoisting {
     Scope<Interval> ranges;  ///< of loop variables and lets between it and the Realize
-    Scope<Expr> values;      ///< of these lets
     // What to allocate, once a Realize was found.
     Type type;
     MemoryType memory_type = MemoryType::Auto;
@@ -404,9 +403,9 @@ private:
     // Hoisting.
 
     /// An end of the region may depend on a loop although the difference of both does not.
-    static Expr largest_extent(const std::string &name, const Expr &extent,
-                               const Hoisting &hoisting) {
-        const Expr expanded = simplify(internal::expand_lets(extent, hoisting.values));
+    Expr largest_extent(const std::string &name, const Expr &extent,
+                        const Hoisting &hoisting) const {
+        const Expr expanded = simplify(internal::expand_lets(extent, values_));
         const Interval exact = bounds_of_expr(expanded, hoisting.ranges);
         const Interval range =
             exact.has_upper_bound() ? exact : bounds_of_expr(extent, hoisting.ranges);
@@ -439,19 +438,20 @@ private:
                                       value.type().is_int_or_uint() && value.type().is_scalar()
                                           ? bounds_of_expr(value, entry.second->ranges)
                                           : Interval::single_point(value));
-            entry.second->values.push(name, value);
         }
+        values_.push(name, value);
     }
 
     void forget_let(const std::string &name) {
         for (auto &entry : hoistings_) {
             entry.second->ranges.pop(name);
-            entry.second->values.pop(name);
         }
+        values_.pop(name);
     }
 
     Stmt visit(const LetStmt *op) override {
         if (hoistings_.empty()) {
+            ScopedBinding<Expr> bind(is_const(op->value), values_, op->name, op->value);
             return Mutator::visit(op);
         }
         const Expr value = mutate(op->value);
@@ -494,6 +494,7 @@ private:
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
     std::map<std::string, Hoisting *> hoistings_;
+    Scope<Expr> values_;  ///< of lets in hoistings, and of constant ones around them
 };
 
 }  // namespace
