@@ -3,7 +3,8 @@
 
     python devices.py make FOLDER       on a machine with the compiler, c++ and the build's headers
                                         (CALOTYPE_BUILD_DIR): a library with the pipeline and its caller in C
-    python devices.py run FOLDER        on a machine with a GPU, torch and calotype-runtime
+    python devices.py run FOLDER        on a machine with a GPU, torch and calotype-runtime; with the compiler,
+                                        a Callable is measured, too
 
 `run` prints one line of JSON: for each way of calling the fastest and the middle one of thirty runs of
 three hundred calls, on a stream of torch's; the milliseconds that the import takes, loading and the
@@ -65,16 +66,21 @@ print(*(round((y - x) * 1e3, 2) for x, y in zip(times, times[1:])))
 """
 
 
-def make(folder):
-    import calotype as ct
-
+def pipeline(ct):
     x, y, xi, yi = ct.vars("x y xi yi")
     image, gain = ct.ImageParam(ct.Float(32), 2, "image"), ct.Param(ct.Float(32), "gain")
     f = ct.Func("twice")
     f[x, y] = image[x, y] * gain
     f.gpu_tile(x, y, xi, yi, 32, 8, ct.TailStrategy.GuardWithIf)
+    return f, [image, gain]
+
+
+def make(folder):
+    import calotype as ct
+
+    f, arguments = pipeline(ct)
     target = ct.Target("x86-64-linux-cuda-cuda_capability_80-cuda_capability_90-user_context")
-    f.compile_to_static_library(str(folder / "twice"), [image, gain], "twice", target)
+    f.compile_to_static_library(str(folder / "twice"), arguments, "twice", target)
     (folder / "caller.cpp").write_text(CALLER)
     headers = os.path.join(os.environ["CALOTYPE_BUILD_DIR"], "include")
     command = ["c++", "-O2", "-shared", "-fPIC", "-I" + headers, "-o", str(folder / "twice.so")]
@@ -86,6 +92,16 @@ def make(folder):
 def spread(times):
     times = sorted(times)
     return [round(times[0]), round(times[len(times) // 2])]
+
+
+def compiled_here():
+    """The pipeline as a Callable; None without the compiler."""
+    import calotype as ct
+
+    if not hasattr(ct, "Func"):
+        return None
+    f, arguments = pipeline(ct)
+    return f.compile_to_callable(arguments, ct.Target("host-cuda"))
 
 
 def run(folder):
@@ -133,6 +149,10 @@ def run(folder):
             "operator": of(lambda: operator(a, 2.0)),
             "torch_mul": of(lambda: torch.mul(a, 2.0, out=b)),
         }
+        called = compiled_here()
+        if called:
+            called(a, 2.0, b)
+            result["callable"] = of(lambda: called(a, 2.0, b))
     activities = [torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as trace:
         twice(a, 2.0, b)

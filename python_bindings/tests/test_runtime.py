@@ -23,9 +23,9 @@ compiler = shutil.which("c++") or shutil.which("cc")
 pytestmark = pytest.mark.skipif(compiler is None, reason="there is no C++ compiler to link with")
 
 
-def shared_library(folder, name, pipeline, args, file=None):
+def shared_library(folder, name, pipeline, args, file=None, target=ct.Target()):
     """What a build system does with a static library of generated code."""
-    pipeline.compile_to_static_library(str(folder / name), args, name)
+    pipeline.compile_to_static_library(str(folder / name), args, name, target)
     out = folder / (file or f"{name}.so")
     subprocess.run(
         [compiler, "-shared", "-o", str(out), "-Wl,--whole-archive", str(folder / f"{name}.a")]
@@ -206,3 +206,30 @@ def test_no_compiler_is_loaded(path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_buffers_keep_their_coordinates(tmp_path):
+    f, first = ct.Func("ramp"), ct.Param(ct.Int(32), "first")
+    f[x, y] = first + x + 100 * y
+    ramp = runtime.load(shared_library(tmp_path, "ramp", f, [first]))
+    b = ct.Buffer(ct.Int(32), [4, 3])
+    b.set_min([-2, 7])
+    ramp(0, b)
+    assert b[-2, 7] == 698 and b[1, 9] == 901
+    ramp(0, memoryview(b))
+    assert b[-2, 7] == 0
+
+
+def test_a_context_of_the_user_may_stand_first(tmp_path):
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    f = ct.Func("next")
+    f[x] = image[x] + ct.u8(1)
+    target = ct.Target("host-user_context")
+    library = shared_library(tmp_path, "next", f, [image], target=target)
+    after, out = runtime.load(library), bytearray(3)
+    after(b"abc", out)
+    assert out == b"bcd"
+    after(None, b"bcd", out)
+    assert out == b"cde"
+    with pytest.raises(ct.ArgumentError, match="'__user_context' is 'here' .str., must be None or"):
+        after("here", b"bcd", out)

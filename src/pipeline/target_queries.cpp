@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/target_queries.h"
 
+#include <algorithm>
+
 #include "ir/enums.h"
 #include "ir/expr_nodes.h"
 #include "support/error.h"
@@ -69,11 +71,14 @@ DeviceAPI Target::get_required_device_api() const {
     return DeviceAPI::None;
 }
 
+static constexpr DeviceAPI devices_without_some_types[] = {
+    DeviceAPI::OpenCL, DeviceAPI::Metal, DeviceAPI::WebGPU, DeviceAPI::D3D12Compute};
+
 bool Target::supports_type(const Type &t) const {
-    if (t.bits() == 64 && t.is_float()) {
-        return !has_feature(OpenCL) || has_feature(CLDoubles);
-    }
-    return true;
+    // Narrower types can be computed in wider ones.
+    return t.bits() != 64 || std::ranges::all_of(devices_without_some_types, [&](DeviceAPI api) {
+               return !supports_device_api(api) || supports_type(t, api);
+           });
 }
 
 bool Target::supports_type(const Type &t, DeviceAPI device) const {

@@ -7,31 +7,11 @@
 
 #include "cuda.h"
 #include "exchange.h"
+#include "ref.h"
 
 namespace calotype::python {
 
 namespace {
-
-// Owned references that end with their scope.
-class Ref {
-public:
-    explicit Ref(PyObject *object) : object_(object) {
-    }
-    ~Ref() {
-        Py_XDECREF(object_);
-    }
-    Ref(const Ref &) = delete;
-    Ref &operator=(const Ref &) = delete;
-    PyObject *get() const {
-        return object_;
-    }
-    explicit operator bool() const {
-        return object_ != nullptr;
-    }
-
-private:
-    PyObject *object_;
-};
 
 // The message of the exception that is set, which is cleared.
 std::string take_python_error() {

@@ -106,6 +106,11 @@ public:
     const calotype_device_context *device_context() const {
         return is_on_device_ ? &context_ : nullptr;
     }
+    /// What code is passed: the user's context, or where the call has to work, with it inside.
+    const void *device_context(void *user_context) {
+        context_.user_context = user_context;
+        return is_on_device_ ? &context_ : user_context;
+    }
     /// Before and after the call, without the GIL: lets streams wait, brings what was computed on a
     /// device into the host's arrays. An ArrayError, or what went wrong, or nothing.
     void begin();
@@ -125,7 +130,7 @@ private:
     };
     const void *convert_buffer(const ParameterInfo &p, PyObject *value, FindBuffer find_buffer);
     void import(Slot &slot, PyObject *value, void *const *consumer);
-    void take(Slot &slot);
+    void take(Slot &slot, PyObject *value);
     void take_on_device(Slot &slot);
     void meet_device(const ParameterInfo &p, int device, void *context);
     void choose_stream(PyObject *asked_for);

@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "cuda.h"
+#include "exchange.h"
 
 namespace calotype::python {
 
@@ -163,10 +164,10 @@ void CallArguments::import(Slot &slot, PyObject *value, void *const *consumer) {
                          type_text(p.type) + " with " + std::to_string(p.dimensions) +
                          " dimensions");
     }
-    take(slot);
+    take(slot, value);
 }
 
-void CallArguments::take(Slot &slot) {
+void CallArguments::take(Slot &slot, PyObject *value) {
     const ParameterInfo &p = *slot.parameter;
     check_buffer(p, slot.array.type, slot.array.dimensions);
     if (p.is_output && slot.array.read_only) {
@@ -174,6 +175,13 @@ void CallArguments::take(Slot &slot) {
     }
     auto *shape = reinterpret_cast<calotype_dimension_t *>(slot.shape);
     slot.array.copy_shape(shape, true);
+    if (const BufferApi *buffer = buffer_api_of(value)) {
+        int32_t mins[max_array_dimensions];
+        buffer->copy_mins(value, mins);
+        for (int i = 0; i < slot.array.dimensions; i++) {
+            shape[i].min = mins[i];
+        }
+    }
     slot.buffer.type = slot.array.type;
     slot.buffer.dimensions = slot.array.dimensions;
     slot.buffer.dim = shape;

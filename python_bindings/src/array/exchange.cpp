@@ -7,49 +7,66 @@ namespace calotype::python {
 
 namespace {
 
-const dlpack::ExchangeApi *look_up(PyTypeObject *type) {
-    PyObject *capsule =
-        PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), "__dlpack_c_exchange_api__");
-    const void *found = nullptr;
-    if (capsule && PyCapsule_IsValid(capsule, "dlpack_exchange_api")) {
-        found = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
-    }
+// What the capsule holds that is an attribute of a type; null if there is none.
+const void *in_capsule(PyTypeObject *type, const char *attribute, const char *name) {
+    PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), attribute);
+    const void *found =
+        capsule && PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : nullptr;
     PyErr_Clear();
     Py_XDECREF(capsule);
-    const auto *api = static_cast<const dlpack::ExchangeApi *>(found);
+    return found;
+}
+
+const dlpack::ExchangeApi *find_exchange_api(PyTypeObject *type) {
+    const auto *api = static_cast<const dlpack::ExchangeApi *>(
+        in_capsule(type, "__dlpack_c_exchange_api__", "dlpack_exchange_api"));
     while (api && api->version.major != 1) {
         api = api->previous;
     }
     return api;
 }
 
+struct Offers {
+    const dlpack::ExchangeApi *exchange;
+    const BufferApi *buffer;
+};
+
 // The types met so far. Each is kept for ever, so that no other comes to be at its address.
 struct Known {
     PyTypeObject *type;
-    const dlpack::ExchangeApi *api;
+    Offers offers;
     Known *next;
 };
 std::atomic<Known *> known{nullptr};
 constexpr int most_known = 64;
 std::atomic<int> known_count{0};
 
-}  // namespace
-
-const dlpack::ExchangeApi *exchange_api_of(PyObject *array) {
-    PyTypeObject *type = Py_TYPE(array);
+Offers offers_of(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
     for (Known *k = known.load(std::memory_order_acquire); k; k = k->next) {
         if (k->type == type) {
-            return k->api;
+            return k->offers;
         }
     }
-    const dlpack::ExchangeApi *api = look_up(type);
+    const void *buffer = in_capsule(type, "__calotype_buffer__", BufferApi::capsule_name);
+    const Offers offers = {find_exchange_api(type), static_cast<const BufferApi *>(buffer)};
     if (known_count.fetch_add(1) < most_known) {
         Py_INCREF(reinterpret_cast<PyObject *>(type));
-        auto *k = new Known{type, api, known.load()};
+        auto *k = new Known{type, offers, known.load()};
         while (!known.compare_exchange_weak(k->next, k)) {
         }
     }
-    return api;
+    return offers;
+}
+
+}  // namespace
+
+const dlpack::ExchangeApi *exchange_api_of(PyObject *array) {
+    return offers_of(array).exchange;
+}
+
+const BufferApi *buffer_api_of(PyObject *object) {
+    return offers_of(object).buffer;
 }
 
 }  // namespace calotype::python

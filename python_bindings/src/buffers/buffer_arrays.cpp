@@ -6,6 +6,7 @@
 #include "bindings.h"
 #include "buffer.h"
 #include "cuda.h"
+#include "exchange.h"
 
 namespace calotype::python {
 
@@ -38,7 +39,9 @@ public:
         : Runtime::Buffer<>(held->array.type, held->array.is_on_host() ? held->array.data : nullptr,
                             shape) {
         host_allocation = &held->header;
-        if (!held->array.is_on_host()) {
+        if (held->array.is_on_host()) {
+            buf.set_host_dirty(true);
+        } else {
             set_device_ownership(Runtime::BufferDeviceOwnership::Unmanaged);
             buf.device = reinterpret_cast<uint64_t>(held->array.data);
             buf.device_interface = cuda_interface();
@@ -133,11 +136,20 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         view->suboffsets = nullptr;
         view->internal = shown;
         view->obj = self;
+        // Whoever has the view may write by it.
+        b.raw_buffer()->set_host_dirty(b.raw_buffer()->host_dirty() || !read_only);
         Py_INCREF(self);
         return 0;
     } catch (const std::exception &e) {
         PyErr_SetString(PyExc_BufferError, e.what());
         return -1;
+    }
+}
+
+void copy_mins(PyObject *self, int32_t *mins) {
+    const calotype_buffer_t &b = *nb::inst_ptr<Buffer<>>(nb::handle(self))->raw_buffer();
+    for (int i = 0; i < b.dimensions; i++) {
+        mins[i] = b.dim[i].min;
     }
 }
 
@@ -225,6 +237,8 @@ PyType_Slot *buffer_slots() {
 }
 
 void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
+    static const BufferApi api = {&copy_mins};
+    c.attr("__calotype_buffer__") = nb::capsule(&api, BufferApi::capsule_name);
     c.def("numpy_view", &numpy_view, "reverse_axes"_a = true,
           "A numpy array that shares the memory, its axes in the opposite order (x last).",
           nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"));

@@ -129,6 +129,9 @@ nb::object to_dlpack(const Buffer<> &b, nb::object stream, nb::object max_versio
     if (where.type == dlpack::CUDA) {
         order_with_consumer(b, stream);
     }
+    if (where.type == dlpack::CPU && !must_copy && !is_read_only(b)) {
+        b.raw_buffer()->set_host_dirty(true);  // whoever has the view may write by it
+    }
     return capsule_of(must_copy ? b.copy() : b, where, versioned, is_read_only(b) && !must_copy);
 }
 

@@ -71,7 +71,7 @@ void set_item(const Buffer<> &b, nb::object key, nb::object value) {
     uint8_t *to = address_of(b, coords);
     const uint64_t bits = scalar_bits(value, b.type(), "an element of buffer " + b.name());
     std::memcpy(to, &bits, size_t(b.type().bytes()));
-    b.raw_buffer()->set_host_dirty(b.has_device_allocation());
+    b.raw_buffer()->set_host_dirty(true);
 }
 
 // The buffer as one of unsigned integers of its size.
@@ -108,7 +108,7 @@ void fill(const Buffer<> &b, nb::object value) {
         buffer.fill(typename decltype(buffer)::ElemType(bits));
         return true;
     });
-    b.raw_buffer()->set_host_dirty(b.has_device_allocation());
+    b.raw_buffer()->set_host_dirty(true);
 }
 
 bool all_equal(const Buffer<> &b, nb::object value) {

@@ -26,7 +26,8 @@ decltype(auto) with_errors(F f) {
 Buffer<> load(const std::string &path, const std::string &format) {
     ReleasedGil without_gil;
     return with_errors([&]() {
-        const Runtime::Buffer<> image = format_of(path, format).load(path);
+        Runtime::Buffer<> image = format_of(path, format).load(path);
+        image.set_host_dirty();
         return Buffer<>(image);
     });
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "gil.h"
+#include "ref.h"
 
 namespace calotype::python {
 
@@ -159,13 +160,35 @@ BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
     });
 }
 
+// As the C function has it, the context may stand before the arguments.
+bool Kernel::has_user_context(PyObject *args) const {
+    return takes_user_context_ && size_t(PyTuple_Size(args)) == signature_->parameters().size() + 1;
+}
+
 void Kernel::call(PyObject *args, PyObject *keywords) const {
+    if (!has_user_context(args)) {
+        call(nullptr, args, keywords);
+        return;
+    }
+    PyObject *given = PyTuple_GetItem(args, 0);
+    if (given != Py_None && !PyLong_Check(given)) {
+        throw ArrayError("argument '__user_context' is " + described(given) +
+                         ", must be None or an address");
+    }
+    void *user_context = given == Py_None ? nullptr : PyLong_AsVoidPtr(given);
+    const Ref rest(PyTuple_GetSlice(args, 1, PyTuple_Size(args)));
+    call(user_context, rest.get(), keywords);
+}
+
+void Kernel::call(void *given_context, PyObject *args, PyObject *keywords) const {
     const void *user_context = nullptr;
     const void *argv[CallArguments::max_arguments + 1];
     argv[0] = &user_context;
     CallArguments arguments(*signature_, callee_);
     arguments.convert(args, keywords, nullptr, argv + (takes_user_context_ ? 1 : 0));
-    user_context = takes_user_context_ ? arguments.device_context() : nullptr;
+    if (takes_user_context_) {
+        user_context = arguments.device_context(given_context);
+    }
     reported.clear();
     int status = 0;
     std::string problem;

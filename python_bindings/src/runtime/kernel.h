@@ -38,7 +38,7 @@ public:
     /// `name` empty: that of the file. An ArrayError if the library has no such pipeline.
     Kernel(const std::string &path, const std::string &name);
 
-    /// Arguments by place or by name.
+    /// Arguments by place or by name, perhaps after a context of the user's.
     void call(PyObject *args, PyObject *keywords) const;
     /// As query_bounds().
     BufferRanges bounds(PyObject *outputs, PyObject *scalars) const;
@@ -56,6 +56,8 @@ public:
     }
 
 private:
+    bool has_user_context(PyObject *args) const;
+    void call(void *user_context, PyObject *args, PyObject *keywords) const;
     void find_cuda();
     void check(int status) const;
     std::shared_ptr<Library> library_;
