@@ -7,9 +7,12 @@ namespace calotype::python {
 
 namespace {
 
-// What the capsule holds that is an attribute of a type; null if there is none.
-const void *in_capsule(PyTypeObject *type, const char *attribute, const char *name) {
-    PyObject *capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(type), attribute);
+PyObject *as_object(PyTypeObject *type) {
+    return reinterpret_cast<PyObject *>(type);
+}
+
+// What a capsule holds, which is given back; null, with an exception that is forgotten: nothing.
+const void *in_capsule(PyObject *capsule, const char *name) {
     const void *found =
         capsule && PyCapsule_IsValid(capsule, name) ? PyCapsule_GetPointer(capsule, name) : nullptr;
     PyErr_Clear();
@@ -19,7 +22,8 @@ const void *in_capsule(PyTypeObject *type, const char *attribute, const char *na
 
 const dlpack::ExchangeApi *find_exchange_api(PyTypeObject *type) {
     const auto *api = static_cast<const dlpack::ExchangeApi *>(
-        in_capsule(type, "__dlpack_c_exchange_api__", "dlpack_exchange_api"));
+        in_capsule(PyObject_GetAttrString(as_object(type), "__dlpack_c_exchange_api__"),
+                   "dlpack_exchange_api"));
     while (api && api->version.major != 1) {
         api = api->previous;
     }
@@ -48,7 +52,9 @@ Offers offers_of(PyObject *object) {
             return k->offers;
         }
     }
-    const void *buffer = in_capsule(type, "__calotype_buffer__", BufferApi::capsule_name);
+    const void *buffer =
+        in_capsule(PyObject_CallMethod(as_object(type), "__calotype_buffer__", nullptr),
+                   BufferApi::capsule_name);
     const Offers offers = {find_exchange_api(type), static_cast<const BufferApi *>(buffer)};
     if (known_count.fetch_add(1) < most_known) {
         Py_INCREF(reinterpret_cast<PyObject *>(type));

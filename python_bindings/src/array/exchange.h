@@ -11,8 +11,8 @@ namespace calotype::python {
 /// The functions of the type of an array, or null. Remembered for each type. With the GIL.
 const dlpack::ExchangeApi *exchange_api_of(PyObject *array);
 
-/// What Buffers of the language are asked by modules that do not know them, in a capsule that is the
-/// attribute __calotype_buffer__ of their class: an array is more than the buffer protocol says.
+/// What Buffers of the language are asked by modules that do not know them, in a capsule that the
+/// static method __calotype_buffer__ of their class gives: the buffer protocol has no coordinates.
 struct BufferApi {
     static constexpr const char *capsule_name = "calotype_buffer";
     /// The first coordinate of each dimension, in the order of the Buffer.

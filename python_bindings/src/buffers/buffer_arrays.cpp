@@ -238,7 +238,9 @@ PyType_Slot *buffer_slots() {
 
 void bind_buffer_arrays(nb::class_<Buffer<>> &c) {
     static const BufferApi api = {&copy_mins};
-    c.attr("__calotype_buffer__") = nb::capsule(&api, BufferApi::capsule_name);
+    c.def_static(
+        "__calotype_buffer__", []() { return nb::capsule(&api, BufferApi::capsule_name); },
+        nb::sig("def __calotype_buffer__() -> typing.Any"));
     c.def("numpy_view", &numpy_view, "reverse_axes"_a = true,
           "A numpy array that shares the memory, its axes in the opposite order (x last).",
           nb::sig("def numpy_view(self, reverse_axes: bool = True) -> typing.Any"));
