@@ -98,6 +98,8 @@ public:
                 add(product->a, term.coefficient, product->b.as<Variable>()->name);
             } else if (product && is_stride(product->a)) {
                 add(product->b, term.coefficient, product->a.as<Variable>()->name);
+            } else if (stride.empty() && is_stride(term.value)) {
+                of_stride(term.value.as<Variable>()->name).constant += term.coefficient;
             } else {
                 add_term(result, term.value, term.coefficient);
             }
