@@ -223,7 +223,8 @@ private:
         const Stmt s = Mutator::visit(op);
         blocks_ -= is_block;
         has_kernels_ = (has_kernels_ || is_block) && blocks_ == 0;
-        const Stmt hoisted = Hoist(s.as<For>(), has_kernels_, ctx_).run();
+        const bool stays = is_gpu(op->for_type) && (blocks_ > 0 || !is_block);
+        const Stmt hoisted = stays ? s : Hoist(s.as<For>(), has_kernels_, ctx_).run();
         has_kernels_ = has_kernels_ || had_kernels;
         return hoisted;
     }

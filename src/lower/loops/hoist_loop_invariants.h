@@ -18,7 +18,9 @@ namespace calotype {
 /// What moves is total (division by zero has a value), so it may run although the loop does not.
 /// Loads stay: the loop may write what they read. So do
 /// vectors that are broadcasts or ramps of scalars, whose scalars move. Values that leave a GPU
-/// loop are computed on the host and become arguments of the kernel.
+/// loop are computed on the host and become arguments of the kernel. Out of a loop over threads, or
+/// blocks within blocks, nothing moves: it is computed as often, for all threads, whether they need
+/// it or not, and holds a register meanwhile.
 ///
 /// Requires: flat storage, no likely().
 /// Establishes: nothing that other passes rely on.

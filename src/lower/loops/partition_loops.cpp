@@ -93,7 +93,8 @@ private:
     }
 
     /// Block loops are left as they are. What is likely is looked for from the outermost in, and
-    /// all ranges are one condition within, so that a block as a whole chooses.
+    /// all ranges are one condition within, so that a block as a whole chooses. The general code
+    /// has no steady states of its own: all of a kernel's code shares its registers, whichever runs.
     Stmt partition_blocks(const For *outermost) {
         std::vector<Stmt> layers;
         Stmt general = propagate_likely(outermost);
@@ -112,7 +113,7 @@ private:
         }
         Stmt result = mutate(steady);
         if (condition.defined()) {
-            result = IfThenElse::make(condition, result, rarely_run(general));
+            result = IfThenElse::make(condition, result, general);
         }
         for (size_t i = layers.size(); i-- > 0;) {
             const For *loop = layers[i].as<For>();
