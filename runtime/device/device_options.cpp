@@ -23,7 +23,8 @@ static std::atomic<int> chosen_device{not_chosen};
 
 static constinit Mutex pools_lock;
 static calotype_device_allocation_pool *first_pool = nullptr;
-static std::atomic<bool> reuse_allocations{false};
+enum class Reuse { Unsaid, Off, On };
+static std::atomic<Reuse> reuse_allocations{Reuse::Unsaid};
 
 static int number_in_environment() {
     const char *text = environment("CT_GPU_DEVICE");
@@ -56,6 +57,10 @@ void explain_device_number(int number, const char *kind, int count, Text *text) 
     }
 }
 
+bool is_reuse_unsaid() {
+    return reuse_allocations.load(std::memory_order_relaxed) == Reuse::Unsaid;
+}
+
 }  // namespace calotype::runtime
 
 CALOTYPE_WEAK void calotype_set_gpu_device(int device) {
@@ -75,11 +80,11 @@ CALOTYPE_WEAK int calotype_get_gpu_device(void *user_context) {
 }
 
 CALOTYPE_WEAK bool calotype_can_reuse_device_allocations(void *user_context) {
-    return reuse_allocations.load(std::memory_order_relaxed);
+    return reuse_allocations.load(std::memory_order_relaxed) == Reuse::On;
 }
 
 CALOTYPE_WEAK int calotype_reuse_device_allocations(void *user_context, bool reuse) {
-    reuse_allocations.store(reuse, std::memory_order_relaxed);
+    reuse_allocations.store(reuse ? Reuse::On : Reuse::Off, std::memory_order_relaxed);
     int code = 0;
     if (!reuse) {
         // Pools stay registered, so that the list can be walked without the lock.

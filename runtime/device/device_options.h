@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which device to use, as messages say it.
+// Which device to use, as messages say it, and what is kept of its memory.
 #pragma once
 
 #include "runtime/host/text.h"
@@ -10,5 +10,8 @@ namespace calotype::runtime {
 void name_chosen_device(int number, Text *text);
 /** The same with ", but there is one CUDA device, number 0". */
 void explain_device_number(int number, const char *kind, int count, Text *text);
+
+/** Nobody has called calotype_reuse_device_allocations(): a device decides what it keeps. */
+bool is_reuse_unsaid();
 
 }  // namespace calotype::runtime

@@ -8,7 +8,9 @@
 //    all that was queued in the context before.
 // 3. With calotype_reuse_device_allocations() a piece that is freed on a stream is kept for the
 //    next allocation of its size there: 100 ns in place of a microsecond, and a graph that is
-//    replayed finds its buffers where they were.
+//    replayed finds its buffers where they were. Where nobody has said whether to, a few pieces of
+//    the built-in allocator's are kept in the runtime's own contexts, for what pipelines allocate
+//    in each call.
 // 4. While a capture forbids to free, and where a free does not name the context of the application
 //    that a piece is in, pieces are deferred to the next call for memory there.
 // 5. When memory runs out, idle modules of all contexts of the device and what is kept there are
@@ -25,7 +27,9 @@
 #include "runtime/cuda/context_table.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
+#include "runtime/cuda/memory/device_pool.h"
 #include "runtime/cuda/memory/pieces.h"
+#include "runtime/device/device_options.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
 
@@ -92,6 +96,13 @@ calotype_status give_back_one(Piece *piece) {
     return give_back_after_all(piece, *piece->owner);
 }
 
+/** Each piece of a list in the order of its own context. */
+void give_back_each(Piece *pieces) {
+    while (Piece *piece = pop(pieces)) {
+        give_back_one(piece);
+    }
+}
+
 calotype_status give_back_deferred(ContextInfo &owner) {
     return give_back_after_all(deferred.take_all(owner), owner);
 }
@@ -139,16 +150,34 @@ void register_once() {
     }
 }
 
+/** Whether pieces are kept there although nobody has said so. */
+bool is_kept_by_default(const ContextInfo &owner, const Allocator *from) {
+    return is_reuse_unsaid() && from == &device_pool && is_own(owner);
+}
+
+/** Sizes that are not asked for any more make room for others. */
+void limit_kept_by_default() {
+    constexpr int most_pieces = 64;
+    if (kept.count.load(std::memory_order_relaxed) >= most_pieces) {
+        give_back_each(kept.take_all([](const Piece &) { return true; }));
+    }
+}
+
 /** Whether the next allocation there is to find the piece. */
 bool keep_for_reuse(const DeviceScope &scope, CUstream stream, Piece *piece) {
     const int device = piece->device();
-    const uint64_t most = release_threshold(*piece->owner->device);
     const bool is_ordered =
         names_its_context(stream) || !piece->owner->has_streams.load(std::memory_order_relaxed);
+    const bool by_default = is_kept_by_default(*piece->owner, piece->from);
+    const uint64_t most = release_threshold(*piece->owner->device) / (by_default ? 8 : 1);
     if (!is_ordered || piece->in_graph ||
-        !calotype_can_reuse_device_allocations(scope.user_context) || piece->bytes > most ||
+        !(by_default || calotype_can_reuse_device_allocations(scope.user_context)) ||
+        piece->bytes > most ||
         kept.bytes[device].load(std::memory_order_relaxed) > most - piece->bytes) {
         return false;
+    }
+    if (by_default) {
+        limit_kept_by_default();
     }
     register_once();
     piece->stream_id = id_of(stream);
@@ -186,13 +215,6 @@ calotype_status free_here(const DeviceScope &scope, Piece *piece) {
 }
 
 // ---- room ------------------------------------------------------------------------------------
-
-/** Each piece of a list in the order of its own context. */
-void give_back_each(Piece *pieces) {
-    while (Piece *piece = pop(pieces)) {
-        give_back_one(piece);
-    }
-}
 
 /** Everything that is idle on the device goes, and pending frees are done. */
 void make_room(const Call &call) {

@@ -47,6 +47,8 @@ protected:
         fake_cuda::reset();
         calotype_set_gpu_device(-1);
         start();
+        // Tests count what is freed.
+        calotype_reuse_device_allocations(nullptr, false);
     }
     ~FakeCuda() override {
         calotype_device_release(nullptr, cuda());

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "harness/nothing_module.h"
+#include "harness/processes.h"
 #include "runtime/abi/device_memory.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/cuda/fixture.h"
@@ -366,6 +367,45 @@ TEST_F(CudaMemory, OfOpenClHasNoAddresses) {
     EXPECT_STREQ("device memory of OpenCL has no addresses, so no allocator, limits or statistics "
                  "of it",
                  calotype_last_error()->log);
+}
+
+/// Nothing has been said about reuse in this process, as in an application that says nothing.
+TEST(CudaMemoryByDefault, OneProcess) {
+    if (!calotype_test::is_process_of_test()) {
+        GTEST_SKIP() << "started by the test below in a process of its own";
+    }
+    fake_cuda::reset();
+    EXPECT_EQ(0, calotype_cuda_set_driver_library(CALOTYPE_FAKE_CUDA));
+    const calotype_device_interface_t *cuda = calotype_cuda_device_interface();
+    const auto allocate_and_free = [&](int ints) {
+        Ints a(ints);
+        EXPECT_EQ(0, calotype_device_malloc(nullptr, &a.buf, cuda));
+        const uint64_t where = a.buf.device;
+        EXPECT_EQ(0, calotype_device_free(nullptr, &a.buf));
+        return where;
+    };
+    const auto calls = [] {
+        return fake_cuda::calls("cuMemAllocFromPoolAsync") + fake_cuda::calls("cuMemFreeAsync");
+    };
+    const uint64_t where = allocate_and_free(1000);
+    const long before = calls();
+    EXPECT_EQ(where, allocate_and_free(1000));
+    EXPECT_EQ(before, calls()) << "what a pipeline allocates in each call is kept for the next";
+    for (int size = 1; size < 500; size++) {
+        allocate_and_free(size);
+    }
+    EXPECT_LE(fake_cuda::live_allocations(), 64) << "of sizes that do not come again, few";
+    EXPECT_FALSE(calotype_can_reuse_device_allocations(nullptr));
+    EXPECT_EQ(0, calotype_reuse_device_allocations(nullptr, false));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    allocate_and_free(1000);
+    EXPECT_EQ(0, fake_cuda::live_allocations()) << "not where it was switched off";
+    calotype_device_release(nullptr, cuda);
+}
+
+TEST(CudaMemoryByDefault, WhatPipelinesFreeIsKeptForTheNextCall) {
+    calotype_test::Processes processes;
+    processes.run("CudaMemoryByDefault.OneProcess");
 }
 
 }  // namespace
