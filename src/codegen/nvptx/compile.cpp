@@ -7,6 +7,7 @@
 #include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/cuda_source.h"
 #include "codegen/nvptx/kernels.h"
+#include "codegen/nvptx/launch_bounds.h"
 #include "codegen/nvptx/linked_module.h"
 #include "codegen/nvptx/occupancy.h"
 #include "codegen/opencl/device_source.h"
@@ -117,12 +118,42 @@ DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceC
             ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};
 }
 
+Assembly assembly_of(const CudaJob &job, const DeviceImage &kernels, Capability capability) {
+    return job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
+                              : job.linked.link(kernels, capability);
+}
+
+/// Kernels that do better with a bound on their registers get one, in the PTX that is embedded, too,
+/// if it is what this is made of.
+void bound_launches(const CudaJob &job, Capability capability, DeviceImage kernels,
+                    Assembly &assembly, DeviceCode &code) {
+    if (kernels.kind != CALOTYPE_PTX) {
+        return;
+    }
+    const std::string without = kernels.bytes;
+    LaunchBounds bounds(facts_of(code.kernels, assembly, capability), without);
+    while (!bounds.empty()) {
+        kernels.bytes = bounds.apply(without);
+        Assembly bounded = assembly_of(job, kernels, capability);
+        if (!bounded.ok) {
+            return;
+        }
+        if (!bounds.relax(facts_of(code.kernels, bounded, capability))) {
+            assembly = std::move(bounded);
+            DeviceImage &embedded = code.images[0];
+            if (embedded.kind == CALOTYPE_PTX && embedded.bytes == without) {
+                embedded.bytes = kernels.bytes;
+            }
+            return;
+        }
+    }
+}
+
 /// Adds a cubin, or a note of why there is none.
 void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
     const DeviceImage kernels = kernels_for(job, capability, code);
     capability = job.linked.made_for(capability);
-    Assembly assembly = job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
-                                           : job.linked.link(kernels, capability);
+    Assembly assembly = assembly_of(job, kernels, capability);
     if (!assembly.ok) {
         internal_assert(!can_assemble_for(capability, job.toolkit))
             << "PTX of module " << job.module.name << " is refused for " << to_string(capability)
@@ -131,6 +162,7 @@ void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
                              to_string(capability) + ": only PTX is embedded for it");
         return;
     }
+    bound_launches(job, capability, kernels, assembly, code);
     for (KernelFacts &f : facts_of(code.kernels, assembly, capability)) {
         code.facts.push_back(std::move(f));
     }

@@ -5,10 +5,12 @@
 #include <mutex>
 #include <sstream>
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "codegen/nvptx/ptxas_faults.h"
 #include "support/error.h"
@@ -26,6 +28,18 @@ void initialize_nvptx() {
         LLVMInitializeNVPTXAsmPrinter();
     });
 }
+
+/// Loops of unknown extent are left to ptxas, which unrolls them knowing the registers there are.
+/// Unrolled here as well their bodies come sixteen times, with twice the registers. Of loops of
+/// constant extent it unrolls fewer than would pay.
+struct LeaveLoops : llvm::PassInfoMixin<LeaveLoops> {
+    static llvm::PreservedAnalyses run(llvm::Function &f, llvm::FunctionAnalysisManager &analyses) {
+        for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
+            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+        }
+        return llvm::PreservedAnalyses::all();
+    }
+};
 
 /// The lines without what LLVM remarks at their ends: calls are numbered through the process there.
 std::string clean(const std::string &text) {
@@ -70,7 +84,7 @@ void PtxWriter::prepare(llvm::Module &module) const {
 }
 
 // Unlike on the host, loops are unrolled where that pays: what a thread holds in registers are
-// arrays with indices of small loops.
+// arrays with indices of small loops of constant extent.
 void PtxWriter::optimize(llvm::Module &module) const {
     llvm::PipelineTuningOptions tuning;
     tuning.LoopVectorization = false;
@@ -89,6 +103,10 @@ void PtxWriter::optimize(llvm::Module &module) const {
     builder.registerFunctionAnalyses(functions);
     builder.registerLoopAnalyses(loops);
     builder.crossRegisterProxies(loops, functions, components, modules);
+    builder.registerVectorizerStartEPCallback(
+        [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
+            passes.addPass(LeaveLoops());
+        });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 

@@ -5,6 +5,7 @@
 #include "codegen/nvptx/assemble.h"
 #include "codegen/nvptx/cubin.h"
 #include "codegen/nvptx/device_module.h"
+#include "codegen/nvptx/launch_bounds.h"
 #include "codegen/nvptx/occupancy.h"
 #include "harness/cuda_home.h"
 #include "harness/expect_error.h"
@@ -151,6 +152,56 @@ TEST(CompileCuda, ManyParametersTakeALaterVersionOfPtx) {
     EXPECT_COMPILE_ERROR(ptx_of(4095, volta),
                          "kernel k has 32768 bytes of parameters, at most 32764 are possible for "
                          "sm_70");
+}
+
+KernelFacts facts_with(const char *kernel, int registers, int spilled = 0) {
+    KernelFacts f;
+    f.kernel = kernel;
+    f.sm = 90;
+    f.registers = registers;
+    f.spill_store_bytes = spilled;
+    f.static_shared_bytes = 0;
+    f.threads = 512;
+    fill_occupancy(f);
+    return f;
+}
+
+TEST(LaunchBounds, AsManyBlocksAsDoNotSpill) {
+    const std::string ptx = ".entry a(\n)\n.reqntid 512, 1, 1\n{\n}\n"
+                            ".entry ab(\n)\n.reqntid 512, 1, 1\n{\n}\n";
+    LaunchBounds bounds({facts_with("a", 72), facts_with("ab", 40)}, ptx);
+    EXPECT_EQ(bounds.apply(ptx), ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 4\n{\n}\n"
+                                 ".entry ab(\n)\n.reqntid 512, 1, 1\n.minnctapersm 4\n{\n}\n");
+    EXPECT_TRUE(bounds.relax({facts_with("a", 32, 8), facts_with("ab", 32, 8)}));
+    EXPECT_EQ(bounds.apply(ptx), ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 3\n{\n}\n"
+                                 ".entry ab(\n)\n.reqntid 512, 1, 1\n{\n}\n");
+    EXPECT_FALSE(bounds.relax({facts_with("a", 40), facts_with("ab", 40)}));
+    EXPECT_FALSE(bounds.empty());
+}
+
+TEST(LaunchBounds, NotWhereRegistersAreMeantOrAreNoLimit) {
+    const std::string ptx = ".entry a(\n)\n.reqntid 512, 1, 1\n{\n}\n";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 128)}, ptx).empty()) << "a tile in registers";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, ptx).empty()) << "threads are the limit";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, ptx).empty()) << "it spills as it is";
+    const std::string bounded = ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n}\n";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, bounded).empty());
+}
+
+TEST(CompileCuda, KernelsHaveRoomForAllThreadsWhereRegistersSuffice) {
+    if (assembled_architectures().empty()) {
+        GTEST_SKIP() << "no CUDA toolkit on this machine";
+    }
+    // Each sum takes a load of each of many rows, which may all be under way at once.
+    std::string body = "let t = gpu_thread_index(0)\nout[t] = 0.0f";
+    for (int i = 0; i < 48; i++) {
+        body += " + src[t + n * " + std::to_string(i) + "]:float32";
+    }
+    const DeviceKernel k = kernel(
+        body, {input("src", Float(32)), output("out", Float(32)), scalar("n", Int(32))}, 512);
+    const DeviceCode code = compile(module_of({k}), "x86-64-linux-cuda-cuda_capability_90");
+    EXPECT_EQ(code.facts.at(0).spill_store_bytes, 0);
+    EXPECT_EQ(code.facts.at(0).occupancy_percent, 100);
 }
 
 TEST(Cubin, DamagedFilesGiveNothing) {

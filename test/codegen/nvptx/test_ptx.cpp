@@ -138,6 +138,18 @@ TEST(Ptx, ArraysOfSmallLoopsAreRegisters) {
     EXPECT_EQ(count(ptx, ".local"), 0) << ptx;
 }
 
+TEST(Ptx, LoopsOfUnknownExtentAreLeftForTheAssemblerToUnroll) {
+    const std::string ptx = ptx_of(kernel(R"(
+            let t = gpu_thread_index(0)
+            for (i, 0, n) {
+              out[t + i * 128] = src[t + i * m]:float32
+            })",
+                                          {input("src", Float(32)), output("out", Float(32)),
+                                           scalar("n", Int(32)), scalar("m", Int(32))}));
+    EXPECT_EQ(count(ptx, "ld.global"), 1) << ptx;
+    EXPECT_EQ(count(ptx, "nounroll"), 0) << ptx;
+}
+
 TEST(Ptx, ProductsAreContractedUnlessStrict) {
     DeviceKernel k =
         pointwise("src[t]:float32 * src[t + 1]:float32 + src[t + 2]:float32", Float(32), Float(32));
