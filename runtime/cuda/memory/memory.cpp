@@ -27,7 +27,6 @@
 #include "runtime/cuda/context_table.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/allocators.h"
-#include "runtime/cuda/memory/device_pool.h"
 #include "runtime/cuda/memory/pieces.h"
 #include "runtime/device/device_options.h"
 #include "runtime/device/failure.h"
