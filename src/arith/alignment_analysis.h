@@ -2,7 +2,7 @@
 // What an integer expression is known to be modulo a constant.
 #pragma once
 
-#include "ir/alignment.h"
+#include "arith/constant_interval.h"
 #include "ir/expr.h"
 #include "support/scope.h"
 
@@ -12,11 +12,6 @@ namespace calotype::internal {
 /// those in `vars` are known by their alignment. Where a type wraps, the modulus divides 2^bits
 /// unless the value is constant. The remainder is in [0, modulus) when modulus > 0.
 Alignment alignment_of(const Expr &e, const Scope<Alignment> &vars = Scope<Alignment>());
-
-/// What holds of a value that is one or the other.
-Alignment make_union(const Alignment &a, const Alignment &b);
-/// The best single fact that follows from both.
-Alignment make_intersection(const Alignment &a, const Alignment &b);
 
 /// e % modulus if it is known, into *remainder.
 bool reduce_modulo(const Expr &e, int64_t modulus, int64_t *remainder,

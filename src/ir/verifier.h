@@ -18,6 +18,8 @@ struct VerifyOptions {
     bool unrolled_loops_gone = false;  ///< after unroll: no Unrolled For
     bool hints_gone = false;           ///< after simplify_late: no likely, no promise_clamped
     bool gpu_loops_gone = false;       ///< after offload_kernels
+    bool hoisting_gone = false;        ///< after hoist_storage: no HoistedStorage
+    bool mutexes_gone = false;         ///< after lower_atomics: no Atomic has a mutex
     bool closed = false;  ///< every Variable must be defined by an enclosing Let, LetStmt, For or
                           ///< `free_names`
     std::vector<std::string> free_names;

@@ -14,6 +14,11 @@ struct HeaderDimension {
     Expr min, extent, stride;
 };
 
+/// The type of elements in memory: bools take a byte.
+inline Type storage_type(const Type &t) {
+    return t.is_bool() ? t.with_bits(8) : t;
+}
+
 /// The type of headers.
 Type header_type();
 

@@ -25,6 +25,8 @@ enum Fact : uint32_t {
     Barriers = 1 << 12,           ///< what one thread stores another may load
     NoHints = 1 << 13,            ///< verified: no likely, no promise_clamped
     NoGpuLoops = 1 << 14,         ///< verified
+    StoragePlaced = 1 << 15,      ///< verified: storage is allocated where it is to be
+    NoMutexes = 1 << 16,          ///< verified: no Atomic has a mutex
 };
 }  // namespace facts
 

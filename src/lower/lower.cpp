@@ -70,6 +70,8 @@ VerifyOptions rules_of(Facts holds, const LowerContext &ctx) {
     rules.vector_loops_gone = holds & facts::NoVectorizedLoops;
     rules.hints_gone = holds & facts::NoHints;
     rules.gpu_loops_gone = holds & facts::NoGpuLoops;
+    rules.hoisting_gone = holds & facts::StoragePlaced;
+    rules.mutexes_gone = holds & facts::NoMutexes;
     rules.free_names = argument_names(ctx);
     return rules;
 }

@@ -5,55 +5,10 @@
 #include "arith/bounds/bounds_engine.h"
 #include "arith/bounds/ends.h"
 #include "arith/fixed_point.h"
+#include "arith/integer_info.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {
-
-namespace {
-
-/// [-2^k, 2^k - 1], or [0, 2^k - 1] if r has no negative value, with the smallest such k that
-/// contains r.
-ConstantInterval bits_hull(const ConstantInterval &r) {
-    if (!r.is_bounded()) {
-        return is_non_negative(r) ? ConstantInterval::at_least(0) : ConstantInterval::everything();
-    }
-    int k = 0;
-    while (k < 62 && (*r.max > (int64_t(1) << k) - 1 || *r.min < -(int64_t(1) << k))) {
-        k++;
-    }
-    const ConstantInterval hull =
-        ConstantInterval::of(is_non_negative(r) ? 0 : -(int64_t(1) << k), (int64_t(1) << k) - 1);
-    return hull.contains(r) ? hull : ConstantInterval::everything();
-}
-
-ConstantInterval bitwise_range(Intrinsic op, const ConstantInterval &a, const ConstantInterval &b) {
-    const ConstantInterval hull = bits_hull(union_of(a, b));
-    if (op == Intrinsic::bitwise_and && (is_non_negative(a) || is_non_negative(b))) {
-        // No bit is set that the non-negative operand does not have.
-        ConstantInterval r = ConstantInterval::at_least(0);
-        for (const ConstantInterval &operand : {a, b}) {
-            if (is_non_negative(operand) && operand.max) {
-                r.max = r.max ? std::min(*r.max, *operand.max) : *operand.max;
-            }
-        }
-        return r;
-    }
-    if (op == Intrinsic::bitwise_or && is_non_negative(a) && is_non_negative(b)) {
-        return intersection(hull, ConstantInterval::at_least(std::max(*a.min, *b.min)));
-    }
-    return hull;
-}
-
-/// A shift by a number of bits in [0, bits of t): the powers of two that it multiplies by, else
-/// missing.
-ConstantInterval powers_of_two(const ConstantInterval &amount, Type t) {
-    if (!amount.is_bounded() || *amount.min < 0 || *amount.max >= t.bits() || *amount.max > 62) {
-        return ConstantInterval::everything();
-    }
-    return ConstantInterval::of(int64_t(1) << *amount.min, int64_t(1) << *amount.max);
-}
-
-}  // namespace
 
 Bounded BoundsEngine::visit(const Call *op) {
     if (op->call_kind == CallKind::Intrinsic) {
@@ -191,7 +146,8 @@ bool BoundsEngine::bit_intrinsic(const Call *op, Bounded *result) {
         *result = absolute(op);
         return true;
     case Intrinsic::absd:
-        *result = absolute_difference(op);
+        *result = t.is_int_or_uint() ? of_range(range_of_call(op), t)
+                                     : Bounded{Interval(make_zero(t), Expr()), {}};
         return true;
     case Intrinsic::shift_left:
         *result = shift(op, true);
@@ -208,25 +164,13 @@ bool BoundsEngine::bit_intrinsic(const Call *op, Bounded *result) {
     case Intrinsic::popcount:
     case Intrinsic::count_leading_zeros:
     case Intrinsic::count_trailing_zeros:
-        *result = of_range(ConstantInterval::of(0, op->args[0].type().bits()), t);
-        return true;
     case Intrinsic::div_round_to_zero:
-    case Intrinsic::mod_round_to_zero: {
-        // No larger in magnitude than the dividend, and of its sign where the divisor is positive.
+    case Intrinsic::mod_round_to_zero:
         if (!t.is_int_or_uint()) {
             return false;
         }
-        const Bounded a = bounds(op->args[0]), b = bounds(op->args[1]);
-        const bool remainder = op->is_intrinsic(Intrinsic::mod_round_to_zero);
-        const ConstantInterval magnitude = internal::abs(a.range);
-        ConstantInterval r = union_of(magnitude, ConstantInterval::single(0) - magnitude);
-        r = union_of(r, ConstantInterval::single(0));
-        if (is_non_negative(a.range) && (remainder || is_non_negative(b.range))) {
-            r.min = 0;
-        }
-        *result = of_range(r, t);
+        *result = of_range(range_of_call(op), t);
         return true;
-    }
     default:
         return false;
     }
@@ -242,7 +186,7 @@ Bounded BoundsEngine::absolute(const Call *op) {
         return {Interval(make_zero(t), ends::max(magnitude(a.ends.min), magnitude(a.ends.max))),
                 {}};
     }
-    Bounded result = of_range(internal::abs(a.range), t);
+    Bounded result = of_range(range_of_call(op), t);
     const auto magnitude = [&](const Expr &e) {
         return !e.defined() || is_const(e) ? Expr() : Call::make(t, Intrinsic::abs, {e});
     };
@@ -262,57 +206,34 @@ Bounded BoundsEngine::absolute(const Call *op) {
     return result;
 }
 
-Bounded BoundsEngine::absolute_difference(const Call *op) {
-    const Type t = op->type.element_of();
-    const Bounded a = bounds(op->args[0]), b = bounds(op->args[1]);
-    if (!t.is_int_or_uint()) {
-        return {Interval(make_zero(t), Expr()), {}};
-    }
-    return of_range(internal::abs(a.range - b.range), t);
-}
-
+/// As the product or quotient by the powers of two that the amount stands for.
 Bounded BoundsEngine::shift(const Call *op, bool left) {
     const Type t = op->type.element_of();
-    const Bounded a = bounds(op->args[0]), amount = bounds(op->args[1]);
-    const ConstantInterval powers = powers_of_two(amount.range, t);
-    if (!powers.is_bounded()) {
+    const Bounded a = bounds(op->args[0]);
+    const ConstantInterval amount = bounds(op->args[1]).range, range = range_of_call(op);
+    if (!amount.is_bounded() || *amount.min < 0 || *amount.max >= std::min(t.bits(), 63)) {
         return of_type(t);
     }
-    if (left) {
-        // The factor itself may not fit t, while the product does.
-        const Interval factor = make_interval(powers, t);
-        const Bounded b = {factor, powers};
-        if (t.can_overflow() || !factor.is_bounded()) {
-            return arithmetic(a.range * powers, Interval::everything(), t);
-        }
-        return mul(a, b, t);
-    }
-    const ConstantInterval range = a.range / powers;
-    const Interval divisor = make_interval(powers, t);
-    if (t.can_overflow() || !divisor.is_bounded()) {
+    const auto powers = ConstantInterval::of(int64_t(1) << *amount.min, int64_t(1) << *amount.max);
+    const Bounded factor = {make_interval(powers, t), powers};
+    if (t.can_overflow() || !factor.ends.is_bounded()) {
         return of_range(range, t);
     }
-    return {int_div(a, {divisor, powers}), fit(range, t)};
+    return left ? mul(a, factor, t) : Bounded{int_div(a, factor), fit(range, t)};
 }
 
 Bounded BoundsEngine::bitwise(const Call *op) {
     const Type t = op->type.element_of();
-    const Bounded a = bounds(op->args[0]);
     if (!t.is_int_or_uint()) {
         return of_type(t);
     }
-    if (op->is_intrinsic(Intrinsic::bitwise_not)) {
-        // -1 - a for signed types, (2^bits - 1) - a for unsigned ones: neither ever overflows.
-        if (t.is_uint() && t.bits() > 62) {
-            return of_type(t);
-        }
-        const int64_t all_ones = t.is_uint() ? int64_t(t.umax()) : -1;
-        const ConstantInterval ones = ConstantInterval::single(all_ones);
-        return sub({Interval::single_point(make_const(t, all_ones)), ones}, a, t);
+    const Bounded a = bounds(op->args[0]);
+    Bounded result = of_range(range_of_call(op), t);
+    if (op->is_intrinsic(Intrinsic::bitwise_not) && t.is_int() && !t.can_overflow()) {
+        return sub({Interval::single_point(make_const(t, -1)), ConstantInterval::single(-1)}, a, t);
     }
-    const Bounded b = bounds(op->args[1]);
-    Bounded result = of_range(bitwise_range(op->intrinsic, a.range, b.range), t);
     if (op->is_intrinsic(Intrinsic::bitwise_and)) {
+        const Bounded b = bounds(op->args[1]);
         Expr high = is_non_negative(a.range) ? a.ends.max : Expr();
         if (is_non_negative(b.range)) {
             high = ends::min_or_other(high, b.ends.max);
@@ -320,6 +241,15 @@ Bounded BoundsEngine::bitwise(const Call *op) {
         result.ends.max = high;
     }
     return result;
+}
+
+/// The constant range of an intrinsic of integers.
+ConstantInterval BoundsEngine::range_of_call(const Call *op) {
+    return info_of_operation(op,
+                             [this](const Expr &arg) {
+                                 return IntegerInfo{bounds(arg).range, {}};
+                             })
+        .range;
 }
 
 bool BoundsEngine::float_intrinsic(const Call *op, Bounded *result) {

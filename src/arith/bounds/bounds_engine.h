@@ -133,7 +133,7 @@ private:
     Bounded shift(const Call *op, bool left);
     Bounded bitwise(const Call *op);
     Bounded absolute(const Call *op);
-    Bounded absolute_difference(const Call *op);
+    ConstantInterval range_of_call(const Call *op);
     Bounded promise(const Call *op);
     Bounded promised_point(const Call *op, const Bounded &value);
     Bounded rounding(const Call *op);

@@ -7,17 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "arith/simplify/const_range.h"
+#include "arith/integer_info.h"
 #include "ir/expr_nodes.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
-
-/// Bounds and alignment of an integer expression.
-struct IntegerInfo {
-    ConstRange range;
-    Alignment alignment;
-};
 
 class Facts {
 public:

@@ -121,8 +121,6 @@ private:
     Expr rewrite(NodeKind root, Type type, const Expr *operands, int count, int lanes = 0);
     Expr build(const Rule &rule, int node, const Bindings &bindings);
 
-    IntegerInfo compute_info(const Expr &e);
-    IntegerInfo info_of_call(const Call *op);
     Expr fold_call(const Call *op, const std::vector<Expr> &args);
     Expr shift_as_arithmetic(const Call *op, const std::vector<Expr> &args);
     Expr mask_as_remainder(const Expr &x, const Expr &mask);

@@ -60,10 +60,10 @@ struct ModulusRemainder : Alignment {
     }
     /// What holds of a member of either; what is in both.
     static ModulusRemainder unify(const ModulusRemainder &a, const ModulusRemainder &b) {
-        return internal::make_union(a, b);
+        return internal::union_of(a, b);
     }
     static ModulusRemainder intersect(const ModulusRemainder &a, const ModulusRemainder &b) {
-        return internal::make_intersection(a, b);
+        return internal::intersection(a, b);
     }
 };
 ModulusRemainder operator+(const ModulusRemainder &a, const ModulusRemainder &b);

@@ -234,6 +234,14 @@ protected:
         check(!options_.flat_storage, Stmt(op), "a realization is left");
         Visitor::visit(op);
     }
+    void visit(const HoistedStorage *op) override {
+        check(!options_.hoisting_gone, Stmt(op), "hoisted storage is left");
+        Visitor::visit(op);
+    }
+    void visit(const Atomic *op) override {
+        check(!options_.mutexes_gone || op->mutex_name.empty(), Stmt(op), "a mutex is left");
+        Visitor::visit(op);
+    }
     void visit(const Allocate *op) override {
         for (const Expr &extent : op->extents) {
             (*this)(extent);

@@ -10,7 +10,7 @@ namespace calotype {
 ///
 /// Requires:    nothing.
 /// Establishes: no memoize_expr. The definitions in ctx.env keep theirs: keys are made of them
-///     (lower/instrument/memoization.h).
+///     (lower/instrument/look_up_memoized.h).
 /// Order:       right after build_nest: bounds inference is to see e alone.
 Stmt remove_memoize_tags(const Stmt &s, LowerContext &ctx);
 

@@ -23,8 +23,7 @@ namespace calotype {
 /// lanes.
 ///
 /// Requires: flat storage; extents of vectorised loops are constant (CompileError else).
-/// Establishes: no For of ForType::Vectorized; no Atomic where nothing runs in parallel;
-///     simplified.
+/// Establishes: no For of ForType::Vectorized; simplified.
 /// Order: after unroll_loops, so that unrolled copies are few statements of vectors; all later
 ///     passes see vectors.
 Stmt vectorize_loops(const Stmt &s, LowerContext &ctx);

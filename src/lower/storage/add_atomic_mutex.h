@@ -20,7 +20,7 @@ namespace calotype {
 /// one.
 ///
 /// Requires: multi-dimensional storage, tuples not split.
-/// Establishes: an Atomic without mutex holds one store `f[i] = g(f[i])`. vectorize_loops turns
+/// Establishes: an Atomic without mutex holds one store `f[i] = g(f[i])`. lower_atomics turns
 ///     those with one into calls of lock and unlock.
 /// Order: before split_tuples, after which several stores would have to be recognised as one
 ///     update.

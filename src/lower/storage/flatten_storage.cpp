@@ -11,17 +11,14 @@
 #include <set>
 #include <unordered_set>
 
-#include "arith/bounds.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
-#include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
-#include "lower/expand_lets.h"
 #include "lower/gpu/access/image_accesses.h"
-#include "lower/instrument/memoization.h"
+#include "lower/instrument/look_up_memoized.h"
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
@@ -29,19 +26,9 @@ namespace calotype {
 
 using namespace internal;
 
-using internal::bounds_of_expr;
-using internal::Interval;
-using internal::Scope;
-using internal::ScopedBinding;
-
 namespace {
 
 constexpr int cache_line_bytes = 64;
-
-/// Bools take a byte.
-Type storage_type(const Type &t) {
-    return t.is_bool() ? t.with_bits(8) : t;
-}
 
 /// The headers of all buffers that are used where it is sent.
 class UsedHeaders : public GraphVisitor {
@@ -74,16 +61,6 @@ private:
             GraphVisitor::visit(op);
         }
     }
-};
-
-/// A `hoisted storage` that we are inside of.
-struct Hoisting {
-    Scope<Interval> ranges;  ///< of loop variables and lets between it and the Realize
-    // What to allocate, once a Realize was found.
-    Type type;
-    MemoryType memory_type = MemoryType::Auto;
-    std::vector<Expr> extents;
-    bool found = false;
 };
 
 class StorageFlattener : public Mutator {
@@ -294,7 +271,6 @@ private:
         std::vector<std::pair<std::string, Expr>> lets;
         auto define = [&](const std::string &name, const Expr &value) {
             lets.emplace_back(name, value);
-            note_let(name, value);
         };
         for (size_t d = 0; d < bounds.size(); d++) {
             define(names::buffer_min(op->name, int(d)), bounds[d].min);
@@ -310,61 +286,20 @@ private:
 
         ScopedBinding<> bind(realized_, op->name);
         Stmt body = mutate(op->body);
+        // What a cache keeps has the headers that it is looked up with.
         const Function *f = ctx_.function_of_buffer(op->name);
-        if (f && is_memoized(*f)) {
-            body = memoized(*f, op, layout.extents, body);
-        } else {
-            if (kernel_api_ == DeviceAPI::None && handles_.count(names::buffer(op->name))) {
-                body = make_header(op, body);
-            }
-            body = allocate(op, layout.extents, condition, body);
+        const bool has_header = kernel_api_ == DeviceAPI::None &&
+                                handles_.count(names::buffer(op->name)) &&
+                                !(f && is_memoized(*f, ctx_));
+        if (has_header) {
+            body = make_header(op, body);
         }
+        body = Allocate::make(op->name, storage_type(op->types[0]), memory_of(op), layout.extents,
+                              condition, body);
         for (size_t i = lets.size(); i-- > 0;) {
             body = LetStmt::make(lets[i].first, lets[i].second, body);
-            forget_let(lets[i].first);
         }
         return body;
-    }
-
-    /// What the cache has is not computed. Bounds inference knows nothing of this: the region is
-    /// the same.
-    Stmt visit(const ProducerConsumer *op) override {
-        const Stmt s = Mutator::visit(op);
-        auto it = ctx_.env.find(op->name);
-        if (!op->is_producer || it == ctx_.env.end() || !is_memoized(it->second)) {
-            return s;
-        }
-        const Function &f = it->second;
-        const Stmt compute =
-            Block::make(s.as<ProducerConsumer>()->body, internal::store_memoized(f));
-        return ProducerConsumer::make_produce(
-            op->name, IfThenElse::make(internal::memoized_is_missing(f), compute));
-    }
-
-    /// A memoized output is computed as usual: its storage is the caller's.
-    bool is_memoized(const Function &f) const {
-        return f.schedule().memoized && !ctx_.is_output(f.name());
-    }
-
-    /// The cache has the storage. All values of a Func are looked up at once, inside of the shapes
-    /// of all.
-    Stmt memoized(const Function &f, const Realize *op, const std::vector<Expr> &extents,
-                  const Stmt &body) const {
-        if (op->name != f.buffer_name(f.outputs() - 1)) {
-            return body;
-        }
-        internal::MemoizedStorage storage;
-        for (int i = 0; i < f.outputs(); i++) {
-            storage.buffers.push_back(f.buffer_name(i));
-            storage.types.push_back(storage_type(f.output_types()[i]));
-        }
-        for (int d = 0; d < int(op->bounds.size()); d++) {
-            storage.mins.push_back(shape_var(names::buffer_min(op->name, d)));
-            storage.sizes.push_back(shape_var(names::buffer_extent(op->name, d)));
-            storage.strides.push_back(shape_var(names::buffer_stride(op->name, d)));
-        }
-        storage.extents = extents;
-        return internal::look_up_memoized(f, storage, body, ctx_);
     }
 
     /// What the host knows of a texture is memory as any.
@@ -374,117 +309,12 @@ private:
                                                                     : op->memory_type;
     }
 
-    /// The allocation around `body`, or, where the storage is hoisted, `body` with the allocation
-    /// left to the hoisting.
-    Stmt allocate(const Realize *op, const std::vector<Expr> &extents, const Expr &condition,
-                  const Stmt &body) {
-        const Type t = storage_type(op->types[0]);
-        Hoisting *hoisting = find_hoisting(op->name);
-        if (!hoisting) {
-            return Allocate::make(op->name, t, memory_of(op), extents, condition, body);
-        }
-        std::vector<Expr> largest;
-        for (const Expr &extent : extents) {
-            largest.push_back(largest_extent(op->name, extent, *hoisting));
-        }
-        if (hoisting->extents.empty()) {
-            hoisting->extents = largest;
-        } else {
-            for (size_t i = 0; i < largest.size(); i++) {
-                hoisting->extents[i] = max(hoisting->extents[i], largest[i]);
-            }
-        }
-        hoisting->type = t;
-        hoisting->memory_type = memory_of(op);
-        hoisting->found = true;
-        return body;
-    }
-
-    // Hoisting.
-
-    /// An end of the region may depend on a loop although the difference of both does not.
-    Expr largest_extent(const std::string &name, const Expr &extent,
-                        const Hoisting &hoisting) const {
-        const Expr expanded = simplify(internal::expand_lets(extent, values_));
-        const Interval exact = bounds_of_expr(expanded, hoisting.ranges);
-        const Interval range =
-            exact.has_upper_bound() ? exact : bounds_of_expr(extent, hoisting.ranges);
-        user_assert(range.has_upper_bound())
-            << "storage of " << name << " cannot be hoisted: its extent " << extent
-            << " has no bound outside of the loops in between";
-        return simplify(range.max);
-    }
-
-    Hoisting *find_hoisting(const std::string &name) {
-        auto it = hoistings_.find(name);
-        return it == hoistings_.end() ? nullptr : it->second;
-    }
-
-    Stmt visit(const HoistedStorage *op) override {
-        Hoisting hoisting;
-        hoistings_[op->name] = &hoisting;
-        Stmt body = mutate(op->body);
-        hoistings_.erase(op->name);
-        if (hoisting.found) {
-            body = Allocate::make(op->name, hoisting.type, hoisting.memory_type, hoisting.extents,
-                                  const_true(), body);
-        }
-        return body;
-    }
-
-    void note_let(const std::string &name, const Expr &value) {
-        for (auto &entry : hoistings_) {
-            entry.second->ranges.push(name,
-                                      value.type().is_int_or_uint() && value.type().is_scalar()
-                                          ? bounds_of_expr(value, entry.second->ranges)
-                                          : Interval::single_point(value));
-        }
-        values_.push(name, value);
-    }
-
-    void forget_let(const std::string &name) {
-        for (auto &entry : hoistings_) {
-            entry.second->ranges.pop(name);
-        }
-        values_.pop(name);
-    }
-
-    Stmt visit(const LetStmt *op) override {
-        if (hoistings_.empty()) {
-            ScopedBinding<Expr> bind(is_const(op->value), values_, op->name, op->value);
-            return Mutator::visit(op);
-        }
-        const Expr value = mutate(op->value);
-        note_let(op->name, value);
-        const Stmt body = mutate(op->body);
-        forget_let(op->name);
-        return LetStmt::make(op->name, value, body);
-    }
-
     Stmt visit(const For *op) override {
         const DeviceAPI outside = kernel_api_;
         kernel_api_ = is_gpu(op->for_type) ? op->device_api : outside;
-        const Stmt s = visit_loop(op);
+        const Stmt s = Mutator::visit(op);
         kernel_api_ = outside;
         return s;
-    }
-
-    Stmt visit_loop(const For *op) {
-        if (hoistings_.empty()) {
-            return Mutator::visit(op);
-        }
-        const Expr min = mutate(op->min), extent = mutate(op->extent);
-        for (auto &entry : hoistings_) {
-            Scope<Interval> &ranges = entry.second->ranges;
-            const Interval range(bounds_of_expr(min, ranges).min,
-                                 bounds_of_expr(min + extent - 1, ranges).max);
-            ranges.push(op->name, range);
-        }
-        const Stmt body = mutate(op->body);
-        for (auto &entry : hoistings_) {
-            entry.second->ranges.pop(op->name);
-        }
-        return For::make(op->name, min, extent, op->for_type, op->partition, op->device_api, body);
     }
 
     LowerContext &ctx_;
@@ -493,8 +323,6 @@ private:
     DeviceAPI kernel_api_ = DeviceAPI::None;  ///< of the kernel that we are in
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
-    std::map<std::string, Hoisting *> hoistings_;
-    Scope<Expr> values_;  ///< of lets in hoistings, and of constant ones around them
 };
 
 }  // namespace

@@ -21,19 +21,10 @@ namespace calotype {
 /// extents (and so strides) up. Indices are int32, int64 where the target has large buffers. Bools
 /// are bytes in memory. `f.buffer`, where something takes the address of it, is a buffer header
 /// made on the stack. A Prefetch becomes loops over the cache lines of its region, the first
-/// dimension taken to be dense. Memoized Funcs are looked up in the cache, which owns their
-/// storage, and computed and entered if they are not there:
-///
-///     realize f {            let f.memoized.lookup = calotype_memoization_cache_lookup(key, ...)
-///       produce f {...}  ->  allocate f (what the lookup found or made)
-///       consume f {...}      produce f { if (f.memoized.lookup == 1) {...; enter it} }
-///     }                      consume f {...}
-///
-/// Storage inside of `hoisted storage f` is allocated there, large enough for all iterations in
-/// between.
+/// dimension taken to be dense.
 ///
 /// Requires: one value a Func (split_tuples); names are unique.
-/// Establishes: no Realize, Provide, HoistedStorage, Prefetch, and no calls of Funcs or images.
+/// Establishes: no Realize, Provide, Prefetch, and no calls of Funcs or images.
 ///     Outputs and inputs are addressed with the Variables `name.min.d`, `name.stride.d` of their
 ///     buffers; their Loads and Stores carry the Parameter or Image as symbol.
 /// Order: before the loops are unrolled and vectorised, which only know flat memory.

@@ -41,7 +41,7 @@ private:
         const Variable *variable = name.as<Variable>();
         if (variable && a != Alignment()) {
             const auto [it, is_new] = facts.emplace(variable->name, of(name));
-            it->second = make_intersection(it->second, a);
+            it->second = intersection(it->second, a);
         }
     }
 
@@ -74,7 +74,7 @@ private:
         }
         if (!facts.empty()) {
             for (const auto &[name, value] : lets_) {
-                bindings.emplace_back(known_, name, make_intersection(of_name(name), of(value)));
+                bindings.emplace_back(known_, name, intersection(of_name(name), of(value)));
             }
         }
         return mutate(s);
@@ -138,7 +138,7 @@ private:
         }
         const Expr index = mutate(op->index);
         return Load::make(op->type, op->name, index, mutate(op->predicate),
-                          make_intersection(op->alignment, at(index)), op->symbol);
+                          intersection(op->alignment, at(index)), op->symbol);
     }
 
     Stmt visit(const Store *op) override {
@@ -147,7 +147,7 @@ private:
         }
         const Expr index = mutate(op->index);
         return Store::make(op->name, mutate(op->value), index, mutate(op->predicate),
-                           make_intersection(op->alignment, at(index)), op->symbol);
+                           intersection(op->alignment, at(index)), op->symbol);
     }
 
     Stmt visit(const Allocate *op) override {

@@ -251,7 +251,7 @@ private:
             return known;
         }
         if (mode_ == Mode::Tell) {
-            return make_intersection(known, {n, p->constant % n});
+            return intersection(known, {n, p->constant % n});
         }
         found_ = true;
         if (!address_known) {

@@ -115,7 +115,7 @@ private:
         Window &window = windows_[{op->name, to_string(op->type.element_of()), base}];
         window.base = base;
         window.spans.push_back({op, first});
-        window.at_base = make_intersection(window.at_base, moved(op->alignment, -first));
+        window.at_base = intersection(window.at_base, moved(op->alignment, -first));
     }
 
     /// Where nothing is loaded in between, one window ends.

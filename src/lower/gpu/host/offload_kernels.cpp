@@ -224,8 +224,7 @@ private:
         }
         const auto stated = stated_.find(names::buffer(a.name));
         const Alignment promised = promised_alignment(ctx_, a.name, a.type);
-        return stated == stated_.end() ? promised
-                                       : make_intersection(promised, {stated->second, 0});
+        return stated == stated_.end() ? promised : intersection(promised, {stated->second, 0});
     }
 
     std::string kernel_name(const For *op) {

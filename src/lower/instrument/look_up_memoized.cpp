@@ -3,7 +3,7 @@
 // f and of all Funcs that it needs), then the values of the parameters that occur in them. What is
 // marked by memoize_tag is represented by its tags. Larger values come first, so that there is no
 // padding, whose bytes would not be defined.
-#include "lower/instrument/memoization.h"
+#include "lower/instrument/look_up_memoized.h"
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +11,7 @@
 
 #include "ir/constants.h"
 #include "ir/equality.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
@@ -18,7 +19,9 @@
 #include "pipeline/key_text.h"
 #include "support/hash.h"
 
-namespace calotype::internal {
+namespace calotype {
+
+using namespace internal;
 
 namespace {
 
@@ -195,13 +198,8 @@ std::vector<Expr> common_arguments(const Function &f) {
             handle_part(f, "bounds"), f.outputs(),           handle_part(f, "buffers")};
 }
 
-}  // namespace
-
-Expr memoized_is_missing(const Function &f) {
-    return int_part(f, "lookup") == 1;
-}
-
-Stmt store_memoized(const Function &f) {
+/// Enters the result, which has been computed.
+Stmt store(const Function &f) {
     const Expr eviction_key = f.schedule().memoize_eviction_key;
     std::vector<Expr> args = common_arguments(f);
     args.push_back(make_const(Bool(), eviction_key.defined()));
@@ -214,8 +212,18 @@ Stmt store_memoized(const Function &f) {
     return LetStmt::make(part(f, "store"), call, AssertStmt::make(result == 0, result));
 }
 
-Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const Stmt &body,
-                      const LowerContext &ctx) {
+/// The storage of each value of a Func.
+struct MemoizedStorage {
+    std::vector<std::string> buffers;  ///< one a value
+    std::vector<Type> types;           ///< of elements in memory
+    std::vector<Expr> mins, sizes, strides;
+    std::vector<Expr> extents;  ///< that are allocated
+};
+
+/// Around the storage: the key, the headers and the lookup, and the storage that the lookup found or
+/// made.
+Stmt look_up(const Function &f, const MemoizedStorage &storage, const Stmt &body,
+             const LowerContext &ctx) {
     std::vector<HeaderDimension> shape;
     for (size_t d = 0; d < storage.mins.size(); d++) {
         shape.push_back({storage.mins[d], storage.sizes[d], storage.strides[d]});
@@ -250,4 +258,65 @@ Stmt look_up_memoized(const Function &f, const MemoizedStorage &storage, const S
     return LetStmt::make(part(f, "key"), Call::make(Handle(), Intrinsic::make_struct, key), s);
 }
 
-}  // namespace calotype::internal
+class Memoizer : public StmtMutator {
+public:
+    explicit Memoizer(const LowerContext &ctx) : ctx_(ctx) {
+    }
+
+private:
+    using Mutator::visit;
+
+    /// All values of a Func are looked up at once, inside of the shapes of all.
+    Stmt visit(const Allocate *op) override {
+        const Function *f = ctx_.function_of_buffer(op->name);
+        if (!f || !is_memoized(*f, ctx_)) {
+            return StmtMutator::visit(op);
+        }
+        const Stmt body = mutate(op->body);
+        if (op->name != f->buffer_name(f->outputs() - 1)) {
+            return body;
+        }
+        MemoizedStorage storage;
+        for (int i = 0; i < f->outputs(); i++) {
+            storage.buffers.push_back(f->buffer_name(i));
+            storage.types.push_back(storage_type(f->output_types()[i]));
+        }
+        const auto part_of_shape = [](const std::string &name) {
+            return Variable::make(Int(32), name);
+        };
+        for (int d = 0; d < int(op->extents.size()); d++) {
+            storage.mins.push_back(part_of_shape(names::buffer_min(op->name, d)));
+            storage.sizes.push_back(part_of_shape(names::buffer_extent(op->name, d)));
+            storage.strides.push_back(part_of_shape(names::buffer_stride(op->name, d)));
+        }
+        storage.extents = op->extents;
+        return look_up(*f, storage, body, ctx_);
+    }
+
+    /// What the cache has is not computed. Bounds inference knows nothing of this: the region is
+    /// the same.
+    Stmt visit(const ProducerConsumer *op) override {
+        const Stmt s = StmtMutator::visit(op);
+        const auto it = ctx_.env.find(op->name);
+        if (!op->is_producer || it == ctx_.env.end() || !is_memoized(it->second, ctx_)) {
+            return s;
+        }
+        const Stmt compute = Block::make(s.as<ProducerConsumer>()->body, store(it->second));
+        const Expr is_missing = int_part(it->second, "lookup") == 1;
+        return ProducerConsumer::make_produce(op->name, IfThenElse::make(is_missing, compute));
+    }
+
+    const LowerContext &ctx_;
+};
+
+}  // namespace
+
+bool is_memoized(const Function &f, const LowerContext &ctx) {
+    return f.schedule().memoized && !ctx.is_output(f.name());
+}
+
+Stmt look_up_memoized(const Stmt &s, LowerContext &ctx) {
+    return Memoizer(ctx).mutate(s);
+}
+
+}  // namespace calotype

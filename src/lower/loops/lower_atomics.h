@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// lower_atomics: atomic updates that nothing can interrupt become plain ones, mutexes become calls.
+#pragma once
+
+#include "ir/stmt_nodes.h"
+#include "lower/context.h"
+
+namespace calotype {
+
+/// An Atomic around stores that no other thread can meet, since they stand outside of parallel
+/// loops or are to storage made in the same iteration, is removed. The mutexes of others are locked
+/// and unlocked.
+///
+///     parallel for i in [0, n) {
+///       atomic f mutex f.mutex { f[g[i]] = ... }
+///     }
+///     ->
+///     parallel for i in [0, n) {
+///       let f.mutex.index = g[i] % 1024
+///       calotype_mutex_array_lock(f.mutex, f.mutex.index)
+///       f[g[i]] = ...
+///       calotype_mutex_array_unlock(f.mutex, f.mutex.index)
+///     }
+///
+/// Requires: flat storage, no vectorised loops.
+/// Establishes: each Atomic is one that several threads can meet, and has no mutex.
+/// Order: after vectorize_loops, which makes reductions of atomic updates, and needs to see that
+///     they are such.
+Stmt lower_atomics(const Stmt &s, LowerContext &ctx);
+
+}  // namespace calotype
