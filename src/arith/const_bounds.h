@@ -2,7 +2,9 @@
 // Constant bounds of sizes and coordinates, for allocations and checks.
 #pragma once
 
-#include <optional>
+#include <initializer_list>
+#include <map>
+#include <string>
 
 #include "arith/interval.h"
 #include "support/scope.h"
@@ -21,5 +23,17 @@ Expr find_constant_bound(const Expr &e, Direction d,
 /// Both ends at once, of integers.
 ConstantInterval find_constant_bounds(const Expr &e,
                                       const Scope<Interval> &vars = Scope<Interval>());
+
+/// Constant ranges of int32 variables.
+using ConstantRanges = std::map<std::string, ConstantInterval>;
+
+/// As constant_bounds of arith/bounds.h; of variables that are in several of `vars`, the first
+/// counts.
+ConstantInterval constant_bounds_in(const Expr &e,
+                                    std::initializer_list<const ConstantRanges *> vars);
+
+/// The ranges where the condition holds. Where it never does, one of them is empty, or more is in
+/// them than can be.
+ConstantRanges narrowed_by(const Expr &condition, ConstantRanges vars);
 
 }  // namespace calotype::internal

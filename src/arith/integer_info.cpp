@@ -70,7 +70,7 @@ IntegerInfo remainder(const IntegerInfo &a, const IntegerInfo &b, Type t) {
     const int64_t d = *b.range.min;
     const int64_t m = greatest_common_divisor(a.alignment.modulus, d);
     const int64_t r = euclidean_mod(a.alignment.remainder, m);
-    const bool is_constant = d > 0 && m == d && a.range.min && !t.can_overflow();
+    const bool is_constant = d > 0 && m == d;
     return fitted(is_constant ? ConstRange::single(r) : range, {m, r}, t);
 }
 

@@ -26,11 +26,6 @@ std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
                                                    const Target &target,
                                                    const std::set<OutputFileType> &types);
 
-/// Writes contents[type] to paths[type] for each type in paths, each file whole or not at all.
-/// If one cannot be written those written before are removed again.
-void write_outputs(const std::map<OutputFileType, std::string> &contents,
-                   const std::map<OutputFileType, std::string> &paths);
-
 /// A static library (ar, with an index of symbols) of object files, given as name and bytes. No
 /// dates, owners or modes: the same members give the same bytes.
 std::string make_static_library(const std::vector<std::pair<std::string, std::string>> &objects);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype {
 
@@ -126,13 +127,11 @@ bool Target::has_gpu_feature() const {
     return features_any_of({CUDA, OpenCL, Vulkan, Metal, D3D12Compute, WebGPU});
 }
 
-namespace {
-
-int vector_register_bits(const Target &target, bool is_float) {
+int internal::vector_register_bits(const Target &target, bool is_float) {
     const Target t = target.with_implied_features();
     switch (t.arch) {
     case Target::X86:
-        if (t.has_feature(Target::AVX512_KNL) || t.has_feature(Target::AVX512_Skylake)) {
+        if (t.has_feature(is_float ? Target::AVX512 : Target::AVX512_Skylake)) {
             return 512;
         }
         return t.has_feature(Target::AVX2) || (is_float && t.has_feature(Target::AVX)) ? 256 : 128;
@@ -151,13 +150,11 @@ int vector_register_bits(const Target &target, bool is_float) {
     return 128;
 }
 
-}  // namespace
-
 int Target::natural_lanes(int bits, bool is_float) const {
     user_assert(os != OSUnknown && arch != ArchUnknown && this->bits != 0)
         << "the natural vector size of target '" << to_string() << "' is not known";
     internal_assert(bits > 0) << "vectors of values of " << bits << " bits";
-    const int lanes = vector_register_bits(*this, is_float) / bits;
+    const int lanes = internal::vector_register_bits(*this, is_float) / bits;
     return lanes > 0 ? lanes : 1;
 }
 

@@ -19,14 +19,17 @@ IntegerInfo Simplifier::info(const Expr &e) {
                                    known->alignment}
                      : IntegerInfo{ConstRange::of_type(v->type), {}};
     }
+    const InfoOf of_operand = [this](const Expr &operand) {
+        return info(operand);
+    };
+    if (is_const(e)) {
+        return info_of_operation(e, of_operand);
+    }
     if (const IntegerInfo *known = facts_.find_info(e.get())) {
         return *known;
     }
-    const IntegerInfo result =
-        info_of_operation(e, [this](const Expr &operand) { return info(operand); });
-    if (!is_const(e)) {
-        facts_.remember_info(e.get(), result);
-    }
+    const IntegerInfo result = info_of_operation(e, of_operand);
+    facts_.remember_info(e.get(), result);
     return result;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/emit.h"
 
-#include <cstdio>
 #include <optional>
 
 #include <llvm/Object/Archive.h>
@@ -12,7 +11,6 @@
 #include "codegen/symbol_name.h"
 #include "ir/printer.h"
 #include "support/error.h"
-#include "support/file.h"
 
 namespace calotype::internal {
 
@@ -151,25 +149,6 @@ std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
                            : emit_text(type, module, target);
     }
     return result;
-}
-
-void write_outputs(const std::map<OutputFileType, std::string> &contents,
-                   const std::map<OutputFileType, std::string> &paths) {
-    std::vector<std::string> written;
-    try {
-        for (const auto &[type, path] : paths) {
-            auto bytes = contents.find(type);
-            internal_assert(bytes != contents.end())
-                << "no " << output_type_info(type).name << " was made";
-            write_file_atomically(path, bytes->second);
-            written.push_back(path);
-        }
-    } catch (...) {
-        for (const std::string &path : written) {
-            std::remove(path.c_str());
-        }
-        throw;
-    }
 }
 
 std::string make_static_library(const std::vector<std::pair<std::string, std::string>> &objects) {

@@ -79,11 +79,4 @@ std::string x86_tuning(const Target &target) {
     return target.has_feature(Target::AVX) ? "corei7-avx" : "generic";
 }
 
-int x86_vector_bits(const Target &target) {
-    if (target.has_feature(Target::AVX512)) {
-        return 512;
-    }
-    return target.has_feature(Target::AVX) ? 256 : 128;
-}
-
 }  // namespace calotype::internal

@@ -12,7 +12,5 @@ namespace calotype::internal {
 std::string x86_features(const Target &target);
 /// The name of the processor that instructions are scheduled for.
 std::string x86_tuning(const Target &target);
-/// Bits of the widest vector register that the features give.
-int x86_vector_bits(const Target &target);
 
 }  // namespace calotype::internal

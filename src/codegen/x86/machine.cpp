@@ -8,6 +8,7 @@
 #include "codegen/x86/features.h"
 #include "codegen/x86/patterns.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -17,17 +18,13 @@ std::string triple_of(const Target &target) {
     switch (target.os) {
     case Target::Linux:
         return "x86_64-unknown-linux-gnu";
-    case Target::OSX:
-        return "x86_64-apple-macosx10.15.0";
-    case Target::Windows:
-        return "x86_64-pc-windows-msvc";
     case Target::Android:
         return "x86_64-unknown-linux-android";
     case Target::NoOS:
         return "x86_64-unknown-unknown-elf";
     default:
         user_error << "no code can be generated for target " << target.to_string()
-                   << ": the system must be linux, osx, windows, android or noos";
+                   << ": the system must be linux, android or noos";
     }
 }
 
@@ -63,7 +60,7 @@ public:
     LlvmTarget llvm_target(const Target &target) const override {
         initialize_back_end();
         return {triple_of(target), "x86-64", x86_tuning(target), x86_features(target),
-                x86_vector_bits(target)};
+                vector_register_bits(target, true)};
     }
     bool has_fused_multiply_add(const Target &target) const override {
         return target.has_feature(Target::FMA);

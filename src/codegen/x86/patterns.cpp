@@ -7,9 +7,9 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "arith/bounds.h"
-#include "codegen/x86/features.h"
 #include "ir/constants.h"
 #include "ir/language/match_types.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -160,17 +160,9 @@ const ReductionRow reduction_rows[] = {
 const Instruction sum_of_differences = {X::x86_sse2_psad_bw, X::x86_avx2_psad_bw,
                                         X::x86_avx512_psad_bw_512};
 
-/// Widest registers for integers of few bits: 512 needs the byte and word instructions.
-int integer_register_bits(const Target &target) {
-    if (target.has_feature(Target::AVX512_Skylake)) {
-        return 512;
-    }
-    return target.has_feature(Target::AVX2) ? 256 : 128;
-}
-
 /// The instruction for the fewest registers that hold `bits` bits, and its width.
 X::ID choose(const Instruction &i, const Target &target, int bits, int *width) {
-    int limit = integer_register_bits(target);
+    const int limit = vector_register_bits(target, false);
     if (limit >= 512 && bits >= 512 && i.bits512 != X::not_intrinsic) {
         *width = 512;
         return i.bits512;

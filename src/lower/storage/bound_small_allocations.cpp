@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "arith/const_bounds.h"
-#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
-#include "ir/queries.h"
-#include "lower/expand_lets.h"
-#include "support/scope.h"
+#include "lower/known_here.h"
+#include "support/error.h"
 
 namespace calotype {
 
@@ -34,21 +31,25 @@ private:
     using Mutator::visit;
 
     Stmt visit(const LetStmt *op) override {
-        const Type t = op->value.type();
-        const bool integer = t.is_int() && t.is_scalar();
-        ScopedBinding<Interval> bind(integer, ranges_, op->name,
-                                     integer ? make_interval(constant_bounds(op->value, ranges_), t)
-                                             : Interval());
-        ScopedBinding<Expr> bind_value(integer, values_, op->name, op->value);
+        const KnownHere::Inside inside(known_, op);
         return Mutator::visit(op);
     }
 
+    Stmt visit(const IfThenElse *op) override {
+        const Stmt then_case = under(op->condition, op->then_case);
+        const Stmt else_case =
+            op->else_case.defined() ? under(!op->condition, op->else_case) : Stmt();
+        const bool same = then_case.same_as(op->then_case) && else_case.same_as(op->else_case);
+        return same ? Stmt(op) : IfThenElse::make(op->condition, then_case, else_case);
+    }
+
+    Stmt under(const Expr &condition, const Stmt &s) {
+        const KnownHere::Inside inside(known_, condition);
+        return mutate(s);
+    }
+
     Stmt visit(const For *op) override {
-        const Type t = op->min.type();
-        const ConstantInterval first = constant_bounds(op->min, ranges_);
-        const ConstantInterval last = constant_bounds(op->min + op->extent - 1, ranges_);
-        ScopedBinding<Interval> bind(ranges_, op->name,
-                                     make_interval(ConstantInterval(first.min, last.max), t));
+        const KnownHere::Inside inside(known_, op);
         const bool is_block = op->for_type == ForType::GPUBlock;
         const bool is_thread =
             op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane;
@@ -105,7 +106,7 @@ private:
     void check_size(const Allocate *op) const {
         std::optional<int64_t> bytes = op->type.bytes();
         for (const Expr &extent : op->extents) {
-            const ConstantInterval range = constant_bounds(extent, ranges_);
+            const ConstantInterval range = known_.range(extent);
             if (!range.min || range.min != range.max) {
                 return;
             }
@@ -141,22 +142,13 @@ private:
     }
 
     std::optional<int64_t> bound_of(const Expr &extent) const {
-        if (const std::optional<int64_t> constant = as_const_int(extent)) {
-            return constant;
-        }
-        if (const std::optional<int64_t> direct = constant_bounds(extent, ranges_).max) {
-            return direct;
-        }
-        // Differences of lets may cancel.
-        const Expr expanded = simplify(expand_lets(extent, values_));
-        const Expr bound = find_constant_bound(expanded, Direction::Upper, ranges_);
-        return bound.defined() ? as_const_int(bound) : std::nullopt;
+        const std::optional<int64_t> constant = as_const_int(extent);
+        return constant ? constant : known_.upper_bound(extent);
     }
 
     const Target &target_;
-    Scope<Interval> ranges_;
+    KnownHere known_;
     int in_blocks_ = 0, in_threads_ = 0;  ///< GPU block loops, and thread loops, around
-    Scope<Expr> values_;
 };
 
 }  // namespace

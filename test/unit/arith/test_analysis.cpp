@@ -11,6 +11,7 @@
 #include "arith/simplify.h"
 #include "arith/strided.h"
 #include "harness/interpret.h"
+#include "ir/language/bits.h"
 #include "ir/printer.h"
 #include "random_expr.h"
 
@@ -135,6 +136,37 @@ TEST(Alignment, OfLinearExpressions) {
     EXPECT_TRUE(reduce_modulo(x + 1, 8, &remainder, scope));
     EXPECT_EQ(remainder, 5);
     EXPECT_FALSE(reduce_modulo(x + y, 8, &remainder, scope));
+}
+
+TEST(IntegerInfo, OneTableForAllThatAsk) {
+    const Expr a = Variable::make(Int(32), "a"), b = Variable::make(Int(32), "b");
+    const Scope<Interval> vars = [] {
+        Scope<Interval> result;
+        result.push("a", Interval(-3, 20));
+        result.push("b", Interval(0, 6));
+        return result;
+    }();
+    SimplifyContext context;
+    context.bound("a", -3, 20).bound("b", 0, 6);
+    const std::pair<Expr, ConstantInterval> cases[] = {
+        {a & b, {0, 6}},
+        {a | b, {-32, 31}},
+        {b ^ 9, {0, 15}},
+        {~a, {-21, 2}},
+        {b << 3, {0, 48}},
+        {a >> b, {-3, 20}},
+        {cast<int>(abs(a)), {0, 20}},
+        {cast<int>(absd(a, b)), {0, 20}},
+        {div_round_to_zero(a, b + 1), {-20, 20}},
+        {mod_round_to_zero(b, a), {0, 6}},
+        {mux(b, {a, a + 100}), {-3, 120}},
+    };
+    for (const auto &[e, range] : cases) {
+        EXPECT_EQ(constant_bounds(e, vars), range) << e;
+        EXPECT_EQ(constant_range(e, context), range) << e;
+    }
+    EXPECT_EQ(alignment_of((x * 3) << 2), (Alignment{12, 0}));
+    EXPECT_EQ(alignment_of(~(x * 4)), (Alignment{4, 3}));
 }
 
 TEST(Alignment, WrappingKeepsPowersOfTwo) {

@@ -2,6 +2,8 @@
 // Modules, and the members of Func and Pipeline that write files.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "codegen/emit.h"
 #include "driver/module.h"
 #include "driver/output_plan.h"
@@ -37,6 +39,13 @@ protected:
     Func f;
     Param<int> p;
 };
+
+TEST_F(Files, none_is_left_when_one_cannot_be_written) {
+    EXPECT_THROW(internal::write_files_together(
+                     {{path("a.h"), "text"}, {path("no/such/folder/a.o"), "bytes"}}),
+                 CompileError);
+    EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
 
 TEST_F(Files, OneOfEachKind) {
     const std::vector<Argument> args = {p};

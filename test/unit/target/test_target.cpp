@@ -138,6 +138,9 @@ TEST(Target, NaturalLanes) {
     EXPECT_EQ(Target("x86-64-linux-avx").natural_vector_size<float>(), 8);
     EXPECT_EQ(Target("x86-64-linux-avx").natural_vector_size<int32_t>(), 4);
     EXPECT_EQ(Target("x86-64-linux-avx2").natural_vector_size<int16_t>(), 16);
+    EXPECT_EQ(Target("x86-64-linux-avx512").natural_vector_size<float>(), 16);
+    EXPECT_EQ(Target("x86-64-linux-avx512_knl").natural_vector_size<uint8_t>(), 32)
+        << "the first part of AVX-512 has no instructions for bytes";
     EXPECT_EQ(Target("x86-64-linux-avx512_skylake").natural_lanes(64), 8);
     EXPECT_EQ(Target("x86-64-linux-avx512_zen4").natural_lanes(8), 64);
     EXPECT_EQ(Target("arm-64-linux").natural_lanes(16), 8);

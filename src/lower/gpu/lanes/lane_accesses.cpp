@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "arith/bounds.h"
+#include "arith/const_bounds.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -95,16 +95,9 @@ LaneAccesses::Binding::~Binding() {
 
 LaneAccesses::Where::Where(LaneAccesses &accesses, const Expr &condition)
     : accesses_(accesses), around_(accesses.known_.bounds) {
-    auto &bounds = accesses_.known_.bounds;
-    Scope<Interval> threads;
-    for (const auto &entry : accesses_.warps_.known.bounds) {
-        threads.push(entry.first, make_interval(bounds[entry.first], Int(32)));
-    }
-    for (const auto &entry : narrow_by_condition(simplify(condition), threads)) {
-        const ConstantInterval less = as_constant_interval(entry.second);
-        ConstRange &range = bounds[entry.first];
-        range.min = std::max(*range.min, less.min.value_or(*range.min));
-        range.max = std::min(*range.max, less.max.value_or(*range.max));
+    ConstantRanges &bounds = accesses_.known_.bounds;
+    bounds = narrowed_by(condition, std::move(bounds));
+    for (const auto &[name, range] : bounds) {
         is_never = is_never || range.is_empty();
     }
 }
@@ -123,11 +116,7 @@ ConstRange LaneAccesses::range_of(const Expr &e) const {
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         return ConstRange();
     }
-    Scope<Interval> ranges;
-    for (const auto &entry : known_.bounds) {
-        ranges.push(entry.first, make_interval(entry.second, Int(32)));
-    }
-    return constant_bounds(e, ranges);
+    return constant_bounds_in(e, {&known_.bounds});
 }
 
 /// How much e grows with a variable; none if that is no constant.

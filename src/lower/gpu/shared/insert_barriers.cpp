@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "arith/bounds.h"
+#include "arith/const_bounds.h"
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -52,14 +52,7 @@ struct Place {
     }
 
     ConstantInterval range_of(const Expr &e) const {
-        Scope<Interval> ranges;
-        for (const auto &entry : names.own) {
-            ranges.push(entry.first, make_interval(entry.second, Int(32)));
-        }
-        for (const auto &entry : names.common) {
-            ranges.push(entry.first, make_interval(entry.second, Int(32)));
-        }
-        return constant_bounds(expand(e), ranges);
+        return constant_bounds_in(expand(e), {&names.own, &names.common});
     }
 
     ConstantInterval range_of_loop(const For *op) const {
@@ -67,23 +60,9 @@ struct Place {
     }
 
     /// The threads that a condition leaves.
-    std::map<std::string, ConstantInterval> narrowed(const Expr &condition) const {
-        Scope<Interval> ranges;
-        for (const auto &entry : names.own) {
-            ranges.push(entry.first, make_interval(entry.second, Int(32)));
-        }
-        std::map<std::string, ConstantInterval> result = names.own;
+    ConstantRanges narrowed(const Expr &condition) const {
         const Expr expanded = expand(condition);
-        if (is_repetitive(expanded)) {
-            return result;
-        }
-        for (const auto &entry : narrow_by_condition(simplify(expanded), ranges)) {
-            const ConstantInterval less = as_constant_interval(entry.second);
-            ConstantInterval &range = result[entry.first];
-            range.min = less.min && (!range.min || *less.min > *range.min) ? less.min : range.min;
-            range.max = less.max && (!range.max || *less.max < *range.max) ? less.max : range.max;
-        }
-        return result;
+        return is_repetitive(expanded) ? names.own : narrowed_by(expanded, names.own);
     }
 };
 

@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "arith/bounds.h"
+#include "arith/const_bounds.h"
 #include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -130,19 +130,12 @@ private:
                 return;
             }
         }
-        Scope<Interval> ranges;
-        bool is_common = is_pure(e);
         const std::vector<std::string> variables = free_variables(e);
-        for (const std::string &name : variables) {
-            const auto own = names_.own.find(name), common = names_.common.find(name);
-            is_common = is_common && own == names_.own.end();
-            if (own != names_.own.end()) {
-                ranges.push(name, make_interval(own->second, Int(32)));
-            } else if (common != names_.common.end()) {
-                ranges.push(name, make_interval(common->second, Int(32)));
-            }
-        }
-        const ConstantInterval range = constant_bounds(e, ranges);
+        const bool is_common =
+            is_pure(e) && std::none_of(variables.begin(), variables.end(), [&](const auto &name) {
+                return names_.own.count(name) > 0;
+            });
+        const ConstantInterval range = constant_bounds_in(e, {&names_.own, &names_.common});
         if (!is_common) {
             form.other.push_back({factor, range});
             return;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the code around a place says of integers there. For passes that ask for constant bounds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arith/interval.h"
+#include "ir/stmt_nodes.h"
+#include "support/scope.h"
+
+namespace calotype::internal {
+
+/// Lets, loops and conditions around a place. Nothing is computed before it is asked for.
+class KnownHere {
+public:
+    /// For the length of a C++ block, the code is inside of a let, of a loop, or where a condition
+    /// holds.
+    class Inside {
+    public:
+        Inside(KnownHere &known, const LetStmt *op);
+        Inside(KnownHere &known, const For *op);
+        Inside(KnownHere &known, const Expr &condition);
+        ~Inside();
+        Inside(const Inside &) = delete;
+        Inside &operator=(const Inside &) = delete;
+
+    private:
+        KnownHere &known_;
+    };
+
+    /// The values of integer e, by the ranges of its variables.
+    ConstantInterval range(const Expr &e) const {
+        return range(e, around_.size());
+    }
+    /// A constant that integer e never exceeds. Looks harder than range(): lets are expanded, since
+    /// differences of them may cancel, and where nothing else bounds e, conditions are used.
+    std::optional<int64_t> upper_bound(const Expr &e) const;
+
+private:
+    /// A let has first and last the same; a condition has no name and is `first`.
+    struct Around {
+        std::string name;
+        Expr first, last;
+        mutable std::optional<ConstantInterval> range;
+    };
+
+    // By what is outside of around_[end].
+    Scope<Interval> ranges_of_variables(const Expr &e, size_t end) const;
+    ConstantInterval range(const Expr &e, size_t end) const;
+    Expr expanded(Expr e, size_t end) const;
+
+    std::vector<Around> around_;  ///< outermost first
+};
+
+}  // namespace calotype::internal
