@@ -22,7 +22,6 @@ namespace {
 /// A HoistedStorage that we are inside of.
 struct Hoisting {
     Scope<Interval> ranges;         ///< of loop variables and lets between it and the allocations
-    Scope<Expr> values;             ///< of these lets
     const Allocate *one = nullptr;  ///< of the allocations
     std::vector<Expr> extents;      ///< of the largest
 };
@@ -66,9 +65,9 @@ private:
     }
 
     /// An end of the region may depend on a loop although the difference of both does not.
-    static Expr largest_extent(const std::string &name, const Expr &extent,
-                               const Hoisting &hoisting) {
-        const Expr expanded = simplify(expand_lets(extent, hoisting.values));
+    Expr largest_extent(const std::string &name, const Expr &extent,
+                        const Hoisting &hoisting) const {
+        const Expr expanded = simplify(expand_lets(extent, values_));
         const Interval exact = bounds_of_expr(expanded, hoisting.ranges);
         const Interval range =
             exact.has_upper_bound() ? exact : bounds_of_expr(extent, hoisting.ranges);
@@ -99,15 +98,10 @@ private:
     }
 
     Stmt visit(const LetStmt *op) override {
-        for (auto &[hoisted, hoisting] : hoistings_) {
-            hoisting->values.push(op->name, op->value);
-        }
-        const Stmt result =
-            with_range(op->name, op->value, op->value, [&] { return StmtMutator::visit(op); });
-        for (auto &[hoisted, hoisting] : hoistings_) {
-            hoisting->values.pop(op->name);
-        }
-        return result;
+        // Constants around the hoisting count, too.
+        const bool counts = !hoistings_.empty() || is_const(op->value);
+        const ScopedBinding<Expr> bind(counts, values_, op->name, op->value);
+        return with_range(op->name, op->value, op->value, [&] { return StmtMutator::visit(op); });
     }
 
     Stmt visit(const For *op) override {
@@ -119,6 +113,7 @@ private:
     }
 
     std::map<std::string, Hoisting *> hoistings_;
+    Scope<Expr> values_;  ///< of lets in hoistings, and of constant ones around them
 };
 
 }  // namespace

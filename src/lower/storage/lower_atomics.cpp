@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/loops/lower_atomics.h"
+#include "lower/storage/lower_atomics.h"
 
 #include <map>
 
