@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Matrices as the tensor memory unit is told of them. The driver writes that down without a context.
+// Buffers as the tensor memory unit is told of them.
 #include <string.h>
 
 #include "runtime/abi/errors.h"
 #include "runtime/abi/runtime_cuda.h"
-#include "runtime/cuda/driver.h"
+#include "runtime/cuda/context.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
 
@@ -42,6 +42,17 @@ CUresult encode(const calotype_buffer_t &buf, const Box &box, CUtensorMap *map) 
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
+/** It needs a current context, of which it takes nothing. */
+CUresult encode_in_context(const DeviceScope &scope, const calotype_buffer_t &buf, const Box &box,
+                           CUtensorMap *map) {
+    CUresult code = encode(buf, box, map);
+    if (code == CUDA_ERROR_INVALID_CONTEXT && enter(scope) == CALOTYPE_OK) {
+        code = encode(buf, box, map);
+        leave(scope);
+    }
+    return code;
+}
+
 void append_shape(Text &text, const calotype_buffer_t &buf) {
     text << "; the buffer has elements of " << int(buf.type.bits) << " bits";
     for (int d = 0; d < buf.dimensions; d++) {
@@ -52,37 +63,49 @@ void append_shape(Text &text, const calotype_buffer_t &buf) {
          << "; address and strides after the first must be multiples of 16 bytes";
 }
 
+/** Why not, "" if it is described. */
+Text describe(void *user_context, const calotype_buffer_t &buf, const Box &box, void *map) {
+    const FailureScope failures;
+    const Call call(user_context);
+    if (call.status() != CALOTYPE_OK) {
+        return take_failure();
+    }
+    if (!driver().cuTensorMapEncodeTiled) {
+        return Text()
+               << "the driver has no cuTensorMapEncodeTiled, which drivers have from 12.0 on";
+    }
+    if (buf.dimensions > most_dimensions) {
+        return Text() << "the buffer has " << buf.dimensions << " dimensions, at most "
+                      << most_dimensions << " are copied";
+    }
+    Text text;
+    CUtensorMap made;
+    const CUresult code = encode_in_context(call.scope(), buf, box, &made);
+    if (code == CUDA_SUCCESS) {
+        memcpy(map, &made, sizeof made);
+        return text;
+    }
+    text << "cuTensorMapEncodeTiled: ";
+    append_result(text, code);
+    append_shape(text, buf);
+    return text;
+}
+
 }  // namespace
 
 }  // namespace calotype::runtime::cuda
 
 using namespace calotype::runtime;
-using namespace calotype::runtime::cuda;
 
 CALOTYPE_WEAK int calotype_cuda_describe_tiles(void *user_context, const calotype_buffer_t *buf,
                                                int32_t width, int32_t height, int32_t dimension,
                                                void *map) {
-    Text text;
-    text << "copies of tiles cannot be prepared: ";
-    if (!find_driver(false) || !driver().cuTensorMapEncodeTiled) {
-        text << "the driver has no cuTensorMapEncodeTiled, which is in drivers from 12.0 on";
-        report_error(user_context, text.c_str());
-        return calotype_error_code_gpu_device_error;
+    const Text why_not =
+        cuda::describe(user_context, *buf, {uint32_t(width), uint32_t(height), dimension}, map);
+    if (why_not.empty()) {
+        return calotype_error_code_success;
     }
-    if (buf->dimensions > most_dimensions) {
-        text << "the buffer has " << buf->dimensions << " dimensions, at most 5 are copied";
-        report_error(user_context, text.c_str());
-        return calotype_error_code_gpu_device_error;
-    }
-    CUtensorMap made;
-    const CUresult code = encode(*buf, {uint32_t(width), uint32_t(height), dimension}, &made);
-    if (code != CUDA_SUCCESS) {
-        text << "cuTensorMapEncodeTiled: ";
-        append_result(text, code);
-        append_shape(text, *buf);
-        report_error(user_context, text.c_str());
-        return calotype_error_code_gpu_device_error;
-    }
-    memcpy(map, &made, sizeof made);
-    return calotype_error_code_success;
+    report_error(user_context,
+                 (Text() << "copies of tiles cannot be prepared: " << why_not).c_str());
+    return calotype_error_code_gpu_device_error;
 }

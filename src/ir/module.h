@@ -136,6 +136,7 @@ struct DeviceKernel {
     std::vector<KernelArgument> args;
     Stmt body;
     int64_t block_size[3] = {0, 0, 0};  ///< 0: not a constant
+    int64_t min_blocks = 0;             ///< at once on a multiprocessor; 0: the compiler chooses
     int64_t shared_bytes = 0;           ///< of allocations of constant size
     bool dynamic_shared = false;
 };

@@ -131,9 +131,11 @@ void bound_launches(const CudaJob &job, Capability capability, DeviceImage kerne
         return;
     }
     const std::string without = kernels.bytes;
-    LaunchBounds bounds(facts_of(code.kernels, assembly, capability), without);
+    const Capability own = {int(kernels.sm), kernels.suffix};
+    LaunchBounds bounds(facts_of(code.kernels, assembly, capability), job.module);
     while (!bounds.empty()) {
-        kernels.bytes = bounds.apply(without);
+        kernels.bytes =
+            ptx_text(bounds.apply(job.module), job.target, own, job.toolkit, job.linked.bitcode());
         Assembly bounded = assembly_of(job, kernels, capability);
         if (!bounded.ok) {
             return;

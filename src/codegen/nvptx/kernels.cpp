@@ -157,21 +157,10 @@ private:
         add_annotation(function, "reqntidx", size[0]);
         add_annotation(function, "reqntidy", size[1]);
         add_annotation(function, "reqntidz", size[2]);
-        bound_registers(kernel, function);
-        bound_thread_indices(function, size);
-    }
-
-    /// Where copies go on beside the work, another block hides what is left of the waiting: two
-    /// have room, with half of the registers each. Products of matrices take what they need for sums.
-    void bound_registers(const DeviceKernel &kernel, llvm::Function *function) {
-        constexpr int64_t threads_at_once = 512;
-        const int64_t threads = kernel.block_size[0] * kernel.block_size[1] * kernel.block_size[2];
-        if (threads >= threads_at_once / 4 && threads < threads_at_once &&
-            contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy) &&
-            !contains_intrinsic(kernel.body, Intrinsic::gpu_warpgroup_multiply_add) &&
-            !contains_intrinsic(kernel.body, Intrinsic::matrix_multiply_add)) {
-            add_annotation(function, "minctasm", threads_at_once / threads);
+        if (const int64_t blocks = wanted_blocks(kernel)) {
+            add_annotation(function, "minctasm", blocks);
         }
+        bound_thread_indices(function, size);
     }
 
     void add_annotation(llvm::Function *function, const char *name, int64_t value) {
@@ -235,6 +224,19 @@ int64_t parameter_bytes(const DeviceKernel &kernel) {
         bytes = (bytes + alignment - 1) / alignment * alignment + size;
     }
     return bytes;
+}
+
+int64_t wanted_blocks(const DeviceKernel &kernel) {
+    constexpr int64_t threads_at_once = 512;
+    const int64_t threads = kernel.block_size[0] * kernel.block_size[1] * kernel.block_size[2];
+    const bool waits_for_copies =
+        threads >= threads_at_once / 4 && threads < threads_at_once &&
+        contains_intrinsic(kernel.body, Intrinsic::gpu_async_copy) &&
+        !contains_intrinsic(kernel.body, Intrinsic::gpu_warpgroup_multiply_add) &&
+        !contains_intrinsic(kernel.body, Intrinsic::matrix_multiply_add);
+    return kernel.min_blocks > 0 ? kernel.min_blocks
+           : waits_for_copies    ? threads_at_once / threads
+                                 : 0;
 }
 
 /// The version that kernels with many parameters need.

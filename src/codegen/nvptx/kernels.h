@@ -28,6 +28,11 @@ std::vector<std::string> kernel_symbols(const DeviceModule &module);
 int64_t parameter_bytes(const DeviceKernel &kernel);
 constexpr int64_t max_plain_parameter_bytes = 4352;
 
+/// How many blocks of the kernel a multiprocessor must have room for, 0 if nothing says so: what
+/// `min_blocks` says, or two where copies go on beside the work, so that another block hides what is
+/// left of the waiting. Products of matrices take what they need for sums.
+int64_t wanted_blocks(const DeviceKernel &kernel);
+
 /// PTX text of the module for one architecture. `target` is the host's: from it come large_buffers,
 /// strict_float and the like. Uses the toolkit's functions of floats if it has any. Bitcode becomes
 /// part of it.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/nvptx/launch_bounds.h"
 
+#include <set>
+
+#include "codegen/nvptx/kernels.h"
 #include "codegen/nvptx/occupancy.h"
 
 namespace calotype::internal {
@@ -9,18 +12,19 @@ namespace {
 
 constexpr int most_registers = 80;
 
-/// Where the directives of a kernel's entry end; npos if there is no such entry, or none of its
-/// directives says how large blocks are, or one of them says already how many are wanted.
-size_t end_of_directives(const std::string &ptx, const std::string &kernel) {
-    const size_t entry = ptx.find(".entry " + kernel + "(");
-    const size_t body = entry == std::string::npos ? entry : ptx.find("\n{", entry);
-    if (body == std::string::npos) {
-        return body;
+/// Of kernels by the names of their code: those whose blocks have one size, of which nothing says
+/// yet how many are wanted.
+std::set<std::string> boundable(const DeviceModule &module) {
+    std::set<std::string> result;
+    const std::vector<std::string> symbols = kernel_symbols(module);
+    for (size_t i = 0; i < symbols.size(); i++) {
+        const DeviceKernel &kernel = module.kernels[i];
+        const auto &size = kernel.block_size;
+        if (size[0] > 0 && size[1] > 0 && size[2] > 0 && wanted_blocks(kernel) == 0) {
+            result.insert(symbols[i]);
+        }
     }
-    const std::string head = ptx.substr(entry, body - entry);
-    const bool has_size = head.find(".reqntid") != std::string::npos;
-    const bool has_bound = head.find(".minnctapersm") != std::string::npos;
-    return has_size && !has_bound ? body : std::string::npos;
+    return result;
 }
 
 /// All that other limits than registers allow, three quarters and half of it.
@@ -40,10 +44,11 @@ std::vector<int> levels_of(const KernelFacts &f) {
 
 }  // namespace
 
-LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const std::string &ptx) {
+LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module) {
+    const std::set<std::string> kernels = boundable(module);
     for (const KernelFacts &f : facts) {
         if (f.limited_by == "registers" && f.registers <= most_registers &&
-            f.spill_store_bytes == 0 && end_of_directives(ptx, f.kernel) != std::string::npos) {
+            f.spill_store_bytes == 0 && kernels.count(f.kernel)) {
             std::vector<int> levels = levels_of(f);
             if (!levels.empty()) {
                 levels_[f.kernel] = std::move(levels);
@@ -52,15 +57,15 @@ LaunchBounds::LaunchBounds(const std::vector<KernelFacts> &facts, const std::str
     }
 }
 
-std::string LaunchBounds::apply(const std::string &ptx) const {
-    std::string result = ptx;
-    for (const auto &[kernel, levels] : levels_) {
-        const size_t end = end_of_directives(result, kernel);
-        if (end != std::string::npos) {
-            result.insert(end, "\n.minnctapersm " + std::to_string(levels.back()));
+DeviceModule LaunchBounds::apply(DeviceModule module) const {
+    const std::vector<std::string> symbols = kernel_symbols(module);
+    for (size_t i = 0; i < symbols.size(); i++) {
+        const auto found = levels_.find(symbols[i]);
+        if (found != levels_.end()) {
+            module.kernels[i].min_blocks = found->second.back();
         }
     }
-    return result;
+    return module;
 }
 
 bool LaunchBounds::relax(const std::vector<KernelFacts> &facts) {

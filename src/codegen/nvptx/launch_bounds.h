@@ -18,15 +18,15 @@ namespace calotype::internal {
 /// tiles in them on purpose.
 class LaunchBounds {
 public:
-    /// By what the kernels use without bounds.
-    LaunchBounds(const std::vector<KernelFacts> &facts, const std::string &ptx);
+    /// By what the kernels of the module use without bounds.
+    LaunchBounds(const std::vector<KernelFacts> &facts, const DeviceModule &module);
 
     /// True if no kernel has one to be tried or kept.
     bool empty() const {
         return levels_.empty();
     }
-    /// The PTX with `.minnctapersm` for what is tried now.
-    std::string apply(const std::string &ptx) const;
+    /// The module with the bounds that are tried now.
+    DeviceModule apply(DeviceModule module) const;
     /// By what the kernels use with these: fewer blocks for those that spill, or no bound. False if
     /// all of them do well.
     bool relax(const std::vector<KernelFacts> &facts);

@@ -166,26 +166,40 @@ KernelFacts facts_with(const char *kernel, int registers, int spilled = 0) {
     return f;
 }
 
+/// Kernels of blocks of 512 threads.
+DeviceModule module_with(const std::vector<std::string> &names) {
+    DeviceModule module;
+    for (const std::string &name : names) {
+        DeviceKernel k = kernel("evaluate 0", {}, 512);
+        k.name = name;
+        module.kernels.push_back(k);
+    }
+    return module;
+}
+
 TEST(LaunchBounds, AsManyBlocksAsDoNotSpill) {
-    const std::string ptx = ".entry a(\n)\n.reqntid 512, 1, 1\n{\n}\n"
-                            ".entry ab(\n)\n.reqntid 512, 1, 1\n{\n}\n";
-    LaunchBounds bounds({facts_with("a", 72), facts_with("ab", 40)}, ptx);
-    EXPECT_EQ(bounds.apply(ptx), ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 4\n{\n}\n"
-                                 ".entry ab(\n)\n.reqntid 512, 1, 1\n.minnctapersm 4\n{\n}\n");
-    EXPECT_TRUE(bounds.relax({facts_with("a", 32, 8), facts_with("ab", 32, 8)}));
-    EXPECT_EQ(bounds.apply(ptx), ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 3\n{\n}\n"
-                                 ".entry ab(\n)\n.reqntid 512, 1, 1\n{\n}\n");
-    EXPECT_FALSE(bounds.relax({facts_with("a", 40), facts_with("ab", 40)}));
+    const DeviceModule module = module_with({"a", "b"});
+    LaunchBounds bounds({facts_with("a", 72), facts_with("b", 40)}, module);
+    EXPECT_EQ(bounds.apply(module).kernels[0].min_blocks, 4);
+    EXPECT_EQ(bounds.apply(module).kernels[1].min_blocks, 4);
+    EXPECT_TRUE(bounds.relax({facts_with("a", 32, 8), facts_with("b", 32, 8)}));
+    EXPECT_EQ(bounds.apply(module).kernels[0].min_blocks, 3);
+    EXPECT_EQ(bounds.apply(module).kernels[1].min_blocks, 0);
+    EXPECT_FALSE(bounds.relax({facts_with("a", 40), facts_with("b", 40)}));
     EXPECT_FALSE(bounds.empty());
 }
 
 TEST(LaunchBounds, NotWhereRegistersAreMeantOrAreNoLimit) {
-    const std::string ptx = ".entry a(\n)\n.reqntid 512, 1, 1\n{\n}\n";
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 128)}, ptx).empty()) << "a tile in registers";
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, ptx).empty()) << "threads are the limit";
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, ptx).empty()) << "it spills as it is";
-    const std::string bounded = ".entry a(\n)\n.reqntid 512, 1, 1\n.minnctapersm 1\n{\n}\n";
-    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, bounded).empty());
+    DeviceModule module = module_with({"a"});
+    EXPECT_FALSE(LaunchBounds({facts_with("a", 72)}, module).empty());
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 128)}, module).empty()) << "a tile in registers";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 32)}, module).empty()) << "threads are the limit";
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72, 8)}, module).empty()) << "it spills as it is";
+    module.kernels[0].min_blocks = 1;
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "somebody has said";
+    module.kernels[0].min_blocks = 0;
+    module.kernels[0].block_size[1] = 0;
+    EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "of any size";
 }
 
 TEST(CompileCuda, KernelsHaveRoomForAllThreadsWhereRegistersSuffice) {

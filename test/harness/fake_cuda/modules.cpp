@@ -241,6 +241,11 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint
                                 CUtensorMapSwizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill) {
     FAKE_CUDA_CALL("cuTensorMapEncodeTiled");
+    Guard guard(state().lock);
+    CUctx_st *context = nullptr;
+    if (const CUresult code = current(&context)) {
+        return code;
+    }
     constexpr uint64_t most_box = 256, unit = 16, most_stride = uint64_t(1) << 40,
                        most_extent = uint64_t(1) << 32;
     const uint64_t place = reinterpret_cast<uintptr_t>(address);
