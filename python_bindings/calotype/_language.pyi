@@ -12,6 +12,7 @@ from ._core import _7 as _7
 from ._core import _8 as _8
 from ._core import _9 as _9
 from ._core import Func, RVar, Var
+from ._extern import *
 from ._generator import *
 from ._notebook import Report as Report
 from ._notebook import compile_stats as compile_stats

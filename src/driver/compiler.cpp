@@ -118,7 +118,7 @@ std::shared_ptr<const JitCode> load(const std::string &object, const CompileJob 
     auto code = std::make_shared<JitCode>();
     const LoweredFunction function = declaration_of(job);
     JitSymbols symbols = job.jit_symbols;
-    symbols.insert(jit_runtime_symbols().begin(), jit_runtime_symbols().end());
+    symbols.merge(jit_symbols());
     code->library = JitLibrary::load(object, symbols);
     code->args = function.args;
     code->argv =

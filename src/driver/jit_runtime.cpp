@@ -258,6 +258,24 @@ const JitSymbols &jit_runtime_symbols() {
     return symbols;
 }
 
+namespace {
+std::mutex defined_mutex;
+JitSymbols defined_symbols;
+}  // namespace
+
+void JITSharedRuntime::define_symbol(const std::string &name, const void *address) {
+    std::lock_guard<std::mutex> lock(defined_mutex);
+    const void *known = defined_symbols.emplace(name, address).first->second;
+    user_assert(known == address) << "extern name " << name << " stands for another address";
+}
+
+JitSymbols jit_symbols() {
+    JitSymbols all = jit_runtime_symbols();
+    std::lock_guard<std::mutex> lock(defined_mutex);
+    all.insert(defined_symbols.begin(), defined_symbols.end());
+    return all;
+}
+
 JITHandlers JITSharedRuntime::set_default_handlers(const JITHandlers &handlers) {
     jit_runtime_symbols();  // installs the hooks
     return *default_handlers.exchange(new JITHandlers(handlers), std::memory_order_acq_rel);

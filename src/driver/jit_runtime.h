@@ -13,6 +13,8 @@ namespace calotype::internal {
 
 /// The functions of the runtime, by name. The first call installs the hooks.
 const JitSymbols &jit_runtime_symbols();
+/// Those and the names of JITSharedRuntime::define_symbol().
+JitSymbols jit_symbols();
 /// The interface of a device in it; null if this build has none.
 const calotype_device_interface_t *find_device_interface(DeviceAPI api);
 

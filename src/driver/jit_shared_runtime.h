@@ -24,6 +24,9 @@ struct JITSharedRuntime {
     /// The address of a function of the runtime by its name, that of Halide's included; null if
     /// there is none.
     static void *find_symbol(const Target &target, const std::string &name);
+    /// What an extern name stands for in all pipelines that are compiled to run from now on, unless
+    /// they have it among their own externs. A name cannot be given another address.
+    static void define_symbol(const std::string &name, const void *address);
     /// Frees what the runtime keeps: memoized results, devices' contexts and memory, threads. The
     /// next run makes anew what it needs.
     static void release_all();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // C functions that pipelines call: in expressions and as extern stages.
 #include "bindings.h"
+#include "run.h"
 
 namespace calotype::python {
 
@@ -56,13 +57,15 @@ Expr extern_call(const std::string &function, TypeArg result, const std::vector<
                       pure ? Call::PureExtern : Call::Extern);
 }
 
-// The address of an int, or of what ctypes has of a function.
+// The address of an int, or of what ctypes has of a function, by itself or in an ExternFunction.
 void *address_of(nb::handle h) {
     if (PyLong_Check(h.ptr())) {
         return PyLong_AsVoidPtr(h.ptr());
     }
     nb::module_ ctypes = nb::module_::import_("ctypes");
-    nb::object value = ctypes.attr("cast")(h, ctypes.attr("c_void_p")).attr("value");
+    nb::object function =
+        nb::hasattr(h, "_as_parameter_") ? h.attr("_as_parameter_") : nb::borrow(h);
+    nb::object value = ctypes.attr("cast")(function, ctypes.attr("c_void_p")).attr("value");
     return PyLong_AsVoidPtr(value.ptr());
 }
 
@@ -108,9 +111,18 @@ void bind_extern(nb::module_ &m) {
              "dimensionality"_a, "mangling"_a = NameMangling::Default,
              "device_api"_a = DeviceAPI::Host);
     nb::class_<Pipeline> pipeline = nb::borrow<nb::class_<Pipeline>>(m.attr("Pipeline"));
-    pipeline.def("set_jit_externs", &set_externs<Pipeline>, "externs"_a,
-                 "What names of extern functions stand for in this process: functions of ctypes, "
-                 "addresses, or Funcs.");
+    pipeline.def(
+        "set_jit_externs", &set_externs<Pipeline>, "externs"_a,
+        "What names of extern functions stand for in this process: ExternFunctions, functions "
+        "of ctypes, addresses, or Funcs.");
+    m.def(
+        "_keep_raised",
+        [](nb::handle exception) {
+            PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception.ptr())),
+                            exception.ptr());
+            PythonContext::keep_raised(nb::python_error());
+        },
+        "exception"_a);
     m.def("extern_call", &extern_call, "function"_a, "type"_a, "args"_a, "pure"_a = false,
           "A call of a C function. One that is pure depends on its arguments alone.");
 }

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "bindings.h"
+#include "callbacks.h"
 
 namespace calotype::python {
 
@@ -63,6 +64,9 @@ void bind_making(LinkableClass &c) {
 void bind_settings(LinkableClass &c) {
     c.def("setup", &Linkable::setup, "function"_a)
         .def("teardown", &Linkable::teardown, "function"_a)
+        .def("callbacks", &with_callbacks, "setup"_a = nb::none(), "teardown"_a = nb::none(),
+             "Functions of Python, for pipelines run in this process: called with a LinkableEvent "
+             "when a module that holds the linkable has been loaded, and before it is unloaded.")
         .def("user", &Linkable::user, "symbol"_a)
         .def("nrt", &Linkable::nrt, "on"_a = true)
         .def("after", &Linkable::after, "name"_a)
@@ -145,6 +149,7 @@ void bind_linkable(nb::module_ &m) {
         .value("Allow", LtoMode::Allow)
         .value("Never", LtoMode::Never)
         .value("Require", LtoMode::Require);
+    bind_callbacks(m);
     LinkableClass c(m, "Linkable",
                     "Device code from elsewhere. Members that set something give a changed copy.");
     bind_making(c);

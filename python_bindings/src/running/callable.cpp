@@ -65,16 +65,14 @@ PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
         const void *argv[CallArguments::max_arguments + 1];
         CallArguments arguments(*c.signature, c.callee);
         arguments.convert(args, keywords, find_buffer, argv + 1);
-        {
-            ReleasedGil without_gil;
+        context.run([&] {
             arguments.begin();
             void *address = context.on(arguments.device_context());
             argv[0] = &address;
             c.callable.call_argv_fast(c.signature->parameters().size() + 1, argv);
             const std::string problem = arguments.finish(address);
             runtime_error_if(!problem.empty()) << problem;
-        }
-        context.check();
+        });
         Py_RETURN_NONE;
     } catch (...) {
         set_error(std::current_exception());
@@ -101,7 +99,7 @@ nb::object bounds_of(const PythonCallable &c, nb::tuple outputs, nb::tuple scala
             const void *argv[CallArguments::max_arguments + 1] = {&address};
             const size_t count = signature.parameters().size();
             std::copy(arguments, arguments + count, argv + 1);
-            c.callable.call_argv_fast(count + 1, argv);
+            context.run([&] { c.callable.call_argv_fast(count + 1, argv); });
         })));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "run.h"
 
+#include <utility>
+
 #include <calotype/driver/jit_shared_runtime.h>
 
 #include "buffer.h"
@@ -81,8 +83,28 @@ nb::object to_python(const Realization &r) {
 
 }  // namespace
 
-PythonContext::PythonContext() {
+namespace {
+
+thread_local PythonContext *running = nullptr;
+// Raised on threads that run parts of a pipeline; under the GIL.
+std::exception_ptr raised_elsewhere;
+
+}  // namespace
+
+PythonContext::PythonContext() : outer_(running) {
     handlers.custom_print = print;
+    running = this;
+}
+
+PythonContext::~PythonContext() {
+    running = outer_;
+}
+
+void PythonContext::keep_raised(const nb::python_error &e) {
+    std::exception_ptr &place = running ? running->raised_ : raised_elsewhere;
+    if (!place) {
+        place = std::make_exception_ptr(e);
+    }
 }
 
 void *PythonContext::on(const calotype_device_context *where) {
@@ -109,10 +131,13 @@ Callee callee_of(const Target &target) {
     return callee;
 }
 
-void PythonContext::check() const {
-    if (raised_) {
-        std::rethrow_exception(raised_);
+void PythonContext::check() {
+    if (!raised_ && !raised_elsewhere) {
+        return;
     }
+    const std::exception_ptr first = std::exchange(raised_, nullptr);
+    const std::exception_ptr other = std::exchange(raised_elsewhere, nullptr);
+    std::rethrow_exception(first ? first : other);
 }
 
 void PythonContext::print(JITUserContext *context, const char *text) {
@@ -130,16 +155,11 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where);
         std::optional<Realization> r;
-        {
-            ReleasedGil without_gil;
-            r = p.realize(&context, sizes, target);
-        }
-        context.check();
+        context.run([&] { r = p.realize(&context, sizes, target); });
         return to_python(*r);
     }
     Outputs outputs(where);
-    {
-        ReleasedGil without_gil;
+    context.run([&] {
         for (const Buffer<> &b : outputs.of_arrays) {
             order_with_array(b, true);
         }
@@ -150,8 +170,7 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
             }
             order_with_array(b, false);
         }
-    }
-    context.check();
+    });
     return nb::none();
 }
 
@@ -160,13 +179,11 @@ void infer_input_bounds(Pipeline p, nb::handle where, const Target &target) {
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where);
-        ReleasedGil without_gil;
-        p.infer_input_bounds(&context, sizes, t);
+        context.run([&] { p.infer_input_bounds(&context, sizes, t); });
         return;
     }
     Outputs outputs(where);
-    ReleasedGil without_gil;
-    p.infer_input_bounds(&context, outputs.buffers, t);
+    context.run([&] { p.infer_input_bounds(&context, outputs.buffers, t); });
 }
 
 }  // namespace calotype::python

@@ -13,17 +13,39 @@ namespace calotype::python {
 class PythonContext : public JITUserContext {
 public:
     PythonContext();
+    ~PythonContext();
     PythonContext(const PythonContext &) = delete;
     PythonContext &operator=(const PythonContext &) = delete;
     /// What code is passed to work there; null: on the default context and stream.
     void *on(const calotype_device_context *where);
-    /// Raises what sys.stdout raised, if anything. With the GIL.
-    void check() const;
+    /// Calls f() without the GIL, and raises what functions of Python have raised in it, rather
+    /// than what became of that.
+    template<typename F>
+    void run(const F &f) {
+        std::exception_ptr thrown;
+        {
+            ReleasedGil without_gil;
+            try {
+                f();
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+        }
+        check();
+        if (thrown) {
+            std::rethrow_exception(thrown);
+        }
+    }
+    /// What a function of Python has raised that a run of this process calls. If that is not known
+    /// to be one of this thread, it is the next that ends. With the GIL.
+    static void keep_raised(const nb::python_error &e);
 
 private:
+    void check();
     static void print(JITUserContext *context, const char *text);
     std::exception_ptr raised_;
     calotype_device_context where_ = {};
+    PythonContext *outer_;  ///< of this thread: a callback may run another pipeline
 };
 
 /// realize(sizes) gives a Buffer, or a tuple of them; realize(buffers) fills them and gives None.

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions of Python that pipelines call, as if they were C functions."""
+
+import ctypes
+from typing import Any, Callable, List, Optional
+
+from . import _core
+from ._errors import CompileError
+
+__all__ = ["ExternFunction", "extern_function"]
+
+_C_TYPES = {
+    "bool": ctypes.c_bool,
+    "int8": ctypes.c_int8,
+    "uint8": ctypes.c_uint8,
+    "int16": ctypes.c_int16,
+    "uint16": ctypes.c_uint16,
+    "int32": ctypes.c_int32,
+    "uint32": ctypes.c_uint32,
+    "int64": ctypes.c_int64,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+
+
+def _c_type(what: str, type: Any) -> Any:
+    if not isinstance(type, _core.Type):
+        raise CompileError(f"{what} of an extern function has type {type!r}, must be a Type")
+    found = ctypes.c_void_p if type.is_handle() else _C_TYPES.get(str(type))
+    if found is None:
+        raise CompileError(f"{what} of an extern function has type {type}, which no C function has")
+    return found
+
+
+class ExternFunction:
+    """What Pipeline.set_jit_externs takes for a name. What the function raises, the run raises that has
+    called it; the pipeline goes on with `on_error`, by default 0, or -1 for a function that takes
+    pointers, as extern stages do: then it ends there."""
+
+    def __init__(
+        self, function: Callable, result: Any, arguments: List[Any], on_error: Optional[int] = None
+    ) -> None:
+        if not callable(function):
+            raise CompileError(f"{function!r} is no extern function, must be callable")
+        types = [_c_type(f"argument {i}", t) for i, t in enumerate(arguments)]
+        if on_error is None:
+            on_error = -1 if ctypes.c_void_p in types else 0
+        self.__wrapped__ = function
+
+        def call(*values: Any) -> Any:
+            try:
+                return function(*values)
+            except BaseException as e:  # noqa: BLE001
+                _core._keep_raised(e)
+                return on_error
+
+        self._as_parameter_ = ctypes.CFUNCTYPE(_c_type("the result", result), *types)(call)
+
+    def __call__(self, *values: Any) -> Any:
+        return self.__wrapped__(*values)
+
+
+def extern_function(
+    result: Any, arguments: List[Any], on_error: Optional[int] = None
+) -> Callable[[Callable], ExternFunction]:
+    """A function of Python with the types of a C function:
+
+    @ct.extern_function(ct.Int(32), [ct.Int(32)])
+    def triple(i):
+        return 3 * i
+
+    pipeline.set_jit_externs({"triple": triple})
+    """
+    return lambda function: ExternFunction(function, result, arguments, on_error)
