@@ -204,6 +204,15 @@ extern int calotype_begin_kernels(void *user_context, const calotype_module_desc
 extern int calotype_run_kernel(void *user_context, const calotype_hold *hold, uint32_t kernel,
                                const int32_t shape[7], void **args);
 extern void calotype_end_kernels(void *user_context, void *hold);
+/** CUDA: before the launch of a kernel that copies rectangles of a buffer into shared memory by the
+ * tensor memory unit (compute capability 9.0). Describes the buffer, which is on the device, in 128
+ * bytes at `map`, for rectangles of `width` elements of dimension 0, 128 bytes at most, by `height` of
+ * another dimension, 256 at most. It has 2 to 5 dimensions and elements of 1, 2 or 4 bytes that are
+ * next to each other in dimension 0; its address and the strides of other dimensions are multiples of
+ * 16 bytes. Returns 0 or an error code; errors are reported. */
+extern int calotype_cuda_describe_tiles(void *user_context, const struct calotype_buffer_t *buf,
+                                        int32_t width, int32_t height, int32_t dimension,
+                                        void *map);
 /** Report calotype_last_error() for `status` and answer its error code. */
 extern int calotype_report_status(void *user_context, calotype_status status);
 /**@}*/

@@ -81,16 +81,6 @@ extern uintptr_t calotype_cuda_get_device_ptr(void *user_context, struct calotyp
 extern int calotype_cuda_release_unused_device_allocations(void *user_context);
 /**@}*/
 
-/** What generated code calls before it launches a kernel that copies rectangles of a buffer into shared
- * memory by the tensor memory unit (compute capability 9.0): describe the buffer, which is on the
- * device, in 128 bytes at `map`, for rectangles of `width` elements of dimension 0, 128 bytes at most,
- * by `height` of another dimension, 256 at most. It has 2 to 5 dimensions and elements of 1, 2 or 4
- * bytes that are next to each other in dimension 0; its address and the strides of other dimensions are
- * multiples of 16 bytes. Returns 0 or an error code; errors are reported. */
-extern int calotype_cuda_describe_tiles(void *user_context, const struct calotype_buffer_t *buf,
-                                        int32_t width, int32_t height, int32_t dimension,
-                                        void *map);
-
 /** @name Kernels as PTX
  * For objects of generators that bring PTX and launch by name. `*state_ptr`, null at first, tells
  * which module it is, on every device; the module is held by the thread until it finalizes. Arrays

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/abi/errors.h"
-#include "runtime/abi/runtime_cuda.h"
+#include "runtime/abi/kernels.h"
 #include "runtime/cuda/context.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/weak.h"
@@ -106,6 +106,6 @@ CALOTYPE_WEAK int calotype_cuda_describe_tiles(void *user_context, const calotyp
         return calotype_error_code_success;
     }
     report_error(user_context,
-                 (Text() << "copies of tiles cannot be prepared: " << why_not).c_str());
+                 (Text() << "copies of tiles cannot be prepared: " << why_not.c_str()).c_str());
     return calotype_error_code_gpu_device_error;
 }

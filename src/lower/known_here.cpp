@@ -58,14 +58,14 @@ KnownHere::Inside::~Inside() {
     known_.around_.pop_back();
 }
 
-Scope<Interval> KnownHere::ranges_of_variables(const Expr &e, size_t end) const {
+Scope<Interval> KnownHere::ranges_of_variables(const Expr &e, size_t end, Of of) const {
     Scope<Interval> ranges;
     for (const std::string &name : free_variables(e)) {
         size_t i = end;
         while (i > 0 && around_[i - 1].name != name) {
             i--;
         }
-        if (i == 0) {
+        if (i == 0 || (of == Of::Lets && !around_[i - 1].is_let())) {
             continue;
         }
         const Around &a = around_[i - 1];
@@ -92,10 +92,9 @@ ConstantInterval KnownHere::range(const Expr &e, size_t end) const {
 Expr KnownHere::expanded(Expr e, size_t end) const {
     for (size_t i = end; i-- > 0 && !is_repetitive(e);) {
         const Around &a = around_[i];
-        const bool is_let = !a.name.empty() && a.last.same_as(a.first);
         // What a call gives stays a name, of which conditions may say something.
         const bool is_opaque = a.first.as<Call>() != nullptr;
-        if (is_let && uses_var(e, a.name) && !is_opaque && is_pure(a.first)) {
+        if (a.is_let() && uses_var(e, a.name) && !is_opaque && is_pure(a.first)) {
             e = simplify(substitute(a.name, a.first, e));
         }
     }
@@ -105,8 +104,15 @@ Expr KnownHere::expanded(Expr e, size_t end) const {
 std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
     // With the lets around in it: in min(first + 3, last) - first both belong together.
     const Expr known = expanded(e, around_.size());
-    const Scope<Interval> ranges = ranges_of_variables(known, around_.size());
-    std::optional<int64_t> result = constant_upper_bound(known, ranges);
+    // Loops that stay names may cancel; else their ranges count.
+    const auto bound_of = [&](const Expr &value) {
+        const auto with = [&](Of of) {
+            return constant_upper_bound(value, ranges_of_variables(value, around_.size(), of));
+        };
+        const std::optional<int64_t> by_name = with(Of::Lets);
+        return by_name ? by_name : with(Of::All);
+    };
+    std::optional<int64_t> result = bound_of(known);
     const std::optional<int64_t> direct = range(e).max;
     if (direct) {
         result = std::min(result.value_or(*direct), *direct);
@@ -116,7 +122,7 @@ std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
             const Expr condition = expanded(around_[i].first, i);
             const Expr there =
                 is_speculatable(condition) ? simplified_under(condition, known) : Expr();
-            result = there.defined() ? constant_upper_bound(there, ranges) : std::nullopt;
+            result = there.defined() ? bound_of(there) : std::nullopt;
         }
     }
     return result;

@@ -44,10 +44,14 @@ private:
         std::string name;
         Expr first, last;
         mutable std::optional<ConstantInterval> range;
+        bool is_let() const {
+            return !name.empty() && last.same_as(first);
+        }
     };
+    enum class Of { Lets, All };
 
     // By what is outside of around_[end].
-    Scope<Interval> ranges_of_variables(const Expr &e, size_t end) const;
+    Scope<Interval> ranges_of_variables(const Expr &e, size_t end, Of of = Of::All) const;
     ConstantInterval range(const Expr &e, size_t end) const;
     Expr expanded(Expr e, size_t end) const;
 

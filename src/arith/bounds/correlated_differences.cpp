@@ -88,7 +88,8 @@ Expr cancel_like_terms(const Expr &e) {
         return e;
     }
     const LinearForm form(e);
-    const Expr result = form.is_valid() && form.has_merged() ? form.to_expr(e.type()) : Expr();
+    // Constants are terms, too: where two of them meet, a min or max beside them comes to light.
+    const Expr result = form.is_valid() ? form.to_expr(e.type()) : Expr();
     return result.defined() ? result : e;
 }
 

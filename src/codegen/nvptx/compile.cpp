@@ -124,10 +124,11 @@ Assembly assembly_of(const CudaJob &job, const DeviceImage &kernels, Capability 
 }
 
 /// Kernels that do better with a bound on their registers get one, in the PTX that is embedded, too,
-/// if it is what this is made of.
+/// if it is what this is made of. Not where code is linked: functions that kernels call must not use
+/// more than these.
 void bound_launches(const CudaJob &job, Capability capability, DeviceImage kernels,
                     Assembly &assembly, DeviceCode &code) {
-    if (kernels.kind != CALOTYPE_PTX) {
+    if (kernels.kind != CALOTYPE_PTX || !job.linked.empty()) {
         return;
     }
     const std::string without = kernels.bytes;
