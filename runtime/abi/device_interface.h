@@ -146,8 +146,8 @@ extern void calotype_device_host_nop_free(void *user_context, void *buf);
 
 /** @name Pools of device allocations */
 /**@{*/
-/** Keep freed device allocations for later ones of the same size (off at first). Turning it off
- * frees what is kept. Returns 0 or an error code. */
+/** Keep freed device allocations for later ones of the same size; CUDA keeps a few until it is told.
+ * Turning it off frees what is kept. Returns 0 or an error code. */
 extern int calotype_reuse_device_allocations(void *user_context, bool reuse);
 /** Whether a device should keep what this caller frees. */
 extern bool calotype_can_reuse_device_allocations(void *user_context);
