@@ -118,11 +118,6 @@ DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceC
             ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};
 }
 
-Assembly assembly_of(const CudaJob &job, const DeviceImage &kernels, Capability capability) {
-    return job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
-                              : job.linked.link(kernels, capability);
-}
-
 /// Kernels that do better with a bound on their registers get one, in the PTX that is embedded, too,
 /// if it is what this is made of. Not where code is linked: functions that kernels call must not use
 /// more than these.
@@ -135,9 +130,8 @@ void bound_launches(const CudaJob &job, Capability capability, DeviceImage kerne
     const Capability own = {int(kernels.sm), kernels.suffix};
     LaunchBounds bounds(facts_of(code.kernels, assembly, capability), job.module);
     while (!bounds.empty()) {
-        kernels.bytes =
-            ptx_text(bounds.apply(job.module), job.target, own, job.toolkit, job.linked.bitcode());
-        Assembly bounded = assembly_of(job, kernels, capability);
+        kernels.bytes = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
+        Assembly bounded = assemble(kernels.bytes, capability, job.toolkit);
         if (!bounded.ok) {
             return;
         }
@@ -156,7 +150,8 @@ void bound_launches(const CudaJob &job, Capability capability, DeviceImage kerne
 void add_cubin(const CudaJob &job, Capability capability, DeviceCode &code) {
     const DeviceImage kernels = kernels_for(job, capability, code);
     capability = job.linked.made_for(capability);
-    Assembly assembly = assembly_of(job, kernels, capability);
+    Assembly assembly = job.linked.empty() ? assemble(kernels.bytes, capability, job.toolkit)
+                                           : job.linked.link(kernels, capability);
     if (!assembly.ok) {
         internal_assert(!can_assemble_for(capability, job.toolkit))
             << "PTX of module " << job.module.name << " is refused for " << to_string(capability)

@@ -75,6 +75,14 @@ llvm::Value *emit_warpgroup_fence(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_warpgroup_multiply_add(FunctionEmitter &f, const Call *op);
 llvm::Value *emit_warpgroup_wait(FunctionEmitter &f, const Call *op);
 
+/// PTX that threads carry out together, so that it stays where it is.
+llvm::Value *call_asm(FunctionEmitter &f, llvm::Type *result,
+                      const std::vector<llvm::Value *> &args, const std::string &code,
+                      const std::string &constraints, bool has_effects);
+/// The address of an element in shared memory, in 32 bits.
+llvm::Value *shared_address(FunctionEmitter &f, const Expr &buffer, Type element,
+                            const Expr &index);
+
 /// Four bytes in 32 bits, the first lowest.
 struct PackedBytes {
     llvm::Value *bits;

@@ -57,21 +57,6 @@ Value *from_results(FunctionEmitter &f, Value *results, unsigned count) {
     return vector;
 }
 
-/// Carried out by all threads of a warp together, so it stays where it is.
-llvm::CallInst *call_asm(FunctionEmitter &f, llvm::Type *result, const std::vector<Value *> &args,
-                         const std::string &code, const std::string &constraints, bool reads) {
-    std::vector<llvm::Type *> types;
-    for (Value *v : args) {
-        types.push_back(v->getType());
-    }
-    auto *type = llvm::FunctionType::get(result, types, false);
-    llvm::CallInst *call =
-        f.builder().CreateCall(type, llvm::InlineAsm::get(type, code, constraints, reads), args);
-    call->addFnAttr(llvm::Attribute::Convergent);
-    call->addFnAttr(llvm::Attribute::NoUnwind);
-    return call;
-}
-
 llvm::StructType *structure_of(llvm::Type *element, unsigned count) {
     return llvm::StructType::get(element->getContext(), std::vector<llvm::Type *>(count, element));
 }
@@ -88,16 +73,6 @@ Word word_of(Type t) {
         return {t.is_bfloat() ? "bf16" : "f16", "m16n8k16"};
     }
     return {"tf32", "m16n8k8"};
-}
-
-/// The address of an element in shared memory, in 32 bits.
-Value *shared_address(FunctionEmitter &f, const Expr &buffer, Type element, const Expr &index) {
-    const Variable *name = buffer.as<Variable>();
-    internal_assert(name) << "a matrix of something that is not a buffer";
-    Value *address = f.element_pointer(name->name, element, index);
-    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
-        << "a matrix of " << name->name << ", which is not in shared memory";
-    return f.builder().CreatePtrToInt(address, f.builder().getInt32Ty());
 }
 
 /// Where an operand in panels of 128 bytes begins, args[buffer] and the index after it, 16 bytes a
@@ -135,6 +110,29 @@ llvm::Type *register_type(FunctionEmitter &f, bool is_float) {
 }
 
 }  // namespace
+
+Value *call_asm(FunctionEmitter &f, llvm::Type *result, const std::vector<Value *> &args,
+                const std::string &code, const std::string &constraints, bool has_effects) {
+    std::vector<llvm::Type *> types;
+    for (Value *v : args) {
+        types.push_back(v->getType());
+    }
+    auto *type = llvm::FunctionType::get(result, types, false);
+    llvm::CallInst *call = f.builder().CreateCall(
+        type, llvm::InlineAsm::get(type, code, constraints, has_effects), args);
+    call->addFnAttr(llvm::Attribute::Convergent);
+    call->addFnAttr(llvm::Attribute::NoUnwind);
+    return call;
+}
+
+Value *shared_address(FunctionEmitter &f, const Expr &buffer, Type element, const Expr &index) {
+    const Variable *name = buffer.as<Variable>();
+    internal_assert(name) << "shared memory of something that is not a buffer";
+    Value *address = f.element_pointer(name->name, element, index);
+    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
+        << name->name << " is not in shared memory";
+    return f.builder().CreatePtrToInt(address, f.builder().getInt32Ty());
+}
 
 Value *emit_round_to_tf32(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();

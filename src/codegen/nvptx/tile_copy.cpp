@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies by the tensor memory unit of compute capability 9.0 and the counters in shared memory on
 // which they arrive (PTX ISA, "cp.async.bulk.tensor" and "mbarrier").
-#include <llvm/IR/InlineAsm.h>
-
 #include "codegen/llvm/emitter.h"
-#include "codegen/nvptx/address_spaces.h"
 #include "codegen/nvptx/machine.h"
 #include "ir/constants.h"
 #include "support/error.h"
@@ -15,31 +12,18 @@ using llvm::Value;
 
 namespace {
 
-/// Of an element of args[buffer], in 32 bits; its index is the argument after it.
-Value *shared_address(FunctionEmitter &f, const Call *op, size_t buffer, Type element) {
-    const Variable *name = op->args.at(buffer).as<Variable>();
-    internal_assert(name) << op->name << " of something that is not a buffer";
-    Value *address = f.element_pointer(name->name, element, op->args.at(buffer + 1));
-    internal_assert(address->getType()->getPointerAddressSpace() == shared_address_space)
-        << op->name << " of " << name->name << ", which is not in shared memory";
-    return f.builder().CreatePtrToInt(address, f.builder().getInt32Ty());
+/// Of an element of args[buffer]; its index is the argument after it.
+Value *address_of(FunctionEmitter &f, const Call *op, size_t buffer, Type element) {
+    return shared_address(f, op->args.at(buffer), element, op->args.at(buffer + 1));
 }
 
 Value *offset(FunctionEmitter &f, Value *v, int by) {
     return by == 0 ? v : f.builder().CreateAdd(v, f.builder().getInt32(uint32_t(by)));
 }
 
-void call_asm(FunctionEmitter &f, const std::vector<Value *> &args, const std::string &code,
-              const std::string &constraints) {
-    std::vector<llvm::Type *> types;
-    for (Value *v : args) {
-        types.push_back(v->getType());
-    }
-    auto *type = llvm::FunctionType::get(f.builder().getVoidTy(), types, false);
-    llvm::CallInst *call =
-        f.builder().CreateCall(type, llvm::InlineAsm::get(type, code, constraints, true), args);
-    call->addFnAttr(llvm::Attribute::Convergent);
-    call->addFnAttr(llvm::Attribute::NoUnwind);
+void instruction(FunctionEmitter &f, const std::vector<Value *> &args, const std::string &code,
+                 const std::string &constraints) {
+    call_asm(f, f.builder().getVoidTy(), args, code, constraints, true);
 }
 
 Value *nothing(FunctionEmitter &f, const Call *op) {
@@ -51,7 +35,7 @@ Value *nothing(FunctionEmitter &f, const Call *op) {
 // Box by box: down a panel, then the next panel.
 Value *emit_tile_copy(FunctionEmitter &f, const Call *op) {
     const TileCopyCall tile(op);
-    Value *to = shared_address(f, op, 0, tile.type), *arrivals = shared_address(f, op, 2, UInt(64));
+    Value *to = address_of(f, op, 0, tile.type), *arrivals = address_of(f, op, 2, UInt(64));
     Value *map = f.emit(Variable::make(Handle(), tile.map));
     std::vector<Value *> at;
     std::string list;
@@ -75,7 +59,7 @@ Value *emit_tile_copy(FunctionEmitter &f, const Call *op) {
             args[2] = offset(f, at[0], column);
             args[2 + size_t(tile.dimension)] = offset(f, at[size_t(tile.dimension)], row);
             args.push_back(arrivals);
-            call_asm(f, args, code, constraints);
+            instruction(f, args, code, constraints);
             place += tile.box_height * TileCopyCall::panel_bytes;
         }
     }
@@ -87,34 +71,34 @@ Value *emit_arrivals_range(FunctionEmitter &f, const Call *op) {
     const bool begins = op->is_intrinsic(Intrinsic::gpu_arrivals_begin);
     const auto n = as_const_int(op->args.at(2));
     internal_assert(n) << op->name << " of a number that is not constant";
-    Value *first = shared_address(f, op, 0, UInt(64));
+    Value *first = address_of(f, op, 0, UInt(64));
     for (int i = 0; i < int(*n); i++) {
         Value *address = offset(f, first, i * UInt(64).bytes());
         if (begins) {
-            call_asm(f, {address, f.emit(op->args.at(3))},
-                     "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
+            instruction(f, {address, f.emit(op->args.at(3))},
+                        "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
         } else {
-            call_asm(f, {address}, "mbarrier.inval.shared::cta.b64 [$0];", "r,~{memory}");
+            instruction(f, {address}, "mbarrier.inval.shared::cta.b64 [$0];", "r,~{memory}");
         }
     }
     if (begins) {  // seen by the unit, too
-        call_asm(f, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
+        instruction(f, {}, "fence.mbarrier_init.release.cluster;", "~{memory}");
     }
     return nothing(f, op);
 }
 
 Value *emit_arrivals_expect(FunctionEmitter &f, const Call *op) {
-    call_asm(f, {shared_address(f, op, 0, UInt(64)), f.emit(op->args.at(2))},
-             "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
+    instruction(f, {address_of(f, op, 0, UInt(64)), f.emit(op->args.at(2))},
+                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
     return nothing(f, op);
 }
 
 // The hardware lets the thread sleep for a while each time.
 Value *emit_arrivals_wait(FunctionEmitter &f, const Call *op) {
-    call_asm(f, {shared_address(f, op, 0, UInt(64)), f.emit(op->args.at(2))},
-             "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
-             "@!done bra WAIT; }",
-             "r,r,~{memory}");
+    instruction(f, {address_of(f, op, 0, UInt(64)), f.emit(op->args.at(2))},
+                "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1; "
+                "@!done bra WAIT; }",
+                "r,r,~{memory}");
     return nothing(f, op);
 }
 

@@ -4,6 +4,8 @@
 // goes through the instruction, and what is left to be reduced is reduced in the usual way.
 #include "codegen/x86/patterns.h"
 
+#include <optional>
+
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "arith/bounds.h"
@@ -36,6 +38,17 @@ struct ReductionRow {
     bool accumulates;  ///< it takes an accumulator first
     Target::Feature feature;
     Instruction instruction;
+    /// Has it, too, but for 512 bits.
+    std::optional<Target::Feature> narrow_feature = {};
+
+    bool is_in(const Target &target) const {
+        return target.has_feature(feature) ||
+               (narrow_feature && target.has_feature(*narrow_feature));
+    }
+    Instruction instruction_in(const Target &target) const {
+        return {instruction.bits128, instruction.bits256,
+                target.has_feature(feature) ? instruction.bits512 : X::not_intrinsic};
+    }
 };
 
 const ReductionRow reduction_rows[] = {
@@ -48,16 +61,8 @@ const ReductionRow reduction_rows[] = {
      4,
      true,
      Target::AVX512_Zen4,
-     {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::x86_avx512_vpdpbusd_512}},
-    {VectorReduce::Add,
-     Operands::Product,
-     UInt(8),
-     Int(8),
-     Int(32),
-     4,
-     true,
-     Target::AVXVNNI,
-     {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::not_intrinsic}},
+     {X::x86_avx512_vpdpbusd_128, X::x86_avx512_vpdpbusd_256, X::x86_avx512_vpdpbusd_512},
+     Target::AVXVNNI},
     // s16 * s16, two at a time
     {VectorReduce::Add,
      Operands::Product,
@@ -76,16 +81,8 @@ const ReductionRow reduction_rows[] = {
      2,
      true,
      Target::AVX512_Zen4,
-     {X::x86_avx512_vpdpwssd_128, X::x86_avx512_vpdpwssd_256, X::x86_avx512_vpdpwssd_512}},
-    {VectorReduce::Add,
-     Operands::Product,
-     Int(16),
-     Int(16),
-     Int(32),
-     2,
-     true,
-     Target::AVXVNNI,
-     {X::x86_avx512_vpdpwssd_128, X::x86_avx512_vpdpwssd_256, X::not_intrinsic}},
+     {X::x86_avx512_vpdpwssd_128, X::x86_avx512_vpdpwssd_256, X::x86_avx512_vpdpwssd_512},
+     Target::AVXVNNI},
     // bfloat16, two at a time
     {VectorReduce::Add,
      Operands::Product,
@@ -106,16 +103,8 @@ const ReductionRow reduction_rows[] = {
      4,
      true,
      Target::AVX512_Zen4,
-     {X::x86_avx512_vpdpbusds_128, X::x86_avx512_vpdpbusds_256, X::x86_avx512_vpdpbusds_512}},
-    {VectorReduce::SaturatingAdd,
-     Operands::Product,
-     UInt(8),
-     Int(8),
-     Int(32),
-     4,
-     true,
-     Target::AVXVNNI,
-     {X::x86_avx512_vpdpbusds_128, X::x86_avx512_vpdpbusds_256, X::not_intrinsic}},
+     {X::x86_avx512_vpdpbusds_128, X::x86_avx512_vpdpbusds_256, X::x86_avx512_vpdpbusds_512},
+     Target::AVXVNNI},
     {VectorReduce::SaturatingAdd,
      Operands::Product,
      Int(16),
@@ -124,16 +113,8 @@ const ReductionRow reduction_rows[] = {
      2,
      true,
      Target::AVX512_Zen4,
-     {X::x86_avx512_vpdpwssds_128, X::x86_avx512_vpdpwssds_256, X::x86_avx512_vpdpwssds_512}},
-    {VectorReduce::SaturatingAdd,
-     Operands::Product,
-     Int(16),
-     Int(16),
-     Int(32),
-     2,
-     true,
-     Target::AVXVNNI,
-     {X::x86_avx512_vpdpwssds_128, X::x86_avx512_vpdpwssds_256, X::not_intrinsic}},
+     {X::x86_avx512_vpdpwssds_128, X::x86_avx512_vpdpwssds_256, X::x86_avx512_vpdpwssds_512},
+     Target::AVXVNNI},
     // s16, two at a time, as products with 1
     {VectorReduce::Add,
      Operands::Single,
@@ -223,7 +204,7 @@ Value *apply(FunctionEmitter &f, const ReductionRow &row, const Pair &operands,
     Value *x = f.emit(operands.a), *y = f.emit(operands.b);
     const int lanes = lanes_of(x->getType());
     int bits = row.a.bits(), width;
-    X::ID id = choose(row.instruction, f.target(), lanes * bits, &width);
+    X::ID id = choose(row.instruction_in(f.target()), f.target(), lanes * bits, &width);
     if (!row.accumulates) {
         return f.by_pieces({x, y}, width / bits, [&](const std::vector<Value *> &piece) {
             return b.CreateIntrinsic(id, {}, {piece[0], piece[1]});
@@ -249,7 +230,7 @@ const ReductionRow *find_row(const FunctionEmitter &f, VectorReduce::Operator op
     for (const ReductionRow &row : reduction_rows) {
         bool matches = op == row.op && factor % row.factor == 0 &&
                        (!accumulates || (row.accumulates && factor == row.factor)) &&
-                       f.target().has_feature(row.feature) && result.element_of() == row.result &&
+                       row.is_in(f.target()) && result.element_of() == row.result &&
                        value.type().lanes() * row.a.bits() >= 64;
         if (matches && match_operands(value, row, operands)) {
             return &row;

@@ -10,6 +10,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/matrix/matrix_fragments.h"
 #include "lower/gpu/matrix/tile_copy.h"
@@ -171,6 +172,12 @@ Stmt as_plain_loops(const MatrixProduct &product) {
                      DeviceAPI::None, Block::make(all));
 }
 
+/// True if the code is for the architecture alone that has products of warpgroups.
+bool has_warpgroups(const Target &target) {
+    return target.has_feature(Target::CUDACapability90a) &&
+           target.get_cuda_capability_lower_bound() == 90;
+}
+
 using SharedStorage = std::map<std::string, const Allocate *>;
 
 /// Operands that warpgroups read, which are laid out for them.
@@ -204,19 +211,6 @@ private:
     }
     const KernelNest &nest_;
     SharedStorage shared_;
-};
-
-/// All lets: names are unique.
-class LetCollector : public Visitor {
-public:
-    std::map<std::string, Expr> lets;
-
-private:
-    using Visitor::visit;
-    void visit(const LetStmt *op) override {
-        lets[op->name] = op->value;
-        Visitor::visit(op);
-    }
 };
 
 /// What fills panels that are copied ahead of their use may be a copy of a tile.
@@ -290,12 +284,6 @@ public:
 
 private:
     using Mutator::visit;
-
-    /// True if the code is for that architecture alone.
-    static bool has_warpgroups(const Target &target) {
-        return target.has_feature(Target::CUDACapability90a) &&
-               target.get_cuda_capability_lower_bound() == 90;
-    }
 
     /// True if threads of a warp may find different values.
     bool differs(const Expr &e) const {
@@ -388,11 +376,13 @@ private:
 }  // namespace
 
 Stmt select_matrix_instructions(const Stmt &s, LowerContext &ctx) {
-    LetCollector all;
-    all(s);
+    std::map<std::string, Expr> lets;  // names are unique
+    if (has_warpgroups(ctx.target)) {
+        for_each<LetStmt>(s, [&](const LetStmt *op) { lets[op->name] = op->value; });
+    }
     return rewrite_kernels(s, [&](const For *op) {
         KernelNest nest = match_kernel(op);
-        nest.body = ProductSelector(nest, all.lets, ctx).run();
+        nest.body = ProductSelector(nest, lets, ctx).run();
         return nest.to_stmt();
     });
 }

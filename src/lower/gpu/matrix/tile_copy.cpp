@@ -15,9 +15,11 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/expand_lets.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
 #include "pipeline/parameter.h"
+#include "support/scope.h"
 
 namespace calotype::internal {
 
@@ -37,14 +39,14 @@ class DropPromises : public Mutator {
 
 /// The one store of a fill and the loops around it.
 struct Fill {
-    std::map<std::string, Expr> lets;
+    Scope<Expr> lets;
     std::vector<KernelLoop> loops;  ///< and threads
     const Store *store = nullptr;
 
     /// False if there is more than loops around one store.
     bool read(const Stmt &s) {
         if (const LetStmt *let = s.as<LetStmt>()) {
-            lets[let->name] = let->value;
+            lets.push(let->name, let->value);
             return is_pure(let->value) && read(let->body);
         }
         if (const For *loop = s.as<For>()) {
@@ -56,22 +58,14 @@ struct Fill {
         return store != nullptr;
     }
 
-    /// e without lets.
-    Expr expanded(Expr e) const {
-        for (size_t depth = 0; depth <= lets.size(); depth++) {
-            std::map<std::string, Expr> known;
-            for (const std::string &name : free_variables(e)) {
-                const auto let = lets.find(name);
-                if (let != lets.end()) {
-                    known.insert(*let);
-                }
-            }
-            if (known.empty()) {
-                break;
-            }
-            e = substitute(known, e);
-        }
-        return DropPromises().mutate(e);
+    /// e without lets and promises; undefined if that is too much.
+    Expr expanded(const Expr &e) const {
+        const Expr result = expand_lets(e, lets);
+        const auto names = free_variables(result);
+        const bool is_whole =
+            std::none_of(names.begin(), names.end(),
+                         [&](const std::string &name) { return lets.contains(name); });
+        return is_whole ? DropPromises().mutate(result) : Expr();
     }
 
     bool is_own(const std::string &name) const {
@@ -156,17 +150,16 @@ bool is_readable(const std::string &from, Type t, const LowerContext &ctx) {
 }
 
 /// Of the lets, those whose values come from one of the names.
-std::map<std::string, Expr> lets_of(const std::map<std::string, Expr> &lets,
-                                    std::vector<std::string> names) {
-    std::map<std::string, Expr> result;
+void push_lets_of(std::vector<std::string> names, const std::map<std::string, Expr> &lets,
+                  Scope<Expr> *result) {
     for (size_t i = 0; i < names.size(); i++) {
-        for (const auto &let : lets) {
-            if (uses_var(let.second, names[i]) && result.insert(let).second) {
-                names.push_back(let.first);
+        for (const auto &[name, value] : lets) {
+            if (!result->contains(name) && uses_var(value, names[i])) {
+                result->push(name, value);
+                names.push_back(name);
             }
         }
     }
-    return result;
 }
 
 /// An index as a sum of coordinates, each times the stride of its dimension (1 of the first); empty
@@ -192,28 +185,23 @@ std::vector<Expr> coordinates_of(const Expr &index, const std::vector<std::strin
     return is_sum ? result : std::vector<Expr>();
 }
 
-/// Where in the input the tile begins, if the loads are those of a tile.
-std::optional<TileCopy> tile_of(const Fill &fill, const Load *load, const Expr &to,
-                                const std::vector<std::string> &strides, const PanelLayout &layout,
-                                const SimplifyContext &context) {
-    const Expr index = fill.expanded(first_of_neighbours(load->index));
-    TileCopy tile = {load->name, load->type.element_of(), 0,
-                     coordinates_of(index, strides, context)};
-    const auto subtract = [&](size_t d, const Expr &e) {
-        tile.coordinates[d] = simplify(tile.coordinates[d] - e, context);
-    };
-    for (size_t d = 0; d < tile.coordinates.size(); d++) {
+/// Takes the place in the storage away from the coordinates. False if what is left of them is not
+/// the same for all threads.
+bool begins_at_one_place(const Fill &fill, const Expr &place, const PanelLayout &layout,
+                         const SimplifyContext &context, TileCopy *tile) {
+    for (size_t d = 0; d < tile->coordinates.size(); d++) {
+        Expr &at = tile->coordinates[d];
         if (d == 0) {
-            subtract(d, to % layout.width);
-        } else if (tile.dimension == 0 && fill.uses_own(tile.coordinates[d])) {
-            subtract(d, to / layout.width);
-            tile.dimension = int(d);
+            at = simplify(at - place % layout.width, context);
+        } else if (tile->dimension == 0 && fill.uses_own(at)) {
+            at = simplify(at - place / layout.width, context);
+            tile->dimension = int(d);
         }
-        if (fill.uses_own(tile.coordinates[d])) {
-            return std::nullopt;
+        if (fill.uses_own(at)) {
+            return false;
         }
     }
-    return tile.dimension > 0 ? std::optional<TileCopy>(std::move(tile)) : std::nullopt;
+    return tile->dimension > 0;
 }
 
 }  // namespace
@@ -250,8 +238,13 @@ std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
         context.bound(loop.name, 0, *extent - 1);
         names.push_back(loop.name);
     }
-    parts.lets.merge(lets_of(lets, names));
-    const Expr place = simplify(parts.expanded(first), context);
+    push_lets_of(names, lets, &parts.lets);
+    const Expr to_first = parts.expanded(first),
+               from_first = parts.expanded(first_of_neighbours(load->index));
+    if (!to_first.defined() || !from_first.defined()) {
+        return std::nullopt;
+    }
+    const Expr place = simplify(to_first, context);
     if (!parts.uses_only_own(place)) {
         return std::nullopt;
     }
@@ -259,7 +252,11 @@ std::optional<TileCopy> match_tile_copy(const Stmt &fill, const std::string &to,
     if (!counter.takes_each_once()) {
         return std::nullopt;
     }
-    return tile_of(parts, load, place, strides, layout, context);
+    TileCopy tile = {load->name, load->type.element_of(), 0,
+                     coordinates_of(from_first, strides, context)};
+    return begins_at_one_place(parts, place, layout, context, &tile)
+               ? std::optional<TileCopy>(std::move(tile))
+               : std::nullopt;
 }
 
 }  // namespace calotype::internal
