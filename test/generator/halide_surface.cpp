@@ -65,12 +65,6 @@ TEST(HalideSurface, CompilingForThemIsAnError) {
     store.compute_root().store_in(MemoryType::VTCM);
     EXPECT_COMPILE_ERROR(h.compile_to_module({}, "h", get_host_target()),
                          "func store is stored in vtcm, which this build makes no code for");
-    Func tiled("in_tiles"), user("user");
-    tiled(x) = x;
-    user(x) = tiled(x) + 1;
-    tiled.compute_root().store_in(MemoryType::AMXTile);
-    EXPECT_COMPILE_ERROR(user.compile_to_module({}, "user", get_host_target()),
-                         "func in_tiles is stored in amx_tile, which this build makes no code for");
 }
 
 TEST(HalideSurface, VariablesOfTheEnvironment) {

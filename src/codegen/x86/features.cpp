@@ -24,7 +24,7 @@ const FeatureRow feature_rows[] = {
     {Target::AVX512_Zen4,
      "+avx512vbmi2,+avx512vnni,+avx512bitalg,+avx512vpopcntdq,+avx512bf16,+gfni"},
     {Target::AVX512_Zen5, "+avx512vp2intersect"},
-    {Target::AVX512_SapphireRapids, "+avx512fp16"},
+    {Target::AVX512_SapphireRapids, "+avx512fp16,+amx-tile,+amx-int8,+amx-bf16"},
     {Target::AVX10_1, "+avx10.1-512"},
     {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf"},
 };

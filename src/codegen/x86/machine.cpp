@@ -7,6 +7,7 @@
 
 #include "codegen/x86/features.h"
 #include "codegen/x86/patterns.h"
+#include "codegen/x86/tiles.h"
 #include "support/error.h"
 #include "target/registers.h"
 
@@ -49,7 +50,8 @@ public:
             f.target().has_feature(Target::SSE41)) {
             return x86_estimate(f, f.emit(op->args[0]), square_root);
         }
-        return match_x86_call(f, op);
+        Value *tiles = emit_x86_tiles(f, op);
+        return tiles ? tiles : match_x86_call(f, op);
     }
     Value *sum(FunctionEmitter &f, const Add *op) const override {
         return match_x86_sum(f, op);

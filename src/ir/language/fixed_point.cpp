@@ -44,7 +44,26 @@ Expr widen_right(const char *op, Intrinsic id, Expr a, Expr b) {
     return Call::make(t, id, {std::move(a), std::move(b)});
 }
 
+/// Of floats, which are exact in the wider type but for the sum of far apart ones.
+Expr widening_of_floats(const char *op, Intrinsic id, Expr a, Expr b) {
+    internal::match_types(op, a, b);
+    check_widenable(op, a.type());
+    const Type t = Float(2 * a.type().bits(), a.type().lanes());
+    a = cast(t, std::move(a));
+    b = cast(t, std::move(b));
+    if (id == Intrinsic::widening_mul) {
+        return std::move(a) * std::move(b);
+    }
+    return id == Intrinsic::widening_add ? std::move(a) + std::move(b)
+                                         : std::move(a) - std::move(b);
+}
+
 Expr widening(const char *op, Intrinsic id, Expr a, Expr b) {
+    internal::check_defined(op, a);
+    internal::check_defined(op, b);
+    if (a.type().is_float() || b.type().is_float()) {
+        return widening_of_floats(op, id, std::move(a), std::move(b));
+    }
     check_integer(op, a);
     check_integer(op, b);
     if (id == Intrinsic::widening_mul) {

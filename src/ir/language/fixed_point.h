@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fixed-point operations on integers: each is computed exactly, as if in a wider type, and then
+// Fixed-point operations: each is computed exactly, as if in a wider type, and then
 // brought to the type it is said to have. Include ir/operators.h.
 #pragma once
 
@@ -21,7 +21,8 @@ Expr widen_right_add(Expr a, Expr b);
 Expr widen_right_mul(Expr a, Expr b);
 Expr widen_right_sub(Expr a, Expr b);
 
-/// a op b in twice the bits. A difference is signed; a product is signed if a factor is.
+/// a op b in twice the bits. A difference is signed; a product is signed if a factor is. Of floats:
+/// in float32 for either kind of 16 bits, and in float64 for float32.
 Expr widening_add(Expr a, Expr b);
 Expr widening_mul(Expr a, Expr b);
 Expr widening_sub(Expr a, Expr b);

@@ -72,8 +72,7 @@ void check_storage(const Function &f) {
         << "func " << f.name() << " has a ring buffer, but no loop stands between its storage and "
         << "its computation at " << s.compute_level.to_string()
         << ": say by hoist_storage where the ring lives";
-    user_assert(s.memory_type != MemoryType::VTCM && s.memory_type != MemoryType::LockedCache &&
-                s.memory_type != MemoryType::AMXTile)
+    user_assert(s.memory_type != MemoryType::VTCM && s.memory_type != MemoryType::LockedCache)
         << "func " << f.name() << " is stored in " << to_string(s.memory_type)
         << ", which this build makes no code for";
 }

@@ -178,7 +178,7 @@ TEST(GpuSchedules, what_kernels_cannot_do) {
         "func dumped is written to a file by debug_to_file, but computed inside of block loop "
         "user_of_dumped.s0.y.1: kernels cannot do that");
     EXPECT_COMPILE_ERROR(in_kernel("tiled", [](Func f) { f.store_in(MemoryType::AMXTile); }),
-                         "func tiled is stored in amx_tile, which this build makes no code for");
+                         "func tiled is stored in amx_tile, which kernels do not have");
     Func original = two_dimensional("original"), copy("copy"), user("user_of_copy");
     original.compute_root();
     copy(x, y) = original(x, y);
