@@ -4,34 +4,16 @@
 #include <cstring>
 
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/expr_nodes.h"
 #include "ir/printer.h"
+#include "pipeline/own_symbol.h"
 #include "support/error.h"
 #include "support/text.h"
 
 namespace calotype {
 
 using namespace internal;
-
-namespace names {
-
-std::string buffer_min(const std::string &name, int d) {
-    return name + ".min." + std::to_string(d);
-}
-
-std::string buffer_extent(const std::string &name, int d) {
-    return name + ".extent." + std::to_string(d);
-}
-
-std::string buffer_stride(const std::string &name, int d) {
-    return name + ".stride." + std::to_string(d);
-}
-
-std::string buffer(const std::string &name) {
-    return name + ".buffer";
-}
-
-}  // namespace names
 
 ParameterContents::ParameterContents(std::string name, Type type, bool is_buffer, int dimensions)
     : Symbol(SymbolKind::Parameter, std::move(name)), type(type), is_buffer(is_buffer),
@@ -76,6 +58,27 @@ Expr Parameter::stride_expr(int d) const {
     return Variable::make(Int(32), names::buffer_stride(name(), d), contents_);
 }
 
+namespace {
+
+/// Its variables, which expressions in its contents name without their symbol.
+Expr with_self(const Parameter &p, const Expr &e) {
+    return with_own_symbol(e, p.contents(), [&](const std::string &name, const SymbolPtr &symbol) {
+        bool is_own = !symbol.defined() && name == p.name();
+        for (int d = 0; d < p.dimensions() && !is_own && !symbol.defined(); d++) {
+            is_own = name == names::buffer_min(p.name(), d) ||
+                     name == names::buffer_extent(p.name(), d) ||
+                     name == names::buffer_stride(p.name(), d);
+        }
+        return is_own;
+    });
+}
+
+Expr without_self(const Parameter &p, const Expr &e) {
+    return internal::without_symbol(e, p.contents());
+}
+
+}  // namespace
+
 BufferConstraint &Parameter::constraint(int dim) const {
     user_assert(is_buffer()) << "parameter " << name() << " is a scalar, it has no dimensions";
     user_assert(dim >= 0 && dim < int(contents_->constraints.size()))
@@ -85,23 +88,23 @@ BufferConstraint &Parameter::constraint(int dim) const {
 }
 
 void Parameter::set_min_constraint(int dim, const Expr &e) {
-    constraint(dim).min = e;
+    constraint(dim).min = without_self(*this, e);
 }
 
 void Parameter::set_extent_constraint(int dim, const Expr &e) {
-    constraint(dim).extent = e;
+    constraint(dim).extent = without_self(*this, e);
 }
 
 void Parameter::set_stride_constraint(int dim, const Expr &e) {
-    constraint(dim).stride = e;
+    constraint(dim).stride = without_self(*this, e);
 }
 
 void Parameter::set_min_constraint_estimate(int dim, const Expr &e) {
-    constraint(dim).min_estimate = e;
+    constraint(dim).min_estimate = without_self(*this, e);
 }
 
 void Parameter::set_extent_constraint_estimate(int dim, const Expr &e) {
-    constraint(dim).extent_estimate = e;
+    constraint(dim).extent_estimate = without_self(*this, e);
 }
 
 void Parameter::set_host_alignment(int bytes) {
@@ -112,23 +115,23 @@ void Parameter::set_host_alignment(int bytes) {
 }
 
 Expr Parameter::min_constraint(int dim) const {
-    return constraint(dim).min;
+    return with_self(*this, constraint(dim).min);
 }
 
 Expr Parameter::extent_constraint(int dim) const {
-    return constraint(dim).extent;
+    return with_self(*this, constraint(dim).extent);
 }
 
 Expr Parameter::stride_constraint(int dim) const {
-    return constraint(dim).stride;
+    return with_self(*this, constraint(dim).stride);
 }
 
 Expr Parameter::min_constraint_estimate(int dim) const {
-    return constraint(dim).min_estimate;
+    return with_self(*this, constraint(dim).min_estimate);
 }
 
 Expr Parameter::extent_constraint_estimate(int dim) const {
-    return constraint(dim).extent_estimate;
+    return with_self(*this, constraint(dim).extent_estimate);
 }
 
 namespace {
@@ -144,17 +147,17 @@ void check_scalar_property(const Parameter &p, const Expr &e, const char *what) 
 
 void Parameter::set_min_value(const Expr &e) {
     check_scalar_property(*this, e, "minimum value");
-    contents_->min_value = e;
+    contents_->min_value = without_self(*this, e);
 }
 
 void Parameter::set_max_value(const Expr &e) {
     check_scalar_property(*this, e, "maximum value");
-    contents_->max_value = e;
+    contents_->max_value = without_self(*this, e);
 }
 
 void Parameter::set_estimate(Expr e) {
     check_scalar_property(*this, e, "estimate");
-    contents_->estimate = std::move(e);
+    contents_->estimate = without_self(*this, e);
 }
 
 void Parameter::set_default_value(const Expr &e) {
@@ -211,8 +214,9 @@ ArgumentEstimates Parameter::get_argument_estimates() const {
         result.scalar_estimate = estimate();
         return result;
     }
-    for (const BufferConstraint &c : contents_->constraints) {
-        result.buffer_estimates.emplace_back(c.min_estimate, c.extent_estimate);
+    for (int d = 0; d < dimensions(); d++) {
+        result.buffer_estimates.emplace_back(min_constraint_estimate(d),
+                                             extent_constraint_estimate(d));
     }
     return result;
 }

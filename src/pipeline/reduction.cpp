@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ir/constants.h"
-#include "ir/mutator.h"
 #include "ir/printer.h"
+#include "pipeline/own_symbol.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -27,28 +27,19 @@ ReductionDomain::ReductionDomain(const std::string &name, std::vector<ReductionV
 
 namespace {
 
-// Gives or takes the symbol of Variables named as the domain's.
-class SetSymbol : public GraphMutator {
-public:
-    SetSymbol(const std::vector<ReductionVariable> &domain, SymbolPtr symbol)
-        : domain_(domain), symbol_(std::move(symbol)) {
-    }
-
-private:
-    using GraphMutator::visit;
-    Expr visit(const Variable *op) override {
-        const bool own = std::any_of(domain_.begin(), domain_.end(),
-                                     [&](const ReductionVariable &v) { return v.var == op->name; });
-        return own ? Variable::make(op->type, op->name, symbol_) : Expr(op);
-    }
-    const std::vector<ReductionVariable> &domain_;
-    const SymbolPtr symbol_;
-};
+/// The condition with the symbol, or none, at the domain's variables.
+Expr with_symbol(const Expr &condition, const SymbolPtr &symbol,
+                 const std::vector<ReductionVariable> &domain) {
+    return with_own_symbol(condition, symbol, [&](const std::string &name, const SymbolPtr &) {
+        return std::any_of(domain.begin(), domain.end(),
+                           [&](const ReductionVariable &v) { return v.var == name; });
+    });
+}
 
 }  // namespace
 
 Expr ReductionDomain::predicate() const {
-    return SetSymbol(domain(), symbol()).mutate(contents_->predicate);
+    return with_symbol(contents_->predicate, symbol(), domain());
 }
 
 void ReductionDomain::where(Expr condition) {
@@ -58,7 +49,7 @@ void ReductionDomain::where(Expr condition) {
     user_assert(condition.defined() && condition.type() == Bool())
         << "condition of where on reduction domain " << contents_->name << " has type "
         << condition.type() << ", must be bool";
-    condition = SetSymbol(domain(), nullptr).mutate(condition);
+    condition = with_symbol(condition, nullptr, domain());
     contents_->predicate = is_trivially_true(contents_->predicate)
                                ? std::move(condition)
                                : And::make(contents_->predicate, std::move(condition));

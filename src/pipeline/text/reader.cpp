@@ -8,6 +8,7 @@
 #include "ir/mutator.h"
 #include "ir/text/expr_parser.h"
 #include "pipeline/fields.h"
+#include "pipeline/own_symbol.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
 
@@ -86,8 +87,10 @@ public:
             item();
         }
         for (const auto &[name, p] : declared_.params) {
-            resolve(*p.contents(), "");
             declare_shape(p);
+        }
+        for (const auto &[name, p] : declared_.params) {
+            resolve(p);
         }
         for (const auto &[name, f] : declared_.funcs) {
             for (const auto &[consumer, wrapper] : f->schedule.wrappers) {
@@ -355,6 +358,12 @@ private:
         mutate_expressions(x, [&](const Expr &e) { return names.mutate(e); });
     }
 
+    void resolve(const Parameter &p) {
+        resolve(*p.contents(), "");
+        mutate_expressions(*p.contents(),
+                           [&](const Expr &e) { return without_symbol(e, p.contents()); });
+    }
+
     static Dim dim_of(const std::string &var, DimType type = DimType::PureVar) {
         Dim dim;
         dim.var = var;
@@ -382,7 +391,7 @@ private:
             }
         }
         for (Parameter &output : f.output_buffers) {
-            resolve(*output.contents(), "");
+            resolve(output);
         }
         resolve(f.schedule, f.name);
         resolve(f.extern_args, f.name);

@@ -79,6 +79,28 @@ TEST(ImageParam, constraints) {
     EXPECT_TRUE(equal(in.dim(1).extent_estimate(), Expr(480)));
 }
 
+TEST(ImageParam, a_constraint_of_its_own_shape_does_not_own_it) {
+    ImageParam in(UInt(8), 2, "self_constrained_in");
+    {
+        const Expr extent = in.dim(0).extent(), width = (extent + 7) / 8 * 8;
+        in.dim(0).set_extent(width).set_min(in.dim(1).min()).set_stride(in.dim(0).stride());
+        in.dim(1).set_estimate(in.dim(0).min(), extent);
+        EXPECT_TRUE(equal(in.parameter().extent_constraint(0), width));
+        EXPECT_TRUE(equal(in.dim(1).extent_estimate(), extent));
+    }
+    const IntrusivePtr<ParameterContents> contents = in.parameter().contents();
+    in = ImageParam();
+    EXPECT_TRUE(contents->is_unique());
+}
+
+TEST(Param, a_limit_of_itself_does_not_own_it) {
+    Param<int> p("self_limited_p");
+    p.set_range(min(p, 3), max(p, 9));
+    const IntrusivePtr<ParameterContents> contents = p.parameter().contents();
+    p = Param<int>();
+    EXPECT_TRUE(contents->is_unique());
+}
+
 TEST(Buffer, copies_share_the_elements) {
     Buffer<uint8_t> a(3, 4, "shared_a");
     a.fill(1);
