@@ -5,7 +5,6 @@
 
 #include "arith/bounds.h"
 #include "arith/const_bounds.h"
-#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -42,44 +41,71 @@ std::optional<int64_t> constant_upper_bound(const Expr &e, const Scope<Interval>
 
 }  // namespace
 
+bool KnownHere::Around::is_integer() const {
+    const Type t = first.type();
+    return !name.empty() && t.is_scalar() && (t.is_int() || t.is_uint());
+}
+
+void KnownHere::push(const std::string &name, const Expr &first, const Expr &last) {
+    around_.push_back({name, first, last, std::nullopt, std::nullopt});
+    lets_.push(name, around_.back().is_let() && is_pure(first) ? first : Expr());
+}
+
 KnownHere::Inside::Inside(KnownHere &known, const LetStmt *op) : known_(known) {
-    known.around_.push_back({op->name, op->value, op->value, std::nullopt});
+    known.push(op->name, op->value, op->value);
 }
 
 KnownHere::Inside::Inside(KnownHere &known, const For *op) : known_(known) {
-    known.around_.push_back({op->name, op->min, op->min + op->extent - 1, std::nullopt});
+    known.push(op->name, op->min, op->min + op->extent - 1);
 }
 
 KnownHere::Inside::Inside(KnownHere &known, const Expr &condition) : known_(known) {
-    known.around_.push_back({"", condition, condition, std::nullopt});
+    known.push("", condition, condition);
+}
+
+KnownHere::Inside::Inside(KnownHere &known, const std::string &name, const Expr &extent)
+    : known_(known) {
+    known.push(name, 0, extent - 1);
+    known.around_.back().interval = Interval(0, simplify(extent - 1));
 }
 
 KnownHere::Inside::~Inside() {
     known_.around_.pop_back();
+    known_.lets_.pop();
+}
+
+const KnownHere::Around *KnownHere::find(const std::string &name, size_t end, size_t *index) const {
+    for (size_t i = end; i-- > 0;) {
+        if (around_[i].name == name) {
+            *index = i;
+            return &around_[i];
+        }
+    }
+    return nullptr;
+}
+
+bool KnownHere::binds(const std::string &name) const {
+    size_t index = 0;
+    const Around *a = find(name, around_.size(), &index);
+    return a && a->is_integer();
 }
 
 Scope<Interval> KnownHere::ranges_of_variables(const Expr &e, size_t end, Of of) const {
     Scope<Interval> ranges;
     for (const std::string &name : free_variables(e)) {
-        size_t i = end;
-        while (i > 0 && around_[i - 1].name != name) {
-            i--;
-        }
-        if (i == 0 || (of == Of::Lets && !around_[i - 1].is_let())) {
+        size_t i = 0;
+        const Around *a = find(name, end, &i);
+        if (!a || (of == Of::Lets && !a->is_let()) || !a->is_integer() ||
+            !a->first.type().is_int()) {
             continue;
         }
-        const Around &a = around_[i - 1];
-        const Type t = a.first.type();
-        if (!t.is_int() || !t.is_scalar()) {
-            continue;
-        }
-        if (!a.range) {
-            a.range = range(a.first, i - 1);
-            if (!a.last.same_as(a.first)) {
-                a.range->max = range(a.last, i - 1).max;
+        if (!a->range) {
+            a->range = range(a->first, i);
+            if (!a->last.same_as(a->first)) {
+                a->range->max = range(a->last, i).max;
             }
         }
-        ranges.push(name, make_interval(*a.range, t));
+        ranges.push(name, make_interval(*a->range, a->first.type()));
     }
     return ranges;
 }
@@ -88,17 +114,31 @@ ConstantInterval KnownHere::range(const Expr &e, size_t end) const {
     return constant_bounds(e, ranges_of_variables(e, end));
 }
 
-/// With the lets outside of around_[end] in it.
-Expr KnownHere::expanded(Expr e, size_t end) const {
-    for (size_t i = end; i-- > 0 && !is_repetitive(e);) {
-        const Around &a = around_[i];
-        // What a call gives stays a name, of which conditions may say something.
-        const bool is_opaque = a.first.as<Call>() != nullptr;
-        if (a.is_let() && uses_var(e, a.name) && !is_opaque && is_pure(a.first)) {
-            e = simplify(substitute(a.name, a.first, e));
+/// With the lets outside of around_[end] in it. What a call gives stays a name, of which conditions
+/// may say something.
+Expr KnownHere::expanded(const Expr &e, size_t end) const {
+    const Expr result = lets_.expand_while_small(e, {.end = end, .keeps_calls = true});
+    return result.same_as(e) ? e : simplify(result);
+}
+
+// Differences of lets may cancel.
+Interval KnownHere::interval(const Expr &e, size_t end) const {
+    constexpr int small = 256;
+    const Expr expanded = simplify(lets_.expand_while_small(e, {.small = small, .end = end}));
+    Scope<Interval> ranges;
+    for (const std::string &name : free_variables(expanded)) {
+        size_t i = 0;
+        const Around *a = find(name, end, &i);
+        if (!a || !a->is_integer()) {
+            continue;
         }
+        if (!a->interval) {
+            const Interval first = interval(a->first, i);
+            a->interval = a->is_let() ? first : Interval(first.min, interval(a->last, i).max);
+        }
+        ranges.push(name, *a->interval);
     }
-    return e;
+    return simplify(bounds_of_expr(expanded, ranges));
 }
 
 std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {

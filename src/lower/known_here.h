@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the code around a place says of integers there. For passes that ask for constant bounds.
+// What the code around a place says of integers there.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "arith/interval.h"
 #include "ir/stmt_nodes.h"
+#include "lower/let_scope.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -22,6 +23,8 @@ public:
         Inside(KnownHere &known, const LetStmt *op);
         Inside(KnownHere &known, const For *op);
         Inside(KnownHere &known, const Expr &condition);
+        /// `name` counts from 0 up to extent, which is known outside of all of this.
+        Inside(KnownHere &known, const std::string &name, const Expr &extent);
         ~Inside();
         Inside(const Inside &) = delete;
         Inside &operator=(const Inside &) = delete;
@@ -38,24 +41,37 @@ public:
     /// differences of them may cancel, and where nothing else bounds e, conditions are used.
     std::optional<int64_t> upper_bound(const Expr &e) const;
 
+    /// The values of e in terms of what is outside of all of this, whatever the conditions.
+    Interval interval(const Expr &e) const {
+        return interval(e, around_.size());
+    }
+    /// True of integers that are loops' or lets' here.
+    bool binds(const std::string &name) const;
+
 private:
     /// A let has first and last the same; a condition has no name and is `first`.
     struct Around {
         std::string name;
         Expr first, last;
         mutable std::optional<ConstantInterval> range;
+        mutable std::optional<Interval> interval;
         bool is_let() const {
             return !name.empty() && last.same_as(first);
         }
+        bool is_integer() const;
     };
     enum class Of { Lets, All };
 
+    void push(const std::string &name, const Expr &first, const Expr &last);
     // By what is outside of around_[end].
+    const Around *find(const std::string &name, size_t end, size_t *index) const;
     Scope<Interval> ranges_of_variables(const Expr &e, size_t end, Of of = Of::All) const;
     ConstantInterval range(const Expr &e, size_t end) const;
-    Expr expanded(Expr e, size_t end) const;
+    Interval interval(const Expr &e, size_t end) const;
+    Expr expanded(const Expr &e, size_t end) const;
 
     std::vector<Around> around_;  ///< outermost first
+    LetScope lets_;               ///< the same: those of them that have pure values
 };
 
 }  // namespace calotype::internal

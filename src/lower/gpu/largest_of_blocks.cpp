@@ -54,7 +54,7 @@ bool uses_blocks(const Expr &e, const std::vector<BlockRange> &blocks) {
 }  // namespace
 
 Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceInBlock &place) {
-    const Interval all = place.of_kernel.of(size), range = place.of_block.of(size);
+    const Interval all = place.of_kernel.interval(size), range = place.of_block.interval(size);
     const auto constant = all.has_upper_bound() ? as_const_int(all.max) : std::nullopt;
     if ((constant && *constant <= small_extent) || !range.has_upper_bound() ||
         !is_one_value(range.max)) {
@@ -69,7 +69,7 @@ Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceI
     const std::vector<std::string> names = free_variables(written);
     const bool is_of_block =
         is_one_value(written) && std::none_of(names.begin(), names.end(), [&](const auto &name) {
-            return place.of_block.knows(name);
+            return place.of_block.binds(name);
         });
     Asked asked{ctx_.names.unique(what + ".largest"), is_of_block ? written : range.max, {}};
     for (const BlockRange &block : place.blocks) {

@@ -9,7 +9,7 @@
 
 #include "ir/stmt_nodes.h"
 #include "lower/context.h"
-#include "lower/gpu/inner_ranges.h"
+#include "lower/known_here.h"
 
 namespace calotype::internal {
 
@@ -23,8 +23,8 @@ struct BlockRange {
 struct PlaceInBlock {
     const std::vector<BlockRange> &blocks;
     const std::vector<std::pair<std::string, Expr>> &lets;  ///< pure ones, outermost first
-    const InnerRanges &of_kernel;                           ///< of all that the kernel binds
-    const InnerRanges &of_block;                            ///< of the same without the blocks
+    const KnownHere &of_kernel;                             ///< of all that the kernel binds
+    const KnownHere &of_block;                              ///< of the same without the blocks
 };
 
 /// A size that grows or shrinks from block to block is largest in the first or the last. Where it

@@ -11,8 +11,8 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/gpu/access/known_lanes.h"
+#include "lower/let_scope.h"
 #include "lower/loops/lanes.h"
-#include "lower/loops/let_scope.h"
 
 namespace calotype {
 

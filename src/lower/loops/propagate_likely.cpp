@@ -12,7 +12,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
-#include "lower/loops/let_scope.h"
+#include "lower/let_scope.h"
 
 namespace calotype::internal {
 

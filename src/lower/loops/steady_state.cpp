@@ -33,8 +33,8 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/effects.h"
+#include "lower/let_scope.h"
 #include "lower/loops/lanes.h"
-#include "lower/loops/let_scope.h"
 #include "lower/loops/split_condition.h"
 #include "support/scope.h"
 

@@ -9,7 +9,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "lower/effects.h"
-#include "lower/loops/let_scope.h"
+#include "lower/let_scope.h"
 
 namespace calotype {
 

@@ -2,16 +2,15 @@
 #include "lower/storage/hoist_storage.h"
 
 #include <map>
+#include <memory>
+#include <vector>
 
-#include "arith/bounds.h"
-#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "lower/expand_lets.h"
+#include "lower/known_here.h"
 #include "support/error.h"
-#include "support/scope.h"
 
 namespace calotype {
 
@@ -21,7 +20,7 @@ namespace {
 
 /// A HoistedStorage that we are inside of.
 struct Hoisting {
-    Scope<Interval> ranges;         ///< of loop variables and lets between it and the allocations
+    KnownHere known;                ///< between it and the allocations, and of constants around it
     const Allocate *one = nullptr;  ///< of the allocations
     std::vector<Expr> extents;      ///< of the largest
 };
@@ -32,6 +31,10 @@ private:
 
     Stmt visit(const HoistedStorage *op) override {
         Hoisting hoisting;
+        std::vector<std::unique_ptr<KnownHere::Inside>> around;
+        for (const LetStmt *let : constants_) {
+            around.push_back(std::make_unique<KnownHere::Inside>(hoisting.known, let));
+        }
         hoistings_[op->name] = &hoisting;
         const Stmt body = mutate(op->body);
         hoistings_.erase(op->name);
@@ -65,55 +68,41 @@ private:
     }
 
     /// An end of the region may depend on a loop although the difference of both does not.
-    Expr largest_extent(const std::string &name, const Expr &extent,
-                        const Hoisting &hoisting) const {
-        const Expr expanded = simplify(expand_lets(extent, values_));
-        const Interval exact = bounds_of_expr(expanded, hoisting.ranges);
-        const Interval range =
-            exact.has_upper_bound() ? exact : bounds_of_expr(extent, hoisting.ranges);
+    static Expr largest_extent(const std::string &name, const Expr &extent,
+                               const Hoisting &hoisting) {
+        const Interval range = hoisting.known.interval(extent);
         user_assert(range.has_upper_bound())
             << "storage of " << name << " cannot be hoisted: its extent " << extent
             << " has no bound outside of the loops in between";
-        return simplify(range.max);
+        return range.max;
     }
 
-    /// Visits code in which the name is between first and last.
-    template<typename Visit>
-    Stmt with_range(const std::string &name, const Expr &first, const Expr &last, Visit &&visit) {
-        const bool is_integer = first.type().is_int_or_uint() && first.type().is_scalar();
-        for (auto &[hoisted, hoisting] : hoistings_) {
-            const Scope<Interval> &known = hoisting->ranges;
-            const Interval range =
-                !is_integer ? Interval::single_point(first)
-                : first.same_as(last)
-                    ? bounds_of_expr(first, known)
-                    : Interval(bounds_of_expr(first, known).min, bounds_of_expr(last, known).max);
-            hoisting->ranges.push(name, range);
+    /// Visits what is inside of a let or a loop.
+    template<typename T>
+    Stmt inside(const T *op) {
+        std::vector<std::unique_ptr<KnownHere::Inside>> around;
+        for (const auto &[name, hoisting] : hoistings_) {
+            around.push_back(std::make_unique<KnownHere::Inside>(hoisting->known, op));
         }
-        const Stmt result = visit();
-        for (auto &[hoisted, hoisting] : hoistings_) {
-            hoisting->ranges.pop(name);
-        }
-        return result;
+        return StmtMutator::visit(op);
     }
 
     Stmt visit(const LetStmt *op) override {
-        // Constants around the hoisting count, too.
-        const bool counts = !hoistings_.empty() || is_const(op->value);
-        const ScopedBinding<Expr> bind(counts, values_, op->name, op->value);
-        return with_range(op->name, op->value, op->value, [&] { return StmtMutator::visit(op); });
+        const bool is_constant = is_const(op->value);
+        if (is_constant) {
+            constants_.push_back(op);
+        }
+        const Stmt s = inside(op);
+        constants_.resize(constants_.size() - is_constant);
+        return s;
     }
 
     Stmt visit(const For *op) override {
-        if (hoistings_.empty()) {
-            return StmtMutator::visit(op);
-        }
-        return with_range(op->name, op->min, op->min + op->extent - 1,
-                          [&] { return StmtMutator::visit(op); });
+        return inside(op);
     }
 
     std::map<std::string, Hoisting *> hoistings_;
-    Scope<Expr> values_;  ///< of lets in hoistings, and of constant ones around them
+    std::vector<const LetStmt *> constants_;  ///< lets around with constant values
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
-#include "lower/gpu/inner_ranges.h"
+#include "lower/known_here.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -37,7 +37,7 @@ class Checks : public StmtMutator {
         inner_.insert(op->name);
         Stmt s;
         {
-            const InnerRanges::Binding bind(ranges_, op);
+            const KnownHere::Inside bind(ranges_, op);
             s = Mutator::visit(op);
         }
         guards_.pop_back();
@@ -58,7 +58,7 @@ class Checks : public StmtMutator {
             return Mutator::visit(op);
         }
         inner_.insert(op->name);
-        const InnerRanges::Binding bind(ranges_, op);
+        const KnownHere::Inside bind(ranges_, op);
         lets_.emplace_back(op->name, op->value);
         Stmt s = Mutator::visit(op);
         lets_.pop_back();
@@ -93,7 +93,7 @@ class Checks : public StmtMutator {
         for (const Expr &guard : guards_) {
             condition = !guard || condition;
         }
-        const Interval holds = ranges_.of(condition);
+        const Interval holds = ranges_.interval(condition);
         user_assert(holds.has_lower_bound() && !is_const_zero(holds.min) && is_outer(holds.min))
             << "inside of gpu loop " << kernel_ << " it is to be checked whether " << op->condition
             << ", which is not known before the kernel runs";
@@ -121,7 +121,7 @@ class Checks : public StmtMutator {
         std::vector<Expr> args;
         for (const Expr &arg : call->args) {
             const bool varies = !is_outer(arg);
-            const Interval range = varies ? ranges_.of(arg) : Interval(arg, arg);
+            const Interval range = varies ? ranges_.interval(arg) : Interval(arg, arg);
             const Expr largest =
                 range.has_upper_bound() && is_outer(range.max) ? range.max : arg.type().max();
             args.push_back(largest);
@@ -130,7 +130,7 @@ class Checks : public StmtMutator {
     }
 
     std::string kernel_;  ///< name of its outermost loop; empty outside
-    InnerRanges ranges_;
+    KnownHere ranges_;
     std::set<std::string> inner_;                     ///< names that the kernel binds
     std::vector<Expr> guards_;                        ///< under which we are
     std::vector<std::pair<std::string, Expr>> lets_;  ///< of the kernel, around us

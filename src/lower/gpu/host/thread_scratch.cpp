@@ -85,11 +85,10 @@ ThreadScratch::ThreadScratch(const KernelNest &nest, DeviceAPI api, LowerContext
 }
 
 Stmt ThreadScratch::body() {
-    std::vector<std::unique_ptr<InnerRanges::Binding>> bound;
+    std::vector<std::unique_ptr<KnownHere::Inside>> bound;
     for (const std::vector<KernelLoop> *loops : {&nest_.threads, &nest_.blocks}) {
         for (const KernelLoop &loop : *loops) {
-            bound.push_back(
-                std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
+            bound.push_back(std::make_unique<KnownHere::Inside>(ranges_, loop.name, loop.extent));
         }
     }
     // The lets of the nest stand around its body.
@@ -113,13 +112,13 @@ Stmt ThreadScratch::around_launch(Stmt launch) const {
 }
 
 Stmt ThreadScratch::visit(const LetStmt *op) {
-    const InnerRanges::Binding range(ranges_, op);
+    const KnownHere::Inside range(ranges_, op);
     const ScopedBinding<> bind(inside_, op->name);
     return Mutator::visit(op);
 }
 
 Stmt ThreadScratch::visit(const For *op) {
-    const InnerRanges::Binding range(ranges_, op);
+    const KnownHere::Inside range(ranges_, op);
     const ScopedBinding<> bind(inside_, op->name);
     return Mutator::visit(op);
 }
@@ -142,7 +141,7 @@ Stmt ThreadScratch::visit(const Allocate *op) {
     std::vector<Expr> extents;
     Expr size = op->padding;
     for (const Expr &extent : op->extents) {
-        const Interval range = ranges_.of(extent);
+        const Interval range = ranges_.interval(extent);
         if (!range.has_upper_bound() || !is_known_outside(range.max)) {
             return Allocate::make(op->name, op->type, MemoryType::Heap, op->extents, op->condition,
                                   mutate(op->body), Expr(), "", op->padding);

@@ -8,8 +8,8 @@
 
 #include "ir/mutator.h"
 #include "lower/context.h"
-#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/known_here.h"
 
 namespace calotype::internal {
 
@@ -56,7 +56,7 @@ private:
     Expr thread_, block_;  ///< which of the block, and which block
     Expr block_size_;      ///< in threads
     Expr threads_ = 1;     ///< of the launch, an int64
-    InnerRanges ranges_;
+    KnownHere ranges_;
     Scope<> inside_;  ///< names that the kernel binds
     Scope<> moved_;
     std::vector<Scratch> made_;

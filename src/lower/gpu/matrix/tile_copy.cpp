@@ -15,9 +15,9 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "lower/expand_lets.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
+#include "lower/let_scope.h"
 #include "pipeline/parameter.h"
 #include "support/scope.h"
 
@@ -39,7 +39,7 @@ class DropPromises : public Mutator {
 
 /// The one store of a fill and the loops around it.
 struct Fill {
-    Scope<Expr> lets;
+    LetScope lets;
     std::vector<KernelLoop> loops;  ///< and threads
     const Store *store = nullptr;
 
@@ -60,12 +60,18 @@ struct Fill {
 
     /// e without lets and promises; undefined if that is too much.
     Expr expanded(const Expr &e) const {
-        const Expr result = expand_lets(e, lets);
-        const auto names = free_variables(result);
-        const bool is_whole =
-            std::none_of(names.begin(), names.end(),
-                         [&](const std::string &name) { return lets.contains(name); });
-        return is_whole ? DropPromises().mutate(result) : Expr();
+        // The lets stand in any order.
+        constexpr int most_rounds = 16;
+        Expr result = e;
+        for (int i = 0; i < most_rounds && result.defined() && uses_lets(result); i++) {
+            result = lets.expand(result);
+        }
+        return result.defined() && !uses_lets(result) ? DropPromises().mutate(result) : Expr();
+    }
+    bool uses_lets(const Expr &e) const {
+        const auto names = free_variables(e);
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return lets.binds(name); });
     }
 
     bool is_own(const std::string &name) const {
@@ -151,10 +157,10 @@ bool is_readable(const std::string &from, Type t, const LowerContext &ctx) {
 
 /// Of the lets, those whose values come from one of the names.
 void push_lets_of(std::vector<std::string> names, const std::map<std::string, Expr> &lets,
-                  Scope<Expr> *result) {
+                  LetScope *result) {
     for (size_t i = 0; i < names.size(); i++) {
         for (const auto &[name, value] : lets) {
-            if (!result->contains(name) && uses_var(value, names[i])) {
+            if (!result->binds(name) && uses_var(value, names[i])) {
                 result->push(name, value);
                 names.push_back(name);
             }

@@ -19,10 +19,10 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
-#include "lower/expand_lets.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared/shared_access.h"
 #include "lower/gpu/uniform.h"
+#include "lower/let_scope.h"
 #include "lower/names.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -41,14 +41,14 @@ constexpr int fence_device = 1, fence_shared = 2, fence_warpgroups = 4;
 /// What is known of names at a place in a kernel.
 struct Place {
     IndexNames names;
-    Scope<Expr> values;             ///< of lets
+    LetScope lets;                  ///< those with pure values
     Scope<> private_memory;         ///< storage of a thread
     Scope<> shared_memory;          ///< storage of a block
     std::set<std::string> written;  ///< buffers that the order of stores matters for
 
     /// e in terms of threads, loops and what is outside of the kernel.
     Expr expand(const Expr &e) const {
-        return expand_lets(e, values);
+        return lets.expand_while_small(e);
     }
 
     ConstantInterval range_of(const Expr &e) const {
@@ -174,7 +174,8 @@ private:
     void visit_let(const T *op) {
         (*this)(op->value);
         const bool known = is_pure(op->value);
-        const ScopedBinding<Expr> bind(known, place_.values, op->name, place_.expand(op->value));
+        const LetScope::Inside inside(place_.lets, op->name,
+                                      known ? place_.expand(op->value) : Expr());
         if (!known) {
             place_.names.own[op->name] = place_.range_of(op->value);
         }
@@ -243,7 +244,7 @@ public:
                 ConstantInterval(0, n ? std::optional<int64_t>(*n - 1) : std::nullopt);
         }
         for (const auto &let : nest.lets) {
-            place_.values.push(let.first, place_.expand(let.second));
+            place_.lets.push(let.first, place_.expand(let.second));
         }
     }
 
@@ -364,7 +365,8 @@ private:
         const bool known = is_pure(op->value);
         const bool own = !known && !is_uniform(op->value);
         const ConstantInterval range = place_.range_of(op->value);
-        const ScopedBinding<Expr> bind(known, place_.values, op->name, place_.expand(op->value));
+        const LetScope::Inside inside(place_.lets, op->name,
+                                      known ? place_.expand(op->value) : Expr());
         if (own) {
             place_.names.own[op->name] = range;
         }

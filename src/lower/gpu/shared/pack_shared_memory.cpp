@@ -21,9 +21,9 @@
 #include "ir/visitor.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/device_limits.h"
-#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/largest_of_blocks.h"
+#include "lower/known_here.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -69,13 +69,13 @@ public:
         for (const KernelLoop &loop : nest.blocks) {
             blocks_.push_back({loop.name, 0, loop.extent});
             outside_.emplace_back(
-                std::make_unique<InnerRanges::Binding>(ranges_, loop.name, loop.extent));
+                std::make_unique<KnownHere::Inside>(ranges_, loop.name, loop.extent));
         }
         for (const KernelLoop &loop : nest.threads) {
             inner_.push(loop.name);
-            for (InnerRanges *ranges : {&ranges_, &ranges_of_block_}) {
+            for (KnownHere *ranges : {&ranges_, &ranges_of_block_}) {
                 outside_.emplace_back(
-                    std::make_unique<InnerRanges::Binding>(*ranges, loop.name, loop.extent));
+                    std::make_unique<KnownHere::Inside>(*ranges, loop.name, loop.extent));
             }
         }
         (*this)(wrap_in_lets(nest.lets, nest.body));
@@ -182,8 +182,8 @@ private:
     void visit(const LetStmt *op) override {
         (*this)(op->value);
         const bool is_inner = !is_of_block(op->value);
-        const InnerRanges::Binding bind(ranges_, op);
-        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
+        const KnownHere::Inside bind(ranges_, op);
+        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
         const ScopedBinding<> bind_inner(is_inner, inner_, op->name);
         const size_t lets = lets_.size();
         if (!is_inner) {
@@ -195,8 +195,8 @@ private:
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
-        const InnerRanges::Binding bind(ranges_, op);
-        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
+        const KnownHere::Inside bind(ranges_, op);
+        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
         const ScopedBinding<> bind_inner(inner_, op->name);
         const int number = int(spans_.size());
         spans_.push_back({++position_, 0});
@@ -240,11 +240,11 @@ private:
         return simplify((bytes + (whole - 1)) / whole * unit_units_);
     }
 
-    const int unit_units_;                  ///< sizes are multiples of that
-    InnerRanges ranges_, ranges_of_block_;  ///< with and without the loops over blocks
+    const int unit_units_;                ///< sizes are multiples of that
+    KnownHere ranges_, ranges_of_block_;  ///< with and without the loops over blocks
     std::vector<BlockRange> blocks_;
     std::vector<std::pair<std::string, Expr>> lets_;  ///< those that are the same for all threads
-    std::vector<std::unique_ptr<InnerRanges::Binding>> outside_;
+    std::vector<std::unique_ptr<KnownHere::Inside>> outside_;
     std::vector<LoopSpan> spans_;
     std::vector<int> loops_;  ///< around this place
     std::vector<Barrier> barriers_;

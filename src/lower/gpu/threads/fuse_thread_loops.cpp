@@ -19,11 +19,11 @@
 #include "lower/effects.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/inline_lets.h"
-#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/threads/thread_shape.h"
 #include "lower/gpu/threads/thread_storage.h"
 #include "lower/gpu/uniform.h"
+#include "lower/known_here.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
 
@@ -110,7 +110,7 @@ private:
 
     Stmt visit(const For *op) override {
         if (in_leaf_) {
-            std::optional<InnerRanges::Binding> bind_range;
+            std::optional<KnownHere::Inside> bind_range;
             if (leaf_has_shared_) {
                 bind_range.emplace(ranges_, op);
             }
@@ -123,7 +123,7 @@ private:
         const size_t d = size_t(it->second);
         const bool around = std::exchange(inside_[d], true);
         const Expr t = thread(int(d));
-        const InnerRanges::Binding bind_range(ranges_, op);
+        const KnownHere::Inside bind_range(ranges_, op);
         const ScopedBinding<> bind(decided_by_threads_, op->name);
         const Stmt body = can_prove(op->extent >= shape_.size[d])
                               ? mutate(op->body)
@@ -135,13 +135,13 @@ private:
     /// A loop around thread loops of which threads have different numbers of iterations: all threads
     /// go as often as any.
     Stmt in_step(const For *op) {
-        const Interval extent = ranges_.of(op->extent);
+        const Interval extent = ranges_.interval(op->extent);
         user_assert(extent.has_upper_bound())
             << "the extent of loop " << op->name << ", " << op->extent
             << ", has no bound that is the same for all threads, but thread loops stand inside";
         const std::string name = ctx_.names.unique(op->name + ".in_step");
         const Expr i = Variable::make(Int(32), name);
-        const InnerRanges::Binding bind_range(ranges_, op);
+        const KnownHere::Inside bind_range(ranges_, op);
         const ScopedBinding<> bind(decided_by_threads_, op->name);
         const Stmt body = under_guard(i < op->extent, [&] { return mutate(op->body); });
         return For::make(name, 0, extent.max, op->for_type, Partition::Never, op->device_api,
@@ -150,7 +150,7 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         if (in_leaf_) {
-            std::optional<InnerRanges::Binding> bind_range;
+            std::optional<KnownHere::Inside> bind_range;
             if (leaf_has_shared_) {
                 bind_range.emplace(ranges_, op);
             }
@@ -158,7 +158,7 @@ private:
         }
         const bool is_decided = differs(op->value);
         const ScopedBinding<> bind(is_decided, decided_by_threads_, op->name);
-        std::optional<InnerRanges::Binding> bind_range;
+        std::optional<KnownHere::Inside> bind_range;
         if (is_decided) {
             bind_range.emplace(ranges_, op);
         }
@@ -221,7 +221,7 @@ private:
         std::vector<Expr> extents;
         Expr size = 1, copies = 1, copy = 0;
         for (const Expr &e : op->extents) {
-            const Interval range = ranges_.of(e);
+            const Interval range = ranges_.interval(e);
             user_assert(range.has_upper_bound())
                 << "storage of " << op->name << " cannot be in shared memory: its extent " << e
                 << " has no bound that is the same for all threads";
@@ -248,7 +248,7 @@ private:
     bool leaf_has_shared_ = false;  ///< and then it matters what its loops and lets may be
     std::vector<Expr> guards_;      ///< outermost first
     Scope<> decided_by_threads_;    ///< variables of which each thread has its own value
-    InnerRanges ranges_;            ///< of these
+    KnownHere ranges_;              ///< of these
 };
 
 /// The block loops, taken off from the outside in.
@@ -276,7 +276,7 @@ private:
     /// What stands inside of the block loops; lets and conditions between them go with it.
     Stmt peel(const Stmt &s) {
         if (const LetStmt *op = s.as<LetStmt>()) {
-            const InnerRanges::Binding bind(ranges_, op);
+            const KnownHere::Inside bind(ranges_, op);
             return LetStmt::make(op->name, op->value, peel(op->body));
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
@@ -290,7 +290,7 @@ private:
     }
 
     Stmt peel_loop(const For *op) {
-        const Interval size = ranges_.of(op->extent);
+        const Interval size = ranges_.interval(op->extent);
         user_assert(size.has_upper_bound()) << "the extent of block loop " << op->name << ", "
                                             << op->extent << ", has no bound outside of the kernel";
         user_assert(nest_.blocks.size() < max_gpu_dims)
@@ -300,7 +300,7 @@ private:
         const std::string name = from_zero ? op->name : ctx_.names.unique(op->name + ".from_zero");
         const Expr index = Variable::make(Int(32), name);
         nest_.blocks.push_back({name, size.max});
-        const InnerRanges::Binding bind(ranges_, op);
+        const KnownHere::Inside bind(ranges_, op);
         Stmt body = peel(op->body);
         if (!can_prove(op->extent >= size.max)) {
             body = IfThenElse::make(index < op->extent, body);
@@ -322,7 +322,7 @@ private:
     LowerContext &ctx_;
     KernelNest nest_;
     SplitStorage split_storage_;
-    InnerRanges ranges_;
+    KnownHere ranges_;
 };
 
 }  // namespace

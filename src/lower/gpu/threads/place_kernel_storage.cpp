@@ -12,9 +12,9 @@
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/shift_accesses.h"
-#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/largest_of_blocks.h"
 #include "lower/gpu/threads/thread_shape.h"
+#include "lower/known_here.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
 #include "support/error.h"
@@ -65,8 +65,8 @@ private:
         if (blocks_.empty()) {
             return Mutator::visit(op);
         }
-        const InnerRanges::Binding bind(ranges_, op);
-        const InnerRanges::Binding bind_of_block(ranges_of_block_, op);
+        const KnownHere::Inside bind(ranges_, op);
+        const KnownHere::Inside bind_of_block(ranges_of_block_, op);
         const size_t lets = lets_.size();
         if (is_pure(op->value)) {
             lets_.emplace_back(op->name, op->value);
@@ -83,9 +83,9 @@ private:
         }
         const bool is_thread = is_thread_loop(op);
         const bool is_of_pieces = is_block || is_thread || op->for_type == ForType::Vectorized;
-        const Interval extent = is_of_pieces ? ranges_.of(op->extent) : Interval();
-        const InnerRanges::Binding bind(ranges_, op);
-        std::optional<InnerRanges::Binding> bind_of_block;
+        const Interval extent = is_of_pieces ? ranges_.interval(op->extent) : Interval();
+        const KnownHere::Inside bind(ranges_, op);
+        std::optional<KnownHere::Inside> bind_of_block;
         if (!is_block) {
             bind_of_block.emplace(ranges_of_block_, op);
         }
@@ -188,7 +188,7 @@ private:
     std::vector<BlockRange> block_ranges_;
     std::vector<std::pair<std::string, Expr>> lets_;  ///< around, in the kernel
     std::vector<Scratch> scratch_;
-    InnerRanges ranges_, ranges_of_block_;  ///< with and without the loops over blocks
+    KnownHere ranges_, ranges_of_block_;  ///< with and without the loops over blocks
     LargestOfBlocks largest_;
     int in_threads_ = 0;
 };

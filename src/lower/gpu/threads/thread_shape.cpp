@@ -18,7 +18,7 @@ namespace {
 
 class ShapeFinder : public Visitor {
 public:
-    ShapeFinder(const InnerRanges &outside, const LowerContext &ctx) : ranges_(outside), ctx_(ctx) {
+    ShapeFinder(const KnownHere &outside, const LowerContext &ctx) : ranges_(outside), ctx_(ctx) {
     }
     using Visitor::operator();
     void operator()(const Stmt &s) override {
@@ -39,18 +39,18 @@ private:
     using Visitor::visit;
 
     void visit(const LetStmt *op) override {
-        const InnerRanges::Binding bind(ranges_, op);
+        const KnownHere::Inside bind(ranges_, op);
         (*this)(op->body);
     }
 
     void visit(const For *op) override {
         if (!is_thread_loop(op)) {
-            const InnerRanges::Binding bind(ranges_, op);
+            const KnownHere::Inside bind(ranges_, op);
             (*this)(op->body);
             return;
         }
-        Interval extent = ranges_.of(op->extent);
-        const InnerRanges::Binding bind(ranges_, op);
+        Interval extent = ranges_.interval(op->extent);
+        const KnownHere::Inside bind(ranges_, op);
         if (op->for_type == ForType::GPULane && extent.has_upper_bound()) {
             // Lanes that have nothing to do wait.
             const Expr bound = find_constant_bound(extent.max, Direction::Upper);
@@ -98,7 +98,7 @@ private:
             << "xyz"[dim];
     }
 
-    InnerRanges ranges_;
+    KnownHere ranges_;
     const LowerContext &ctx_;
     int loops_ = 0;  ///< thread loops met
     int depth_ = 0;  ///< thread loops inside of each other, below this place
@@ -106,8 +106,8 @@ private:
 
 }  // namespace
 
-ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
-                              const std::string &kernel, const LowerContext &ctx) {
+ThreadShape find_thread_shape(const Stmt &body, const KnownHere &outside, const std::string &kernel,
+                              const LowerContext &ctx) {
     ShapeFinder finder(outside, ctx);
     finder(body);
     ThreadShape &shape = finder.shape;

@@ -7,8 +7,8 @@
 #include <unordered_set>
 
 #include "lower/context.h"
-#include "lower/gpu/inner_ranges.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/known_here.h"
 
 namespace calotype::internal {
 
@@ -26,7 +26,7 @@ struct ThreadShape {
 
 /// Of the body of the innermost block loop; `outside` knows the variables of the block loops.
 /// CompileError if a size has no bound, or there are more than three dimensions.
-ThreadShape find_thread_shape(const Stmt &body, const InnerRanges &outside,
-                              const std::string &kernel, const LowerContext &ctx);
+ThreadShape find_thread_shape(const Stmt &body, const KnownHere &outside, const std::string &kernel,
+                              const LowerContext &ctx);
 
 }  // namespace calotype::internal
