@@ -21,14 +21,11 @@ const Function *LowerContext::function_of_buffer(const std::string &buffer) cons
     if (it != env.end()) {
         return &it->second;
     }
-    size_t dot = buffer.rfind('.');
-    it = dot == std::string::npos ? env.end() : env.find(buffer.substr(0, dot));
-    if (it == env.end()) {
-        return nullptr;
-    }
-    for (int i = 0; i < it->second.outputs(); i++) {
-        if (it->second.buffer_name(i) == buffer) {
-            return &it->second;
+    for (const auto &[name, f] : env) {
+        for (int i = 0; i < f.outputs() && f.outputs() > 1; i++) {
+            if (f.buffer_name(i) == buffer) {
+                return &f;
+            }
         }
     }
     return nullptr;

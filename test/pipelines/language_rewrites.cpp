@@ -33,6 +33,39 @@ TEST(Wrappers, for_one_for_another_and_for_a_wrapper) {
     }
 }
 
+// Names of lowering have dots, which those of users cannot have: words in them are anybody's.
+TEST(Names, that_lowering_uses_too) {
+    const Var min("min"), extent("extent"), loop_min("loop_min");
+    ImageParam in(Int(32), 2, "stride");
+    Param<int> buffer("buffer");
+    Func f("f"), s0("s0"), query("query");
+    f(min, extent) = Tuple(in(min, extent) + buffer, in(min, extent) - buffer);
+    const RDom r(0, 3, "max");
+    f(min, r) += Tuple(r, buffer);
+    s0(min, extent) = f(min, extent)[0] * 2 + f(min, extent + 1)[1];
+    query(min, extent) = s0(min, extent) + s0(min + 1, extent);
+    query.split(min, loop_min, min, 4);
+    f.store_root().compute_at(query, extent).vectorize(min, 4, TailStrategy::GuardWithIf);
+    s0.store_root().compute_at(query, loop_min).async();
+    Buffer<int> image(9, 9);
+    image.for_each_element([&](int i, int j) { image(i, j) = 10 * i + j; });
+    in.set(image);
+    buffer.set(3);
+    Buffer<int> result = query.realize({8, 8});
+    const auto first = [](int i, int j) {
+        return 10 * i + j + 3 + (j < 3 ? j : 0);
+    };
+    const auto second = [](int i, int j) {
+        return 10 * i + j - 3 + (j < 3 ? 3 : 0);
+    };
+    for (int j = 0; j < 8; j++) {
+        for (int i = 0; i < 8; i++) {
+            ASSERT_EQ(result(i, j), 2 * (first(i, j) + first(i + 1, j)) + second(i, j + 1) +
+                                        second(i + 1, j + 1));
+        }
+    }
+}
+
 TEST(Wrappers, of_an_input) {
     ImageParam in(UInt(8), 2);
     Param<int> offset;

@@ -191,13 +191,17 @@ Box region_of_stage(const Function &f) {
     return Box(region);
 }
 
+std::string crop_name(const std::string &buffer) {
+    return buffer + ".crop";
+}
+
 Stmt extern_stage_call(const Function &f, const Box &region) {
     auto crop = [&](const std::string &buffer) {
         bool own = false;
         for (int i = 0; i < f.outputs(); i++) {
             own = own || buffer == f.buffer_name(i);
         }
-        return own ? buffer + ".crop" : names::buffer(buffer);
+        return own ? crop_name(buffer) : names::buffer(buffer);
     };
     std::string result_name = f.name() + ".extern_result";
     Expr result = names::var(result_name);

@@ -18,6 +18,9 @@ namespace calotype {
 ///             calotype_error_extern_stage_failed("work", f.extern_result))
 Stmt extern_stage_call(const Function &f, const internal::Box &region);
 
+/// The part of a buffer of f that the call computes: a header.
+std::string crop_name(const std::string &buffer);
+
 /// From names::stage_min to names::stage_max in all dimensions.
 internal::Box region_of_stage(const Function &f);
 

@@ -11,6 +11,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/nest/extern_stage.h"
 
 namespace calotype {
 
@@ -21,7 +22,9 @@ namespace {
 /// Under which conditions a Func is needed in the body of its realization.
 class Uses : public Visitor {
 public:
-    Uses(const std::string &func, const Stmt &body) : func_(func) {
+    /// The handles are those of the Func's storage.
+    Uses(const std::string &func, const std::set<std::string> &handles, const Stmt &body)
+        : func_(func), handles_(handles) {
         for (std::string &name : bound_names(body)) {
             bound_.insert(std::move(name));
         }
@@ -125,9 +128,7 @@ private:
     }
 
     void visit(const Variable *op) override {
-        const bool is_buffer =
-            op->type.is_handle() && (op->name == func_ || op->name.rfind(func_ + ".", 0) == 0);
-        if (is_buffer) {
+        if (handles_.count(op->name)) {
             add_use();
         }
     }
@@ -188,6 +189,7 @@ private:
     }
 
     const std::string &func_;
+    const std::set<std::string> &handles_;
     std::set<std::string> bound_;
     Changes changes_;
     int unknown_conditions_ = 0;
@@ -250,6 +252,17 @@ private:
                std::none_of(ctx_.fused_groups.begin(), ctx_.fused_groups.end(), fused);
     }
 
+    /// What stands for the address of its storage, or of a part of it.
+    std::set<std::string> handles_of(const std::string &func) const {
+        const auto f = ctx_.env.find(func);
+        std::set<std::string> handles;
+        for (int i = 0; i < (f == ctx_.env.end() ? 1 : f->second.outputs()); i++) {
+            const std::string buffer = f == ctx_.env.end() ? func : f->second.buffer_name(i);
+            handles.insert({buffer, names::buffer(buffer), crop_name(buffer)});
+        }
+        return handles;
+    }
+
     Stmt visit(const Realize *op) override {
         const Stmt body = mutate(op->body);
         const Stmt same = body.same_as(op->body)
@@ -259,7 +272,7 @@ private:
         if (kernels_ > 0 || !can_be_skipped(op->name)) {
             return same;
         }
-        const Uses uses(op->name, body);
+        const Uses uses(op->name, handles_of(op->name), body);
         Expr &guard = guards_[op->name];
         if (uses.producers != 1 || is_trivially_true(uses.matters) ||
             (guard.defined() && equal(guard, uses.matters))) {
