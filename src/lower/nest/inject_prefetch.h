@@ -19,7 +19,7 @@ namespace calotype {
 ///     }
 ///
 /// Requires:    infer_bounds: the code inside of a loop says which region it reads.
-/// Establishes: Prefetch nodes, which flatten_storage turns into loops over cache lines.
+/// Establishes: Prefetch nodes, which lower_prefetches turns into loops over cache lines.
 /// Order:       after infer_bounds; before regions shrink (slide_windows).
 Stmt inject_prefetch(const Stmt &s, LowerContext &ctx);
 

@@ -19,6 +19,7 @@
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/instrument/look_up_memoized.h"
+#include "lower/storage/flat_index.h"
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
@@ -27,8 +28,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-constexpr int cache_line_bytes = 64;
 
 /// The headers of all buffers that are used where it is sent.
 class UsedHeaders : public GraphVisitor {
@@ -66,8 +65,7 @@ private:
 class StorageFlattener : public Mutator {
 public:
     StorageFlattener(LowerContext &ctx, std::unordered_set<std::string> handles)
-        : ctx_(ctx), handles_(std::move(handles)),
-          index_type_(ctx.target.has_large_buffers() ? Int(64) : Int(32)) {
+        : ctx_(ctx), handles_(std::move(handles)), index_type_(index_type(ctx.target)) {
     }
 
 private:
@@ -77,29 +75,6 @@ private:
 
     Expr shape_var(const std::string &name) const {
         return Variable::make(Int(32), name);
-    }
-
-    Expr as_index(const Expr &e) const {
-        const Type t = index_type_.with_lanes(e.type().lanes());
-        return e.type() == t ? e : Cast::make(t, e);
-    }
-
-    /// Of storage made in this pipeline the mins are near: (arg - min) stays small and often
-    /// cancels. Of other buffers the part that has no argument is one term, the same for all
-    /// accesses.
-    Expr flat_index(const std::string &name, const std::vector<Expr> &args, bool internal) const {
-        Expr index, base;
-        for (int d = int(args.size()) - 1; d >= 0; d--) {
-            const Expr min = as_index(shape_var(names::buffer_min(name, d)));
-            const Expr stride = as_index(shape_var(names::buffer_stride(name, d)));
-            const Expr arg = as_index(args[d]);
-            add_term(index, (internal ? arg - min : arg) * stride);
-            add_term(base, min * stride);
-        }
-        if (!index.defined()) {
-            return make_zero(index_type_);
-        }
-        return internal ? index : index - base;
     }
 
     /// In kernels for OpenCL a texture is an image, whose elements have coordinates counted from
@@ -119,17 +94,13 @@ private:
     Expr index_of(const std::string &name, const std::vector<Expr> &args, const Type &t,
                   bool internal) {
         if (!is_image(name)) {
-            return flat_index(name, args, internal);
+            return flat_index(name, args, internal, index_type_);
         }
         std::vector<Expr> coordinates;
         for (size_t d = 0; d < args.size(); d++) {
             coordinates.push_back(args[d] - shape_var(names::buffer_min(name, int(d))));
         }
         return internal::image_index(name, t, coordinates);
-    }
-
-    static void add_term(Expr &sum, const Expr &term) {
-        sum = sum.defined() ? sum + term : term;
     }
 
     SymbolPtr output_symbol(const std::string &buffer) const {
@@ -172,44 +143,10 @@ private:
                            internal ? SymbolPtr() : output_symbol(op->name));
     }
 
-    /// One access a cache line, where the strategy allows it.
     Stmt visit(const Prefetch *op) override {
-        const Stmt body = mutate(op->body);
-        const Region bounds = mutate(op->bounds);
-        const Type t = storage_type(op->types[0]);
-        std::vector<Expr> mins, maxes, args;
-        Expr inside = mutate(op->condition);
-        for (int d = 0; d < int(bounds.size()); d++) {
-            const Expr buffer_min = shape_var(names::buffer_min(op->name, d));
-            const Expr buffer_max = buffer_min + shape_var(names::buffer_extent(op->name, d)) - 1;
-            Expr first = bounds[d].min, last = bounds[d].min + bounds[d].extent - 1;
-            if (op->strategy == PrefetchBoundStrategy::Clamp) {
-                first = clamp(first, buffer_min, buffer_max);
-                last = clamp(last, buffer_min, buffer_max);
-            } else if (op->strategy == PrefetchBoundStrategy::GuardWithIf) {
-                inside = inside && first >= buffer_min && last <= buffer_max;
-            }
-            mins.push_back(first);
-            maxes.push_back(last);
-        }
-        const int step = std::max(1, cache_line_bytes / t.bytes());
-        std::vector<std::string> loops;
-        for (size_t d = 0; d < bounds.size(); d++) {
-            loops.push_back(ctx_.names.unique(op->name + ".prefetch." + std::to_string(d)));
-            args.push_back(mins[d] + Variable::make(Int(32), loops[d]) * (d == 0 ? step : 1));
-        }
-        const Expr index = flat_index(op->name, args, realized_.contains(op->name));
-        Stmt fetch = Evaluate::make(
-            Call::make(t, Intrinsic::prefetch, {Variable::make(Handle(), op->name), index}));
-        for (size_t d = 0; d < bounds.size(); d++) {
-            const Expr extent = maxes[d] - mins[d] + 1;
-            fetch = For::make(loops[d], 0, d == 0 ? (extent + (step - 1)) / step : extent,
-                              ForType::Serial, Partition::Never, DeviceAPI::None, fetch);
-        }
-        if (!is_trivially_true(inside)) {
-            fetch = IfThenElse::make(inside, fetch);
-        }
-        return Block::make(fetch, body);
+        return Prefetch::make(op->name, {storage_type(op->types[0])}, mutate(op->bounds), op->at,
+                              op->from, op->offset, op->strategy, mutate(op->condition),
+                              mutate(op->body), op->symbol);
     }
 
     // Storage.

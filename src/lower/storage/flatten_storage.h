@@ -20,11 +20,10 @@ namespace calotype {
 /// The order of dimensions in memory is that of the Func's schedule, align_storage rounds the
 /// extents (and so strides) up. Indices are int32, int64 where the target has large buffers. Bools
 /// are bytes in memory. `f.buffer`, where something takes the address of it, is a buffer header
-/// made on the stack. A Prefetch becomes loops over the cache lines of its region, the first
-/// dimension taken to be dense.
+/// made on the stack.
 ///
 /// Requires: one value a Func (split_tuples); names are unique.
-/// Establishes: no Realize, Provide, Prefetch, and no calls of Funcs or images.
+/// Establishes: no Realize, Provide, and no calls of Funcs or images.
 ///     Outputs and inputs are addressed with the Variables `name.min.d`, `name.stride.d` of their
 ///     buffers; their Loads and Stores carry the Parameter or Image as symbol.
 /// Order: before the loops are unrolled and vectorised, which only know flat memory.
