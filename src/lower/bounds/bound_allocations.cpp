@@ -9,8 +9,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/checks/error_call.h"
+#include "lower/func_slice.h"
 #include "lower/names.h"
-#include "lower/uses_of.h"
 
 namespace calotype {
 
@@ -25,7 +25,7 @@ public:
 
 protected:
     Stmt visit(const Realize *op) override {
-        const Stmt uses = uses_of(op->name, op->body);
+        const Stmt uses = slice_for_func(op->name, op->body);
         Box box = box_touched(uses, op->name, Scope<Interval>(), ctx_.func_bounds);
         if (const ProducerConsumer *production = first_production(op)) {
             keep_to_production(ctx_.env.at(op->name), production->body, &box);

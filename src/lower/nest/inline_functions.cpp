@@ -14,7 +14,7 @@ using namespace internal;
 namespace {
 
 /// No loads or calls, so cheap to repeat, and best seen by bounds analysis as it is.
-bool worth_repeating(const Expr &e) {
+bool is_cheap_to_duplicate(const Expr &e) {
     return !contains_kind(e, NodeKind::Call) && !contains_kind(e, NodeKind::Load) &&
            !contains_kind(e, NodeKind::Let);
 }
@@ -45,7 +45,7 @@ private:
         std::vector<std::pair<std::string, Expr>> named;
         for (size_t i = 0; i < args.size(); i++) {
             std::string name = names::loop(f_.name(), 0, f_.args()[i]);
-            if (worth_repeating(args[i])) {
+            if (is_cheap_to_duplicate(args[i])) {
                 direct[name] = args[i];
             } else {
                 named.emplace_back(name, args[i]);

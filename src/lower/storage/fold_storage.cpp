@@ -24,9 +24,9 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
+#include "lower/func_slice.h"
 #include "lower/nest/fork_async_producers.h"
 #include "lower/storage/handle_names.h"
-#include "lower/uses_of.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -256,7 +256,7 @@ private:
         if (runs_once(op)) {
             return with_body(op, search(op->body));
         }
-        const Stmt uses = uses_of(f_.name(), op->body);
+        const Stmt uses = slice_for_func(f_.name(), op->body);
         const Box provided = box_provided(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box required = box_required(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box touched = box_union(provided, required);

@@ -6,9 +6,9 @@
 #include "ir/parser.h"
 #include "ir/printer.h"
 #include "lower/effects.h"
+#include "lower/func_slice.h"
 #include "lower/loops/atomic_update.h"
 #include "lower/loops/lanes.h"
-#include "lower/uses_of.h"
 
 namespace calotype::internal {
 namespace {
@@ -87,9 +87,9 @@ TEST(Effects, loads_are_none) {
 TEST(UsesOf, leaves_the_loops_around) {
     const Stmt s = parse_stmt(
         "for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n  k(t) = 2\n}\nk(0) = 1\n");
-    EXPECT_EQ(to_string(uses_of("g", s)),
+    EXPECT_EQ(to_string(slice_for_func("g", s)),
               "for (x, 0, 10) {\n  let t = x + 1\n  g(t) = 1\n  h(t) = g(x)\n}\n");
-    EXPECT_FALSE(uses_of("unknown", s).defined());
+    EXPECT_FALSE(slice_for_func("unknown", s).defined());
 }
 
 }  // namespace

@@ -11,6 +11,6 @@ namespace calotype::internal {
 /// `s` without the statements that neither read nor set Func `name`; loops and conditions around
 /// what is left stay, and the lets that it needs. Undefined if nothing is left. The boxes in which
 /// the Func is touched are those of `s`, found at less cost.
-Stmt uses_of(const std::string &name, const Stmt &s);
+Stmt slice_for_func(const std::string &name, const Stmt &s);
 
 }  // namespace calotype::internal

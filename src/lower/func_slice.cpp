@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "lower/uses_of.h"
+#include "lower/func_slice.h"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -158,7 +158,7 @@ private:
 
 }  // namespace
 
-Stmt uses_of(const std::string &name, const Stmt &s) {
+Stmt slice_for_func(const std::string &name, const Stmt &s) {
     return UsesOf(name).mutate(s);
 }
 
