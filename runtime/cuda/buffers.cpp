@@ -66,47 +66,19 @@ int device_sync(void *user_context, calotype_buffer_t *buf) {
     return code_of(call.status() ? call.status() : await_all_work(call));
 }
 
-int copy(void *user_context, calotype_buffer_t *buf, Side from, Side to, bool waits) {
+int copy(void *user_context, calotype_buffer_t *buf, bool to_device, bool waits) {
     const BufferWork work(user_context, buf->device);
     const calotype_status status = work.status();
+    const Side from = to_device ? Side::Host : Side::Device;
+    const Side to = to_device ? Side::Device : Side::Host;
     return code_of(status ? status
                           : copy_elements(work.get_scope(), *buf, from, *buf, to,
                                           waits || !work.names_stream()));
 }
 
-int copy_to_host(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, Side::Device, Side::Host, true);
-}
-
-int copy_to_device(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, Side::Host, Side::Device, true);
-}
-
-int copy_to_host_async(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, Side::Device, Side::Host, false);
-}
-
-int copy_to_device_async(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, Side::Host, Side::Device, false);
-}
-
 int host_malloc(void *user_context, calotype_buffer_t *buf) {
     const Call call(user_context);
     return call.status() ? code_of(call.status()) : allocate_locked(call, buf);
-}
-
-int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    int code = device_malloc(user_context, buf);
-    if (code == 0 && (code = host_malloc(user_context, buf)) != 0) {
-        device_free(user_context, buf);
-    }
-    return code;
-}
-
-int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
-    const int code = buf->device ? device_free(user_context, buf) : 0;
-    free_locked(user_context, buf);
-    return code;
 }
 
 /** Where the up-to-date elements of a source are that CUDA can reach; false if nowhere. */
@@ -153,18 +125,9 @@ int locate_buffer(void *user_context, const calotype_buffer_t *buf, bool *is_her
     return code_of(locate(user_context, buf->device, is_here));
 }
 
-int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    dst->device = src->device + uint64_t(bytes_to_part(*src, *dst));
-    return 0;
-}
-
-int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
-                 calotype_buffer_t *dst) {
+int make_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+              calotype_buffer_t *dst) {
     dst->device = src->device + uint64_t(bytes_to_part(*src, *dst, slice_dim, slice_pos));
-    return 0;
-}
-
-int device_release_crop(void *user_context, calotype_buffer_t *buf) {
     return 0;
 }
 
@@ -185,11 +148,6 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
         expect_other_devices();
     }
     buf->device = handle;
-    return 0;
-}
-
-int detach_native(void *user_context, calotype_buffer_t *buf) {
-    buf->device = 0;
     return 0;
 }
 
@@ -244,29 +202,18 @@ static int cuda_compute_capability(void *user_context, int *major, int *minor) {
     return 0;
 }
 
-static void no_module() {
-}
-
 static const calotype_device_interface_impl_t cuda_impl = {
-    .use_module = no_module,
-    .release_module = no_module,
     .device_malloc = device_malloc,
     .device_free = device_free,
     .device_sync = device_sync,
     .device_release = device_release,
-    .copy_to_host = copy_to_host,
-    .copy_to_device = copy_to_device,
-    .device_and_host_malloc = device_and_host_malloc,
-    .device_and_host_free = device_and_host_free,
+    .copy = copy,
+    .host_malloc = host_malloc,
+    .host_free = free_locked,
     .buffer_copy = buffer_copy,
-    .device_crop = device_crop,
-    .device_slice = device_slice,
-    .device_release_crop = device_release_crop,
+    .make_part = make_part,
     .wrap_native = wrap_native,
-    .detach_native = detach_native,
     .kernels = &kernel_backend,
-    .copy_to_host_async = copy_to_host_async,
-    .copy_to_device_async = copy_to_device_async,
     .locate = locate_buffer,
 };
 

@@ -9,8 +9,8 @@
 #include "runtime/cuda/build_image_link.h"
 #include "runtime/cuda/device_symbols.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/growing_array.h"
 #include "runtime/device/linkable_files.h"
+#include "runtime/host/data/growing_array.h"
 
 namespace calotype::runtime {
 

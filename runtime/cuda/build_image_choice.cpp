@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/cuda/device_symbols.h"
 #include "runtime/host/text.h"
 
 namespace calotype::runtime {
@@ -32,37 +33,27 @@ const calotype_image *choose(ImageList list, calotype_kind kind, Fits fits) {
     return best;
 }
 
-uint64_t read_number(const uint8_t *at, int bytes) {
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) {
-        value |= uint64_t(at[i]) << (8 * i);
-    }
-    return value;
-}
-
 // A fatbin is a header (magic, u16 version, u16 header bytes, u64 bytes that follow) and entries
 // (u16 kind, u16 version, u32 header bytes, u64 bytes that follow the header).
 constexpr uint8_t fatbin_magic[4] = {0x50, 0xed, 0x55, 0xba};
 constexpr uint64_t fatbin_kind_lto_ir = 8;
 
-bool fatbin_holds_lto_ir(const uint8_t *at, size_t size) {
-    const uint64_t header = read_number(at + 6, 2), rest = read_number(at + 8, 8);
-    if (header < 16 || header > size) {
+bool fatbin_holds_lto_ir(FileBytes file) {
+    uint64_t at = file.number(6, 2);
+    const uint64_t rest = file.number(8, 8);
+    if (at < 16 || !file.has(at, 0)) {
         return false;
     }
-    at += header;
-    size -= size_t(header);
-    size = rest < size ? size_t(rest) : size;
-    while (size >= 16) {
-        const uint64_t entry = read_number(at + 4, 4), payload = read_number(at + 8, 8);
-        if (read_number(at, 2) == fatbin_kind_lto_ir) {
+    file.size = rest < file.size - at ? at + rest : file.size;
+    while (file.has(at, 16)) {
+        const uint64_t entry = file.number(at + 4, 4), payload = file.number(at + 8, 8);
+        if (file.number(at, 2) == fatbin_kind_lto_ir) {
             return true;
         }
-        if (entry < 16 || entry > size || payload > size - entry) {
+        if (entry < 16 || !file.has(at, entry) || !file.has(at + entry, payload)) {
             return false;
         }
         at += entry + payload;
-        size -= size_t(entry + payload);
     }
     return false;
 }
@@ -139,39 +130,35 @@ bool holds_lto_ir(const calotype_image &image) {
         if (!at || end - at < 16) {
             return false;
         }
-        if (fatbin_holds_lto_ir(at, size_t(end - at))) {
+        if (fatbin_holds_lto_ir({at, size_t(end - at)})) {
             return true;
         }
     }
     return false;
 }
 
+constexpr char elf_magic[] = {'\177', 'E', 'L', 'F'};
+
 bool is_complete_cubin(const calotype_image &image) {
     constexpr uint64_t executable = 2;  // ET_EXEC
-    const uint8_t *elf = static_cast<const uint8_t *>(image.data);
-    return image.size >= 18 && memcmp(elf, "\177ELF", 4) == 0 &&
-           read_number(elf + 16, 2) == executable;
+    const FileBytes elf = bytes_of(image);
+    return elf.begins_with(elf_magic, sizeof elf_magic) && elf.number(16, 2) == executable;
 }
 
 /** Whether a table of an ELF file, and what its entries tell of, lies beyond the end. */
-static bool is_elf_cut_off(const uint8_t *elf, uint64_t size) {
+static bool is_elf_cut_off(const FileBytes &elf) {
     constexpr uint64_t header = 64, machine_cuda = 190, no_bits = 8, entry_size = 64;
-    if (size < header || memcmp(elf, "\177ELF", 4) != 0 ||
-        read_number(elf + 18, 2) != machine_cuda) {
+    const uint64_t sections = elf.number(40, 8), count = elf.number(60, 2);
+    if (!elf.has(0, header) || !elf.begins_with(elf_magic, sizeof elf_magic) ||
+        elf.number(18, 2) != machine_cuda || elf.number(58, 2) != entry_size ||
+        !elf.has(sections, count * entry_size) ||
+        !elf.has(elf.number(32, 8), elf.number(54, 2) * elf.number(56, 2))) {
         return true;
     }
-    const uint64_t sections = read_number(elf + 40, 8), count = read_number(elf + 60, 2);
-    const uint64_t segments = read_number(elf + 32, 8);
-    const uint64_t segment_bytes = read_number(elf + 54, 2) * read_number(elf + 56, 2);
-    if (read_number(elf + 58, 2) != entry_size || sections > size ||
-        count * entry_size > size - sections || segments > size ||
-        segment_bytes > size - segments) {
-        return true;
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *section = elf + sections + i * entry_size;
-        const uint64_t offset = read_number(section + 24, 8), bytes = read_number(section + 32, 8);
-        if (read_number(section + 4, 4) != no_bits && (offset > size || bytes > size - offset)) {
+    for (uint64_t section = sections; section < sections + count * entry_size;
+         section += entry_size) {
+        if (elf.number(section + 4, 4) != no_bits &&
+            !elf.has(elf.number(section + 24, 8), elf.number(section + 32, 8))) {
             return true;
         }
     }
@@ -179,18 +166,16 @@ static bool is_elf_cut_off(const uint8_t *elf, uint64_t size) {
 }
 
 bool is_cut_off(const calotype_image &image) {
-    const uint8_t *bytes = static_cast<const uint8_t *>(image.data);
-    if (image.kind == CALOTYPE_CUBIN) {
-        return is_elf_cut_off(bytes, image.size);
+    const FileBytes file = bytes_of(image);
+    switch (image.kind) {
+    case CALOTYPE_CUBIN:
+        return is_elf_cut_off(file);
+    case CALOTYPE_FATBIN:
+        return !file.has(0, 16) || !file.begins_with(fatbin_magic, sizeof fatbin_magic) ||
+               !file.has(file.number(6, 2), file.number(8, 8));
+    default:
+        return image.size == 0;
     }
-    if (image.kind == CALOTYPE_FATBIN) {
-        if (image.size < 16 || memcmp(bytes, fatbin_magic, sizeof fatbin_magic) != 0) {
-            return true;
-        }
-        const uint64_t header = read_number(bytes + 6, 2), rest = read_number(bytes + 8, 8);
-        return header > image.size || rest > image.size - header;
-    }
-    return image.size == 0;
 }
 
 const char *kind_name(calotype_kind kind) {

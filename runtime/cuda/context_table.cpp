@@ -7,7 +7,7 @@
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory/memory.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/fork_mutex.h"
 
 namespace calotype::runtime::cuda {

@@ -107,27 +107,10 @@ namespace {
 
 // ---- cubins ----------------------------------------------------------------------------------
 
-struct Elf {
-    const uint8_t *bytes;
-    uint64_t size;
-
-    bool has(uint64_t offset, uint64_t length) const {
-        return offset <= size && length <= size - offset;
-    }
-    /** Little endian; 0 beyond the end. */
-    uint64_t number(uint64_t offset, int length) const {
-        uint64_t value = 0;
-        for (int i = 0; has(offset, uint64_t(length)) && i < length; i++) {
-            value |= uint64_t(bytes[offset + uint64_t(i)]) << (8 * i);
-        }
-        return value;
-    }
-};
-
 constexpr uint64_t section_bytes = 64, symbol_bytes = 24;
 
 /** Those of one table that others see, that are strong, and that are defined here. */
-bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol found) {
+bool visit_symbols(const FileBytes &elf, uint64_t table, uint64_t strings, FoundSymbol found) {
     const uint64_t first = elf.number(table + 24, 8), bytes = elf.number(table + 32, 8);
     const uint64_t names = elf.number(strings + 24, 8), name_bytes = elf.number(strings + 32, 8);
     if (!elf.has(first, bytes) || !elf.has(names, name_bytes)) {
@@ -149,7 +132,7 @@ bool visit_symbols(const Elf &elf, uint64_t table, uint64_t strings, FoundSymbol
     return true;
 }
 
-bool visit_elf(const Elf &elf, FoundSymbol found) {
+bool visit_elf(const FileBytes &elf, FoundSymbol found) {
     constexpr uint64_t symbol_table = 2;
     const uint64_t sections = elf.number(40, 8), n = elf.number(60, 2);
     for (uint64_t i = 0; i < n; i++) {
@@ -170,7 +153,7 @@ bool for_each_definition(const calotype_image &image, FoundSymbol found) {
         return visit_ptx(static_cast<const char *>(image.data), found);
     }
     if (image.kind == CALOTYPE_CUBIN) {
-        return visit_elf({static_cast<const uint8_t *>(image.data), image.size}, found);
+        return visit_elf(bytes_of(image), found);
     }
     return true;
 }

@@ -4,11 +4,36 @@
 #pragma once
 
 #include <stddef.h>
+#include <string.h>
 
 #include "runtime/abi/kernels.h"
 #include "runtime/host/function_ref.h"
 
 namespace calotype::runtime {
+
+/** Bytes of a file of device code, which may be damaged. */
+struct FileBytes {
+    const uint8_t *bytes;
+    uint64_t size;
+
+    bool has(uint64_t offset, uint64_t length) const {
+        return offset <= size && length <= size - offset;
+    }
+    /** Little endian; 0 beyond the end. */
+    uint64_t number(uint64_t offset, int length) const {
+        uint64_t value = 0;
+        for (int i = 0; has(offset, uint64_t(length)) && i < length; i++) {
+            value |= uint64_t(bytes[offset + uint64_t(i)]) << (8 * i);
+        }
+        return value;
+    }
+    bool begins_with(const void *magic, size_t length) const {
+        return has(0, length) && memcmp(bytes, magic, length) == 0;
+    }
+};
+inline FileBytes bytes_of(const calotype_image &image) {
+    return {static_cast<const uint8_t *>(image.data), image.size};
+}
 
 /** Called for each name; answers whether to go on. */
 using FoundSymbol = FunctionRef<bool(const char *name, size_t length)>;

@@ -9,7 +9,7 @@
 #include "runtime/cuda/captures.h"
 #include "runtime/device/failure.h"
 #include "runtime/device/host_allocation.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/log.h"
 
 namespace calotype::runtime::cuda {

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/sync.h"
 
 namespace calotype::runtime {

@@ -9,35 +9,11 @@
 #include "runtime/device/host_allocation.h"
 #include "runtime/device/kernel_backend.h"
 #include "runtime/host/log.h"
-#include "runtime/host/not_copied.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;
 
 namespace {
-
-/** Hold on to the code of a back end while calling it, and to what it tells of failures. */
-class ModuleUse : NotCopied {
-    const calotype_device_interface_impl_t *impl;
-
-public:
-    FailureScope failures;
-
-    explicit ModuleUse(const calotype_device_interface_t *device_interface)
-        : impl(device_interface->impl) {
-        if (impl->use_module) {
-            impl->use_module();
-        }
-    }
-    ~ModuleUse() {
-        if (impl->release_module) {
-            impl->release_module();
-        }
-    }
-    const calotype_device_interface_impl_t *operator->() const {
-        return impl;
-    }
-};
 
 void forget_device(calotype_buffer_t *buf) {
     set_device(buf, 0, nullptr);
@@ -62,15 +38,20 @@ int check_to_place(void *user_context, const calotype_buffer_t *buf, const char 
 
 int calotype::runtime::allocate_on_device(void *user_context, calotype_buffer_t *buf,
                                           const calotype_device_interface_t *device_interface) {
-    ModuleUse impl(device_interface);
-    impl.failures.pass_on();
-    if (impl->device_malloc(user_context, buf) != 0) {
+    if (device_interface->impl->device_malloc(user_context, buf) != 0) {
         forget_device(buf);
         return calotype_error_code_device_malloc_failed;
     }
     buf->device_interface = device_interface;
     log_memory("allocated", *buf);
     return 0;
+}
+
+int calotype::runtime::release_handle(void *user_context, calotype_buffer_t *buf) {
+    const auto release = buf->device_interface->impl->release_handle;
+    const int code = release ? release(user_context, buf) : 0;
+    forget_device(buf);
+    return code;
 }
 
 void calotype::runtime::log_memory(const char *what, const calotype_buffer_t &buf) {
@@ -105,6 +86,11 @@ static int check_to_free(void *user_context, calotype_buffer_t *buf, const char 
     return check_buffer(user_context, buf, function);
 }
 
+static int free_on_device(void *user_context, calotype_buffer_t *buf) {
+    log_memory("freeing", *buf);
+    return buf->device ? buf->device_interface->impl->device_free(user_context, buf) : 0;
+}
+
 CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *buf) {
     if (int code = check_to_free(user_context, buf, "calotype_device_free")) {
         return code;
@@ -113,11 +99,15 @@ CALOTYPE_WEAK int calotype_device_free(void *user_context, calotype_buffer_t *bu
         forget_device(buf);
         return 0;
     }
-    ModuleUse impl(buf->device_interface);
-    log_memory("freeing", *buf);
-    const int code = buf->device ? impl->device_free(user_context, buf) : 0;
+    const FailureScope failures;
+    const int code = free_on_device(user_context, buf);
     forget_device(buf);
     return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
+}
+
+static int allocate_on_host(void *user_context, calotype_buffer_t *buf) {
+    const auto host_malloc = buf->device_interface->impl->host_malloc;
+    return (host_malloc ? host_malloc : allocate_host_copy)(user_context, buf);
 }
 
 CALOTYPE_WEAK int
@@ -131,13 +121,13 @@ calotype_device_and_host_malloc(void *user_context, calotype_buffer_t *buf,
         return report_code(user_context, calotype_error_code_device_malloc_failed,
                            Text() << "the buffer has memory already");
     }
-    ModuleUse impl(device_interface);
-    if (impl->device_and_host_malloc(user_context, buf) != 0) {
+    const FailureScope failures;
+    int code = allocate_on_device(user_context, buf, device_interface);
+    if (code == 0 && (code = allocate_on_host(user_context, buf)) != 0) {
+        free_on_device(user_context, buf);
         forget_device(buf);
-        return report_code(user_context, calotype_error_code_device_malloc_failed);
     }
-    buf->device_interface = device_interface;
-    return 0;
+    return code ? report_code(user_context, calotype_error_code_device_malloc_failed) : 0;
 }
 
 CALOTYPE_WEAK int calotype_device_and_host_free(void *user_context, calotype_buffer_t *buf) {
@@ -148,8 +138,10 @@ CALOTYPE_WEAK int calotype_device_and_host_free(void *user_context, calotype_buf
         forget_device(buf);
         return 0;
     }
-    ModuleUse impl(buf->device_interface);
-    const int code = impl->device_and_host_free(user_context, buf);
+    const FailureScope failures;
+    const auto host_free = buf->device_interface->impl->host_free;
+    const int code = free_on_device(user_context, buf);
+    (host_free ? host_free : free_host_copy)(user_context, buf);
     forget_device(buf);
     buf->set_host_dirty(false);
     return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
@@ -165,8 +157,8 @@ CALOTYPE_WEAK int calotype_device_wrap_native(void *user_context, calotype_buffe
     if (buf->device) {
         return report_code(user_context, calotype_error_code_device_wrap_native_failed);
     }
-    ModuleUse impl(device_interface);
-    if (impl->wrap_native(user_context, buf, handle) != 0) {
+    const FailureScope failures;
+    if (device_interface->impl->wrap_native(user_context, buf, handle) != 0) {
         forget_device(buf);
         return report_code(user_context, calotype_error_code_device_wrap_native_failed);
     }
@@ -181,9 +173,8 @@ CALOTYPE_WEAK int calotype_device_detach_native(void *user_context, calotype_buf
     if (!buf->device_interface) {
         return 0;
     }
-    ModuleUse impl(buf->device_interface);
-    const int code = impl->detach_native(user_context, buf);
-    forget_device(buf);
+    const FailureScope failures;
+    const int code = release_handle(user_context, buf);
     return code ? report_code(user_context, calotype_error_code_device_detach_native_failed) : 0;
 }
 
@@ -194,8 +185,8 @@ CALOTYPE_WEAK int calotype_device_sync(void *user_context, calotype_buffer_t *bu
     if (!buf->device_interface) {
         return calotype_error_no_device_interface(user_context);
     }
-    ModuleUse impl(buf->device_interface);
-    const int code = impl->device_sync(user_context, buf);
+    const FailureScope failures;
+    const int code = buf->device_interface->impl->device_sync(user_context, buf);
     return code ? report_code(user_context, calotype_error_code_device_sync_failed) : 0;
 }
 
@@ -204,15 +195,16 @@ CALOTYPE_WEAK int calotype_device_sync_global(void *user_context,
     if (!device_interface) {
         return calotype_error_no_device_interface(user_context);
     }
-    ModuleUse impl(device_interface);
-    const int code = impl->device_sync(user_context, nullptr);
+    const FailureScope failures;
+    const int code = device_interface->impl->device_sync(user_context, nullptr);
     return code ? report_code(user_context, calotype_error_code_device_sync_failed) : 0;
 }
 
 CALOTYPE_WEAK void calotype_device_release(void *user_context,
                                            const calotype_device_interface_t *device_interface) {
     if (device_interface) {
-        ModuleUse(device_interface)->device_release(user_context);
+        const FailureScope ignored;
+        device_interface->impl->device_release(user_context);
     }
 }
 

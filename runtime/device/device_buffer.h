@@ -9,6 +9,8 @@ namespace calotype::runtime {
 /** calotype_device_malloc() of a buffer without device memory, but for reporting a failure. */
 int allocate_on_device(void *user_context, calotype_buffer_t *buf,
                        const calotype_device_interface_t *device_interface);
+/** The end of a crop, a slice or what was wrapped. */
+int release_handle(void *user_context, calotype_buffer_t *buf);
 /** For CT_LOG=memory: what happens to the device copy. */
 void log_memory(const char *what, const calotype_buffer_t &buf);
 

@@ -60,9 +60,8 @@ int bring_to_host(void *user_context, calotype_buffer_t *buf, Waiting waiting = 
         unlock_thread_buffers();
         return calotype_error_no_device_interface(user_context);
     }
-    const calotype_device_interface_impl_t &impl = *buf->device_interface->impl;
-    const bool is_async = waiting == Waiting::Async && impl.copy_to_host_async;
-    if ((is_async ? impl.copy_to_host_async : impl.copy_to_host)(user_context, buf) != 0) {
+    const bool waits = waiting == Waiting::Waits;
+    if (buf->device_interface->impl->copy(user_context, buf, false, waits) != 0) {
         return report_code(user_context, calotype_error_code_copy_to_host_failed);
     }
     clear_flag(buf, calotype_buffer_flag_device_dirty);
@@ -171,9 +170,8 @@ int bring_to_device(void *user_context, calotype_buffer_t *buf,
         return code;
     }
     if (buf->host_dirty()) {
-        const calotype_device_interface_impl_t &impl = *device_interface->impl;
-        const bool is_async = waiting == Waiting::Async && impl.copy_to_device_async;
-        if ((is_async ? impl.copy_to_device_async : impl.copy_to_device)(user_context, buf) != 0) {
+        const bool waits = waiting == Waiting::Waits;
+        if (device_interface->impl->copy(user_context, buf, true, waits) != 0) {
             return report_code(user_context, calotype_error_code_copy_to_device_failed);
         }
         clear_flag(buf, calotype_buffer_flag_host_dirty);

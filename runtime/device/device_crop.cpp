@@ -3,6 +3,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/checks.h"
+#include "runtime/device/device_buffer.h"
 #include "runtime/device/failure.h"
 #include "runtime/host/text.h"
 #include "runtime/host/weak.h"
@@ -86,43 +87,37 @@ int finish_part(void *user_context, const calotype_buffer_t *src, calotype_buffe
 
 }  // namespace
 
+static int make_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                     calotype_buffer_t *dst) {
+    const FailureScope failures;
+    int code = check_shape(user_context, src, slice_dim, dst);
+    if (code == 0) {
+        code = src->device_interface->impl->make_part(user_context, src, slice_dim, slice_pos, dst);
+        code = finish_part(user_context, src, dst, code);
+    }
+    return code;
+}
+
 CALOTYPE_WEAK int calotype_device_crop(void *user_context, const calotype_buffer_t *src,
                                        calotype_buffer_t *dst) {
-    int code = check_part(user_context, src, dst, "calotype_device_crop");
-    code = code ? code : check_shape(user_context, src, -1, dst);
-    if (code != 0) {
-        return code == nothing_to_do ? 0 : code;
-    }
-    const FailureScope failures;
-    const int result = src->device_interface->impl->device_crop(user_context, src, dst);
-    return finish_part(user_context, src, dst, result);
+    const int code = check_part(user_context, src, dst, "calotype_device_crop");
+    return code == nothing_to_do ? 0 : code ? code : make_part(user_context, src, -1, 0, dst);
 }
 
 CALOTYPE_WEAK int calotype_device_slice(void *user_context, const calotype_buffer_t *src,
                                         int slice_dim, int slice_pos, calotype_buffer_t *dst) {
     int code = check_part(user_context, src, dst, "calotype_device_slice");
     code = code ? code : check_slice(user_context, src, slice_dim, slice_pos);
-    code = code ? code : check_shape(user_context, src, slice_dim, dst);
-    if (code != 0) {
-        return code == nothing_to_do ? 0 : code;
-    }
-    const FailureScope failures;
-    const int result =
-        src->device_interface->impl->device_slice(user_context, src, slice_dim, slice_pos, dst);
-    return finish_part(user_context, src, dst, result);
+    return code == nothing_to_do ? 0
+           : code                ? code
+                                 : make_part(user_context, src, slice_dim, slice_pos, dst);
 }
 
 CALOTYPE_WEAK int calotype_device_release_crop(void *user_context, calotype_buffer_t *buf) {
     if (int code = check_buffer(user_context, buf, "calotype_device_release_crop")) {
         return code;
     }
-    if (!buf->device) {
-        return 0;
-    }
     const FailureScope failures;
-    const int code = buf->device_interface->impl->device_release_crop(user_context, buf);
-    buf->device = 0;
-    buf->device_interface = nullptr;
-    buf->set_device_dirty(false);
+    const int code = buf->device ? release_handle(user_context, buf) : 0;
     return code ? report_code(user_context, calotype_error_code_device_free_failed) : 0;
 }

@@ -8,7 +8,7 @@
 
 #include "runtime/abi/device_context.h"
 #include "runtime/abi/device_interface.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/environment.h"
 #include "runtime/host/sync.h"
 #include "runtime/host/weak.h"

@@ -6,30 +6,21 @@
 #include <string.h>
 
 #include "runtime/device/image_store.h"
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 #include "runtime/host/environment.h"
 
 namespace calotype::runtime {
 
 namespace {
 
+/** Numbers have the byte order of the store's files (image_store_frame.cpp). */
 class KeyFields {
     Sha256 hash;
 
-    void add_number(uint64_t value) {
-        uint8_t bytes[8];
-        for (int i = 0; i < 8; i++) {
-            bytes[i] = uint8_t(value >> (8 * i));
-        }
-        hash.add(bytes, sizeof bytes);
-    }
-
 public:
     KeyFields &add(const char *label, const void *value, size_t size) {
-        add_number(strlen(label));
-        hash.add(label, strlen(label));
-        add_number(size);
-        hash.add(value, size);
+        const uint64_t lengths[2] = {strlen(label), size};
+        hash.add(&lengths[0], 8).add(label, lengths[0]).add(&lengths[1], 8).add(value, size);
         return *this;
     }
     KeyFields &add(const char *label, const char *text) {
@@ -37,11 +28,7 @@ public:
         return add(label, text, strlen(text));
     }
     KeyFields &add(const char *label, uint64_t value) {
-        uint8_t bytes[8];
-        for (int i = 0; i < 8; i++) {
-            bytes[i] = uint8_t(value >> (8 * i));
-        }
-        return add(label, bytes, sizeof bytes);
+        return add(label, &value, sizeof value);
     }
     calotype_uid finish() {
         return hash.finish();

@@ -10,9 +10,9 @@
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/kernel_stats.h"
-#include "runtime/device/sha256.h"
 #include "runtime/device/store_dir.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/data/sha256.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/log.h"
 #include "runtime/host/text.h"
@@ -103,12 +103,10 @@ void tell_of_failed_write(const StoreDir &dir) {
 void log_use(const char *what, const calotype_module_desc &desc, const calotype_uid &key,
              const char *wrong) {
     if (is_logged(LogTopic::store)) {
-        Text line;
-        line << what << (desc.name ? desc.name : "") << ", key ";
-        for (int i = 0; i < 4; i++) {
-            line << "0123456789abcdef"[key.b[i] >> 4] << "0123456789abcdef"[key.b[i] & 15];
-        }
-        log_line(LogTopic::store, line << (wrong ? ": " : "") << (wrong ? wrong : ""));
+        char digits[9];
+        write_hex(key, 4, digits);
+        log_line(LogTopic::store, Text() << what << (desc.name ? desc.name : "") << ", key "
+                                         << digits << (wrong ? ": " : "") << (wrong ? wrong : ""));
     }
 }
 

@@ -4,76 +4,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 
 namespace calotype::runtime {
 
 namespace {
 
-constexpr size_t fixed_bytes = 112, digest_at = 56, digest_bytes = 32;
 constexpr uint32_t flag_linked = 1, flag_lto_missed = 2;
+constexpr char magic[4] = {'C', 'K', 'O', '1'};
 
-void put(uint8_t *at, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; i++) {
-        at[i] = uint8_t(value >> (8 * i));
-    }
-}
-
-uint64_t get(const uint8_t *at, int bytes) {
-    uint64_t value = 0;
-    for (int i = 0; i < bytes; i++) {
-        value |= uint64_t(at[i]) << (8 * i);
-    }
-    return value;
-}
+/** A frame: this, the text of the toolchain, zeros up to a multiple of 16, the image. Processes on
+ * all machines that share a store write numbers in the same order of bytes. */
+struct Header {
+    char magic[4];
+    uint32_t schema, header_bytes, kind;
+    uint64_t payload_bytes;
+    calotype_uid key;
+    calotype_uid digest;  ///< of all but itself
+    uint32_t sm, suffix, flags, toolchain_bytes;
+    uint64_t compile_ns;
+};
+static_assert(sizeof(Header) == 112 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
 size_t header_bytes_for(size_t toolchain_bytes) {
-    return (fixed_bytes + toolchain_bytes + 15) / 16 * 16;
+    return (sizeof(Header) + toolchain_bytes + 15) / 16 * 16;
+}
+
+bool is_same(const calotype_uid &a, const calotype_uid &b) {
+    return memcmp(&a, &b, sizeof a) == 0;
 }
 
 calotype_uid digest_of(const uint8_t *frame, size_t size) {
-    const size_t after = digest_at + digest_bytes;
-    return Sha256().add(frame, digest_at).add(frame + after, size - after).finish();
+    const size_t before = offsetof(Header, digest), after = before + sizeof(calotype_uid);
+    return Sha256().add(frame, before).add(frame + after, size - after).finish();
 }
 
 /** Whether the lengths agree with each other and with the frame's. */
-bool lengths_agree(const uint8_t *frame, size_t size) {
-    const uint64_t toolchain = get(frame + 100, 4), payload = get(frame + 16, 8);
-    return toolchain < sizeof DeviceArch::toolchain &&
-           get(frame + 8, 4) == header_bytes_for(toolchain) &&
-           size >= header_bytes_for(toolchain) && payload == size - header_bytes_for(toolchain) &&
-           payload > 0;
+bool lengths_agree(const Header &header, size_t size) {
+    return header.toolchain_bytes < sizeof DeviceArch::toolchain &&
+           header.header_bytes == header_bytes_for(header.toolchain_bytes) &&
+           size > header.header_bytes && header.payload_bytes == size - header.header_bytes;
 }
 
-bool is_made_for(const uint8_t *frame, const DeviceArch &arch) {
-    const size_t length = strlen(arch.toolchain);
-    return get(frame + 88, 4) == arch.sm && get(frame + 92, 4) == uint8_t(arch.suffix) &&
-           get(frame + 100, 4) == length &&
-           memcmp(frame + fixed_bytes, arch.toolchain, length) == 0;
+bool is_made_for(const Header &header, const uint8_t *frame, const DeviceArch &arch) {
+    return header.sm == arch.sm && header.suffix == uint8_t(arch.suffix) &&
+           header.toolchain_bytes == strlen(arch.toolchain) &&
+           memcmp(frame + sizeof header, arch.toolchain, header.toolchain_bytes) == 0;
 }
 
+/** Null: all is well, and *header is filled in. */
 const char *what_is_wrong(const uint8_t *frame, size_t size, const calotype_uid &key,
-                          const DeviceArch &arch) {
-    if (size < fixed_bytes) {
+                          const DeviceArch &arch, Header *header) {
+    if (size < sizeof *header) {
         return "size";
     }
-    if (memcmp(frame, "CKO1", 4) != 0) {
-        return "magic";
-    }
-    if (get(frame + 4, 4) != store_schema) {
-        return "schema";
-    }
-    if (!lengths_agree(frame, size)) {
-        return "lengths";
-    }
-    if (memcmp(frame + 24, key.b, sizeof key.b) != 0) {
-        return "key";
-    }
-    const calotype_uid digest = digest_of(frame, size);
-    if (memcmp(frame + digest_at, digest.b, sizeof digest.b) != 0) {
-        return "digest";
-    }
-    return is_made_for(frame, arch) ? nullptr : "architecture";
+    memcpy(header, frame, sizeof *header);
+    return memcmp(header->magic, magic, sizeof magic) != 0    ? "magic"
+           : header->schema != store_schema                   ? "schema"
+           : !lengths_agree(*header, size)                    ? "lengths"
+           : !is_same(header->key, key)                       ? "key"
+           : !is_same(header->digest, digest_of(frame, size)) ? "digest"
+           : !is_made_for(*header, frame, arch)               ? "architecture"
+                                                              : nullptr;
 }
 
 }  // namespace
@@ -81,54 +73,55 @@ const char *what_is_wrong(const uint8_t *frame, size_t size, const calotype_uid 
 StoreFrame make_store_frame(const calotype_uid &key, const DeviceArch &arch,
                             const LoadableImage &image) {
     const size_t toolchain = strlen(arch.toolchain);
-    const size_t header = header_bytes_for(toolchain), size = header + image.size;
+    const size_t begin = header_bytes_for(toolchain), size = begin + image.size;
     uint8_t *frame = static_cast<uint8_t *>(malloc(size));
     if (!frame) {
         return {};
     }
-    memset(frame, 0, header);
-    memcpy(frame, "CKO1", 4);
-    put(frame + 4, store_schema, 4);
-    put(frame + 8, header, 4);
-    put(frame + 12, image.kind, 4);
-    put(frame + 16, image.size, 8);
-    memcpy(frame + 24, key.b, sizeof key.b);
-    put(frame + 88, arch.sm, 4);
-    put(frame + 92, uint8_t(arch.suffix), 4);
-    put(frame + 96, (image.was_linked ? flag_linked : 0) | (image.lto_missed ? flag_lto_missed : 0),
-        4);
-    put(frame + 100, toolchain, 4);
-    put(frame + 104, image.compile_ns, 8);
-    memcpy(frame + fixed_bytes, arch.toolchain, toolchain);
-    memcpy(frame + header, image.bytes, image.size);
-    const calotype_uid digest = digest_of(frame, size);
-    memcpy(frame + digest_at, digest.b, sizeof digest.b);
+    Header header = {};
+    memcpy(header.magic, magic, sizeof magic);
+    header.schema = store_schema;
+    header.header_bytes = uint32_t(begin);
+    header.kind = image.kind;
+    header.payload_bytes = image.size;
+    header.key = key;
+    header.sm = arch.sm;
+    header.suffix = uint8_t(arch.suffix);
+    header.flags = (image.was_linked ? flag_linked : 0) | (image.lto_missed ? flag_lto_missed : 0);
+    header.toolchain_bytes = uint32_t(toolchain);
+    header.compile_ns = image.compile_ns;
+    memset(frame, 0, begin);
+    memcpy(frame, &header, sizeof header);
+    memcpy(frame + sizeof header, arch.toolchain, toolchain);
+    memcpy(frame + begin, image.bytes, image.size);
+    header.digest = digest_of(frame, size);
+    memcpy(frame, &header, sizeof header);
     return {frame, size};
 }
 
 const char *read_store_frame(const void *bytes, size_t size, const calotype_uid &key,
                              const DeviceArch &arch, LoadableImage *image) {
     const uint8_t *frame = static_cast<const uint8_t *>(bytes);
-    if (const char *wrong = what_is_wrong(frame, size, key, arch)) {
+    Header header;
+    if (const char *wrong = what_is_wrong(frame, size, key, arch, &header)) {
         return wrong;
     }
-    const size_t header = size_t(get(frame + 8, 4)), payload = size - header;
+    const size_t payload = header.payload_bytes;
     // One more byte, a zero: what is text can be read as a C string.
     char *copy = static_cast<char *>(malloc(payload + 1));
     if (!copy) {
         return "memory";
     }
-    memcpy(copy, frame + header, payload);
+    memcpy(copy, frame + header.header_bytes, payload);
     copy[payload] = 0;
-    const uint64_t flags = get(frame + 96, 4);
     *image = {};
-    image->kind = calotype_kind(get(frame + 12, 4));
+    image->kind = calotype_kind(header.kind);
     image->bytes = copy;
     image->size = payload;
     image->owned = image->persistable = true;
-    image->was_linked = flags & flag_linked;
-    image->lto_missed = flags & flag_lto_missed;
-    image->compile_ns = get(frame + 104, 8);
+    image->was_linked = header.flags & flag_linked;
+    image->lto_missed = header.flags & flag_lto_missed;
+    image->compile_ns = header.compile_ns;
     return nullptr;
 }
 

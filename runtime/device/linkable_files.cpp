@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "runtime/device/failure.h"
-#include "runtime/device/list.h"
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 #include "runtime/host/files.h"
 
 namespace calotype::runtime {
@@ -17,10 +15,9 @@ namespace calotype::runtime {
 namespace {
 
 Text &operator<<(Text &text, const calotype_uid &digest) {
-    for (uint8_t byte : digest.b) {
-        text << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
-    }
-    return text;
+    char digits[65];
+    write_hex(digest, sizeof digest.b, digits);
+    return text << digits;
 }
 
 bool has_files(const calotype_module_desc &desc) {
@@ -51,23 +48,6 @@ bool uses_nrt(const calotype_module_desc &desc) {
     return uses;
 }
 
-LinkableFiles::~LinkableFiles() {
-    while (Block *block = pop(blocks)) {
-        free(block);
-    }
-}
-
-void *LinkableFiles::allocate(size_t size) {
-    constexpr size_t header = 16;  // as aligned as malloc's
-    static_assert(sizeof(Block) <= header);
-    Block *block = static_cast<Block *>(malloc(header + size));
-    if (!block) {
-        return nullptr;
-    }
-    push(blocks, block);
-    return reinterpret_cast<uint8_t *>(block) + header;
-}
-
 calotype_status LinkableFiles::read_image(const char *linkable, const calotype_image &named,
                                           calotype_image *image) {
     const auto &wanted = *static_cast<const calotype_file_image *>(named.data);
@@ -80,7 +60,8 @@ calotype_status LinkableFiles::read_image(const char *linkable, const calotype_i
                                                  << " is not a file");
     }
     const size_t size = size_t(about.st_size);
-    uint8_t *bytes = is_open ? static_cast<uint8_t *>(allocate(size + 1)) : nullptr;
+    // With a zero behind it, as text ends.
+    uint8_t *bytes = is_open ? pieces.make<uint8_t>(size + 1) : nullptr;
     if (is_open && !bytes) {
         return fail_with(CALOTYPE_E_OOM, Text()
                                              << "linkable '" << linkable << "': no memory for the "
@@ -90,7 +71,6 @@ calotype_status LinkableFiles::read_image(const char *linkable, const calotype_i
         return fail_with(CALOTYPE_E_LOAD, Text() << "linkable '" << linkable << "': cannot read "
                                                  << wanted.path << ": " << strerror(errno));
     }
-    bytes[size] = 0;  // as text ends
     const calotype_uid digest = sha256(bytes, size);
     if (memcmp(digest.b, wanted.digest.b, sizeof digest.b) != 0) {
         return fail_with(CALOTYPE_E_LOAD,
@@ -110,9 +90,8 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
     if (!(linkable.flags & CALOTYPE_LK_BY_PATH)) {
         return CALOTYPE_OK;
     }
-    auto *read = static_cast<calotype_linkable_desc *>(allocate(sizeof linkable));
-    auto *images =
-        static_cast<calotype_image *>(allocate(linkable.n_images * sizeof(calotype_image)));
+    auto *read = pieces.copy(&linkable, 1);
+    auto *images = pieces.copy(linkable.images, linkable.n_images);
     if (!read || !images) {
         return fail_with(
             CALOTYPE_E_OOM,
@@ -120,11 +99,9 @@ calotype_status LinkableFiles::read_linkable(const calotype_linkable_desc &linka
                    << uint64_t(sizeof linkable + linkable.n_images * sizeof(calotype_image))
                    << " bytes that describe it and its " << linkable.n_images << " images");
     }
-    *read = linkable;
     read->flags &= ~uint32_t(CALOTYPE_LK_BY_PATH);
     read->images = images;
     for (uint32_t i = 0; i < linkable.n_images; i++) {
-        images[i] = linkable.images[i];
         if (const calotype_status status =
                 images[i].kind == CALOTYPE_HOST_ONLY
                     ? CALOTYPE_OK
@@ -141,8 +118,7 @@ calotype_status LinkableFiles::read(const calotype_module_desc &desc) {
     if (!has_files(desc)) {
         return CALOTYPE_OK;
     }
-    auto **linkables = static_cast<const calotype_linkable_desc **>(
-        allocate(desc.n_linkables * sizeof(calotype_linkable_desc *)));
+    auto **linkables = pieces.make<const calotype_linkable_desc *>(desc.n_linkables);
     if (!linkables) {
         return fail_with(CALOTYPE_E_OOM,
                          Text() << "module '" << desc.name << "': no memory for the "

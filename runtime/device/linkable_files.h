@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/abi/linkables.h"
-#include "runtime/host/not_copied.h"
+#include "runtime/host/data/pieces.h"
 #include "runtime/host/text.h"
 
 namespace calotype::runtime {
@@ -14,10 +14,8 @@ bool has_code(const calotype_linkable_desc &linkable);
 bool uses_nrt(const calotype_module_desc &desc);
 
 /** A module's description with all images of its linkables in memory, for as long as this lives. */
-class LinkableFiles : NotCopied {
+class LinkableFiles {
 public:
-    ~LinkableFiles();
-
     /** Read what is needed. A file that is missing, or not what it was when the module was
      * generated, is an error with CALOTYPE_E_LOAD. */
     calotype_status read(const calotype_module_desc &desc);
@@ -27,15 +25,10 @@ public:
     }
 
 private:
-    struct Block {
-        Block *next;
-    };
     const calotype_module_desc *current = nullptr;
     calotype_module_desc copy = {};
-    Block *blocks = nullptr;
+    Pieces pieces;
 
-    /** Null: out of memory. Lives as long as this. */
-    void *allocate(size_t size);
     calotype_status read_linkable(const calotype_linkable_desc &linkable,
                                   const calotype_linkable_desc **result);
     calotype_status read_image(const char *linkable, const calotype_image &named,

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/host/timed_wait.h"
+
 namespace calotype::runtime {
 
 namespace {
@@ -51,12 +53,6 @@ bool is_file_named(int folder, const char *name, int fd) {
     struct stat open_file, named;
     return fstat(fd, &open_file) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
            open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
-}
-
-uint64_t milliseconds() {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return uint64_t(now.tv_sec) * 1000 + uint64_t(now.tv_nsec) / 1000000;
 }
 
 }  // namespace
@@ -143,7 +139,7 @@ bool remove_store_file(const StoreDir &dir, const calotype_uid &key, const FileS
 int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeout_ms) {
     const KeyName name = name_of_key(key);
     FileHandle folder(dir.writable ? open_key_folder(dir, name, true) : -1);
-    const uint64_t begin = milliseconds();
+    const uint64_t deadline = deadline_after_ms(timeout_ms);
     for (uint32_t pause_us = 500; folder;) {
         FileHandle file(openat(folder.get(), name.lock,
                                O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
@@ -163,7 +159,7 @@ int lock_store_key(const StoreDir &dir, const calotype_uid &key, uint32_t timeou
             }
             return -1;
         }
-        if (milliseconds() - begin >= timeout_ms) {
+        if (now_ns() >= deadline) {
             return -1;
         }
         usleep(pause_us);

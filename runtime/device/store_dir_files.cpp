@@ -7,15 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/host/data/sha256.h"
+
 namespace calotype::runtime {
 
 KeyName name_of_key(const calotype_uid &key) {
-    const char digits[] = "0123456789abcdef";
-    char hex[64];
-    for (int i = 0; i < 32; i++) {
-        hex[2 * i] = digits[key.b[i] >> 4];
-        hex[2 * i + 1] = digits[key.b[i] & 15];
-    }
+    char hex[65];
+    write_hex(key, sizeof key.b, hex);
     KeyName name = {};
     memcpy(name.folder, hex, 2);
     memcpy(name.image, hex + 2, 62);

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/device/growing_array.h"
 #include "runtime/device/store_dir.h"
+#include "runtime/host/data/growing_array.h"
 
 namespace calotype::runtime {
 
@@ -137,9 +137,9 @@ uint64_t sweep_store_dir(const StoreDir &dir) {
     remove_stale_temporaries(base.get());
     Candidates all;
     for (int i = 0; i < 256; i++) {
-        const char digits[] = "0123456789abcdef";
-        const char name[3] = {digits[i >> 4], digits[i & 15], 0};
-        collect(version.get(), name, all);
+        calotype_uid key = {};
+        key.b[0] = uint8_t(i);
+        collect(version.get(), name_of_key(key).folder, all);
     }
     return all.bytes > dir.max_bytes ? drop_oldest(version.get(), all, dir.max_bytes) : 0;
 }

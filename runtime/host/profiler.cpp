@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/abi/errors.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/profiler_report.h"
 #include "runtime/host/weak.h"
 
@@ -121,8 +122,7 @@ calotype_profiler_pipeline_stats *find_or_make_pipeline(const char *name, int nu
         p->funcs[i].name = copy_name(func_names[i]);
         p->funcs[i].kind = func_kinds ? func_kinds[i] : calotype_profiler_func_kind_compute;
     }
-    p->next = state.pipelines;
-    state.pipelines = p;
+    calotype::runtime::push(state.pipelines, p);
     return p;
 }
 
@@ -189,9 +189,7 @@ CALOTYPE_WEAK int calotype_profiler_sample(calotype_profiler_state *s, uint64_t 
 
 CALOTYPE_WEAK void calotype_profiler_reset(void) {
     StateLock lock;
-    while (state.pipelines) {
-        calotype_profiler_pipeline_stats *p = state.pipelines;
-        state.pipelines = p->next;
+    while (calotype_profiler_pipeline_stats *p = calotype::runtime::pop(state.pipelines)) {
         free(p);
     }
 }

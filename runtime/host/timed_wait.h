@@ -20,12 +20,14 @@ inline uint64_t deadline_after_ms(uint32_t ms) {
  * return early. */
 void futex_wait_until(const FutexWord &word, uint32_t expected, uint64_t deadline_ns);
 
-/** Where nobody wakes: ask every 50 us until is_done() or now_ns() reaches the deadline. */
+/** Where nobody wakes: ask until is_done() or now_ns() reaches the deadline, at once at first, then
+ * every 50 us. */
 template<typename IsDone>
 void poll_until(uint64_t deadline_ns, IsDone is_done) {
-    constexpr unsigned pause_us = 50;
-    while (!is_done() && now_ns() < deadline_ns) {
+    constexpr unsigned longest_us = 50;
+    for (unsigned pause_us = 1; !is_done() && now_ns() < deadline_ns;) {
         usleep(pause_us);
+        pause_us = 2 * pause_us < longest_us ? 2 * pause_us : longest_us;
     }
 }
 

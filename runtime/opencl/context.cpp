@@ -16,7 +16,7 @@
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/devices.h"
 #include "runtime/opencl/driver.h"

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-#include "runtime/device/growing_array.h"
 #include "runtime/device/kernel_backend.h"
+#include "runtime/host/data/growing_array.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/not_copied.h"
 #include "runtime/opencl/types.h"

@@ -229,8 +229,8 @@ int copy_by_host(const DeviceScope &from, const calotype_buffer_t &src, const De
     return code;
 }
 
-int copy(void *user_context, const calotype_buffer_t *src, bool from_device,
-         const calotype_buffer_t *dst, bool to_device, bool waits = true) {
+int copy_between(void *user_context, const calotype_buffer_t *src, bool from_device,
+                 const calotype_buffer_t *dst, bool to_device, bool waits = true) {
     Scope scope(user_context);
     if (!scope.is_open()) {
         return calotype_error_code_device_buffer_copy_failed;
@@ -291,20 +291,9 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
     return finish(scope, for_each_box(plan, INT64_MAX, copy), waits);
 }
 
-int copy_to_host(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, true, buf, false);
-}
-
-int copy_to_device(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, false, buf, true);
-}
-
-int copy_to_host_async(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, true, buf, false, !names_queue(user_context));
-}
-
-int copy_to_device_async(void *user_context, calotype_buffer_t *buf) {
-    return copy(user_context, buf, false, buf, true, !names_queue(user_context));
+int copy(void *user_context, calotype_buffer_t *buf, bool to_device, bool waits) {
+    return copy_between(user_context, buf, !to_device, buf, to_device,
+                        waits || !names_queue(user_context));
 }
 
 int buffer_copy(void *user_context, calotype_buffer_t *src,
@@ -316,7 +305,7 @@ int buffer_copy(void *user_context, calotype_buffer_t *src,
     if (others || (!from_device && !to_device)) {
         return calotype_error_code_incompatible_device_interface;
     }
-    return copy(user_context, src, from_device, dst, to_device);
+    return copy_between(user_context, src, from_device, dst, to_device);
 }
 
 }  // namespace calotype::runtime::opencl

@@ -14,10 +14,7 @@ int copy_elements(const DeviceScope &scope, const calotype_buffer_t &src, bool f
 
 /** @name Members of calotype_device_interface_impl_t, of buffers and of images */
 /**@{*/
-int copy_to_host(void *user_context, calotype_buffer_t *buf);
-int copy_to_device(void *user_context, calotype_buffer_t *buf);
-int copy_to_host_async(void *user_context, calotype_buffer_t *buf);
-int copy_to_device_async(void *user_context, calotype_buffer_t *buf);
+int copy(void *user_context, calotype_buffer_t *buf, bool to_device, bool waits);
 int buffer_copy(void *user_context, calotype_buffer_t *src,
                 const calotype_device_interface_t *dst_device_interface, calotype_buffer_t *dst);
 /**@}*/

@@ -144,38 +144,26 @@ int compute_capability(void *user_context, int *major, int *minor) {
     return 0;
 }
 
-void nothing() {
-}
-
 constexpr calotype_device_interface_impl_t of_buffers = {
-    .use_module = nothing,
-    .release_module = nothing,
     .device_malloc = device_malloc,
     .device_free = device_free,
     .device_sync = device_sync,
     .device_release = device_release,
-    .copy_to_host = copy_to_host,
-    .copy_to_device = copy_to_device,
-    .device_and_host_malloc = device_and_host_malloc,
-    .device_and_host_free = device_and_host_free,
+    .copy = copy,
+    .host_malloc = nullptr,
+    .host_free = nullptr,
     .buffer_copy = buffer_copy,
-    .device_crop = device_crop,
-    .device_slice = device_slice,
-    .device_release_crop = device_release_crop,
+    .make_part = make_part,
     .wrap_native = wrap_native,
-    .detach_native = detach_native,
+    .release_handle = release_handle,
     .kernels = &kernel_backend,
-    .copy_to_host_async = copy_to_host_async,
-    .copy_to_device_async = copy_to_device_async,
     .locate = locate,
 };
 
 constexpr calotype_device_interface_impl_t of_images() {
     calotype_device_interface_impl_t impl = of_buffers;
     impl.device_malloc = image_malloc;
-    impl.device_and_host_malloc = image_and_host_malloc;
-    impl.device_crop = image_crop;
-    impl.device_slice = image_slice;
+    impl.make_part = make_image_part;
     impl.wrap_native = wrap_image;
     return impl;
 }

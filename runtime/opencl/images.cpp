@@ -176,11 +176,13 @@ int image_malloc(void *user_context, calotype_buffer_t *buf) {
     return give_memory(describe_image(scope.get(), mem, *buf), buf);
 }
 
-int image_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    return with_host_copy(image_malloc, user_context, buf);
-}
-
-int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
+int make_image_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                    calotype_buffer_t *dst) {
+    if (slice_dim >= 0) {
+        return fail_with(calotype_error_code_device_crop_unsupported,
+                         Text() << "an image of " << src->dimensions
+                                << " dimensions has no slice that is one of " << dst->dimensions);
+    }
     DeviceMemory part = *memory_of(src);
     for (int d = 0; d < src->dimensions; d++) {
         part.origin[d] += uint32_t(int64_t(dst->dim[d].min) - src->dim[d].min);
@@ -188,13 +190,6 @@ int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer
     part.is_owned = false;
     dst->device = make_handle(part);
     return dst->device ? 0 : calotype_error_code_device_crop_failed;
-}
-
-int image_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
-                calotype_buffer_t *dst) {
-    return fail_with(calotype_error_code_device_crop_unsupported,
-                     Text() << "an image of " << src->dimensions
-                            << " dimensions has no slice that is one of " << dst->dimensions);
 }
 
 int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle) {

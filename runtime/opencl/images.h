@@ -13,11 +13,9 @@ constexpr int max_image_dimensions = 3;
 /** @name Members of calotype_device_interface_impl_t, where images have their own */
 /**@{*/
 int image_malloc(void *user_context, calotype_buffer_t *buf);
-int image_and_host_malloc(void *user_context, calotype_buffer_t *buf);
 /** Copies know parts of an image; kernels take whole ones, and refuse others. */
-int image_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst);
-int image_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
-                calotype_buffer_t *dst);
+int make_image_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+                    calotype_buffer_t *dst);
 int wrap_image(void *user_context, calotype_buffer_t *buf, uint64_t handle);
 /**@}*/
 

@@ -6,7 +6,7 @@
 #include "runtime/abi/device_interface.h"
 #include "runtime/abi/errors.h"
 #include "runtime/device/host_allocation.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/opencl/context.h"
 #include "runtime/opencl/driver.h"
@@ -69,11 +69,6 @@ Kept *unlink_kept(uint64_t context_uid) {
     });
 }
 
-void drop_handle(calotype_buffer_t *buf) {
-    free(reinterpret_cast<void *>(uintptr_t(buf->device)));
-    buf->device = 0;
-}
-
 cl_mem create_buffer(const DeviceScope &scope, uint64_t size, cl_int *error) {
     return create_with_room(error, [&] {
         return cl().clCreateBuffer(context_of(scope), CL_MEM_READ_WRITE, size, nullptr, error);
@@ -99,14 +94,6 @@ int allocate(const DeviceScope &scope, uint64_t size, cl_mem *mem) {
     set_failure(describe_error(error, "clCreateBuffer")
                 << " for " << size << " bytes on " << record_of(scope).tools);
     return calotype_error_code_device_malloc_failed;
-}
-
-int make_part(const calotype_buffer_t *src, int64_t bytes, calotype_buffer_t *dst) {
-    DeviceMemory part = *memory_of(src);
-    part.offset += uint64_t(bytes);
-    part.is_owned = false;
-    dst->device = make_handle(part);
-    return dst->device ? 0 : calotype_error_code_device_crop_failed;
 }
 
 }  // namespace
@@ -200,7 +187,7 @@ int device_malloc(void *user_context, calotype_buffer_t *buf) {
 
 int device_free(void *user_context, calotype_buffer_t *buf) {
     const DeviceMemory memory = *memory_of(buf);
-    drop_handle(buf);
+    release_handle(user_context, buf);
     if (!memory.is_owned) {
         return 0;
     }
@@ -219,37 +206,13 @@ int device_free(void *user_context, calotype_buffer_t *buf) {
     return 0;
 }
 
-int with_host_copy(int (*allocate)(void *user_context, calotype_buffer_t *buf), void *user_context,
-                   calotype_buffer_t *buf) {
-    int code = allocate(user_context, buf);
-    if (code == 0 && (code = allocate_host_copy(user_context, buf)) != 0) {
-        device_free(user_context, buf);
-    }
-    return code;
-}
-
-int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    return with_host_copy(device_malloc, user_context, buf);
-}
-
-int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
-    const int code = buf->device ? device_free(user_context, buf) : 0;
-    free_host_copy(user_context, buf);
-    return code;
-}
-
-int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    return make_part(src, bytes_to_part(*src, *dst), dst);
-}
-
-int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
-                 calotype_buffer_t *dst) {
-    return make_part(src, bytes_to_part(*src, *dst, slice_dim, slice_pos), dst);
-}
-
-int device_release_crop(void *user_context, calotype_buffer_t *buf) {
-    drop_handle(buf);
-    return 0;
+int make_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+              calotype_buffer_t *dst) {
+    DeviceMemory part = *memory_of(src);
+    part.offset += uint64_t(bytes_to_part(*src, *dst, slice_dim, slice_pos));
+    part.is_owned = false;
+    dst->device = make_handle(part);
+    return dst->device ? 0 : calotype_error_code_device_crop_failed;
 }
 
 int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
@@ -284,8 +247,9 @@ int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle) {
     return buf->device ? 0 : calotype_error_code_device_wrap_native_failed;
 }
 
-int detach_native(void *user_context, calotype_buffer_t *buf) {
-    drop_handle(buf);
+int release_handle(void *user_context, calotype_buffer_t *buf) {
+    free(reinterpret_cast<void *>(uintptr_t(buf->device)));
+    buf->device = 0;
     return 0;
 }
 

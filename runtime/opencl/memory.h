@@ -30,9 +30,6 @@ uint64_t make_handle(const DeviceMemory &memory);
 DeviceMemory describe_memory(const DeviceScope &scope, cl_mem mem, const calotype_buffer_t &buf);
 /** Make it the buffer's, or release it; an error code. */
 int give_memory(const DeviceMemory &memory, calotype_buffer_t *buf);
-/** Both halves of a buffer. */
-int with_host_copy(int (*allocate)(void *user_context, calotype_buffer_t *buf), void *user_context,
-                   calotype_buffer_t *buf);
 
 /** OK, or CALOTYPE_E_INVALID with the cause set if the memory belongs to another context. */
 calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memory);
@@ -42,14 +39,10 @@ calotype_status check_context(const DeviceScope &scope, const DeviceMemory &memo
 int locate(void *user_context, const calotype_buffer_t *buf, bool *is_here);
 int device_malloc(void *user_context, calotype_buffer_t *buf);
 int device_free(void *user_context, calotype_buffer_t *buf);
-int device_and_host_malloc(void *user_context, calotype_buffer_t *buf);
-int device_and_host_free(void *user_context, calotype_buffer_t *buf);
-int device_crop(void *user_context, const calotype_buffer_t *src, calotype_buffer_t *dst);
-int device_slice(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
-                 calotype_buffer_t *dst);
-int device_release_crop(void *user_context, calotype_buffer_t *buf);
+int make_part(void *user_context, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+              calotype_buffer_t *dst);
 int wrap_native(void *user_context, calotype_buffer_t *buf, uint64_t handle);
-int detach_native(void *user_context, calotype_buffer_t *buf);
+int release_handle(void *user_context, calotype_buffer_t *buf);
 /**@}*/
 
 /** Free what is kept in all contexts. */

@@ -7,7 +7,7 @@
 
 #include "runtime/abi/runtime_opencl.h"
 #include "runtime/device/linkable_files.h"
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 #include "runtime/host/not_copied.h"
 #include "runtime/host/text.h"
 #include "runtime/opencl/context.h"
@@ -335,9 +335,7 @@ calotype_status describe(const DeviceScope &scope, DeviceArch *arch) {
     if (text.size() >= room) {
         const calotype_uid hash = sha256(text.c_str(), text.size());
         arch->toolchain[cut] = '#';
-        for (size_t i = 0; i < sizeof hash.b; i++) {
-            snprintf(arch->toolchain + cut + 1 + 2 * i, 3, "%02x", hash.b[i]);
-        }
+        write_hex(hash, sizeof hash.b, arch->toolchain + cut + 1);
     }
     return CALOTYPE_OK;
 }

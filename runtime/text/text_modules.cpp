@@ -8,7 +8,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/launch.h"
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 #include "runtime/host/fork_mutex.h"
 #include "runtime/host/text.h"
 

@@ -98,11 +98,11 @@ TEST_F(BufferOnDevice, WrappedHandlesAreGivenBack) {
         Buffer<int> c = b;
         EXPECT_EQ(BufferDeviceOwnership::WrappedNative, c.device_ownership());
     }
-    EXPECT_EQ(1, fake_device_state().calls["detach_native"]);
+    EXPECT_EQ(1, fake_device_state().calls["release_handle"]);
     Buffer<int> b(4, 3);
     b.device_wrap_native(fake_device(), reinterpret_cast<uint64_t>(memory));
     EXPECT_EQ(0, b.device_detach_native());
-    EXPECT_EQ(2, fake_device_state().calls["detach_native"]);
+    EXPECT_EQ(2, fake_device_state().calls["release_handle"]);
 }
 
 TEST_F(BufferOnDevice, SharedAllocationsGoTogether) {
@@ -112,7 +112,7 @@ TEST_F(BufferOnDevice, SharedAllocationsGoTogether) {
         b(1, 1) = 5;
         EXPECT_EQ(5, on_device(b)[5]);
     }
-    EXPECT_EQ(1, fake_device_state().calls["device_and_host_free"]);
+    EXPECT_EQ(1, fake_device_state().calls["host_free"]);
     Buffer<int> b(nullptr, 4, 3);
     b.device_and_host_malloc(fake_device());
     EXPECT_EQ(0, b.device_and_host_free());

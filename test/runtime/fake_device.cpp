@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/abi/device_interface_impl.h"
+#include "runtime/device/host_allocation.h"
 #include "runtime/device/make_interface.h"
 
 namespace calotype_test {
@@ -62,36 +63,27 @@ int device_release(void *) {
     return count("device_release");
 }
 
-int copy_to_host(void *, calotype_buffer_t *buf) {
-    if (int code = count("copy_to_host")) {
+int copy_own(void *, calotype_buffer_t *buf, bool to_device, bool) {
+    if (int code = count(to_device ? "copy_to_device" : "copy_to_host")) {
         return code;
     }
-    copy(*buf, allocation_of(buf)->origin, buf->host);
+    uint8_t *on_device = allocation_of(buf)->origin;
+    copy(*buf, to_device ? buf->host : on_device, to_device ? on_device : buf->host);
     return 0;
 }
 
-int copy_to_device(void *, calotype_buffer_t *buf) {
-    if (int code = count("copy_to_device")) {
+/** The host shares the device's memory. */
+int host_malloc(void *, calotype_buffer_t *buf) {
+    if (int code = count("host_malloc")) {
         return code;
     }
-    copy(*buf, buf->host, allocation_of(buf)->origin);
-    return 0;
-}
-
-int device_and_host_malloc(void *user_context, calotype_buffer_t *buf) {
-    if (int code = count("device_and_host_malloc")) {
-        return code;
-    }
-    device_malloc(user_context, buf);
     buf->host = allocation_of(buf)->origin;
     return 0;
 }
 
-int device_and_host_free(void *user_context, calotype_buffer_t *buf) {
-    const int code = count("device_and_host_free");
-    device_free(user_context, buf);
+void host_free(void *, calotype_buffer_t *buf) {
+    count("host_free");
     buf->host = nullptr;
-    return code;
 }
 
 /** Knows how to copy from the host or its own kind, to its own kind or the host; same shapes. */
@@ -109,36 +101,18 @@ int buffer_copy(void *, calotype_buffer_t *src, const calotype_device_interface_
     return 0;
 }
 
-int device_crop(void *, const calotype_buffer_t *src, calotype_buffer_t *dst) {
-    if (int code = count("device_crop")) {
+int make_part(void *, const calotype_buffer_t *src, int slice_dim, int slice_pos,
+              calotype_buffer_t *dst) {
+    if (int code = count(slice_dim < 0 ? "device_crop" : "device_slice")) {
         return code;
     }
     if (!fake_device_state().crops_supported) {
         return calotype_error_code_device_crop_unsupported;
     }
-    ptrdiff_t offset = 0;
-    for (int d = 0; d < src->dimensions; d++) {
-        offset += ptrdiff_t(dst->dim[d].min - src->dim[d].min) * src->dim[d].stride;
-    }
-    uint8_t *origin = allocation_of(src)->origin + offset * src->type.bytes();
-    dst->device = reinterpret_cast<uint64_t>(new Allocation{nullptr, origin});
+    const ptrdiff_t offset = calotype::runtime::bytes_to_part(*src, *dst, slice_dim, slice_pos);
+    dst->device =
+        reinterpret_cast<uint64_t>(new Allocation{nullptr, allocation_of(src)->origin + offset});
     return 0;
-}
-
-int device_slice(void *, const calotype_buffer_t *src, int d, int pos, calotype_buffer_t *dst) {
-    if (int code = count("device_slice")) {
-        return code;
-    }
-    const ptrdiff_t offset = ptrdiff_t(pos - src->dim[d].min) * src->dim[d].stride;
-    uint8_t *origin = allocation_of(src)->origin + offset * src->type.bytes();
-    dst->device = reinterpret_cast<uint64_t>(new Allocation{nullptr, origin});
-    return 0;
-}
-
-int device_release_crop(void *, calotype_buffer_t *buf) {
-    const int code = count("device_release_crop");
-    delete allocation_of(buf);
-    return code;
 }
 
 int wrap_native(void *, calotype_buffer_t *buf, uint64_t handle) {
@@ -150,27 +124,27 @@ int wrap_native(void *, calotype_buffer_t *buf, uint64_t handle) {
     return 0;
 }
 
-int detach_native(void *, calotype_buffer_t *buf) {
-    const int code = count("detach_native");
+int release_handle(void *, calotype_buffer_t *buf) {
+    const int code = count("release_handle");
     delete allocation_of(buf);
     return code;
 }
 
-void use_module() {
-    fake_device_state().calls["use_module"]++;
-}
-
-void release_module() {
-    fake_device_state().calls["release_module"]++;
-}
-
 const calotype_device_interface_impl_t impl = {
-    use_module,           release_module,      device_malloc,
-    device_free,          device_sync,         device_release,
-    copy_to_host,         copy_to_device,      device_and_host_malloc,
-    device_and_host_free, buffer_copy,         device_crop,
-    device_slice,         device_release_crop, wrap_native,
-    detach_native};
+    .device_malloc = device_malloc,
+    .device_free = device_free,
+    .device_sync = device_sync,
+    .device_release = device_release,
+    .copy = copy_own,
+    .host_malloc = host_malloc,
+    .host_free = host_free,
+    .buffer_copy = buffer_copy,
+    .make_part = make_part,
+    .wrap_native = wrap_native,
+    .release_handle = release_handle,
+    .kernels = nullptr,
+    .locate = nullptr,
+};
 
 const calotype_device_interface_t table = calotype::runtime::make_device_interface(nullptr, &impl);
 const calotype_device_interface_t other_table = table;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "runtime/cuda/memory/allocators.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 
 namespace calotype::runtime::cuda {
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "runtime/device/cache/steps.h"
-#include "runtime/device/list.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 
 namespace calotype::runtime {
@@ -175,26 +175,25 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
          Text &why_not) {
     LoadedLinkable &linkable = module.linkables[index];
     const FailureScope ignored;  // of services, whose status the callback has
-    CallFrame frame = {};
-    frame.args.size = sizeof frame.args;
-    frame.args.abi = CALOTYPE_ABI_VERSION;
-    frame.args.event = event;
-    frame.args.reason = site.reason;
-    frame.args.user_context = site.scope.user_context;
-    frame.args.ctx = site.scope.context;
-    frame.args.ctx_uid = site.context.uid;
-    frame.args.device = site.scope.device;
-    frame.args.module = site.has_driver ? module.module : nullptr;
-    frame.args.stream = site.has_driver ? site.scope.stream : nullptr;
-    frame.args.desc = &module.desc;
-    frame.args.self = linkable.desc;
-    frame.args.linkable_index = index;
-    frame.args.user = linkable.desc->user;
-    frame.args.instance = &linkable.instance;
-    frame.args.svc = &services;
-    frame.site = &site;
-    frame.module = &module;
-    frame.why_not = &why_not;
+    const calotype_callback_args args = {
+        .size = sizeof args,
+        .abi = CALOTYPE_ABI_VERSION,
+        .event = event,
+        .reason = site.reason,
+        .user_context = site.scope.user_context,
+        .ctx = site.scope.context,
+        .ctx_uid = site.context.uid,
+        .device = site.scope.device,
+        .module = site.has_driver ? module.module : nullptr,
+        .stream = site.has_driver ? site.scope.stream : nullptr,
+        .desc = &module.desc,
+        .self = linkable.desc,
+        .linkable_index = index,
+        .user = linkable.desc->user,
+        .instance = &linkable.instance,
+        .svc = &services,
+    };
+    CallFrame frame = {args, &site, &module, &why_not};
     const bool is_setup = event == CALOTYPE_EV_SETUP;
     const Step step(is_setup ? "set up" : "tear down", module.desc);
     const calotype_module_callback callback =
@@ -212,12 +211,8 @@ int call(const CallbackSite &site, LoadedModule &module, uint32_t index, calotyp
 
 void blame(const LoadedModule &module, uint32_t index, calotype_status status, calotype_stage stage,
            int rc, Failure *failure) {
-    failure->status = status;
-    failure->stage = stage;
-    failure->callback_rc = rc;
-    failure->linkable_index = int32_t(index);
-    failure->module_name = module.desc.name;
-    failure->linkable_name = module.linkables[index].desc->name;
+    *failure = {
+        status, stage, rc, int32_t(index), module.desc.name, module.linkables[index].desc->name};
 }
 
 calotype_status set_up(const CallbackSite &site, LoadedModule &module, uint32_t index,

@@ -93,11 +93,7 @@ calotype_status fail(calotype_status status, calotype_stage stage, const char *m
                      const Text &text) {
     const FailureScope apart;
     set_failure(text);
-    Failure failure;
-    failure.status = status;
-    failure.stage = stage;
-    failure.module_name = module_name ? module_name : "";
-    return fail(failure);
+    return fail({.status = status, .stage = stage, .module_name = module_name ? module_name : ""});
 }
 
 calotype_status refuse_choice(const char *what, uint32_t given, uint32_t last) {

@@ -31,9 +31,7 @@ struct Flight {
 
     calotype_status fail_at(calotype_stage stage, calotype_status status) {
         if (failure.status == CALOTYPE_OK) {
-            failure.status = status;
-            failure.stage = stage;
-            failure.module_name = desc.name ? desc.name : "";
+            failure = {.status = status, .stage = stage, .module_name = desc.name ? desc.name : ""};
         }
         return status;
     }
@@ -174,13 +172,9 @@ calotype_status resolve(Flight &flight) {
 
 /** OK once the stream is where it is now. */
 calotype_status await_event(const KernelBackend &backend, void *event) {
-    calotype_status status;
-    uint64_t pause_ns = 1000;
-    while ((status = backend.query_event(event)) == CALOTYPE_E_BUSY) {
-        const FutexWord never{0};
-        futex_wait_until(never, 0, now_ns() + pause_ns);
-        pause_ns = pause_ns < 100000 ? 2 * pause_ns : pause_ns;
-    }
+    calotype_status status = CALOTYPE_E_BUSY;
+    poll_until(no_deadline,
+               [&] { return (status = backend.query_event(event)) != CALOTYPE_E_BUSY; });
     backend.destroy_event(event);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/teardown.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 
 namespace calotype::runtime {

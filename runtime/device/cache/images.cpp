@@ -11,8 +11,8 @@
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/image_store.h"
 #include "runtime/device/linkable_files.h"
-#include "runtime/device/list.h"
 #include "runtime/host/call_guarded.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/not_copied.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -157,24 +157,26 @@ struct Making {
  * in ways that we do not see, for a thread that waits for its turn. */
 class CompileSlot : NotCopied {
 public:
-    CompileSlot() {
+    explicit CompileSlot(bool is_needed) : is_taken(is_needed) {
         LockGuard guard(kernel_cache.lock);
-        threads_to_compile++;
-        while (are_all_taken()) {
+        threads_to_compile += is_taken;
+        while (is_taken && are_all_taken()) {
             wait_for_change(no_deadline);
         }
-        threads_to_compile--;
-        compiling_threads++;
+        threads_to_compile -= is_taken;
+        compiling_threads += is_taken;
     }
     ~CompileSlot() {
         LockGuard guard(kernel_cache.lock);
-        compiling_threads--;
+        compiling_threads -= is_taken;
         if (threads_to_compile) {
             notify_all();
         }
     }
 
 private:
+    const bool is_taken;
+
     static bool are_all_taken() {
         const uint32_t limit = kernel_cache.limits.compile_threads;
         return limit && compiling_threads >= limit;
@@ -237,30 +239,20 @@ void count_build(Making &making, calotype_status status, uint64_t ns) {
               status);
 }
 
-template<typename Body>
-calotype_status timed(const Making &making, uint64_t *ns, Body body) {
-    const Range range("build", making.desc.name);
-    const uint64_t begin = now_ns();
-    const calotype_status status = body();
-    *ns = now_ns() - begin;
-    return status;
-}
-
-/** The step itself, and how long it took. */
-calotype_status run_step(Making &making, const calotype_module_desc &desc, uint64_t *ns) {
-    if (making.hook.compile) {
-        return timed(making, ns, [&] { return run_hook(making, desc); });
-    }
-    const CompileSlot slot;
-    return timed(making, ns, [&] {
-        return making.context.backend->build(making.scope, making.arch, desc, &making.image);
-    });
-}
-
 calotype_status build(Making &making, const calotype_module_desc &desc) {
-    uint64_t ns = 0;
-    const calotype_status status = run_step(making, desc, &ns);
-    count_build(making, status, ns);
+    const KernelBackend &backend = *making.context.backend;
+    calotype_status status = CALOTYPE_OK;
+    uint64_t begin = 0, end = 0;
+    {
+        const CompileSlot slot(!making.hook.compile);
+        const Range range("build", making.desc.name);
+        begin = now_ns();
+        status = making.hook.compile
+                     ? run_hook(making, desc)
+                     : backend.build(making.scope, making.arch, desc, &making.image);
+        end = now_ns();
+    }
+    count_build(making, status, end - begin);
     return status;
 }
 
@@ -292,12 +284,11 @@ calotype_status make_image(Making &making) {
 }
 
 FlightError *describe(const Making &making, calotype_status status) {
-    Failure failure;
-    failure.status = status;
-    failure.stage = status == CALOTYPE_E_LINK   ? CALOTYPE_ST_LINK
-                    : status == CALOTYPE_E_LOAD ? CALOTYPE_ST_DISK
-                                                : CALOTYPE_ST_COMPILE;
-    failure.module_name = making.desc.name ? making.desc.name : "";
+    const calotype_stage stage = status == CALOTYPE_E_LINK   ? CALOTYPE_ST_LINK
+                                 : status == CALOTYPE_E_LOAD ? CALOTYPE_ST_DISK
+                                                             : CALOTYPE_ST_COMPILE;
+    const char *name = making.desc.name ? making.desc.name : "";
+    const Failure failure = {.status = status, .stage = stage, .module_name = name};
     return failure.stage == CALOTYPE_ST_DISK
                ? make_error(failure)
                : make_code_error(*making.context.backend, making.scope, making.desc, failure);

@@ -18,7 +18,7 @@
 #include "runtime/device/cache/steps.h"
 #include "runtime/device/cache/teardown.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
@@ -87,10 +87,7 @@ inline bool hold_warm(uint64_t context_uid, const calotype_uid &uid, calotype_ho
 static calotype_status report_unacquired(const KernelBackend &backend, calotype_status status,
                                          const char *module_name) {
     set_failure(Text() << "no context of " << backend.name << " for this call");
-    Failure failure;
-    failure.status = status;
-    failure.module_name = module_name ? module_name : "";
-    return fail(failure);
+    return fail(Failure{.status = status, .module_name = module_name ? module_name : ""});
 }
 
 calotype_status begin_call(void *user_context, const KernelBackend &backend,

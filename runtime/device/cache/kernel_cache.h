@@ -95,13 +95,8 @@ void forget_prefetches();
 void forget_live_modules();
 
 /** Hold the module for as long as the graph of that capture lives; once a capture. Without the
- * lock.
- */
+ * lock. */
 calotype_status pin_for_graph(const LoadedModule &module, const DeviceScope &scope, void *stream,
                               uint64_t capture);
-/** Give back the holds of graphs that have gone. Without the lock. */
-void poll_graph_pins(uint64_t context_uid);
-/** All of them. Without the lock. */
-void drop_graph_pins(ContextState &context);
 
 }  // namespace calotype::runtime

@@ -80,11 +80,8 @@ __attribute__((noinline)) static calotype_status report(const Launch &launch,
         text << ": ";
     }
     replace_failure(text << failure_text());
-    Failure failure;
-    failure.status = status;
-    failure.stage = CALOTYPE_ST_LAUNCH;
-    failure.module_name = module.desc.name;
-    return fail(failure);
+    return fail(
+        Failure{.status = status, .stage = CALOTYPE_ST_LAUNCH, .module_name = module.desc.name});
 }
 
 calotype_status acquire_held(const LoadedModule &module, void *user_context, DeviceScope *scope) {

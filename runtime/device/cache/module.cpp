@@ -4,56 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/device/list.h"
+#include "runtime/host/data/pieces.h"
 
 namespace calotype::runtime {
 
 namespace {
-
-/** Allocations that end together: a list through their fronts. */
-class Pieces {
-    struct Piece {
-        Piece *next;
-        void *unused;  ///< keeps what follows aligned
-    };
-    Piece *last = nullptr;
-    bool complete = true;
-
-public:
-    template<typename T>
-    T *make(size_t n) {
-        Piece *piece = static_cast<Piece *>(calloc(1, sizeof(Piece) + n * sizeof(T) + 1));
-        if (!piece) {
-            complete = false;
-            return nullptr;
-        }
-        push(last, piece);
-        return reinterpret_cast<T *>(piece + 1);
-    }
-    template<typename T>
-    T *copy(const T *from, size_t n) {
-        T *to = make<T>(n);
-        if (to && n > 0) {
-            memcpy(to, from, n * sizeof(T));
-        }
-        return to;
-    }
-    const char *copy(const char *text) {
-        return text ? copy(text, strlen(text) + 1) : nullptr;
-    }
-    bool is_complete() const {
-        return complete;
-    }
-    void *list() const {
-        return last;
-    }
-    static void free_list(void *list) {
-        Piece *all = static_cast<Piece *>(list);
-        while (Piece *piece = pop(all)) {
-            free(piece);
-        }
-    }
-};
 
 const calotype_linkable_desc *copy_linkable(const calotype_linkable_desc &from, Pieces &pieces) {
     calotype_linkable_desc *to = pieces.copy(&from, 1);
@@ -109,10 +64,9 @@ LoadedModule *make_module(const KernelBackend &backend, const calotype_module_de
         copy_linkables(desc, module, pieces);
     }
     if (!pieces.is_complete()) {
-        Pieces::free_list(pieces.list());
         return nullptr;
     }
-    module->allocations = pieces.list();
+    module->allocations = pieces.release();
     return module;
 }
 
@@ -133,7 +87,7 @@ void free_module(LoadedModule *module) {
         module->extra_functions.store(extra->next);
         free(extra);
     }
-    Pieces::free_list(module->allocations);
+    Pieces::free_all(module->allocations);
 }
 
 bool is_same_linkable(const calotype_linkable_desc &a, const calotype_linkable_desc &b) {

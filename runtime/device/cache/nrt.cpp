@@ -7,7 +7,7 @@
 #include "runtime/abi/hooks.h"
 #include "runtime/device/cache/module.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/not_copied.h"
 #include "runtime/host/timed_wait.h"
 

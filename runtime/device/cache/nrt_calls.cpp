@@ -47,15 +47,13 @@ calotype_status do_in(const Call &call, Request &request) {
         return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_NRT, nullptr, "the context has been lost");
     }
     const FailureScope failures;
-    Failure failure;
-    failure.stage = CALOTYPE_ST_NRT;
-    failure.status = call.backend->enter(call.scope);
-    if (failure.status == CALOTYPE_OK) {
-        failure.status = request.act(*context, call.scope);
+    calotype_status status = call.backend->enter(call.scope);
+    if (status == CALOTYPE_OK) {
+        status = request.act(*context, call.scope);
         call.backend->leave(call.scope);
     }
     end_use(*context);
-    return failure.status == CALOTYPE_OK ? CALOTYPE_OK : fail(failure);
+    return status ? fail(Failure{.status = status, .stage = CALOTYPE_ST_NRT}) : CALOTYPE_OK;
 }
 
 calotype_status run(void *user_context, Request request) {

@@ -11,7 +11,7 @@
 #include "runtime/abi/threads.h"
 #include "runtime/device/cache/callbacks.h"
 #include "runtime/device/cache/kernel_cache.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/start_thread.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
@@ -206,12 +206,11 @@ void cancel(Prefetch &prefetch) {
     }
     const uint32_t left = prefetch.n - begun;
     if (prefetch.status == CALOTYPE_OK) {
-        Failure failure;
-        failure.status = prefetch.status = CALOTYPE_E_CLOSING;
+        prefetch.status = CALOTYPE_E_CLOSING;
         const FailureScope failures;
         set_failure(Text() << left << " of " << prefetch.n
                            << " modules were not loaded: the cache was shut down");
-        prefetch.error = make_error(failure);
+        prefetch.error = make_error(Failure{.status = CALOTYPE_E_CLOSING});
     }
     finish(prefetch, left);
 }

@@ -15,7 +15,7 @@
 #include "runtime/device/cache/launch.h"
 #include "runtime/device/device_buffer.h"
 #include "runtime/device/failure.h"
-#include "runtime/device/growing_array.h"
+#include "runtime/host/data/growing_array.h"
 #include "runtime/host/weak.h"
 
 using namespace calotype::runtime;

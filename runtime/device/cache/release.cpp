@@ -10,6 +10,7 @@
 #include "runtime/device/cache/images.h"
 #include "runtime/device/cache/kernel_cache.h"
 #include "runtime/device/cache/teardown.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 #include "runtime/host/weak.h"
 
@@ -102,9 +103,13 @@ struct Release {
     uint64_t graph_deadline = now_ns() + graph_grace_ns;
 };
 
+bool has_pins(const ContextState &context) {
+    return find_in(context.lasting_holds, [](const LastingHold &h) { return h.is_of_graph(); });
+}
+
 uint64_t next_look(const Release &release) {
     const uint64_t soon = now_ns() + poll_ns;
-    const bool is_polled = release.context.n_stream_holds || release.context.graph_pins;
+    const bool is_polled = release.context.n_stream_holds || release.context.lasting_holds;
     return is_polled && soon < release.deadline ? soon : release.deadline;
 }
 
@@ -150,7 +155,7 @@ calotype_status await_idle(Release &release) {
             context.closing = true;
             return CALOTYPE_OK;
         }
-        const bool may_end = context.graph_pins && now_ns() < release.graph_deadline;
+        const bool may_end = has_pins(context) && now_ns() < release.graph_deadline;
         if (release.policy == CALOTYPE_REL_BUSY && !may_end) {
             return CALOTYPE_E_BUSY;
         }

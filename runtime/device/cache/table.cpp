@@ -7,7 +7,7 @@
 
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/module.h"
-#include "runtime/device/list.h"
+#include "runtime/host/data/list.h"
 #include "runtime/host/timed_wait.h"
 
 namespace calotype::runtime {
@@ -214,7 +214,7 @@ ContextState *find_context(uint64_t uid) {
 static bool is_reclaimable(const ContextState &context) {
     return context.lost && !context.newest && !context.n_orphans && !context.users &&
            !context.closing && !context.is_release_waiting && !context.n_stream_holds &&
-           !context.graph_pins && !context.nrt.memsys && !context.nrt.modules;
+           !context.lasting_holds && !context.nrt.memsys && !context.nrt.modules;
 }
 
 /** A new record at the head of the list, or where there are many that of the oldest context that

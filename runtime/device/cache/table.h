@@ -83,7 +83,6 @@ struct EntryWorth {
 
 struct LoadedModule;
 struct ContextState;
-struct GraphPin;
 
 }  // namespace calotype::runtime
 
@@ -126,11 +125,18 @@ struct alignas(64) calotype_entry {
 
 namespace calotype::runtime {
 
-/** A hold that ends when an event has passed. */
-struct StreamHold {
+/** A hold that ends by itself; freed by the last of its owners: the list, and the graph if it ends
+ * with one. */
+struct LastingHold {
     calotype_hold hold;
-    void *event;
-    StreamHold *next;
+    void *event;       ///< of a stream; null: it ends with a graph
+    uint64_t capture;  ///< that the graph comes of
+    std::atomic<uint32_t> owners;
+    LastingHold *next;
+
+    bool is_of_graph() const {
+        return !event;
+    }
 };
 
 /** A context that the cache has met. Guarded, but for what does not change while the context lives.
@@ -145,8 +151,7 @@ struct ContextState {
     uint32_t n_orphans;       ///< entries
     uint32_t users;           ///< who work with it without the lock after it was lost
     uint32_t n_stream_holds;  ///< in the list, or being looked at
-    StreamHold *stream_holds;
-    GraphPin *graph_pins;
+    LastingHold *lasting_holds;
     NrtState nrt;
     bool is_release_waiting;  ///< one release at a time
     bool closing;             ///< nothing is loaded or held any more

@@ -9,6 +9,7 @@
 #include "runtime/device/cache/errors.h"
 #include "runtime/device/cache/fences.h"
 #include "runtime/device/cache/table.h"
+#include "runtime/host/data/list.h"
 
 namespace calotype::runtime {
 
@@ -16,13 +17,9 @@ constinit thread_local ThreadBlock *known_thread = nullptr;
 
 namespace {
 
-/** Blocks by number. */
-constexpr uint32_t blocks_a_chunk = 256, n_chunks = 4096;
-struct Chunk {
-    std::atomic<ThreadBlock *> blocks[blocks_a_chunk];
-};
-
-constinit std::atomic<Chunk *> chunks[n_chunks] = {};
+/** Blocks by number. Of those that no thread has needed yet this is address space alone. */
+constexpr uint32_t most_blocks = 1 << 18;
+constinit std::atomic<ThreadBlock *> directory[most_blocks] = {};
 ThreadBlock *blocks = nullptr;
 uint32_t n_blocks = 0;
 ThreadBlock *keeper = nullptr;
@@ -52,50 +49,24 @@ void *allocate_zeroed(size_t size) {
     return posix_memalign(&memory, cache_line_pair, size) == 0 ? memset(memory, 0, size) : nullptr;
 }
 
-bool enter_into_directory(ThreadBlock &block) {
-    if (block.id / blocks_a_chunk >= n_chunks) {
-        return false;
-    }
-    std::atomic<Chunk *> &chunk = chunks[block.id / blocks_a_chunk];
-    if (!chunk.load(std::memory_order_relaxed)) {
-        void *memory = calloc(1, sizeof(Chunk));
-        if (!memory) {
-            return false;
-        }
-        chunk.store(static_cast<Chunk *>(memory), std::memory_order_release);
-    }
-    chunk.load(std::memory_order_relaxed)
-        ->blocks[block.id % blocks_a_chunk]
-        .store(&block, std::memory_order_release);
-    return true;
-}
-
 ThreadBlock *new_block() {
-    ThreadBlock *block = static_cast<ThreadBlock *>(allocate_zeroed(sizeof(ThreadBlock)));
+    void *memory = n_blocks < most_blocks ? allocate_zeroed(sizeof(ThreadBlock)) : nullptr;
+    ThreadBlock *block = static_cast<ThreadBlock *>(memory);
     if (!block) {
         return nullptr;
     }
     if (n_blocks == 0) {
         choose_fences(true);
     }
-    block->id = n_blocks;
-    if (!enter_into_directory(*block)) {
-        free(block);
-        return nullptr;
-    }
-    n_blocks++;
-    block->next = blocks;
-    blocks = block;
+    block->id = n_blocks++;
+    directory[block->id].store(block, std::memory_order_release);
+    push(blocks, block);
     return block;
 }
 
 ThreadBlock *unused_block() {
-    for (ThreadBlock *b = blocks; b; b = b->next) {
-        if (!b->in_use) {
-            return b;
-        }
-    }
-    return new_block();
+    ThreadBlock *unused = find_in(blocks, [](const ThreadBlock &b) { return !b.in_use; });
+    return unused ? unused : new_block();
 }
 
 }  // namespace
@@ -140,11 +111,7 @@ __attribute__((destructor)) void end_thread_tracking() {
 }
 
 ThreadBlock *thread_of(uint32_t id) {
-    if (id / blocks_a_chunk >= n_chunks) {
-        return nullptr;
-    }
-    Chunk *chunk = chunks[id / blocks_a_chunk].load(std::memory_order_acquire);
-    return chunk ? chunk->blocks[id % blocks_a_chunk].load(std::memory_order_acquire) : nullptr;
+    return id < most_blocks ? directory[id].load(std::memory_order_acquire) : nullptr;
 }
 
 bool ensure_cell(ThreadBlock &thread, uint32_t entry_index) {

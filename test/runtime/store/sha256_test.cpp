@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // SHA-256 against the examples of FIPS 180-4, with and without the processor's instructions.
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 
 #include <gtest/gtest.h>
 

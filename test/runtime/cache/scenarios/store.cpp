@@ -5,7 +5,7 @@
 #include "harness/on_context.h"
 #include "harness/processes.h"
 #include "runtime/cache/scenario_fixture.h"
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 
 namespace calotype_test {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/device/sha256.h"
+#include "runtime/host/data/sha256.h"
 
 #include <atomic>
 #include <string.h>
@@ -184,6 +184,14 @@ calotype_uid Sha256::finish() {
         write_big_endian(state[i], result.b + 4 * i);
     }
     return result;
+}
+
+void write_hex(const calotype_uid &hash, size_t bytes, char *digits) {
+    for (size_t i = 0; i < bytes; i++) {
+        *digits++ = "0123456789abcdef"[hash.b[i] >> 4];
+        *digits++ = "0123456789abcdef"[hash.b[i] & 15];
+    }
+    *digits = 0;
 }
 
 }  // namespace calotype::runtime

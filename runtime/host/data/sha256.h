@@ -32,4 +32,7 @@ inline calotype_uid sha256(const void *data, size_t size) {
     return Sha256().add(data, size).finish();
 }
 
+/** The first so many bytes of a hash as hexadecimal digits, and a NUL. */
+void write_hex(const calotype_uid &hash, size_t bytes, char *digits);
+
 }  // namespace calotype::runtime
