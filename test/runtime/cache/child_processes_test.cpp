@@ -1,35 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the threads of a process have locked or begun when it forks does not stop its child.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <thread>
 
 #include "harness/fake_backend/fake_backend.h"
+#include "harness/in_child.h"
 #include "harness/on_context.h"
 #include "runtime/cache/fake_backend_driver.h"
 #include "runtime/host/fork_mutex.h"
 
 namespace calotype_test {
-
-namespace {
-
-/// What a child answers, a bit for each thing that is wrong; it has ten seconds.
-template<typename Body>
-int in_child(Body body) {
-    fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(10);
-        _exit(body());
-    }
-    int status = -1;
-    EXPECT_EQ(child, waitpid(child, &status, 0));
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-}  // namespace
 
 class ChildProcess : public Scenario {};
 
