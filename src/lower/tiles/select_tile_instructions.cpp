@@ -15,9 +15,8 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "lower/checks/error_call.h"
-#include "lower/expand_lets.h"
+#include "lower/let_scope.h"
 #include "lower/tiles/tile_product.h"
-#include "support/scope.h"
 
 namespace calotype {
 
@@ -129,7 +128,7 @@ private:
 
 class TileAllocation {
 public:
-    TileAllocation(const Allocate *op, Scope<Expr> &lets) : op_(op), lets_(lets) {
+    TileAllocation(const Allocate *op, LetScope &lets) : op_(op), lets_(lets) {
     }
 
     Stmt rewrite() {
@@ -164,7 +163,7 @@ private:
         private:
             using Visitor::visit;
             void visit(const LetStmt *op) override {
-                ScopedBinding<Expr> bind(tiles_.lets_, op->name, op->value);
+                LetScope::Inside inside(tiles_.lets_, op->name, op->value);
                 Visitor::visit(op);
             }
             void visit(const For *op) override {
@@ -215,7 +214,7 @@ private:
     }
 
     std::optional<int64_t> place_of(const Expr &first) const {
-        return as_const_int(simplify(remove_likelies(expand_lets(first, lets_))));
+        return as_const_int(simplify(remove_likelies(lets_.expand_while_small(first))));
     }
     /// The register of the tile that begins there, or -1.
     int number_of(int64_t place) const {
@@ -264,7 +263,7 @@ private:
             return rewrite_all(statements_of(s));
         }
         if (const LetStmt *op = s.as<LetStmt>()) {
-            ScopedBinding<Expr> bind(lets_, op->name, op->value);
+            LetScope::Inside inside(lets_, op->name, op->value);
             return LetStmt::make(op->name, op->value, rewrite(op->body));
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
@@ -440,7 +439,7 @@ private:
         if (const And *both = c.as<And>()) {
             return in_all_iterations(both->a, nest) && in_all_iterations(both->b, nest);
         }
-        if (can_prove(expand_lets(c, lets_), nest.context())) {
+        if (can_prove(lets_.expand_while_small(c), nest.context())) {
             return const_true();
         }
         const Expr result = in_worst_iteration(c, nest);
@@ -485,7 +484,7 @@ private:
         const bool is_tile =
             inside.buffer == op_->name && number >= 0 && (shape_.rows == 1 || step == shape_.step);
         for (const Expr &c : nest.conditions) {
-            if (!can_prove(expand_lets(c, lets_), nest.context())) {
+            if (!can_prove(lets_.expand_while_small(c), nest.context())) {
                 return Stmt();
             }
         }
@@ -526,7 +525,7 @@ private:
     }
 
     const Allocate *op_;
-    Scope<Expr> &lets_;
+    LetScope &lets_;
     TileShape shape_;
     std::vector<int64_t>
         places_;  ///< where tiles begin in the storage, in order of their registers
@@ -544,7 +543,7 @@ private:
     using Mutator::visit;
 
     Stmt visit(const LetStmt *op) override {
-        ScopedBinding<Expr> bind(lets_, op->name, op->value);
+        LetScope::Inside inside(lets_, op->name, op->value);
         return Mutator::visit(op);
     }
 
@@ -574,7 +573,7 @@ private:
     }
 
     LowerContext &ctx_;
-    Scope<Expr> lets_;
+    LetScope lets_;
     bool in_kernel_ = false;
 };
 
