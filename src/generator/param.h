@@ -216,8 +216,13 @@ public:
         : ParamValue<LoopLevel>(name, value.copy()) {
         default_ = value.copy();
     }
+    /// To a level that is set later, by that handle.
     void set(const LoopLevel &value) {
-        value_.set(value);
+        if (value.defined()) {
+            value_.set(value);
+        } else {
+            share(value);
+        }
     }
     LoopLevelParam &operator=(const LoopLevel &value) {
         set(value);

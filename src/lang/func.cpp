@@ -216,7 +216,12 @@ OutputImageParam Func::output_buffer() const {
 }
 
 std::vector<OutputImageParam> Func::output_buffers() const {
-    check_defined("output_buffers");
+    if (!defined() && func_->output_buffers.empty() && func_.required_dimensions() >= 0) {
+        Function(func_).make_output_buffers();  // of a Func that is declared
+    }
+    if (func_->output_buffers.empty()) {
+        check_defined("output_buffers");
+    }
     std::vector<OutputImageParam> result;
     for (const Parameter &p : func_->output_buffers) {
         result.emplace_back(p, Argument::OutputBuffer, func_);

@@ -50,6 +50,8 @@ Function make_image_func(const Parameter &p) {
         args.emplace_back(vars.back());
     }
     f(vars) = Call::make(p.type(), p.name(), args, CallKind::Image, 0, p.contents());
+    f.function()->required_types = {p.type()};
+    f.function()->required_dims = p.dimensions();
     return f.function();
 }
 

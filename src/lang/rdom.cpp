@@ -3,6 +3,7 @@
 
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lang/buffer.h"
@@ -163,6 +164,22 @@ RDom::operator Expr() const {
 
 void RDom::where(Expr condition) {
     domain_.where(std::move(condition));
+}
+
+std::ostream &operator<<(std::ostream &out, const RVar &v) {
+    out << v.name();
+    if (v.domain().defined()) {
+        out << " in [" << v.min() << ", " << v.min() + v.extent() << ")";
+    }
+    return out;
+}
+
+std::ostream &operator<<(std::ostream &out, const RDom &r) {
+    out << "RDom(";
+    for (int i = 0; i < r.dimensions(); i++) {
+        out << (i > 0 ? ", " : "") << r[i];
+    }
+    return out << ")";
 }
 
 }  // namespace calotype

@@ -2,6 +2,7 @@
 // RDom and RVar: the loops of a reduction.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -111,5 +112,10 @@ private:
 
     ReductionDomain domain_;
 };
+
+/// As "r$x in [0, 10)"; of a loop that is not of an RDom, its name.
+std::ostream &operator<<(std::ostream &out, const RVar &v);
+/// As "RDom(r$x in [0, 10), r$y in [0, 5))".
+std::ostream &operator<<(std::ostream &out, const RDom &r);
 
 }  // namespace calotype

@@ -147,12 +147,25 @@ void freeze_calls(const DefinitionCheck &check, const Function &self) {
 }  // namespace
 
 void Function::make_output_buffers() {
-    contents_->output_buffers.clear();
-    for (int i = 0; i < outputs(); i++) {
-        Parameter p(output_types()[size_t(i)], true, dimensions(), buffer_name(i));
+    const bool is_declared = outputs() == 0;  // and no more than that
+    const std::vector<Type> &types = is_declared ? required_types() : output_types();
+    const int dims = is_declared ? required_dimensions() : dimensions();
+    std::vector<Parameter> buffers;
+    for (size_t i = 0; i < types.size(); i++) {
+        const std::string buffer = types.size() > 1 ? name() + "." + std::to_string(i) : name();
+        // What was said of a buffer ahead of the definition stays.
+        if (i < contents_->output_buffers.size()) {
+            const Parameter &known = contents_->output_buffers[i];
+            if (known.name() == buffer && known.type() == types[i] && known.dimensions() == dims) {
+                buffers.push_back(known);
+                continue;
+            }
+        }
+        Parameter p(types[i], true, dims, buffer);
         p->name_is_explicit = false;
-        contents_->output_buffers.push_back(p);
+        buffers.push_back(p);
     }
+    contents_->output_buffers = std::move(buffers);
 }
 
 void Function::define(const std::vector<std::string> &args, std::vector<Expr> values) {

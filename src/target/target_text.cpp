@@ -135,6 +135,10 @@ private:
 }  // namespace
 
 Target::Target(const std::string &text) {
+    if (text.empty()) {
+        *this = get_host_target();
+        return;
+    }
     const std::string error = TargetParser().parse(text, this);
     user_assert(error.empty()) << "target '" << text << "': " << error;
 }

@@ -274,4 +274,64 @@ TEST(HalideInternal, FillFromASource) {
     EXPECT_EQ(b(2, 1), 5);
 }
 
+TEST(HalideInternal, Rewrites) {
+    const Expr x = var("x");
+    EXPECT_TRUE(equal(lossless_negate(Cast::make(Int(16), make_const(Int(8), -5))),
+                      make_const(Int(16), 5)));
+    EXPECT_FALSE(lossless_negate(make_const(Int(8), -128)).defined());
+    EXPECT_FALSE(lossless_negate(x).defined());
+
+    const Expr ramp = Ramp::make(x, 3, 4);
+    EXPECT_TRUE(equal(extract_even_lanes(ramp), Ramp::make(x, 6, 2)));
+    EXPECT_TRUE(equal(extract_odd_lanes(ramp), Ramp::make(x + 3, 6, 2)));
+
+    Param<int> p("p");
+    ImageParam im(UInt(8), 1, "im");
+    p.set_estimate(7);
+    im.dim(0).set_estimate(2, 30);
+    EXPECT_TRUE(is_const(simplify(substitute_var_estimates(p + im.dim(0).extent())), 37));
+    EXPECT_TRUE(equal(substitute_var_estimates(im.dim(0).stride()), im.dim(0).stride()));
+
+    const auto let = [](const char *name, const Expr &value, const Stmt &body) {
+        return LetStmt::make(name, value, body);
+    };
+    const Stmt end = Evaluate::make(var("free"));
+    EXPECT_TRUE(equal(uniquify_variable_names(let("a", 1, let("a", var("a") + 1, end))),
+                      let("a", 1, let("a_1", var("a") + 1, end))));
+    EXPECT_TRUE(equal(uniquify_variable_names(let("free", 1, end)),
+                      let("free", 1, Evaluate::make(var("free")))));
+}
+
+TEST(HalideInternal, GeneratorsFromPrograms) {
+    const std::string folder = dir_make_temp();
+    ExecuteGeneratorArgs args;
+    args.output_dir = folder;
+    args.output_types = {OutputFileType::stmt};
+    args.targets = {Target("host")};
+    args.generator_name = "no_such_generator";
+    EXPECT_THROW(execute_generator(args), CompileError);
+    dir_rmdir(folder);
+
+    const auto info = get_output_info(get_host_target());
+    EXPECT_EQ(info.at(OutputFileType::object).extension, ".o");
+    EXPECT_TRUE(info.at(OutputFileType::object).is_multi);
+    EXPECT_EQ(info.at(OutputFileType::static_library).name, "static_library");
+}
+
+TEST(HalideInternal, BothStreamsOfAProcessInOneFile) {
+    TemporaryFile out("streams", ".txt");
+    EXPECT_EQ(run_process({"sh", "-c", "echo one; echo two >&2; exit 3"}, out.pathname(),
+                          out.pathname()),
+              3);
+    const std::vector<char> text = read_entire_file(out.pathname());
+    EXPECT_EQ(std::string(text.begin(), text.end()), "one\ntwo\n");
+}
+
+TEST(HalideInternal, PrintedDomains) {
+    std::ostringstream out;
+    const RDom r(0, 4, 2, 5, "printed_domain");
+    out << RDom() << " " << r;
+    EXPECT_EQ(out.str(), "RDom() RDom(printed_domain$x in [0, 4), printed_domain$y in [2, 7))");
+}
+
 }  // namespace

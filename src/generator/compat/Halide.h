@@ -53,7 +53,9 @@
 
 #include "halide_analysis.h"
 #include "halide_errors.h"
+#include "halide_generator.h"
 #include "halide_ir.h"
+#include "halide_rewrites.h"
 #include "halide_util.h"
 
 #define HALIDE_VERSION_MAJOR 22

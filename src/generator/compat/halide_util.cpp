@@ -205,7 +205,9 @@ int run_process(std::vector<std::string> args, const std::string &stdout_path,
     posix_spawn_file_actions_init(&actions);
     const std::string *const paths[] = {&stdout_path, &stderr_path};
     for (int i = 0; i < 2; i++) {
-        if (!paths[i]->empty()) {
+        if (i == 1 && !stderr_path.empty() && stderr_path == stdout_path) {
+            posix_spawn_file_actions_adddup2(&actions, 1, 2);  // one place in the file for both
+        } else if (!paths[i]->empty()) {
             posix_spawn_file_actions_addopen(&actions, i + 1, paths[i]->c_str(),
                                              O_WRONLY | O_CREAT | O_TRUNC, 0666);
         }

@@ -28,6 +28,13 @@ Expr unary(const char *op, Intrinsic id, Expr x) {
     return Call::make(t, id, {std::move(x)});
 }
 
+/// Of bfloat16, which no machine has these functions for, the result is what they give: float32.
+Expr unary_wide(const char *op, Intrinsic id, const Expr &x) {
+    check_defined(op, x);
+    const bool narrow = x.type().is_bfloat();
+    return unary(op, id, narrow ? cast(Float(32, x.type().lanes()), x) : x);
+}
+
 Expr classify(const char *op, Intrinsic id, Expr x) {
     x = as_float(op, std::move(x));
     const int lanes = x.type().lanes();
@@ -48,25 +55,29 @@ Expr binary(const char *op, Intrinsic id, Expr x, Expr y) {
     Expr name(Expr x) {                                                                            \
         return unary(#name, Intrinsic::name, std::move(x));                                        \
     }
+#define UNARY_WIDE(name)                                                                           \
+    Expr name(Expr x) {                                                                            \
+        return unary_wide(#name, Intrinsic::name, x);                                              \
+    }
 #define CLASSIFY(name)                                                                             \
     Expr name(Expr x) {                                                                            \
         return classify(#name, Intrinsic::name, std::move(x));                                     \
     }
-UNARY(sin)
-UNARY(cos)
-UNARY(tan)
-UNARY(asin)
-UNARY(acos)
-UNARY(atan)
-UNARY(sinh)
-UNARY(cosh)
-UNARY(tanh)
-UNARY(asinh)
-UNARY(acosh)
-UNARY(atanh)
-UNARY(sqrt)
-UNARY(exp)
-UNARY(log)
+UNARY_WIDE(sin)
+UNARY_WIDE(cos)
+UNARY_WIDE(tan)
+UNARY_WIDE(asin)
+UNARY_WIDE(acos)
+UNARY_WIDE(atan)
+UNARY_WIDE(sinh)
+UNARY_WIDE(cosh)
+UNARY_WIDE(tanh)
+UNARY_WIDE(asinh)
+UNARY_WIDE(acosh)
+UNARY_WIDE(atanh)
+UNARY_WIDE(sqrt)
+UNARY_WIDE(exp)
+UNARY_WIDE(log)
 UNARY(floor)
 UNARY(ceil)
 UNARY(round)
@@ -75,6 +86,7 @@ CLASSIFY(is_nan)
 CLASSIFY(is_inf)
 CLASSIFY(is_finite)
 #undef UNARY
+#undef UNARY_WIDE
 #undef CLASSIFY
 
 Expr erf(const Expr &x) {

@@ -119,6 +119,33 @@ private:
     Scope<Interval> loops_;
 };
 
+/// What a select does not choose is not needed:
+///
+///     f(x) = select(x < 100, g(x), h(x))   ->   f(x) = if_then_else(x < 100, g(x), h(x))
+///
+/// for finding out what is. Not in coordinates, whose bounds are found as they stand, and only so
+/// deep into selects of selects, as each condition is looked at for all that it chooses.
+class ChooseBySelects : public GraphMutator {
+private:
+    using GraphMutator::visit;
+    static constexpr int deepest = 8;
+
+    Expr visit(const Select *op) override {
+        const bool chooses = op->condition.type().is_scalar() && depth_ < deepest;
+        depth_++;
+        const Expr a = mutate(op->true_value), b = mutate(op->false_value);
+        depth_--;
+        const Expr condition = mutate(op->condition);
+        return chooses ? Call::make(op->type, Intrinsic::if_then_else, {condition, a, b})
+                       : Select::make(condition, a, b);
+    }
+    Expr visit(const Call *op) override {
+        const bool reads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        return reads ? Expr(op) : GraphMutator::visit(op);
+    }
+    int depth_ = 0;
+};
+
 class InferBounds : public Mutator {
 public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
@@ -201,6 +228,28 @@ private:
         return vars;
     }
 
+    /// What is read and matters. That a whole Func does not matter in a run is left to skip_stages:
+    /// as a part of bounds it would make extents that are constant depend on the run.
+    Reads boxes_needed(const Stmt &body, const Scope<Interval> &vars) const {
+        Reads read = boxes_required(body, vars, ctx_.func_bounds);
+        const Stmt choosing = ChooseBySelects().mutate(body);
+        if (choosing.same_as(body)) {
+            return read;
+        }
+        const Reads chosen = boxes_required(choosing, vars, ctx_.func_bounds);
+        for (auto &[name, box] : read) {
+            const auto it = chosen.find(name);
+            const bool known = it != chosen.end() && it->second.size() == box.size() &&
+                               it->second.used.defined() == box.used.defined();
+            for (size_t d = 0; known && d < box.size(); d++) {
+                if (it->second[d].is_bounded()) {
+                    box[d] = it->second[d];
+                }
+            }
+        }
+        return read;
+    }
+
     void add_reads(const Function &f, int stage, const Definition &def, Reads *reads) const {
         std::vector<Expr> values, args;
         for (const Expr &e : def.values) {
@@ -217,10 +266,10 @@ private:
             body = Block::make(
                 Evaluate::make(qualify(rv.min, f, stage) + qualify(rv.extent, f, stage)), body);
         }
-        Scope<Interval> vars = stage_scope(f, stage, def);
-        for (const auto &entry : boxes_required(expand_inlined(body), vars, ctx_.func_bounds)) {
-            if (ctx_.env.count(entry.first)) {
-                merge_boxes((*reads)[entry.first], entry.second);
+        const Scope<Interval> vars = stage_scope(f, stage, def);
+        for (const auto &[name, box] : boxes_needed(expand_inlined(body), vars)) {
+            if (ctx_.env.count(name)) {
+                merge_boxes((*reads)[name], box);
             }
         }
         for (const Specialization &special : def.specializations) {

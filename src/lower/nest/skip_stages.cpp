@@ -263,8 +263,47 @@ private:
         return handles;
     }
 
+    /// What else is computed where a Func is produced, and kept in storage that is made outside of
+    /// that Func's: later iterations of the loops between may count on it, whatever this one needs.
+    bool computes_for_later(const Realize *op, const Expr &condition) const {
+        struct Productions : Visitor {
+            using Visitor::visit;
+            void visit(const ProducerConsumer *op) override {
+                const bool outer = inside;
+                inside |= op->is_producer && op->name == func;
+                if (inside && op->is_producer) {
+                    names.insert(op->name);
+                }
+                Visitor::visit(op);
+                inside = outer;
+            }
+            std::string func;
+            std::set<std::string> names;
+            bool inside = false;
+        } found;
+        found.func = op->name;
+        found(op->body);
+        found.names.erase(op->name);
+        std::vector<std::string> between;
+        bool loops = false;
+        for (size_t i = around_.size(); i-- > 0;) {
+            const Around &a = around_[i];
+            if (!a.is_storage) {
+                between.push_back(a.name);
+                loops |= a.is_loop;
+            } else if (found.names.count(a.name) && loops &&
+                       (uses_any_var(condition, between) ||
+                        contains_kind(condition, NodeKind::Call))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     Stmt visit(const Realize *op) override {
+        around_.push_back({op->name, true, false});
         const Stmt body = mutate(op->body);
+        around_.pop_back();
         const Stmt same = body.same_as(op->body)
                               ? Stmt(op)
                               : Realize::make(op->name, op->types, op->memory_type, op->bounds,
@@ -275,7 +314,8 @@ private:
         const Uses uses(op->name, handles_of(op->name), body);
         Expr &guard = guards_[op->name];
         if (uses.producers != 1 || is_trivially_true(uses.matters) ||
-            (guard.defined() && equal(guard, uses.matters))) {
+            (guard.defined() && equal(guard, uses.matters)) ||
+            computes_for_later(op, uses.matters)) {
             return same;
         }
         const Stmt guarded = GuardProducer(op->name, uses.matters, guard).mutate(body);
@@ -286,12 +326,27 @@ private:
 
     Stmt visit(const For *op) override {
         kernels_ += is_gpu(op->for_type);
+        around_.push_back({op->name, false, true});
         const Stmt s = Mutator::visit(op);
+        around_.pop_back();
         kernels_ -= is_gpu(op->for_type);
         return s;
     }
+    Stmt visit(const LetStmt *op) override {
+        around_.push_back({op->name, false, false});
+        const Stmt s = Mutator::visit(op);
+        around_.pop_back();
+        return s;
+    }
+
+    /// A realization, loop or let around the place.
+    struct Around {
+        std::string name;
+        bool is_storage, is_loop;
+    };
 
     const LowerContext &ctx_;
+    std::vector<Around> around_;
     std::map<std::string, Expr> guards_;  ///< of producers, as they stand in the code
     int kernels_ = 0;
 };

@@ -145,6 +145,11 @@ private:
         Values values;
     };
 
+    /// Then its variable is no more than a let.
+    static bool has_one_iteration(const For *loop, const Values &values) {
+        return is_const_one(simplify(substitute(values, loop->extent)));
+    }
+
     void enter(const Enclosing &e, const Stmt &body) {
         enclosing_.push_back(e);
         (*this)(body);
@@ -161,7 +166,16 @@ private:
     }
 
     void visit(const For *op) override {
+        for (Enclosing &e : enclosing_) {
+            if (e.kind == Enclosing::Loop && in_order(e.loop) && has_one_iteration(op, e.values)) {
+                e.values[op->name] = simplify(substitute(e.values, op->min));
+                single_.insert(op);
+            }
+        }
         enter({Enclosing::Loop, op, nullptr, "", Expr(), {}}, op->body);
+        for (Enclosing &e : enclosing_) {
+            e.values.erase(op->name);
+        }
         const auto slides = slides_.find(op);
         if (slides != slides_.end() && op->for_type == ForType::Serial && !in_kernel() &&
             has_given_folds(op, ctx_)) {
@@ -264,7 +278,8 @@ private:
             if (e.kind == Enclosing::Unordered) {
                 return;
             }
-            if (e.kind == Enclosing::Loop && in_order(e.loop) && !runs_once(e.loop)) {
+            if (e.kind == Enclosing::Loop && in_order(e.loop) && !runs_once(e.loop) &&
+                !single_.count(e.loop)) {
                 slide_over(f, i, done);
             }
         }
@@ -290,8 +305,9 @@ private:
                 !holds_first(substitute(values, e.condition), var)) {
                 return false;
             }
-            if (e.kind == Enclosing::Loop && (uses_var(substitute(values, e.loop->min), var) ||
-                                              uses_var(substitute(values, e.loop->extent), var))) {
+            if (e.kind == Enclosing::Loop && !has_one_iteration(e.loop, values) &&
+                (uses_var(substitute(values, e.loop->min), var) ||
+                 uses_var(substitute(values, e.loop->extent), var))) {
                 return false;
             }
         }
@@ -516,6 +532,7 @@ private:
     const LowerContext &ctx_;
     HoldsProduction holds_production_;
     std::vector<Enclosing> enclosing_;
+    std::set<const For *> single_;  ///< loops of one iteration, in each of a loop around them
     std::map<const For *, std::vector<Slide>> slides_;
 };
 

@@ -200,7 +200,41 @@ int updates() {
     CHECK(t0(3, 0) == 8 && t1(3, 0) == 1.5f && t1(0, 3) == 3.0f);
     return 0;
 }
+// Each Func is computed where a select chooses it.
+int what_selects_choose() {
+    Var x("x");
+    Func f("f"), g("g"), h("h");
+    f(x) = counted(x + 1);
+    g(x) = counted(x + 2);
+    h(x) = select(x < 30, f(x), g(x - 1));
+    f.compute_root();
+    g.compute_root();
+    ncalls = 0;
+    Buffer<int> o = h.realize({100});
+    CHECK(ncalls == 100);
+    for (int i = 0; i < 100; i++)
+        CHECK(o(i) == i + 1);
+    return 0;
+}
+// A value that no point needs where it is first computed is needed by the next one.
+int windows_through_skipped_points() {
+    Var x("x");
+    Func f("f"), g("g"), h("h");
+    f(x) = counted(x);
+    g(x) = f(x) + f(x - 1);
+    h(x) = select(x == 4, 0, g(x));
+    f.store_root().compute_at(g, x);
+    g.compute_at(h, x);
+    ncalls = 0;
+    Buffer<int> o = h.realize({12});
+    CHECK(ncalls == 13);
+    for (int i = 0; i < 12; i++)
+        CHECK(o(i) == (i == 4 ? 0 : 2 * i - 1));
+    return 0;
+}
 int main() {
+    if (what_selects_choose() || windows_through_skipped_points())
+        return 1;
     if (async_ring() || sliding() || specialize() || wrappers() || looplevels_and_introspection() ||
         updates())
         return 1;

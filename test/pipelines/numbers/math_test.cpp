@@ -117,6 +117,19 @@ TEST(Math, bfloat16) {
     check_functions<bfloat16_t>(2e-2, {8});
 }
 
+TEST(Math, bfloat16_gives_float32) {
+    Var x("x");
+    const Expr e = cast<bfloat16_t>(cast<float>(x) + 0.5f);
+    EXPECT_EQ(sqrt(e).type(), Float(32));
+    EXPECT_EQ(floor(e).type(), BFloat(16));
+    Func f("f");
+    f(x) = sqrt(e);
+    Buffer<float> values = f.realize({4});
+    for (int i = 0; i < 4; i++) {
+        EXPECT_NEAR(values(i), std::sqrt(float(i) + 0.5f), 1e-6f);
+    }
+}
+
 TEST(Math, of_two_operands) {
     Buffer<float> a(40), b(40);
     for (int i = 0; i < 40; i++) {

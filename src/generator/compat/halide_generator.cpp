@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "halide_generator.h"
+
+#include <sstream>
+
+#include "generator/cli/run.h"
+
+namespace calotype {
+namespace Internal {
+
+std::map<OutputFileType, OutputInfo> get_output_info(const Target &) {
+    std::map<OutputFileType, OutputInfo> result;
+    for (const std::string &name : internal::output_type_names()) {
+        const OutputFileType type = *internal::output_type_from_name(name);
+        const internal::OutputTypeInfo &info = internal::output_type_info(type);
+        result[type] = {info.name, info.extension, info.per_target};
+    }
+    return result;
+}
+
+void execute_generator(const ExecuteGeneratorArgs &args) {
+    internal::GeneratorCommand command;
+    command.generator = args.generator_name;
+    command.function = args.function_name;
+    command.base_name = args.file_base_name;
+    command.output_dir = args.output_dir;
+    command.emit.assign(args.output_types.begin(), args.output_types.end());
+    command.params = args.generator_params;
+    for (const Target &target : args.targets) {
+        command.targets.push_back(target.to_string());
+    }
+    std::ostringstream printed;
+    internal::run_generator_command(command, printed);
+}
+
+}  // namespace Internal
+}  // namespace calotype
