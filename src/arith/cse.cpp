@@ -437,8 +437,8 @@ protected:
         if (lets.empty() && where_ == Where::Repetitive) {
             return op;
         }
-        return wrap(lets,
-                    Store::make(op->name, parts[0], parts[1], parts[2], op->alignment, op->symbol));
+        return wrap(lets, Store::make(op->name, parts[0], parts[1], parts[2], op->alignment,
+                                      op->symbol, op->is_streaming));
     }
 
     Stmt visit(const Provide *op) override {

@@ -179,7 +179,7 @@ Expr Load::make(Type t, const std::string &name, Expr index) {
 }
 
 Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Alignment alignment,
-                SymbolPtr symbol) {
+                SymbolPtr symbol, bool is_streaming) {
     node_assert(index.defined() && predicate.defined())
         << "Load of " << name << " with undefined operand";
     node_assert(index.type().lanes() == t.lanes())
@@ -188,6 +188,7 @@ Expr Load::make(Type t, const std::string &name, Expr index, Expr predicate, Ali
         << "Load of " << t << " from " << name << " under a predicate of type " << predicate.type();
     auto *node = new_node<Load>(t);
     node->name = name;
+    node->is_streaming = is_streaming;
     node->index = std::move(index);
     node->predicate = std::move(predicate);
     node->alignment = alignment;

@@ -133,14 +133,15 @@ struct Select : ExprBase<NodeKind::Select> {
 struct Load : ExprBase<NodeKind::Load> {
     std::string name;
     Expr index, predicate;
-    Alignment alignment;  ///< what is known of the first lane's index
-    SymbolPtr symbol;     ///< the parameter or image loaded from, if it is one
+    Alignment alignment;        ///< what is known of the first lane's index
+    SymbolPtr symbol;           ///< the parameter or image loaded from, if it is one
+    bool is_streaming = false;  ///< around the cache, where the machine can
     static Expr make(Type t, const std::string &name, Expr index, Expr predicate,
-                     Alignment alignment, SymbolPtr symbol = nullptr);
+                     Alignment alignment, SymbolPtr symbol = nullptr, bool is_streaming = false);
     /// All lanes, of which nothing is known.
     static Expr make(Type t, const std::string &name, Expr index);
     auto fields() const {
-        return std::tie(name, index, predicate, alignment);
+        return std::tie(name, index, predicate, alignment, is_streaming);
     }
 };
 

@@ -84,7 +84,7 @@ Stmt Store::make(const std::string &name, Expr value, Expr index) {
 }
 
 Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate,
-                 Alignment alignment, SymbolPtr symbol) {
+                 Alignment alignment, SymbolPtr symbol, bool is_streaming) {
     node_assert(value.defined() && index.defined() && predicate.defined())
         << "Store to " << name << " with undefined operand";
     node_assert(value.type().lanes() == index.type().lanes())
@@ -94,6 +94,7 @@ Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate
         << predicate.type();
     auto *node = new Store;
     node->name = name;
+    node->is_streaming = is_streaming;
     node->value = std::move(value);
     node->index = std::move(index);
     node->predicate = std::move(predicate);

@@ -77,11 +77,12 @@ struct Store : StmtBase<NodeKind::Store> {
     Expr value, index, predicate;
     Alignment alignment;
     SymbolPtr symbol;
+    bool is_streaming = false;  ///< around the cache, where the machine can
     static Stmt make(const std::string &name, Expr value, Expr index, Expr predicate,
-                     Alignment alignment, SymbolPtr symbol = nullptr);
+                     Alignment alignment, SymbolPtr symbol = nullptr, bool is_streaming = false);
     static Stmt make(const std::string &name, Expr value, Expr index);
     auto fields() const {
-        return std::tie(name, value, index, predicate, alignment);
+        return std::tie(name, value, index, predicate, alignment, is_streaming);
     }
 };
 

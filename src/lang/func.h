@@ -212,9 +212,12 @@ public:
     Pipeline pipeline();
 
     // Both bases have these: one for loops, one for the Func.
-    using FuncDirectives::stream_loads;
     using LoopDirectives<Func>::stream_stores;
-    Func &stream_loads(const Func &f);
+    Func &stream_loads();
+    template<typename T, std::enable_if_t<std::is_convertible<const T &, Func>::value, bool> = true>
+    Func &stream_loads(const T &f) {
+        return stream_loads(std::vector<Func>(1, f));
+    }
     Func &stream_loads(const std::vector<Func> &fs);
 
 private:

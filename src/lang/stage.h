@@ -62,9 +62,14 @@ public:
     Stage &compute_with(const Stage &s, const VarOrRVar &var,
                         LoopAlignStrategy align = LoopAlignStrategy::Auto);
 
-    /// Load what Func f or the buffer holds around the cache.
-    Stage &stream_loads(const Func &f);
+    /// Load what this stage reads of other Funcs and of buffers, or of f or the buffer alone, around the
+    /// cache: a hint for what is read once.
+    Stage &stream_loads();
     Stage &stream_loads(const std::vector<Func> &fs);
+    template<typename T, std::enable_if_t<std::is_convertible<const T &, Func>::value, bool> = true>
+    Stage &stream_loads(const T &f) {
+        return stream_loads(std::vector<Func>(1, f));
+    }
     Stage &stream_loads(const Parameter &buffer);
 
     /// Says that this update is meant to have no schedule: no warning about it.

@@ -84,7 +84,8 @@ auto fields(S &s) {
         note("touched", s.touched), field("allow_race_conditions", s.allow_race_conditions),
         field("atomic", s.atomic),
         field("override_atomic_associativity_test", s.override_atomic_associativity_test),
-        field("stream_stores", s.stream_stores), field("stream_loads", s.stream_loads));
+        field("stream_stores", s.stream_stores), field("stream_loads", s.stream_loads),
+        field("stream_all_loads", s.stream_all_loads));
 }
 template<MaybeConst<FuncSchedule> S>
 auto fields(S &s) {
@@ -94,10 +95,9 @@ auto fields(S &s) {
         field("bounds", s.bounds), field("estimates", s.estimates), field("wrappers", s.wrappers),
         field("memory_type", s.memory_type), field("memoized", s.memoized),
         field("memoize_eviction_key", s.memoize_eviction_key), field("async", s.async),
-        field("ring_buffer", s.ring_buffer), field("stream_loads", s.stream_loads),
-        field("trace_loads", s.trace_loads), field("trace_stores", s.trace_stores),
-        field("trace_realizations", s.trace_realizations), field("no_profiling", s.no_profiling),
-        field("trace_tags", s.trace_tags));
+        field("ring_buffer", s.ring_buffer), field("trace_loads", s.trace_loads),
+        field("trace_stores", s.trace_stores), field("trace_realizations", s.trace_realizations),
+        field("no_profiling", s.no_profiling), field("trace_tags", s.trace_tags));
 }
 template<MaybeConst<Specialization> S>
 auto fields(S &s) {

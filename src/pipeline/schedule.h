@@ -136,6 +136,7 @@ struct StageSchedule {
     bool override_atomic_associativity_test = false;
     bool stream_stores = false;             ///< store around the cache
     std::vector<std::string> stream_loads;  ///< Funcs and parameters to load around the cache
+    bool stream_all_loads = false;          ///< of all but the stage's own Func
 
     /// So that programs may read it as a member function of a definition.
     const StageSchedule &operator()() const {
@@ -163,7 +164,6 @@ struct FuncSchedule {
     Expr memoize_eviction_key;
     bool async = false;
     Expr ring_buffer;
-    bool stream_loads = false;  ///< all loads of it go around the cache
     bool trace_loads = false, trace_stores = false, trace_realizations = false,
          no_profiling = false;
     std::vector<std::string> trace_tags;

@@ -182,4 +182,43 @@ TEST(Storage, SeveralFolded) {
     }
 }
 
+TEST(Streaming, StoresAtAnyAlignment) {
+    // Rows of an odd width begin anywhere; vectors of several registers, and a tail.
+    Var x("x"), y("y");
+    for (int width : {1, 7, 16, 33, 100}) {
+        for (int lanes : {4, 16, 32}) {
+            Func f("f"), g("g");
+            f(x, y) = cast<uint8_t>(x * 3 + y);
+            g(x, y) = f(x, y) + cast<uint8_t>(x);
+            f.compute_root().vectorize(x, lanes, TailStrategy::GuardWithIf).stream_stores();
+            g.vectorize(x, lanes, TailStrategy::GuardWithIf).stream_stores().stream_loads(f);
+            Buffer<uint8_t> all(width + 3, 9);
+            all.fill(77);
+            Buffer<uint8_t> part = all.cropped(0, 2, width);
+            g.realize(part);
+            for (int j = 0; j < 9; j++) {
+                for (int i = 0; i < width + 3; i++) {
+                    const int expected = i >= 2 && i < width + 2 ? (i * 4 + j) % 256 : 77;
+                    ASSERT_EQ(all(i, j), expected) << i << ", " << j;
+                }
+            }
+        }
+    }
+}
+
+TEST(Streaming, UpdatesReadWhatWasStreamed) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    f(x) += 5;
+    g(x) = f(x) * 2;
+    f.compute_root().vectorize(x, 8).stream_stores();
+    f.update().vectorize(x, 8).stream_stores().parallel(x);
+    g.vectorize(x, 8).stream_loads();
+    Buffer<int> result = g.realize({1000});
+    for (int i = 0; i < 1000; i++) {
+        ASSERT_EQ(result(i), 2 * i + 10) << i;
+    }
+}
+
 }  // namespace

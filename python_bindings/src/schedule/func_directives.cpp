@@ -143,10 +143,7 @@ void bind_diagnostics(nb::class_<Func> &c) {
                 if (fs.size() == 0) {
                     return f.stream_loads();
                 }
-                for (const Func &g : funcs_of(fs)) {
-                    f.stream_loads(g);
-                }
-                return f;
+                return f.stream_loads(funcs_of(fs));
             },
             same_object);
 }

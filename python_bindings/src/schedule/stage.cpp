@@ -31,7 +31,9 @@ void bind_stage(nb::module_ &m) {
                            ? s.stream_loads(nb::cast<const Func &>(from))
                            : s.stream_loads(nb::cast<const OutputImageParam &>(from).parameter());
             },
-            "source"_a, same_object);
+            "source"_a, same_object)
+        .def(
+            "stream_loads", [](Stage &s) -> Stage & { return s.stream_loads(); }, same_object);
     bind_compute_with(c);
     bind_loop_directives(c);
     bind_gpu_directives(c);

@@ -77,6 +77,8 @@ bool BoundsEngine::choice_intrinsic(const Call *op, Bounded *result) {
     case Intrinsic::likely_if_innermost:
     case Intrinsic::strict_float:
     case Intrinsic::memoize_expr:
+    case Intrinsic::stream_load:
+    case Intrinsic::stream_store:
         *result = bounds(args[0]);
         return true;
     case Intrinsic::require:

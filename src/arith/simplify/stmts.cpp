@@ -188,7 +188,8 @@ Stmt Simplifier::visit(const Store *op) {
     if (value.same_as(op->value) && index.same_as(op->index) && predicate.same_as(op->predicate)) {
         return op;
     }
-    return Store::make(op->name, value, index, predicate, op->alignment, op->symbol);
+    return Store::make(op->name, value, index, predicate, op->alignment, op->symbol,
+                       op->is_streaming);
 }
 
 Stmt Simplifier::visit(const Provide *op) {

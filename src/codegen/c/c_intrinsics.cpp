@@ -198,6 +198,11 @@ std::string emit_stringify(CWriter &w, const Call *op) {
     return format.finish(w);
 }
 
+// Stores are plain ones.
+std::string emit_stream_store_fence(CWriter &, const Call *) {
+    return "0";
+}
+
 std::string emit_prefetch(CWriter &w, const Call *op) {
     const Type element = op->type.element_of();
     const bool is_sized = element.bits() > 0 && !element.is_handle();
@@ -229,6 +234,7 @@ const std::map<Intrinsic, Writer> &special_forms() {
         {Intrinsic::print_when, emit_print_when},
         {Intrinsic::stringify, emit_stringify},
         {Intrinsic::prefetch, emit_prefetch},
+        {Intrinsic::stream_store_fence, emit_stream_store_fence},
         {Intrinsic::size_of_buffer, emit_size_of_buffer},
     };
     return forms;

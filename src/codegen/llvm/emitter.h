@@ -144,7 +144,8 @@ private:
     void bind_wide(const std::string &name, const Expr &value);
     llvm::Align access_alignment(const std::string &buffer, Type element, Alignment index,
                                  int offset = 0);
-    void tag_access(llvm::Instruction *access, const std::string &buffer);
+    void tag_access(llvm::Instruction *access, const std::string &buffer,
+                    bool is_streaming = false);
     Value *from_memory(Value *v, Type t);
     Value *to_memory(Value *v, Type t);
     Value *load_scalar(const Load *op);
@@ -155,6 +156,7 @@ private:
     Value *load_by_lanes(const Load *op);
     std::vector<Value *> index_lanes(Value *index);
     void store_dense(const Store *op, const Expr &base, Value *value, Value *mask);
+    void store_around_cache(const std::string &buffer, Value *value, Value *p, llvm::Align align);
     void store_scatter(const Store *op, Value *value, Value *mask);
     void store_scalar(const Store *op, Value *value);
     Value *without_last_bit(Value *v, Type t);

@@ -252,6 +252,11 @@ Value *emit_prefetch(FunctionEmitter &f, const Call *op) {
     return llvm::Constant::getNullValue(f.type(op->type));
 }
 
+// Nothing where such stores are in order with others; x86 has its own (x86/machine.cpp).
+Value *emit_stream_store_fence(FunctionEmitter &f, const Call *op) {
+    return llvm::Constant::getNullValue(f.type(op->type));
+}
+
 // atomic_add(address, index, value): adds to element `index`; yields what was there.
 Value *emit_atomic_add(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();

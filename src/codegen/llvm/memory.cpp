@@ -17,6 +17,7 @@
 #include "ir/constants.h"
 #include "ir/queries.h"
 #include "support/error.h"
+#include "target/registers.h"
 
 namespace calotype::internal {
 
@@ -116,8 +117,14 @@ llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type el
     return llvm::Align(uint64_t(std::max<int64_t>(result, bytes)));
 }
 
-void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &buffer) {
+void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &buffer,
+                                 bool is_streaming) {
     access->setMetadata(llvm::LLVMContext::MD_tbaa, module_.alias_tag(buffer));
+    if (is_streaming) {
+        llvm::Metadata *one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+        access->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                            llvm::MDNode::get(module_.context(), one));
+    }
 }
 
 Value *FunctionEmitter::from_memory(Value *v, Type t) {
@@ -133,7 +140,7 @@ Value *FunctionEmitter::load_scalar(const Load *op) {
     llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
     auto *load =
         b_.CreateAlignedLoad(in_memory, p, access_alignment(op->name, op->type, op->alignment));
-    tag_access(load, op->name);
+    tag_access(load, op->name, op->is_streaming);
     return from_memory(load, op->type);
 }
 
@@ -146,7 +153,7 @@ Value *FunctionEmitter::load_dense(const Load *op, const Expr &base, int offset,
     llvm::Instruction *load =
         mask ? static_cast<llvm::Instruction *>(b_.CreateMaskedLoad(in_memory, p, align, mask))
              : b_.CreateAlignedLoad(in_memory, p, align);
-    tag_access(load, op->name);
+    tag_access(load, op->name, op->is_streaming && !mask);
     return from_memory(load, op->type);
 }
 
@@ -298,7 +305,7 @@ void FunctionEmitter::store_scalar(const Store *op, Value *value) {
     Value *p = element_pointer(op->name, t, op->index);
     auto *store =
         b_.CreateAlignedStore(to_memory(value, t), p, access_alignment(op->name, t, op->alignment));
-    tag_access(store, op->name);
+    tag_access(store, op->name, op->is_streaming);
 }
 
 void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *value, Value *mask) {
@@ -306,10 +313,39 @@ void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *valu
     Value *p = element_pointer(op->name, t, base);
     llvm::Align align = access_alignment(op->name, t, op->alignment);
     value = to_memory(value, t);
+    if (op->is_streaming && !mask) {
+        store_around_cache(op->name, value, p, align);
+        return;
+    }
     llvm::Instruction *store =
         mask ? static_cast<llvm::Instruction *>(b_.CreateMaskedStore(value, p, align, mask))
              : b_.CreateAlignedStore(value, p, align);
     tag_access(store, op->name);
+}
+
+// Machines store aligned vectors alone around the cache: where that is not known, it is asked.
+void FunctionEmitter::store_around_cache(const std::string &buffer, Value *value, Value *p,
+                                         llvm::Align align) {
+    const auto bytes = uint64_t(module_.llvm().getDataLayout().getTypeStoreSize(value->getType()));
+    const uint64_t wanted =
+        std::min(llvm::PowerOf2Ceil(bytes), uint64_t(vector_register_bits(target(), true)) / 8);
+    if (align.value() >= wanted) {
+        tag_access(b_.CreateAlignedStore(value, p, align), buffer, true);
+        return;
+    }
+    llvm::BasicBlock *streaming = new_block("streaming"), *plain = new_block("plain"),
+                     *stored = new_block("stored");
+    Value *address = b_.CreatePtrToInt(p, b_.getInt64Ty());
+    Value *is_aligned =
+        b_.CreateICmpEQ(b_.CreateAnd(address, b_.getInt64(wanted - 1)), b_.getInt64(0));
+    b_.CreateCondBr(is_aligned, streaming, plain);
+    b_.SetInsertPoint(streaming);
+    tag_access(b_.CreateAlignedStore(value, p, llvm::Align(wanted)), buffer, true);
+    b_.CreateBr(stored);
+    b_.SetInsertPoint(plain);
+    tag_access(b_.CreateAlignedStore(value, p, align), buffer);
+    b_.CreateBr(stored);
+    b_.SetInsertPoint(stored);
 }
 
 void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) {

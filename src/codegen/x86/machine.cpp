@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/x86/machine.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/Support/TargetSelect.h>
 
 #include <mutex>
@@ -44,6 +45,10 @@ void initialize_back_end() {
 class X86Machine : public Machine {
 public:
     Value *call(FunctionEmitter &f, const Call *op) const override {
+        if (op->is_intrinsic(Intrinsic::stream_store_fence)) {
+            f.builder().CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
+            return llvm::Constant::getNullValue(f.type(op->type));
+        }
         const bool square_root = op->is_intrinsic(Intrinsic::fast_inverse_sqrt);
         const bool inverse = square_root || op->is_intrinsic(Intrinsic::fast_inverse);
         if (inverse && op->type.bits() == 32 && op->type.is_vector() &&

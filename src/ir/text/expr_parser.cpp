@@ -301,7 +301,9 @@ Expr ExprParser::name_use() {
     if (peek().is("[")) {
         const Place p = place();
         const Type t = type_or(Int(32)).with_lanes(p.index.type().lanes());
-        return well_formed(at, [&] { return Load::make(t, n, p.index, p.predicate, p.alignment); });
+        return well_formed(at, [&] {
+            return Load::make(t, n, p.index, p.predicate, p.alignment, nullptr, p.is_streaming);
+        });
     }
     if (n.empty()) {
         syntax_error(at, "a name is empty");
@@ -321,6 +323,7 @@ ExprParser::Place ExprParser::place() {
         p.alignment.remainder = signed_integer();
         expect(")");
     }
+    p.is_streaming = accept("streaming");
     expect("]");
     return p;
 }

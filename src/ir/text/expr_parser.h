@@ -47,6 +47,7 @@ protected:
     struct Place {
         Expr index, predicate;
         Alignment alignment;
+        bool is_streaming = false;
     };
     Place place();
 

@@ -150,8 +150,10 @@ private:
             const Place p = place();
             expect("=");
             Expr value = expr();
-            return well_formed(
-                at, [&] { return Store::make(n, value, p.index, p.predicate, p.alignment); });
+            return well_formed(at, [&] {
+                return Store::make(n, value, p.index, p.predicate, p.alignment, nullptr,
+                                   p.is_streaming);
+            });
         }
         if (!peek().is("(")) {
             fail("'[' or '('");

@@ -192,7 +192,8 @@ private:
     }
 
     /// [index if predicate align(modulus, remainder)]
-    void print_place(const Expr &index, const Expr &predicate, const Alignment &alignment) {
+    void print_place(const Expr &index, const Expr &predicate, const Alignment &alignment,
+                     bool is_streaming) {
         out_ << "[";
         print(index);
         if (!always_true(predicate, index.type().lanes())) {
@@ -202,7 +203,7 @@ private:
         if (alignment != Alignment()) {
             out_ << " align(" << alignment.modulus << ", " << alignment.remainder << ")";
         }
-        out_ << "]";
+        out_ << (is_streaming ? " streaming]" : "]");
     }
 
     void print_allocate(const Allocate *op) {
@@ -308,7 +309,7 @@ protected:
     }
     void visit(const Load *op) override {
         out_ << name_to_text(op->name);
-        print_place(op->index, op->predicate, op->alignment);
+        print_place(op->index, op->predicate, op->alignment, op->is_streaming);
         print_type_unless(op->type.element_of(), Int(32));
     }
     void visit(const Ramp *op) override {
@@ -412,7 +413,7 @@ protected:
     }
     void visit(const Store *op) override {
         indent() << name_to_text(op->name);
-        print_place(op->index, op->predicate, op->alignment);
+        print_place(op->index, op->predicate, op->alignment, op->is_streaming);
         out_ << " = ";
         print(op->value);
         out_ << "\n";

@@ -29,7 +29,7 @@ const std::unordered_set<std::string> &keywords() {
         "assert", "produce", "consume", "for", "parallel", "vectorized", "unrolled", "gpu_block",
         "gpu_thread", "gpu_lane", "matrix", "partition", "acquire", "allocate", "when", "memory",
         "deleter", "padding", "free", "realize", "hoist", "fork", "else", "evaluate", "prefetch",
-        "at", "from", "offset", "bound", "atomic", "mutex"};
+        "streaming", "at", "from", "offset", "bound", "atomic", "mutex"};
     return words;
 }
 

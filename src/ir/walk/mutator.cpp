@@ -83,9 +83,10 @@ Expr rebuild(const Cast *op, Expr value) {
 Expr rebuild(const Reinterpret *op, Expr value) {
     return Reinterpret::make(op->type, std::move(value));
 }
-Expr rebuild(const Load *op, std::string name, Expr index, Expr predicate, Alignment alignment) {
+Expr rebuild(const Load *op, std::string name, Expr index, Expr predicate, Alignment alignment,
+             bool is_streaming) {
     return Load::make(op->type.with_lanes(index.type().lanes()), name, index, std::move(predicate),
-                      alignment, op->symbol);
+                      alignment, op->symbol, is_streaming);
 }
 Expr rebuild(const Call *op, std::string name, std::vector<Expr> args, CallKind kind,
              Intrinsic intrinsic, int value_index) {
@@ -97,9 +98,9 @@ Expr rebuild(const VectorReduce *op, VectorReduce::Operator reduction, Expr valu
     return VectorReduce::make(reduction, std::move(value), op->type.lanes());
 }
 Stmt rebuild(const Store *op, std::string name, Expr value, Expr index, Expr predicate,
-             Alignment alignment) {
+             Alignment alignment, bool is_streaming) {
     return Store::make(name, std::move(value), std::move(index), std::move(predicate), alignment,
-                       op->symbol);
+                       op->symbol, is_streaming);
 }
 Stmt rebuild(const Prefetch *op, std::string name, std::vector<Type> types, Region bounds,
              std::string at, std::string from, Expr offset, PrefetchBoundStrategy strategy,

@@ -125,8 +125,6 @@ public:
     /// Produce in a thread of its own, while consumers use what is ready.
     Func &async();
 
-    /// Load what this Func holds around the cache, in all its consumers.
-    Func &stream_loads();
     Func &trace_loads();
     Func &trace_stores();
     Func &trace_realizations();

@@ -184,13 +184,8 @@ Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
     return self();
 }
 
-Func &FuncDirectives::stream_loads() {
-    schedule().stream_loads = true;
-    return self();
-}
-
-Func &Func::stream_loads(const Func &f) {
-    stage_to_schedule().stream_loads(f);
+Func &Func::stream_loads() {
+    stage_to_schedule().stream_loads();
     return *this;
 }
 
@@ -199,18 +194,25 @@ Func &Func::stream_loads(const std::vector<Func> &fs) {
     return *this;
 }
 
-Stage &Stage::stream_loads(const std::vector<Func> &fs) {
-    for (const Func &f : fs) {
-        stream_loads(f);
-    }
+Stage &Stage::stream_loads() {
+    definition_->schedule.stream_all_loads = true;
     return *this;
 }
 
-Stage &Stage::stream_loads(const Func &f) {
-    user_assert(f.name() != function_.name())
-        << "loads of func " << f.name() << " in " << name()
-        << " cannot be streamed: a stage reads what it has just stored";
-    definition_->schedule.stream_loads.push_back(f.name());
+Stage &Stage::stream_loads(const std::vector<Func> &fs) {
+    for (const Func &f : fs) {
+        user_assert(f.name() != function_.name())
+            << "loads of func " << f.name() << " in " << name()
+            << " cannot be streamed: a stage reads what it has just stored";
+        definition_->schedule.stream_loads.push_back(f.name());
+        // A Func that stands for an image is inlined: what is read then is the image.
+        const Call *image = f.defined() && f.num_update_definitions() == 0 && f.outputs() == 1
+                                ? f.value().as<Call>()
+                                : nullptr;
+        if (image && image->call_kind == CallKind::Image) {
+            definition_->schedule.stream_loads.push_back(image->name);
+        }
+    }
     return *this;
 }
 

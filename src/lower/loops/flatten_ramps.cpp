@@ -76,8 +76,9 @@ private:
             base && base->value.type().is_scalar() && stride && stride->value.type().is_scalar();
         if (scalar_rows && all_true(op->predicate)) {
             const Expr index = Ramp::make(mutate(base->value), mutate(stride->value), ramp->lanes);
-            const Expr column = Load::make(op->type.with_lanes(ramp->lanes), op->name, index,
-                                           const_true(ramp->lanes), op->alignment, op->symbol);
+            const Expr column =
+                Load::make(op->type.with_lanes(ramp->lanes), op->name, index,
+                           const_true(ramp->lanes), op->alignment, op->symbol, op->is_streaming);
             return internal::repeat_lanes(column, lanes);
         }
         const Expr predicate = mutate(op->predicate);
@@ -85,7 +86,8 @@ private:
         for (int i = 0; i < ramp->lanes; i++) {
             rows.push_back(mutate(Load::make(op->type.with_lanes(lanes), op->name,
                                              row_index(ramp, i), row_predicate(predicate, i, lanes),
-                                             i == 0 ? op->alignment : Alignment(), op->symbol)));
+                                             i == 0 ? op->alignment : Alignment(), op->symbol,
+                                             op->is_streaming)));
         }
         return Shuffle::make_concat(rows);
     }
@@ -142,7 +144,7 @@ private:
         const Expr base = simplify(first);
         return Load::make(op->type.with_lanes(lanes), op->name,
                           lanes == 1 ? base : Ramp::make(base, 1, lanes), const_true(lanes),
-                          Alignment(), op->symbol);
+                          Alignment(), op->symbol, op->is_streaming);
     }
 
     /// Where a name is bound. Copies of a loop's body bind it to several values, and what was seen
@@ -234,10 +236,10 @@ private:
         const Expr rows = is_const(value) ? value : Variable::make(value.type(), name);
         std::vector<Stmt> stores;
         for (int i = 0; i < ramp->lanes; i++) {
-            stores.push_back(
-                mutate(Store::make(op->name, simplify(row(rows, i, lanes)), row_index(ramp, i),
-                                   row_predicate(predicate, i, lanes),
-                                   i == 0 ? op->alignment : Alignment(), op->symbol)));
+            stores.push_back(mutate(
+                Store::make(op->name, simplify(row(rows, i, lanes)), row_index(ramp, i),
+                            row_predicate(predicate, i, lanes),
+                            i == 0 ? op->alignment : Alignment(), op->symbol, op->is_streaming)));
         }
         const Stmt result = Block::make(stores);
         return is_const(value) ? result : LetStmt::make(name, value, result);

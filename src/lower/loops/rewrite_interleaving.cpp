@@ -144,11 +144,11 @@ Stmt copy_of_rows(const std::vector<const StridedStore *> &sorted) {
         const Expr from = simplify(columns->base + columns->stride * row);
         const Expr value =
             Load::make(first->type.with_lanes(width), first->name, dense_index(from, 0, width),
-                       const_true(width), Alignment(), first->symbol);
+                       const_true(width), Alignment(), first->symbol, first->is_streaming);
         const Expr to =
             dense_index(head.index.base, head.index.offset + head.index.stride * row, width);
         rows.push_back(Store::make(head.store->name, value, to, const_true(width), Alignment(),
-                                   head.store->symbol));
+                                   head.store->symbol, head.store->is_streaming));
     }
     return Block::make(rows);
 }
@@ -237,7 +237,8 @@ private:
         const int lanes = head->index.lanes * int(sorted.size());
         const Expr index = dense_index(head->index.base, head->index.offset, lanes);
         Stmt result = Store::make(head->store->name, Shuffle::make_interleave(values), index,
-                                  const_true(lanes), Alignment(), head->store->symbol);
+                                  const_true(lanes), Alignment(), head->store->symbol,
+                                  head->store->is_streaming);
         for (size_t i = lets.size(); i-- > 0;) {
             result = LetStmt::make(lets[i].first, lets[i].second, result);
         }
@@ -327,7 +328,7 @@ private:
         const int lanes = op->type.lanes() * int(stride);
         const Expr dense = Load::make(op->type.with_lanes(lanes), op->name,
                                       dense_index(mutate(load->first.base), start, lanes),
-                                      const_true(lanes), Alignment(), op->symbol);
+                                      const_true(lanes), Alignment(), op->symbol, op->is_streaming);
         return Shuffle::make_slice(dense, int(load->second - start), int(stride), op->type.lanes());
     }
 
@@ -349,7 +350,7 @@ private:
 
     Stmt visit(const Store *op) override {
         return Store::make(op->name, rewrite(op->value), op->index, op->predicate, op->alignment,
-                           op->symbol);
+                           op->symbol, op->is_streaming);
     }
 
     Stmt visit(const LetStmt *op) override {

@@ -54,7 +54,7 @@ private:
             return Mutator::visit(op);
         }
         return Load::make(op->type, op->name, index(mutate(op->index)), mutate(op->predicate),
-                          Alignment(), op->symbol);
+                          Alignment(), op->symbol, op->is_streaming);
     }
 
     Stmt visit(const Store *op) override {
@@ -62,7 +62,7 @@ private:
             return Mutator::visit(op);
         }
         return Store::make(op->name, mutate(op->value), index(mutate(op->index)),
-                           mutate(op->predicate), Alignment(), op->symbol);
+                           mutate(op->predicate), Alignment(), op->symbol, op->is_streaming);
     }
 
     const Scope<> &names_;
@@ -165,15 +165,18 @@ private:
         }
         if (private_.contains(op->name)) {
             return Store::make(op->name, widen(value, op->value), private_index(index, op->index),
-                               masked(predicate, op->predicate), Alignment(), op->symbol);
+                               masked(predicate, op->predicate), Alignment(), op->symbol,
+                               op->is_streaming);
         }
         const bool alike = !varies(value, op->value) && !varies(index, op->index) &&
                            !varies(predicate, op->predicate);
         if (alike && (!mask_.defined() || some_lane_alive_)) {
-            return Store::make(op->name, value, index, predicate, op->alignment, op->symbol);
+            return Store::make(op->name, value, index, predicate, op->alignment, op->symbol,
+                               op->is_streaming);
         }
         return Store::make(op->name, widen(value, op->value), widen(index, op->index),
-                           masked(predicate, op->predicate), Alignment(), op->symbol);
+                           masked(predicate, op->predicate), Alignment(), op->symbol,
+                           op->is_streaming);
     }
 
     /// A store inside of `atomic`, undefined if iterations may meet at one element in a way that is
@@ -184,7 +187,8 @@ private:
             return !distinct_elements(op->name, index)
                        ? Stmt()
                        : Store::make(op->name, widen(value, op->value), index,
-                                     masked(predicate, op->predicate), Alignment(), op->symbol);
+                                     masked(predicate, op->predicate), Alignment(), op->symbol,
+                                     op->is_streaming);
         }
         if (varies(predicate, op->predicate) || (mask_.defined() && !some_lane_alive_)) {
             return Stmt();
@@ -200,7 +204,7 @@ private:
         }
         const Expr reduced = VectorReduce::make(update->op, operand, op->value.type().lanes());
         return Store::make(op->name, update->rebuild(reduced), index, predicate, op->alignment,
-                           op->symbol);
+                           op->symbol, op->is_streaming);
     }
 
     /// Whether no two iterations store to the same element.

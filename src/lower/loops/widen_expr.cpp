@@ -156,14 +156,16 @@ Expr ExprWidener::visit(const Load *op) {
     const Type wide = op->type.with_lanes(op->type.lanes() * lanes_);
     if (private_.contains(op->name)) {
         return Load::make(wide, op->name, private_index(index, op->index),
-                          masked(predicate, op->predicate), Alignment(), op->symbol);
+                          masked(predicate, op->predicate), Alignment(), op->symbol,
+                          op->is_streaming);
     }
     const bool alike = !varies(index, op->index) && !varies(predicate, op->predicate);
     if (alike && (!mask_.defined() || some_lane_alive_)) {
-        return Load::make(op->type, op->name, index, predicate, op->alignment, op->symbol);
+        return Load::make(op->type, op->name, index, predicate, op->alignment, op->symbol,
+                          op->is_streaming);
     }
     return Load::make(wide, op->name, widen(index, op->index), masked(predicate, op->predicate),
-                      Alignment(), op->symbol);
+                      Alignment(), op->symbol, op->is_streaming);
 }
 
 Expr ExprWidener::visit_if_then_else(const Call *op) {

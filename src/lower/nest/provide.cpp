@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/provide.h"
 
+#include <algorithm>
+
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -78,6 +80,40 @@ private:
     const std::string &only_;
 };
 
+class StreamLoads : public GraphMutator {
+public:
+    StreamLoads(const std::string &func, const StageSchedule &schedule)
+        : func_(func), schedule_(schedule) {
+    }
+
+protected:
+    using Mutator::visit;
+    Expr visit(const Call *op) override {
+        const Expr call = Mutator::visit(op);
+        const bool loads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const std::vector<std::string> &named = schedule_.stream_loads;
+        const bool wanted = loads && op->name != func_ &&
+                            (schedule_.stream_all_loads ||
+                             std::find(named.begin(), named.end(), op->name) != named.end());
+        return wanted ? Call::make(op->type, Intrinsic::stream_load, {call}) : call;
+    }
+
+private:
+    const std::string &func_;
+    const StageSchedule &schedule_;
+};
+
+class StreamStores : public StmtMutator {
+    using Mutator::visit;
+    Stmt visit(const Provide *op) override {
+        std::vector<Expr> values;
+        for (const Expr &value : op->values) {
+            values.push_back(Call::make(value.type(), Intrinsic::stream_store, {value}));
+        }
+        return Provide::make(op->name, values, op->args, op->predicate);
+    }
+};
+
 Stmt in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt s) {
     for (size_t i = lets.size(); i-- > 0;) {
         s = LetStmt::make(lets[i].first, lets[i].second, s);
@@ -86,6 +122,19 @@ Stmt in_lets(const std::vector<std::pair<std::string, Expr>> &lets, Stmt s) {
 }
 
 }  // namespace
+
+Expr stream_loads(const Expr &e, const Function &f, const StageSchedule &schedule) {
+    const bool any = schedule.stream_all_loads || !schedule.stream_loads.empty();
+    return any ? StreamLoads(f.name(), schedule).mutate(e) : e;
+}
+
+Stmt stream_stores(const Stmt &s) {
+    return StreamStores().mutate(s);
+}
+
+Stmt stream_store_fence() {
+    return Evaluate::make(Call::make(Int(32), Intrinsic::stream_store_fence, {}));
+}
 
 Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
                  const std::vector<Expr> &args) {

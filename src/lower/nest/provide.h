@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/stmt_nodes.h"
+#include "pipeline/function.h"
 
 namespace calotype {
 
@@ -24,6 +25,13 @@ Stmt provide_where(const Expr &condition, const std::string &name, std::vector<E
 /// Func and image calls of e yield 0 where the condition does not hold, and load nothing there.
 /// With `only` those of that Func.
 Expr load_where(const Expr &condition, const Expr &e, const std::string &only = "");
+
+/// Calls in e of Funcs and images that the stage loads around the cache, marked by stream_load.
+Expr stream_loads(const Expr &e, const Function &f, const StageSchedule &schedule);
+/// All stores in s, marked by stream_store.
+Stmt stream_stores(const Stmt &s);
+/// After the last of them: they are seen by what follows.
+Stmt stream_store_fence();
 
 /// provide_all as an atomic update. It may be tried several times, so calls with effects of functions
 /// of linkables are made before it, unless they are given what the Func holds:

@@ -325,10 +325,11 @@ private:
     Stmt make_provide() {
         std::vector<Expr> args, values;
         for (const Expr &e : def_.args) {
-            args.push_back(guard_loads(qualify(e, f_, stage_)));
+            args.push_back(guard_loads(stream_loads(qualify(e, f_, stage_), f_, schedule_)));
         }
         for (size_t i = 0; i < def_.values.size(); i++) {
-            Expr value = guard_loads(qualify(def_.values[i], f_, stage_));
+            Expr value =
+                guard_loads(stream_loads(qualify(def_.values[i], f_, stage_), f_, schedule_));
             if (blend_.defined()) {
                 Expr old = Call::make(value.type(), f_.name(), args, CallKind::Func, int(i));
                 value = select(blend_, value, old);
@@ -338,6 +339,11 @@ private:
         if (calls_extern_) {
             values.push_back(0);  // only where it is written matters
         }
+        const Stmt s = make_provide(values, args);
+        return schedule_.stream_stores ? stream_stores(s) : s;
+    }
+
+    Stmt make_provide(const std::vector<Expr> &values, const std::vector<Expr> &args) const {
         if (guard_of_stores_.defined() && !schedule_.atomic) {
             return provide_where(guard_of_stores_, f_.name(), values, args);
         }
@@ -483,9 +489,20 @@ std::vector<PureVar> pure_vars(const Function &f, int stage) {
     return result;
 }
 
+/// True if the definition, or a specialization of it, stores around the cache.
+bool streams_stores(const Definition &def) {
+    return def.schedule.stream_stores ||
+           std::any_of(def.specializations.begin(), def.specializations.end(),
+                       [](const Specialization &s) {
+                           return s.definition && streams_stores(*s.definition);
+                       });
+}
+
 Stmt make_stage_loops(const Function &f, int stage, LowerContext &ctx) {
     const bool is_extern = stage == 0 && f.has_extern_definition();
-    return make_definition(f, stage, is_extern ? *f->extern_schedule : *f.stage(stage), ctx);
+    const Definition &def = is_extern ? *f->extern_schedule : *f.stage(stage);
+    const Stmt s = make_definition(f, stage, def, ctx);
+    return streams_stores(def) ? Block::make(s, stream_store_fence()) : s;
 }
 
 std::optional<StageKey> fused_with(const Definition &def) {

@@ -118,17 +118,28 @@ private:
     }
 
     Expr visit(const Call *op) override {
+        if (op->is_intrinsic(Intrinsic::stream_load) || op->is_intrinsic(Intrinsic::stream_store)) {
+            const Call *call = op->args[0].as<Call>();
+            const bool is_load =
+                call && op->is_intrinsic(Intrinsic::stream_load) &&
+                (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image);
+            return is_load ? load(call, true) : mutate(op->args[0]);
+        }
         if (op->call_kind != CallKind::Func && op->call_kind != CallKind::Image) {
             return Mutator::visit(op);
         }
+        return load(op, false);
+    }
+
+    Expr load(const Call *op, bool is_streaming) {
         const bool internal = realized_.contains(op->name);
         const Type t = storage_type(op->type);
         const Expr index = index_of(op->name, mutate(op->args), t, internal);
         const SymbolPtr symbol = internal                           ? nullptr
                                  : op->call_kind == CallKind::Image ? op->symbol
                                                                     : output_symbol(op->name);
-        const Expr load =
-            Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol);
+        const Expr load = Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol,
+                                     is_streaming);
         return t == op->type ? load : Cast::make(op->type, load);
     }
 
@@ -139,8 +150,9 @@ private:
             value = Cast::make(storage_type(value.type()), value);
         }
         const Expr index = index_of(op->name, mutate(op->args), value.type(), internal);
+        const bool is_streaming = Call::as_intrinsic(op->values[0], {Intrinsic::stream_store});
         return Store::make(op->name, value, index, mutate(op->predicate), Alignment(),
-                           internal ? SymbolPtr() : output_symbol(op->name));
+                           internal ? SymbolPtr() : output_symbol(op->name), is_streaming);
     }
 
     Stmt visit(const Prefetch *op) override {

@@ -27,6 +27,21 @@ std::string assembly(const char *target, const Expr &e) {
     return CompiledModule(module, Target(target)).assembly();
 }
 
+TEST(X86, StoresAroundTheCache) {
+    const Expr sum = load(Float(32, 16), "a") + load(Float(32, 16), "b");
+    const Stmt store =
+        Store::make("out", sum, Ramp::make(0, 1, 16), const_true(16), Alignment(), nullptr, true);
+    const Stmt fence = Evaluate::make(Call::make(Int(32), Intrinsic::stream_store_fence, {}));
+    LoweredModule module =
+        one_function({pointer_argument("out"), pointer_argument("a"), pointer_argument("b")},
+                     Block::make(store, fence));
+    for (const char *target : {"x86-64-linux-avx", "x86-64-linux-avx512_skylake"}) {
+        const std::string text = CompiledModule(module, Target(target)).assembly();
+        EXPECT_NE(text.find("vmovntps"), std::string::npos) << text;
+        EXPECT_NE(text.find("sfence"), std::string::npos) << text;
+    }
+}
+
 struct Row {
     const char *instruction;
     int bits128;  ///< lanes that fill 128 bits of the widest operand
