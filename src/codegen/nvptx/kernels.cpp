@@ -157,10 +157,25 @@ private:
         add_annotation(function, "reqntidx", size[0]);
         add_annotation(function, "reqntidy", size[1]);
         add_annotation(function, "reqntidz", size[2]);
-        if (const int64_t blocks = wanted_blocks(kernel)) {
+        const int64_t blocks = wanted_blocks(kernel);
+        if (blocks > 0 && !calls_linked_code(*function)) {
             add_annotation(function, "minctasm", blocks);
         }
         bound_thread_indices(function, size);
+    }
+
+    /// Whether it calls what is linked with the module later. That knows nothing of how many
+    /// registers a bound would leave it, and where it uses more, it does not link.
+    bool calls_linked_code(llvm::Function &function) const {
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            auto *call = llvm::dyn_cast<llvm::CallBase>(&i);
+            const llvm::Function *called = call ? call->getCalledFunction() : nullptr;
+            if (called && called->isDeclaration() &&
+                source_.linked.functions.count(called->getName().str())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void add_annotation(llvm::Function *function, const char *name, int64_t value) {

@@ -30,7 +30,8 @@ constexpr int64_t max_plain_parameter_bytes = 4352;
 
 /// How many blocks of the kernel a multiprocessor must have room for, 0 if nothing says so: what
 /// `min_blocks` says, or two where copies go on beside the work, so that another block hides what is
-/// left of the waiting. Products of matrices take what they need for sums.
+/// left of the waiting. Products of matrices take what they need for sums. Kernels that call code
+/// which is linked later get no bound for it.
 int64_t wanted_blocks(const DeviceKernel &kernel);
 
 /// PTX text of the module for one architecture. `target` is the host's: from it come large_buffers,
