@@ -38,15 +38,15 @@ TEST(Names, that_lowering_uses_too) {
     const Var min("min"), extent("extent"), loop_min("loop_min");
     ImageParam in(Int(32), 2, "stride");
     Param<int> buffer("buffer");
-    Func f("f"), s0("s0"), query("query");
+    Func f("semaphore"), s0("s0"), query("query");
     f(min, extent) = Tuple(in(min, extent) + buffer, in(min, extent) - buffer);
     const RDom r(0, 3, "max");
     f(min, r) += Tuple(r, buffer);
     s0(min, extent) = f(min, extent)[0] * 2 + f(min, extent + 1)[1];
     query(min, extent) = s0(min, extent) + s0(min + 1, extent);
     query.split(min, loop_min, min, 4);
-    f.store_root().compute_at(query, extent).vectorize(min, 4, TailStrategy::GuardWithIf);
-    s0.store_root().compute_at(query, loop_min).async();
+    f.store_root().compute_at(query, extent).vectorize(min, 4, TailStrategy::GuardWithIf).async();
+    s0.store_root().compute_at(query, loop_min);
     Buffer<int> image(9, 9);
     image.for_each_element([&](int i, int j) { image(i, j) = 10 * i + j; });
     in.set(image);
