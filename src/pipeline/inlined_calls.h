@@ -27,7 +27,9 @@ public:
         }
         std::vector<Expr> key = {value};
         for (const Expr &arg : args) {
-            key.push_back(simplify(arg));
+            // One that holds what was inlined before is the same node where it is the same at all,
+            // and as large as all of that.
+            key.push_back(contains_kind(arg, NodeKind::Let) ? arg : simplify(arg));
         }
         const auto it = known_.find(key);
         return it != known_.end() ? it->second

@@ -80,7 +80,7 @@ void check_functions(double tolerance, const std::vector<int> &all_lanes) {
                 Var x("x");
                 Func f(function.name);
                 inputs.push_back(operands<T>(function));
-                f(x) = function.expr(inputs.back()(x));
+                f(x) = cast<T>(function.expr(inputs.back()(x)));
                 f.vectorize(x, lanes, TailStrategy::GuardWithIf);
                 funcs.push_back(f);
                 results.push_back(Buffer<T>(inputs.back().width()));
