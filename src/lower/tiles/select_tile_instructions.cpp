@@ -153,6 +153,22 @@ private:
 
     // ---- what there is ----
 
+    /// With what the lets around say of alignment: columns may be taken apart by quotients.
+    std::vector<TileNest> nests_of(const Stmt &s) const {
+        std::vector<TileNest> nests = read_tile_nests(s);
+        for (TileNest &nest : nests) {
+            for (const std::string &name : free_variables(nest.statement)) {
+                const Expr value = lets_.binds(name)
+                                       ? lets_.expand_while_small(Variable::make(Int(32), name))
+                                       : Expr();
+                if (value.defined() && value.type() == Int(32)) {
+                    nest.alignments[name] = modulus_remainder(remove_likelies(value));
+                }
+            }
+        }
+        return nests;
+    }
+
     /// Collects the tiles and the shape of all products. CompileError for a sum that is none.
     void read_products(const Stmt &s) {
         class Read : public Visitor {
@@ -168,7 +184,7 @@ private:
             }
             void visit(const For *op) override {
                 if (op->for_type == ForType::Vectorized) {
-                    tiles_.read_sums(read_tile_nests(op));
+                    tiles_.read_sums(tiles_.nests_of(op));
                     return;
                 }
                 Visitor::visit(op);
@@ -346,7 +362,7 @@ private:
             return Stmt();
         }
         std::vector<Stmt> result;
-        for (const TileNest &nest : read_tile_nests(s)) {
+        for (const TileNest &nest : nests_of(s)) {
             const bool is_sum = nest.store()->name == op_->name && has_sum(nest);
             const Stmt tiles = is_sum ? product(*match_tile_product(nest).product) : move(nest);
             if (!tiles.defined()) {
@@ -373,7 +389,7 @@ private:
         if (!loop || loop->for_type != ForType::Vectorized) {
             return std::nullopt;
         }
-        const std::vector<TileNest> nests = read_tile_nests(s);
+        const std::vector<TileNest> nests = nests_of(s);
         const auto is_sum = [&](const TileNest &nest) {
             return nest.store()->name == op_->name && has_sum(nest);
         };

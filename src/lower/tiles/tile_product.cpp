@@ -300,6 +300,7 @@ private:
 
 SimplifyContext TileNest::context() const {
     SimplifyContext result;
+    result.alignments = alignments;
     for (const TileLoop &loop : loops) {
         result.bound(loop.name, 0, loop.extent - 1);
     }

@@ -2,6 +2,7 @@
 // What nests of vectorised loops do to a tile. Helper of select_tile_instructions.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,9 +20,10 @@ struct TileLoop {
 
 /// One store in vectorised loops, with all lets within in place.
 struct TileNest {
-    std::vector<TileLoop> loops;   ///< the outermost first
-    std::vector<Expr> conditions;  ///< of the store, in the loops' variables
-    Stmt statement;                ///< the store
+    std::vector<TileLoop> loops;                  ///< the outermost first
+    std::vector<Expr> conditions;                 ///< of the store, in the loops' variables
+    Stmt statement;                               ///< the store
+    std::map<std::string, Alignment> alignments;  ///< of what is bound around the nest
 
     const Store *store() const {
         return statement.as<Store>();

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""bench_tiles.py BUILD [--write-docs PAGE]: generators/tile_product_generator.cpp against torch's products (oneDNN), in turns.
+
+BUILD is a build tree; a C++ compiler links what its calotype_generators makes. For x86 processors with AMX. One thread and all of them.
+b lies in memory as the instruction reads it, before the time begins; torch arranges it in each call. Every element is compared.
+"""
+import argparse
+import ctypes
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+ROUNDS = 15
+SIZES = (256, 512, 1024, 2048)
+TYPES = {torch.int8: ("int8", 0, 8, torch.int32), torch.bfloat16: ("bfloat16", 4, 16, torch.float32)}
+CODES = {torch.int32: (0, 32), torch.float32: (2, 32)}
+BEGIN, END = "<!-- begin: tile registers -->", "<!-- end: tile registers -->"
+
+
+class Dimension(ctypes.Structure):
+    _fields_ = [("min", ctypes.c_int32), ("extent", ctypes.c_int32), ("stride", ctypes.c_int32), ("flags", ctypes.c_uint32)]
+
+
+class Type(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = [("device", ctypes.c_uint64), ("device_interface", ctypes.c_void_p), ("host", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("type", Type), ("dimensions", ctypes.c_int32),
+                ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
+
+
+def as_buffer(tensor, code, bits, extents):
+    """A dense tensor of the extents, innermost first."""
+    dims, stride = (Dimension * len(extents))(), 1
+    for d, extent in enumerate(extents):
+        dims[d] = Dimension(0, extent, stride, 0)
+        stride *= extent
+    return Buffer(0, None, tensor.data_ptr(), 0, Type(code, bits, 1), len(extents), dims, None), dims
+
+
+def build(tree, folder):
+    """A library with a function for each type."""
+    objects = []
+    for name, _, _, result in TYPES.values():
+        subprocess.run([tree / "bin/calotype_generators", "-g", "tile_product", "-f", f"product_{name}", "-o", folder, "-e", "object",
+                        "target=host-no_runtime", f"a.type={name}", f"b.type={name}",
+                        f"product.type={str(result).split('.')[1]}"], check=True)
+        objects.append(folder / f"product_{name}.o")
+    library = folder / "products.so"
+    subprocess.run([os.environ.get("CXX", "c++"), "-shared", "-o", library, *objects, "-Wl,--whole-archive",
+                    tree / "lib/libcalotype_runtime.a", "-Wl,--no-whole-archive", "-lpthread", "-ldl"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def seconds(call):
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def measure(library, dtype, n, threads):
+    name, code, bits, result = TYPES[dtype]
+    packed = 32 // bits
+    torch.manual_seed(1)
+    a, b = (torch.randint(-8, 8, (n, n)).to(dtype) for _ in range(2))
+    arranged = b.reshape(n // packed, packed, n // 16, 16).permute(2, 0, 3, 1).contiguous()
+    out = torch.empty(n, n, dtype=result)
+    arrays = [as_buffer(a, code, bits, (n, n)), as_buffer(arranged, code, bits, (packed, 16, n // packed, n // 16)),
+              as_buffer(out, *CODES[result], (n, n))]
+    run = getattr(library, f"product_{name}")
+
+    def ours():
+        if run(*(ctypes.byref(buffer) for buffer, _ in arrays)) != 0:
+            raise RuntimeError(f"product_{name} fails")
+
+    theirs = (lambda: torch._int_mm(a, b)) if dtype == torch.int8 else (lambda: a @ b)
+    library.calotype_set_num_threads(threads)
+    torch.set_num_threads(threads)
+    ours()
+    theirs()
+    assert torch.equal(out.double(), a.double() @ b.double()), "the results differ"
+    times = [(seconds(ours), seconds(theirs)) for _ in range(ROUNDS)]
+    mine, peer = (statistics.median(t[i] for t in times) for i in (0, 1))
+    return 2e-12 * n**3 / mine, 2e-12 * n**3 / peer
+
+
+def machine():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "an unknown processor"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--write-docs", type=pathlib.Path, metavar="PAGE")
+    args = parser.parse_args()
+    lines = [f"Machine: {machine()}, {os.cpu_count()} cores. torch {torch.__version__}. Medians of {ROUNDS} runs in turns; 10^12 "
+             "operations a second.", "", "| operands | size | threads | Calotype | torch | ratio |", "|---|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        library = build(args.build.resolve(), pathlib.Path(folder))
+        for dtype, (name, *_) in TYPES.items():
+            for n in SIZES:
+                for threads in sorted({1, os.cpu_count()}):
+                    mine, peer = measure(library, dtype, n, threads)
+                    lines.append(f"| {name} | {n} | {threads} | {mine:.2f} | {peer:.2f} | {mine / peer:.2f} |")
+    text = "\n".join(lines)
+    print(text)
+    if args.write_docs:
+        head, rest = args.write_docs.read_text().split(BEGIN)
+        args.write_docs.write_text(f"{head}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
