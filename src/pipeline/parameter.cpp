@@ -7,7 +7,7 @@
 #include "ir/conventions/names.h"
 #include "ir/expr_nodes.h"
 #include "ir/printer.h"
-#include "pipeline/own_symbol.h"
+#include "ir/walk/own_symbol.h"
 #include "support/error.h"
 #include "support/text.h"
 

@@ -5,7 +5,7 @@
 
 #include "ir/constants.h"
 #include "ir/printer.h"
-#include "pipeline/own_symbol.h"
+#include "ir/walk/own_symbol.h"
 #include "support/error.h"
 
 namespace calotype {

@@ -7,8 +7,8 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/text/expr_parser.h"
+#include "ir/walk/own_symbol.h"
 #include "pipeline/fields.h"
-#include "pipeline/own_symbol.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
 

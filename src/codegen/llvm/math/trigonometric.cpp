@@ -6,8 +6,8 @@
 // with pi/2 in three parts. Beyond the reach of that (|x| > 2^19) the C library is asked.
 #include <llvm/IR/Intrinsics.h>
 
-#include "codegen/llvm/math.h"
-#include "codegen/llvm/math_coefficients.h"
+#include "codegen/llvm/math/coefficients.h"
+#include "codegen/llvm/math/math.h"
 #include "support/error.h"
 
 namespace calotype::internal {

@@ -12,7 +12,7 @@
 // are used hold a double's worth of digits in every case.
 #include <llvm/IR/Intrinsics.h>
 
-#include "codegen/llvm/math.h"
+#include "codegen/llvm/math/math.h"
 #include "support/error.h"
 
 namespace calotype::internal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Polynomials P of the kernels of math.cpp, lowest power first. Made by math_coefficients.py.
+// Polynomials P of the kernels of math.cpp, lowest power first. Made by coefficients.py.
 #pragma once
 
 namespace calotype::internal::coefficients {

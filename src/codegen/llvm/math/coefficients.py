@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes math_coefficients.h: for each kernel the polynomial of least largest relative error, found by
+"""Makes coefficients.h: for each kernel the polynomial of least largest relative error, found by
 Remez exchange, of the lowest degree whose error is below the bound of the type.
 
-    python3 math_coefficients.py > math_coefficients.h        (needs mpmath)
+    python3 coefficients.py > coefficients.h        (needs mpmath)
 """
 import mpmath as mp
 
@@ -96,7 +96,7 @@ def table(name, bits, meaning, g, weight, low, high):
 
 
 print("// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception")
-print("// Polynomials P of the kernels of math.cpp, lowest power first. Made by math_coefficients.py.")
+print("// Polynomials P of the kernels of math.cpp, lowest power first. Made by coefficients.py.")
 print("#pragma once\n\nnamespace calotype::internal::coefficients {\n")
 for key, (text, f, w, a, b, widths) in kernels.items():
     for width in widths:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // exp, log, pow and the hyperbolic functions; the trigonometric ones are in math_trigonometric.cpp.
 //
-// Each function brings its argument into a small interval, where a polynomial (math_coefficients.h)
+// Each function brings its argument into a small interval, where a polynomial (coefficients.h)
 // suffices. Everything is computed strictly: reassociation would undo the error terms that are
 // carried along.
-#include "codegen/llvm/math.h"
+#include "codegen/llvm/math/math.h"
 
 #include <llvm/IR/Intrinsics.h>
 
-#include "codegen/llvm/math_coefficients.h"
+#include "codegen/llvm/math/coefficients.h"
 #include "ir/intrinsics.h"
 #include "support/error.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "pipeline/own_symbol.h"
+#include "ir/walk/own_symbol.h"
 
 #include "ir/expr_nodes.h"
 #include "ir/mutator.h"
