@@ -176,14 +176,33 @@ Expr legalize(const Expr &e, const Capabilities &can) {
     return Legalize(can).mutate(e);
 }
 
-bool contains_strict_float(const Stmt &s) {
-    for (int i = 0; i < int(Intrinsic::none); i++) {
-        const bool is_strict = starts_with(intrinsic_info(Intrinsic(i)).name, "strict_");
-        if (is_strict && contains_intrinsic(s, Intrinsic(i))) {
-            return true;
-        }
+namespace {
+
+bool is_strict(Intrinsic i) {
+    switch (i) {
+    case Intrinsic::strict_add:
+    case Intrinsic::strict_sub:
+    case Intrinsic::strict_mul:
+    case Intrinsic::strict_div:
+    case Intrinsic::strict_min:
+    case Intrinsic::strict_max:
+    case Intrinsic::strict_eq:
+    case Intrinsic::strict_lt:
+    case Intrinsic::strict_le:
+    case Intrinsic::strict_fma:
+    case Intrinsic::strict_cast:
+    case Intrinsic::strict_float:
+        return true;
+    default:
+        return false;
     }
-    return false;
+}
+
+}  // namespace
+
+bool contains_strict_float(const Stmt &s) {
+    return contains<Call>(
+        s, [](const Call *op) { return op->is_intrinsic() && is_strict(op->intrinsic); });
 }
 
 }  // namespace calotype::internal
