@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "driver/jit_runtime.h"
+#include "ir/conventions/runtime_calls.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "support/error.h"
 
 namespace calotype {
+
+using namespace internal;
 
 namespace {
 using InterfaceGetter = const calotype_device_interface_t *(*)();
@@ -18,8 +21,8 @@ using InterfaceGetter = const calotype_device_interface_t *(*)();
 // calotype_cuda_device_interface().
 const calotype_device_interface_t *internal::find_device_interface(DeviceAPI api) {
     const JitSymbols &symbols = jit_runtime_symbols();
-    const auto getter =
-        symbols.find(std::string("calotype_") + to_string(api) + "_device_interface");
+    const RuntimeFunctionInfo *function = device_interface_function(api);
+    const auto getter = function ? symbols.find(function->name) : symbols.end();
     return getter == symbols.end()
                ? nullptr
                : reinterpret_cast<InterfaceGetter>(const_cast<void *>(getter->second))();

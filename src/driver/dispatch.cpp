@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ir/conventions/runtime_calls.h"
 #include "ir/operators.h"
 #include "ir/stmt_nodes.h"
 #include "pipeline/parameter.h"
@@ -75,8 +76,8 @@ Stmt Dispatch::choose(size_t i, std::vector<LoweredBuffer> &buffers) const {
     const Expr buffer =
         Variable::make(type_of<calotype_buffer_t *>(), names::buffer(buffers.back().name));
     const Expr address = Call::make(Handle(), Intrinsic::buffer_get_host, {buffer});
-    const Expr can_use = Call::make(Int(32), "calotype_can_use_target_features",
-                                    {Expr(int(words.size())), address}, CallKind::Extern);
+    const Expr can_use =
+        call_runtime(RuntimeFunction::can_use_target_features, {Expr(int(words.size())), address});
     return IfThenElse::make(can_use != 0, taken, choose(i + 1, buffers));
 }
 

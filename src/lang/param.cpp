@@ -2,6 +2,7 @@
 #include "lang/param.h"
 
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/expr_nodes.h"
 #include "ir/printer.h"
 #include "support/error.h"
@@ -13,7 +14,7 @@ namespace internal {
 
 Parameter make_scalar_parameter(const Type &t, const std::string &name) {
     user_assert(!name.empty()) << "the name of a Param is empty";
-    user_assert(name != "__user_context") << "the name " << name << " of a Param is reserved";
+    user_assert(name != names::user_context) << "the name " << name << " of a Param is reserved";
     user_assert(name.find('.') == std::string::npos)
         << "the name of Param " << name << " contains a dot, which is reserved";
     // Funcs that are made later do not get this name.
@@ -143,7 +144,7 @@ Argument scalar_argument(const Parameter &p) {
 }  // namespace internal
 
 Expr user_context_value() {
-    const Parameter p(type_of<void *>(), false, 0, "__user_context");
+    const Parameter p(type_of<void *>(), false, 0, names::user_context);
     return p.as_expr();
 }
 

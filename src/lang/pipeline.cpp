@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lang/pipeline.h"
 
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -89,7 +90,7 @@ std::vector<Argument> Pipeline::infer_arguments() {
     std::vector<Argument> result;
     for (const InferredArgument &a :
          calotype::infer_arguments(checked().outputs, checked().requirements)) {
-        if (a.parameter.defined() && a.arg.name != "__user_context") {
+        if (a.parameter.defined() && a.arg.name != names::user_context) {
             result.push_back(a.arg);
         }
     }

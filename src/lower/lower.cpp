@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "ir/conventions/names.h"
 #include "ir/verifier.h"
 #include "lower/checks/error_call.h"
 #include "lower/context.h"
@@ -161,7 +162,7 @@ bool is_argument(const LowerContext &ctx, const std::string &name) {
 void check_arguments(const LowerContext &ctx) {
     for (const auto &entry : ctx.used.parameters) {
         // Without that argument the context is null.
-        user_assert(is_argument(ctx, entry.first) || entry.first == "__user_context")
+        user_assert(is_argument(ctx, entry.first) || entry.first == names::user_context)
             << "pipeline " << ctx.pipeline_name << " uses parameter " << entry.first
             << ", which is not in its list of arguments";
     }

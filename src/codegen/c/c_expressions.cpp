@@ -5,6 +5,7 @@
 #include "codegen/c/c_writer.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/printer.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
@@ -128,7 +129,7 @@ std::string CWriter::emit_node(const StringImm *op) {
 }
 
 std::string CWriter::user_context() {
-    const Name *bound = symbols_.find("__user_context");
+    const Name *bound = symbols_.find(names::user_context);
     return bound ? bound->text : "((void *)nullptr)";
 }
 
@@ -136,7 +137,7 @@ std::string CWriter::emit_node(const Variable *op) {
     if (const Name *bound = symbols_.find(op->name)) {
         return bound->text;
     }
-    internal_assert(op->name == "__user_context") << "variable not in scope: " << op->name;
+    internal_assert(op->name == names::user_context) << "variable not in scope: " << op->name;
     return user_context();
 }
 

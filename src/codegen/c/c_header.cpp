@@ -4,6 +4,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
+#include "ir/conventions/names.h"
 #include "support/text.h"
 
 namespace calotype::internal {
@@ -14,7 +15,7 @@ std::string parameter(const LoweredArgument &a) {
     if (a.is_buffer()) {
         return "struct calotype_buffer_t *_" + c_identifier(a.name) + "_buffer";
     }
-    std::string name = a.name == "__user_context" ? a.name : "_" + c_identifier(a.name);
+    std::string name = a.name == names::user_context ? a.name : "_" + c_identifier(a.name);
     std::string type = c_type_name(a.type);
     return type + (type.back() == '*' ? "" : " ") + name;
 }

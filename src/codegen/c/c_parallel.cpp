@@ -11,6 +11,7 @@
 #include <set>
 
 #include "codegen/c/c_writer.h"
+#include "ir/conventions/names.h"
 #include "ir/queries.h"
 
 namespace calotype::internal {
@@ -19,7 +20,7 @@ std::string CWriter::closure_of(const Stmt &body, const std::string &variable,
                                 const std::string &function, CWriter &inner) {
     std::set<std::string> used = names_used(body);
     used.erase(variable);
-    used.erase("__user_context");
+    used.erase(names::user_context);
     std::string members, values;
     for (const std::string &name : used) {
         if (const Name *n = symbols_.find(name)) {
@@ -29,7 +30,7 @@ std::string CWriter::closure_of(const Stmt &body, const std::string &variable,
             inner.bind(name, "closure->" + member, n->type);
         }
     }
-    inner.bind("__user_context", "user_context", Handle());
+    inner.bind(names::user_context, "user_context", Handle());
     const std::string struct_name = function + "_closure", closure = fresh("closure");
     file_.functions << "struct " << struct_name << " {\n" << members << "};\n\n";
     line(struct_name + " " + closure + " = {" + values + "};");

@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
 
@@ -123,7 +124,7 @@ void write_function(std::ostream &out, CFile &file, const LoweredFunction &f,
     }
     for (size_t i = 0; i < f.args.size(); i++) {
         const LoweredArgument &a = f.args[i];
-        writer.bind(a.is_buffer() ? a.name + ".buffer" : a.name,
+        writer.bind(a.is_buffer() ? names::buffer(a.name) : a.name,
                     (a.is_buffer() ? "((void *)a" : "a") + std::to_string(i) +
                         (a.is_buffer() ? ")" : ""),
                     a.is_buffer() ? Handle() : a.type);
@@ -204,7 +205,7 @@ std::string c_source_text(const LoweredModule &module, const Target &target) {
     for (const LoweredBuffer &b : module.buffers) {
         std::string name = "image_" + c_identifier(b.name);
         write_embedded_buffer(functions, b, name);
-        embedded[b.name + ".buffer"] = "((void *)&" + name + ")";
+        embedded[names::buffer(b.name)] = "((void *)&" + name + ")";
     }
     for (const LoweredFunction &f : module.functions) {
         write_function(functions, file, f, embedded);

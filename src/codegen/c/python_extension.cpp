@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/symbol_name.h"
+#include "ir/conventions/names.h"
 #include "ir/type.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -115,7 +116,7 @@ std::string python_extension_text(const LoweredModule &module, const Target &tar
 namespace {
 
 bool is_user_context(const LoweredArgument &a) {
-    return a.name == "__user_context";
+    return a.name == names::user_context;
 }
 
 std::string shown_name(const LoweredModule &module, const LoweredArgument &a) {

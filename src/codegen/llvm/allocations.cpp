@@ -5,6 +5,7 @@
 // for errors frees what the slots hold. Storage asked to be on the stack whose size is not known
 // becomes a heap block that is kept until the function ends and only ever grows.
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/runtime_call.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -92,8 +93,9 @@ Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
     Value *padding = b_.getInt64(uint64_t(op->padding) * uint64_t(op->type.bytes()));
     bytes = b_.CreateAdd(bytes, padding);
     check(b_.CreateNot(too_large), [&] {
-        return call_runtime("calotype_error_buffer_allocation_too_large", b_.getInt32Ty(),
-                            {user_context(), module_.string_constant(op->name), bytes, limit});
+        return internal::call_runtime(
+            *this, RuntimeFunction::error_buffer_allocation_too_large,
+            {user_context(), module_.string_constant(op->name), bytes, limit});
     });
     return bytes;
 }
@@ -116,7 +118,7 @@ void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
 
 // Storage for `bytes` that lasts until the function ends.
 Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
-    llvm::AllocaInst *slot = cleanup_slot("calotype_free", true);
+    llvm::AllocaInst *slot = cleanup_slot(runtime_function(RuntimeFunction::free).name, true);
     llvm::AllocaInst *size = frame_slot(b_.getInt64Ty(), op->name + ".size");
     llvm::IRBuilder<>(size->getParent(), std::next(size->getIterator()))
         .CreateStore(b_.getInt64(0), size);
@@ -130,14 +132,15 @@ Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
     llvm::BasicBlock *release = new_block("release"), *released = new_block("released");
     b_.CreateCondBr(b_.CreateIsNull(old), released, release);
     b_.SetInsertPoint(release);
-    call_runtime("calotype_free", b_.getVoidTy(), {user_context(), old});
+    internal::call_runtime(*this, RuntimeFunction::free, {user_context(), old});
     b_.CreateBr(released);
     b_.SetInsertPoint(released);
-    Value *fresh = call_runtime("calotype_malloc", p, {user_context(), bytes});
+    Value *fresh = internal::call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
     b_.CreateStore(fresh, slot);
     b_.CreateStore(bytes, size);
     check(b_.CreateIsNotNull(fresh), [&] {
-        return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(), {user_context()});
+        return internal::call_runtime(*this, RuntimeFunction::error_out_of_memory,
+                                      {user_context()});
     });
     b_.CreateBr(ready);
     b_.SetInsertPoint(ready);
@@ -158,13 +161,14 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
         if (op->memory_type == MemoryType::Stack) {
             storage = grow_frame_buffer(op, bytes);
         } else {
-            allocation.free_function = "calotype_free";
-            storage = call_runtime("calotype_malloc", p, {user_context(), bytes});
+            allocation.free_function = runtime_function(RuntimeFunction::free).name;
+            storage =
+                internal::call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
             Value *good = b_.CreateIsNotNull(storage);
             good = wanted ? b_.CreateOr(good, b_.CreateNot(wanted)) : good;
             check(good, [&] {
-                return call_runtime("calotype_error_out_of_memory", b_.getInt32Ty(),
-                                    {user_context()});
+                return internal::call_runtime(*this, RuntimeFunction::error_out_of_memory,
+                                              {user_context()});
             });
         }
         set_host_alignment(op->name, heap_alignment);

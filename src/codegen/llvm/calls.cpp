@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of C functions, of the runtime, and of other functions of the module.
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/runtime_call.h"
 #include "codegen/symbol_name.h"
 #include "support/error.h"
 
@@ -53,6 +53,18 @@ Value *FunctionEmitter::call_runtime(const std::string &name, llvm::Type *result
     return call;
 }
 
+Value *call_runtime(FunctionEmitter &f, RuntimeFunction function,
+                    const std::vector<Value *> &args) {
+    const RuntimeFunctionInfo &info = runtime_function(function);
+    bool agree = args.size() == info.parameters.size();
+    for (size_t i = 0; agree && i < args.size(); i++) {
+        agree = args[i]->getType() == f.type(info.parameters[i]);
+    }
+    internal_assert(agree) << "wrong arguments of " << info.name;
+    llvm::Type *result = info.is_void ? f.builder().getVoidTy() : f.type(info.result);
+    return f.call_runtime(info.name, result, args);
+}
+
 llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
     if (llvm::Function *own = module_.module_function(op->name)) {
         return own;
@@ -97,11 +109,16 @@ Value *FunctionEmitter::emit_extern_call(const Call *op) {
     if (const LinkedFunction *linked = module_.linked_function(op->name)) {
         return emit_linked_call(op, *linked);
     }
-    llvm::Function *callee = declare_extern(op);
     std::vector<Value *> args;
     for (const Expr &a : op->args) {
         args.push_back(emit(a));
     }
+    const RuntimeFunctionInfo *of_runtime = find_runtime_function(op->name);
+    if (of_runtime && of_runtime->accepts(op->args)) {
+        Value *result = internal::call_runtime(*this, of_runtime->function, args);
+        return of_runtime->is_void ? llvm::Constant::getNullValue(type(op->type)) : result;
+    }
+    llvm::Function *callee = declare_extern(op);
     return by_lanes(args, op->type.lanes(), [&](const std::vector<Value *> &scalars) {
         return call_function(op, callee, scalars);
     });

@@ -4,6 +4,7 @@
 #include "codegen/linkables/digest.h"
 #include "codegen/linkables/linkable.h"
 #include "codegen/llvm/module_emitter.h"
+#include "ir/conventions/runtime_calls.h"
 #include "runtime/abi/linkables.h"
 #include "support/error.h"
 
@@ -265,8 +266,8 @@ Constant *DeviceModules::make_descriptor(const DeviceModule &module, const Devic
     const std::vector<DeviceImage> embedded = embedded_images(code);
     const std::vector<DeviceLinkable> known = without_unneeded(code.linkables);
     auto *getter_type = llvm::FunctionType::get(p_, {}, false);
-    Constant *interface = emitter_.declare(
-        std::string("calotype_") + to_string(module.api) + "_device_interface", getter_type);
+    Constant *interface =
+        emitter_.declare(device_interface_function(module.api)->name, getter_type);
     Constant *none = llvm::ConstantPointerNull::get(emitter_.pointer_type());
     Constant *zero = ConstantInt::get(i32_, 0);
     std::vector<Constant *> fields = {

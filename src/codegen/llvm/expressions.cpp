@@ -4,6 +4,7 @@
 
 #include "codegen/llvm/emitter.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -76,12 +77,12 @@ Value *FunctionEmitter::emit_node(const Variable *op) {
     if (llvm::Constant *buffer = module_.embedded_buffer(op->name)) {
         return buffer;
     }
-    internal_assert(op->name == "__user_context") << "variable not in scope: " << op->name;
+    internal_assert(op->name == names::user_context) << "variable not in scope: " << op->name;
     return user_context();
 }
 
 Value *FunctionEmitter::user_context() {
-    Value *const *bound = symbols_.find("__user_context");
+    Value *const *bound = symbols_.find(names::user_context);
     return bound ? *bound : llvm::ConstantPointerNull::get(module_.pointer_type());
 }
 

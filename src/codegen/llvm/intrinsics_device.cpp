@@ -2,6 +2,7 @@
 // The host's side of device code: the description of its kernels, and launches.
 #include "codegen/llvm/device_modules.h"
 #include "codegen/llvm/intrinsics.h"
+#include "codegen/llvm/runtime_call.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -80,10 +81,9 @@ Value *emit_gpu_launch(FunctionEmitter &f, const Call *op) {
     Value *args = addresses.empty() ? llvm::ConstantPointerNull::get(b.getPtrTy())
                                     : frame_array(f, b.getPtrTy(), addresses, "arguments");
     const bool recorded = op->is_intrinsic(Intrinsic::gpu_record);
-    return f.call_runtime(recorded ? "calotype_record_kernel" : "calotype_run_kernel",
-                          b.getInt32Ty(),
-                          {f.user_context(), hold, b.getInt32(launched.index),
-                           frame_array(f, b.getInt32Ty(), shape, "shape"), args});
+    return call_runtime(f, recorded ? RuntimeFunction::record_kernel : RuntimeFunction::run_kernel,
+                        {f.user_context(), hold, b.getInt32(launched.index),
+                         frame_array(f, b.getInt32Ty(), shape, "shape"), args});
 }
 
 }  // namespace calotype::internal

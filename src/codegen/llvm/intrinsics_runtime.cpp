@@ -3,6 +3,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/llvm/intrinsics.h"
+#include "codegen/llvm/runtime_call.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -148,7 +149,7 @@ void print_line(FunctionEmitter &f, const std::vector<Expr> &args, size_t first)
         text.append(args[i]);
         text.append(std::string(i + 1 < args.size() ? " " : "\n"));
     }
-    f.call_runtime("calotype_print", f.builder().getVoidTy(), {f.user_context(), text.finish()});
+    call_runtime(f, RuntimeFunction::print, {f.user_context(), text.finish()});
 }
 
 }  // namespace
@@ -232,7 +233,7 @@ Value *emit_trace(FunctionEmitter &f, const Call *op) {
     constexpr unsigned lanes_argument = 5, lanes_field = 11;
     b.CreateStore(b.CreateIntCast(f.emit(op->args[lanes_argument]), i32, true),
                   b.CreateStructGEP(event, slot, lanes_field));
-    return f.call_runtime("calotype_trace", i32, {f.user_context(), slot});
+    return call_runtime(f, RuntimeFunction::trace, {f.user_context(), slot});
 }
 
 // prefetch(address, offset, ...): the element of the call's type at that offset.

@@ -12,6 +12,7 @@
 #include "codegen/llvm/target_machine.h"
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
 
@@ -52,7 +53,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
         FunctionEmitter emitter(*this, function, machine);
         for (size_t i = 0; i < f.args.size(); i++) {
             const LoweredArgument &a = f.args[i];
-            emitter.bind(a.is_buffer() ? a.name + ".buffer" : a.name,
+            emitter.bind(a.is_buffer() ? names::buffer(a.name) : a.name,
                          function->getArg(unsigned(i)));
             if (a.is_buffer() && a.alignment.modulus > 1 && a.alignment.remainder == 0) {
                 emitter.set_host_alignment(a.name, int(a.alignment.modulus));
@@ -193,7 +194,7 @@ void ModuleEmitter::emit_embedded_buffer(const LoweredBuffer &buffer) {
                        ConstantInt::get(i64, calotype_buffer_flag_host_dirty), type,
                        ConstantInt::get(i32, shape.size()), dims, null});
     // Not constant: devices note their copies in it.
-    embedded_[buffer.name + ".buffer"] =
+    embedded_[names::buffer(buffer.name)] =
         new llvm::GlobalVariable(*module_, buffer_type_, false, llvm::GlobalValue::PrivateLinkage,
                                  value, c_identifier(buffer.name));
 }

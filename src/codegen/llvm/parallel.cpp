@@ -9,6 +9,8 @@
 #include <set>
 
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/runtime_call.h"
+#include "ir/conventions/names.h"
 #include "ir/queries.h"
 #include "support/error.h"
 
@@ -24,7 +26,7 @@ FunctionEmitter::Closure FunctionEmitter::make_closure(const Stmt &body,
     for (const std::string &name : bound) {
         used.erase(name);
     }
-    used.erase("__user_context");
+    used.erase(names::user_context);
     Closure closure;
     std::vector<llvm::Type *> types;
     std::vector<Value *> values;
@@ -76,13 +78,13 @@ void FunctionEmitter::emit_parallel_loop(const For *op) {
         module_.internal_function(function_->getName().str() + ".par_for." + op->name, type);
     {
         FunctionEmitter inner(module_, task, machine_);
-        inner.bind("__user_context", task->getArg(0));
+        inner.bind(names::user_context, task->getArg(0));
         inner.bind(op->name, task->getArg(1));
         unpack_closure(closure, task->getArg(2), inner);
         inner.emit_body(op->body);
     }
-    return_if_nonzero(call_runtime("calotype_do_par_for", i32,
-                                   {user_context(), task, min, extent, closure.address}));
+    return_if_nonzero(internal::call_runtime(*this, RuntimeFunction::do_par_for,
+                                             {user_context(), task, min, extent, closure.address}));
 }
 
 // int task(user_context, min, extent, closure, task_parent): iterations min .. min + extent - 1.
@@ -93,7 +95,7 @@ llvm::Function *FunctionEmitter::emit_task_function(const ParallelTask &task,
     auto *type = llvm::FunctionType::get(i32, {p, i32, i32, p, p}, false);
     llvm::Function *function = module_.internal_function(name, type);
     FunctionEmitter inner(module_, function, machine_);
-    inner.bind("__user_context", function->getArg(0));
+    inner.bind(names::user_context, function->getArg(0));
     inner.bind(".task.min", function->getArg(1));
     inner.bind(".task.extent", function->getArg(2));
     inner.task_parent_ = function->getArg(4);
@@ -143,9 +145,9 @@ void FunctionEmitter::emit_parallel_tasks(const std::vector<ParallelTask> &tasks
     }
     Value *parent =
         task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
-    return_if_nonzero(
-        call_runtime("calotype_do_parallel_tasks", i32,
-                     {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
+    return_if_nonzero(internal::call_runtime(
+        *this, RuntimeFunction::do_parallel_tasks,
+        {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
 }
 
 void FunctionEmitter::emit_node(const Fork *op) {

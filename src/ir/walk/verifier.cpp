@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/conventions/runtime_calls.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "support/error.h"
@@ -215,6 +216,10 @@ protected:
                 op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
             check(!options_.flat_storage || !at_coordinates, Expr(op),
                   "a call at coordinates is left");
+            const RuntimeFunctionInfo *function =
+                op->call_kind == CallKind::Extern ? find_runtime_function(op->name) : nullptr;
+            check(!function || function->accepts(op->args), Expr(op),
+                  "the arguments of a function of the runtime do not fit");
         }
         Visitor::visit(op);
     }

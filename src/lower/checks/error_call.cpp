@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/checks/error_call.h"
 
+#include "ir/conventions/names.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/printer.h"
+#include "support/error.h"
 
 namespace calotype {
 
 using namespace internal;
 
 Expr user_context() {
-    return Variable::make(Handle(), "__user_context");
+    return Variable::make(Handle(), names::user_context);
 }
 
 Expr error_call(const std::string &what, std::vector<Expr> args) {
     args.insert(args.begin(), user_context());
-    return Call::make(Int(32), "calotype_error_" + what, std::move(args), CallKind::Extern);
+    const RuntimeFunctionInfo *function = find_runtime_function("calotype_error_" + what);
+    internal_assert(function) << "the runtime has no error " << what;
+    return call_runtime(function->function, std::move(args));
 }
 
 Expr to_text(const Expr &e) {

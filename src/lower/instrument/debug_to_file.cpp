@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/instrument/debug_to_file.h"
 
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/buffer_header.h"
@@ -59,9 +60,9 @@ private:
         std::vector<Stmt> writes;
         for (int i = 0; i < f.outputs(); i++) {
             const Expr buffer = Variable::make(header_type(), names::buffer(f.buffer_name(i)));
-            const Expr call = Call::make(Int(32), "calotype_debug_to_file",
-                                         {user_context(), StringImm::make(file_of(f, i)), buffer},
-                                         CallKind::Extern);
+            const Expr call =
+                call_runtime(RuntimeFunction::debug_to_file,
+                             {user_context(), StringImm::make(file_of(f, i)), buffer});
             const std::string name = ctx_.names.unique(f.name() + ".debug_to_file");
             const Expr result = Variable::make(Int(32), name);
             writes.push_back(LetStmt::make(

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/checks/error_call.h"
@@ -22,8 +23,8 @@ Expr instance() {
     return Variable::make(Handle(), instance_name);
 }
 
-Stmt call(const char *function, const std::vector<Expr> &args) {
-    return Evaluate::make(Call::make(Int(32), function, args, CallKind::Extern));
+Stmt call(RuntimeFunction function, const std::vector<Expr> &args) {
+    return Evaluate::make(call_runtime(function, args));
 }
 
 class Profiling : public Mutator {
@@ -45,18 +46,16 @@ public:
             peaks.push_back(make_const(UInt(64), uint64_t(row.stack_peak)));
         }
         const Expr start =
-            Call::make(Int(32), "calotype_profiler_instance_start",
-                       {user_context(), StringImm::make(ctx_.pipeline_name), int(rows_.size()),
-                        as_struct(names), as_struct(kinds), funcs, instance()},
-                       CallKind::Extern);
-        const Expr at_exit =
-            Call::make(Int(32), Intrinsic::register_destructor,
-                       {StringImm::make("calotype_profiler_instance_end"), instance()});
+            call_runtime(RuntimeFunction::profiler_instance_start,
+                         {user_context(), StringImm::make(ctx_.pipeline_name), int(rows_.size()),
+                          as_struct(names), as_struct(kinds), funcs, instance()});
         const Stmt running = Block::make(
-            {AssertStmt::make(start_result == 0, start_result), Evaluate::make(at_exit),
-             call("calotype_profiler_stack_peak", {user_context(), instance(), as_struct(peaks)}),
-             call("calotype_profiler_incr_active_threads", {instance()}), set_current(0), body,
-             call("calotype_profiler_decr_active_threads", {instance()})});
+            {AssertStmt::make(start_result == 0, start_result),
+             at_exit(RuntimeFunction::profiler_instance_end, instance()),
+             call(RuntimeFunction::profiler_stack_peak,
+                  {user_context(), instance(), as_struct(peaks)}),
+             call(RuntimeFunction::profiler_incr_active_threads, {instance()}), set_current(0),
+             body, call(RuntimeFunction::profiler_decr_active_threads, {instance()})});
         const Expr storage = Call::make(Handle(), Intrinsic::alloca,
                                         {int(sizeof(calotype_profiler_instance_state))});
         return LetStmt::make(instance_name, storage,
@@ -82,8 +81,8 @@ protected:
             return s;
         }
         const For *loop = s.as<For>();
-        const Stmt come = call("calotype_profiler_incr_active_threads", {instance()});
-        const Stmt go = call("calotype_profiler_decr_active_threads", {instance()});
+        const Stmt come = call(RuntimeFunction::profiler_incr_active_threads, {instance()});
+        const Stmt go = call(RuntimeFunction::profiler_decr_active_threads, {instance()});
         const Stmt task = Block::make({come, set_current(current_), loop->body, go});
         return Block::make({go,
                             For::make(loop->name, loop->min, loop->extent, loop->for_type,
@@ -106,9 +105,9 @@ protected:
         ScopedBinding<Released *> bind(alive_, op->name, &released);
         Stmt body = mutate(op->body);
         if (!released.seen) {
-            body = Block::make(body, memory("calotype_profiler_memory_free", released));
+            body = Block::make(body, memory(RuntimeFunction::profiler_memory_free, released));
         }
-        body = Block::make(memory("calotype_profiler_memory_allocate", released), body);
+        body = Block::make(memory(RuntimeFunction::profiler_memory_allocate, released), body);
         Expr size = make_const(UInt(64), uint64_t(op->type.bytes()));
         for (const Expr &e : op->extents) {
             size = size * cast(UInt(64), e);
@@ -124,7 +123,7 @@ protected:
             return op;
         }
         (*released)->seen = true;
-        return Block::make(op, memory("calotype_profiler_memory_free", **released));
+        return Block::make(op, memory(RuntimeFunction::profiler_memory_free, **released));
     }
 
 private:
@@ -145,10 +144,10 @@ private:
     }
 
     static Stmt set_current(int row) {
-        return call("calotype_profiler_set_current_func", {instance(), row});
+        return call(RuntimeFunction::profiler_set_current_func, {instance(), row});
     }
 
-    static Stmt memory(const char *function, const Released &r) {
+    static Stmt memory(RuntimeFunction function, const Released &r) {
         return call(function, {user_context(), instance(), r.row, r.bytes});
     }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -207,8 +208,7 @@ Stmt store(const Function &f) {
                    : eviction_key.type().is_handle() ? reinterpret(UInt(64), eviction_key)
                                                      : cast(UInt(64), eviction_key));
     const Expr result = int_part(f, "store");
-    const Expr call =
-        Call::make(Int(32), "calotype_memoization_cache_store", args, CallKind::Extern);
+    const Expr call = call_runtime(RuntimeFunction::memoization_cache_store, args);
     return LetStmt::make(part(f, "store"), call, AssertStmt::make(result == 0, result));
 }
 
@@ -235,13 +235,13 @@ Stmt look_up(const Function &f, const MemoizedStorage &storage, const Stmt &body
         headers.insert(headers.begin(), header);
         const Expr host = Call::make(Handle(), Intrinsic::buffer_get_host, {header});
         s = Allocate::make(storage.buffers[i], storage.types[i], MemoryType::Heap, storage.extents,
-                           const_true(), s, host, "calotype_memoization_cache_release");
+                           const_true(), s, host,
+                           runtime_function(RuntimeFunction::memoization_cache_release).name);
     }
     const Expr result = int_part(f, "lookup");
     s = Block::make(AssertStmt::make(result >= 0, result), s);
     s = LetStmt::make(part(f, "lookup"),
-                      Call::make(Int(32), "calotype_memoization_cache_lookup", common_arguments(f),
-                                 CallKind::Extern),
+                      call_runtime(RuntimeFunction::memoization_cache_lookup, common_arguments(f)),
                       s);
     s = LetStmt::make(part(f, "buffers"), Call::make(Handle(), Intrinsic::make_struct, headers), s);
     for (size_t i = storage.buffers.size(); i-- > 0;) {

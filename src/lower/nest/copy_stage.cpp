@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/copy_stage.h"
 
+#include "ir/conventions/runtime_calls.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/device_calls.h"
 #include "support/error.h"
@@ -79,7 +80,7 @@ void make_copy_stage(Function f, const LowerContext &ctx) {
     const auto storage = f.schedule().storage_dims;
     const auto output_buffers = contents.output_buffers;
     contents.init = DefinitionPtr();
-    f.define_extern("calotype_buffer_copy",
+    f.define_extern(runtime_function(RuntimeFunction::buffer_copy).name,
                     {ExternFuncArgument(user_context()), source_of(f, call, ctx),
                      ExternFuncArgument(interface)},
                     f.output_types(), f.args(), NameMangling::C, api);

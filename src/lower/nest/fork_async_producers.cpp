@@ -4,12 +4,12 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
-#include "lower/runtime_calls.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -37,14 +37,12 @@ Expr semaphore(const std::string &name) {
     return Variable::make(type_of<calotype_semaphore_t *>(), name);
 }
 
-Stmt call_semaphore(const char *function, const Expr &semaphore, const Expr &n) {
-    return Evaluate::make(Call::make(Int(32), function, {semaphore, n}, CallKind::Extern));
+Stmt call_semaphore(RuntimeFunction function, const Expr &semaphore, const Expr &n) {
+    return Evaluate::make(call_runtime(function, {semaphore, n}));
 }
 
-const char *const release_function = "calotype_semaphore_release";
-
 Stmt release(const std::string &name, const Expr &n = 1) {
-    return call_semaphore(release_function, semaphore(name), n);
+    return call_semaphore(RuntimeFunction::semaphore_release, semaphore(name), n);
 }
 
 /// The semaphore, set to n, around body.
@@ -53,7 +51,7 @@ Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
     const Expr storage =
         Call::make(s.type(), Intrinsic::alloca, {int(sizeof(calotype_semaphore_t))});
     return LetStmt::make(name, storage,
-                         Block::make(call_semaphore("calotype_semaphore_init", s, n), body));
+                         Block::make(call_semaphore(RuntimeFunction::semaphore_init, s, n), body));
 }
 
 /// The name of the semaphore that a statement releases, or "".

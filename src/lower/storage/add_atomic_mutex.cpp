@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -72,12 +73,13 @@ private:
     Stmt with_mutex(const std::string &func, const Stmt &body) {
         const std::string name = mutex_of(func);
         const Expr locks = Variable::make(Handle(), name);
-        const Expr create = Call::make(Handle(), "calotype_mutex_array_create",
-                                       {make_const(UInt(64), atomic_mutexes)}, CallKind::Extern);
+        const Expr create = call_runtime(RuntimeFunction::mutex_array_create,
+                                         {make_const(UInt(64), atomic_mutexes)});
         const Stmt made =
             check(reinterpret(UInt(64), locks) != make_zero(UInt(64)), "out_of_memory", {});
         return Allocate::make(name, UInt(8), MemoryType::Heap, {1}, const_true(),
-                              Block::make(made, body), create, "calotype_mutex_array_destroy");
+                              Block::make(made, body), create,
+                              runtime_function(RuntimeFunction::mutex_array_destroy).name);
     }
 
     Stmt visit(const Realize *op) override {

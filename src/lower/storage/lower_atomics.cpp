@@ -5,6 +5,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -87,12 +88,11 @@ private:
         const std::string name = ctx_.names.unique(op->mutex_name + ".index");
         const Expr number = Variable::make(Int(32), name),
                    mutexes = Variable::make(Handle(), op->mutex_name);
-        auto call = [&](const char *function) {
-            return Evaluate::make(
-                Call::make(Int(32), function, {mutexes, number}, CallKind::Extern));
+        auto call = [&](RuntimeFunction function) {
+            return Evaluate::make(call_runtime(function, {mutexes, number}));
         };
-        const Stmt body = Block::make(
-            {call("calotype_mutex_array_lock"), op->body, call("calotype_mutex_array_unlock")});
+        const Stmt body = Block::make({call(RuntimeFunction::mutex_array_lock), op->body,
+                                       call(RuntimeFunction::mutex_array_unlock)});
         const Expr index = find.index;
         return LetStmt::make(name, cast(Int(32), index % make_const(index.type(), atomic_mutexes)),
                              body);

@@ -8,6 +8,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -603,10 +604,9 @@ Stmt select_tile_instructions(const Stmt &s, LowerContext &ctx) {
     }
     const std::string status = ctx.names.unique("tiles.status");
     const Expr value = Variable::make(Int(32), status);
-    return LetStmt::make(
-        status,
-        Call::make(Int(32), "calotype_request_matrix_tiles", {user_context()}, CallKind::Extern),
-        Block::make(AssertStmt::make(value == 0, value), result));
+    return LetStmt::make(status,
+                         call_runtime(RuntimeFunction::request_matrix_tiles, {user_context()}),
+                         Block::make(AssertStmt::make(value == 0, value), result));
 }
 
 }  // namespace calotype

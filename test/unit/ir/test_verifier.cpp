@@ -81,5 +81,14 @@ TEST(Verifier, TypesOfIntrinsics) {
               "after a-pass, an index is not an integer: f[x:float32] = 1\n");
 }
 
+TEST(Verifier, ArgumentsOfTheRuntime) {
+    const std::string taken =
+                          "evaluate extern calotype_malloc(__user_context:handle, n:uint64):handle",
+                      refused = "extern calotype_malloc(__user_context:handle, n)";
+    EXPECT_EQ(verdict(taken), "[no error]");
+    EXPECT_EQ(verdict("evaluate " + refused),
+              "after a-pass, the arguments of a function of the runtime do not fit: " + refused);
+}
+
 }  // namespace
 }  // namespace calotype

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/host/buffer_usage.h"
 
+#include "ir/conventions/runtime_calls.h"
 #include "ir/visitor.h"
 #include "lower/names.h"
-#include "lower/runtime_calls.h"
 #include "support/error.h"
 
 namespace calotype::internal {

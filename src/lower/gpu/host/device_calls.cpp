@@ -6,6 +6,7 @@
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
+#include "support/error.h"
 
 namespace calotype::internal {
 
@@ -15,43 +16,40 @@ Expr header_of(const std::string &name) {
 
 Expr device_interface(const std::string &name, DeviceAPI api, const LowerContext &ctx) {
     const bool is_image = api == DeviceAPI::OpenCL && ctx.is_texture(name);
-    return Call::make(Handle(),
-                      std::string("calotype_") + to_string(api) +
-                          (is_image ? "_image_device_interface" : "_device_interface"),
-                      {}, CallKind::PureExtern);
+    const RuntimeFunctionInfo *get = device_interface_function(api, is_image);
+    internal_assert(get) << "the runtime has no devices of " << to_string(api);
+    return Call::make(get->result, get->name, {}, CallKind::PureExtern);
 }
 
-Stmt checked_call(const std::string &function, std::vector<Expr> args, LowerContext &ctx) {
+Stmt checked_call(RuntimeFunction function, std::vector<Expr> args, LowerContext &ctx) {
     args.insert(args.begin(), user_context());
-    const std::string name = ctx.names.unique(function + ".result");
+    const std::string name = ctx.names.unique(runtime_function(function).name + ".result");
     const Expr result = names::var(name);
-    return LetStmt::make(name, Call::make(Int(32), function, std::move(args), CallKind::Extern),
+    return LetStmt::make(name, call_runtime(function, std::move(args)),
                          AssertStmt::make(result == 0, result));
 }
 
 Stmt copy_to_host(const std::string &name, LowerContext &ctx) {
-    return checked_call("calotype_copy_to_host", {header_of(name)}, ctx);
+    return checked_call(RuntimeFunction::copy_to_host, {header_of(name)}, ctx);
 }
 
 Stmt copy_to_device(const std::string &name, DeviceAPI api, LowerContext &ctx) {
-    return checked_call("calotype_copy_to_device",
+    return checked_call(RuntimeFunction::copy_to_device,
                         {header_of(name), device_interface(name, api, ctx)}, ctx);
 }
 
 Stmt device_malloc(const std::string &name, DeviceAPI api, LowerContext &ctx) {
-    return checked_call("calotype_device_malloc",
+    return checked_call(RuntimeFunction::device_malloc,
                         {header_of(name), device_interface(name, api, ctx)}, ctx);
 }
 
 Stmt device_free_at_end(const std::string &name) {
-    return Evaluate::make(
-        Call::make(Int(32), Intrinsic::register_destructor,
-                   {StringImm::make("calotype_device_free_as_destructor"), header_of(name)}));
+    return at_exit(RuntimeFunction::device_free_as_destructor, header_of(name));
 }
 
 Stmt device_free(const std::string &name) {
-    return Evaluate::make(Call::make(Int(32), "calotype_device_free",
-                                     {user_context(), header_of(name)}, CallKind::Extern));
+    return Evaluate::make(
+        call_runtime(RuntimeFunction::device_free, {user_context(), header_of(name)}));
 }
 
 namespace {

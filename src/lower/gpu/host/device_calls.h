@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "ir/conventions/runtime_calls.h"
 #include "lower/context.h"
 
 namespace calotype::internal {
@@ -14,7 +15,7 @@ Expr header_of(const std::string &name);
 Expr device_interface(const std::string &name, DeviceAPI api, const LowerContext &ctx);
 
 /// Leaves the pipeline with the result of the call if that is not 0.
-Stmt checked_call(const std::string &function, std::vector<Expr> args, LowerContext &ctx);
+Stmt checked_call(RuntimeFunction function, std::vector<Expr> args, LowerContext &ctx);
 
 Stmt copy_to_host(const std::string &name, LowerContext &ctx);
 Stmt copy_to_device(const std::string &name, DeviceAPI api, LowerContext &ctx);

@@ -14,6 +14,7 @@
 #include "lower/gpu/host/inject_device_copies.h"
 
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
@@ -345,9 +346,10 @@ private:
             if (usage.device_write && known_.count(name)) {
                 const Expr crop = Variable::make(op->value.type(), op->name);
                 return Block::make(
-                    {checked_call("calotype_device_crop", {header_of(name), crop}, ctx_), body,
-                     Evaluate::make(Call::make(Int(32), "calotype_device_release_crop",
-                                               {user_context(), crop}, CallKind::Extern))});
+                    {checked_call(RuntimeFunction::device_crop, {header_of(name), crop}, ctx_),
+                     body,
+                     Evaluate::make(call_runtime(RuntimeFunction::device_release_crop,
+                                                 {user_context(), crop}))});
             }
         }
         return body;

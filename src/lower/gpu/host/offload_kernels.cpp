@@ -9,6 +9,7 @@
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/runtime_calls.h"
 #include "ir/module.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -345,11 +346,10 @@ private:
     /// What a kernel's copies of tiles need to know of their buffers is made for each launch.
     static Stmt with_tile_maps(const Closure &closure, Stmt launch) {
         for (const auto &[name, tile] : closure.tiles) {
-            const Expr make = Call::make(
-                Int(32), "calotype_cuda_describe_tiles",
+            const Expr make = call_runtime(
+                RuntimeFunction::cuda_describe_tiles,
                 {user_context(), Variable::make(Handle(), names::buffer(tile.from)), tile.box_width,
-                 tile.box_height, tile.dimension, Variable::make(Handle(), name)},
-                CallKind::Extern);
+                 tile.box_height, tile.dimension, Variable::make(Handle(), name)});
             const Expr storage =
                 Call::make(Handle(), Intrinsic::alloca, {Expr(TileCopyCall::map_bytes)});
             launch = Block::make(check_result(name + ".result", make, Stmt()), launch);
@@ -444,11 +444,9 @@ private:
         const Expr hold = Variable::make(Handle(), hold_);
         const Expr descriptor =
             Call::make(Handle(), Intrinsic::gpu_module_descriptor, {StringImm::make(api)});
-        const Expr begin = Call::make(Int(32), "calotype_begin_kernels",
-                                      {user_context(), descriptor, hold}, CallKind::Extern);
-        const Stmt end =
-            Evaluate::make(Call::make(Int(32), Intrinsic::register_destructor,
-                                      {StringImm::make("calotype_end_kernels"), hold}));
+        const Expr begin =
+            call_runtime(RuntimeFunction::begin_kernels, {user_context(), descriptor, hold});
+        const Stmt end = at_exit(RuntimeFunction::end_kernels, hold);
         const Stmt inside = Offloader::check_result(api + ".begun", begin, Block::make(end, s));
         return LetStmt::make(hold_, Call::make(Handle(), Intrinsic::alloca, {Expr(hold_bytes)}),
                              inside);

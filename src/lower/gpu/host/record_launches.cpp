@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/gpu/host/record_launches.h"
 
+#include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/device_calls.h"
 #include "lower/names.h"
-#include "lower/runtime_calls.h"
 
 namespace calotype {
 
@@ -37,11 +37,6 @@ private:
 
     // Where the recording begins and ends.
 
-    static bool is_call(const Expr &e, const std::string &function) {
-        const Call *call = e.as<Call>();
-        return call && call->call_kind == CallKind::Extern && call->name == function;
-    }
-
     bool is_hold(const Expr &e) const {
         const Variable *v = e.as<Variable>();
         return v && !hold_.empty() && v->name == hold_;
@@ -49,7 +44,7 @@ private:
 
     /// let begun = calotype_begin_kernels(user_context, gpu_module_descriptor("cuda"), hold)
     void find_hold(const LetStmt *op) {
-        if (is_call(op->value, "calotype_begin_kernels")) {
+        if (is_call(op->value, RuntimeFunction::begin_kernels)) {
             const Call *call = op->value.as<Call>();
             const Call *descriptor = call->args[1].as<Call>();
             const StringImm *api = descriptor ? descriptor->args[0].as<StringImm>() : nullptr;
@@ -73,19 +68,16 @@ private:
         const Stmt body = Block::make(mutate(s), launch());
         records_ = false;
         const Expr hold = Variable::make(Handle(), hold_);
-        const Stmt begin =
-            Evaluate::make(Call::make(Int(32), "calotype_begin_recording",
-                                      {user_context(), hold, recording_}, CallKind::Extern));
-        const Stmt end =
-            Evaluate::make(Call::make(Int(32), Intrinsic::register_destructor,
-                                      {StringImm::make("calotype_end_recording"), recording_}));
+        const Stmt begin = Evaluate::make(
+            call_runtime(RuntimeFunction::begin_recording, {user_context(), hold, recording_}));
+        const Stmt end = at_exit(RuntimeFunction::end_recording, recording_);
         return LetStmt::make(recording_name_,
                              Call::make(Handle(), Intrinsic::alloca, {Expr(recording_bytes)}),
                              Block::make({begin, end, body}));
     }
 
     Stmt launch() {
-        return checked_call("calotype_launch_recording", {recording_}, ctx_);
+        return checked_call(RuntimeFunction::launch_recording, {recording_}, ctx_);
     }
     Stmt after_launch(const Stmt &s) {
         return Block::make(launch(), s);
@@ -96,10 +88,10 @@ private:
 
     // What is recorded.
 
-    Expr with_recording(const std::string &function, const Call *op) const {
+    Expr with_recording(RuntimeFunction function, const Call *op) const {
         std::vector<Expr> args = op->args;
         args.insert(args.begin() + 1, recording_);
-        return Call::make(op->type, function, args, CallKind::Extern);
+        return call_runtime(function, args);
     }
 
     /// The call for the recording, or undefined if it stays as it is.
@@ -113,11 +105,11 @@ private:
             args[0] = recording_;
             return Call::make(call->type, Intrinsic::gpu_record, args);
         }
-        if (is_call(e, "calotype_device_malloc")) {
-            return with_recording("calotype_record_malloc", call);
+        if (is_call(e, RuntimeFunction::device_malloc)) {
+            return with_recording(RuntimeFunction::record_malloc, call);
         }
-        if (is_call(e, "calotype_device_free")) {
-            return with_recording("calotype_record_free", call);
+        if (is_call(e, RuntimeFunction::device_free)) {
+            return with_recording(RuntimeFunction::record_free, call);
         }
         return Expr();
     }
@@ -125,7 +117,7 @@ private:
     /// Before a copy, which is one only if the other side's copy is newer: then it comes after the
     /// kernels. With two kinds of devices nobody knows which side that is.
     Stmt launch_before_copy(const Call *op) {
-        const bool to_host = op->name == "calotype_copy_to_host";
+        const bool to_host = op->name == runtime_function(RuntimeFunction::copy_to_host).name;
         if (ctx_.device_modules.size() > 1) {
             return launch();
         }
@@ -143,8 +135,8 @@ private:
         }
         const Stmt same =
             body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, op->value, body);
-        const bool copies = is_call(op->value, "calotype_copy_to_host") ||
-                            is_call(op->value, "calotype_copy_to_device");
+        const bool copies = is_call(op->value, RuntimeFunction::copy_to_host) ||
+                            is_call(op->value, RuntimeFunction::copy_to_device);
         return records_ && copies ? Block::make(launch_before_copy(op->value.as<Call>()), same)
                                   : in_order(op->value, same);
     }
