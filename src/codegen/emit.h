@@ -2,6 +2,7 @@
 // The contents of output files, made of a lowered module.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -21,10 +22,12 @@ bool can_emit(OutputFileType type);
 
 /// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing
 /// is written: whoever gets the whole result can write it out in one go. What was remarked of
-/// device code (DeviceCode::notes) is reported as warnings where code goes into a file.
-std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
-                                                   const Target &target,
-                                                   const std::set<OutputFileType> &types);
+/// device code (DeviceCode::notes) is reported as warnings where code goes into a file. `begins`, if
+/// not empty, is called before device code is compiled, with true, and before the host's.
+std::map<OutputFileType, std::string>
+emit_outputs(const LoweredModule &module, const Target &target,
+             const std::set<OutputFileType> &types,
+             const std::function<void(bool is_device_code)> &begins = {});
 
 /// A static library (ar, with an index of symbols) of object files, given as name and bytes. No
 /// dates, owners or modes: the same members give the same bytes.

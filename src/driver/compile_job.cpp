@@ -74,6 +74,7 @@ CompileOptions CompileOptions::from_environment(const std::string &pipeline) {
     if (options.debug_level > 1) {
         options.print_after = "all";
     }
+    options.progress = ProgressScope::current();
     return options;
 }
 

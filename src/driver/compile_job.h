@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/progress.h"
 #include "pipeline/source.h"
 #include "target/target.h"
 
@@ -31,6 +32,8 @@ struct CompileOptions {
     /// 1: say on stderr what is compiled, and what is found compiled. 2 and more: print_after is
     /// "all" too.
     int debug_level = 0;
+    /// Told of each step; no part of what makes jobs equal. The default is that of ProgressScope.
+    CompileProgress progress;
 
     /// What the environment asks for a pipeline of that name. CT_TIME_LOWERING_PASSES=1 sets
     /// print_pass_times. CT_DEBUG_CODEGEN is a list of LEVEL or LEVEL@NAME with semicolons: the

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "codegen/device_code.h"
 #include "codegen/module.h"
 #include "codegen/symbol_name.h"
 #include "driver/compiler_stack.h"
@@ -54,6 +55,11 @@ LoweredModule run_lowering(const CompileJob &job) {
     if (options.print_pass_times) {
         lower_options.reports = &reports;
     }
+    if (options.progress) {
+        lower_options.before_pass = [&](const std::string &pass, int number, int count) {
+            options.progress({job.source.name, "lower", pass, number, count});
+        };
+    }
     if (!options.print_after.empty()) {
         lower_options.after_pass = [&](const std::string &pass, const Stmt &s) {
             if (options.print_after == "all" || options.print_after == pass) {
@@ -66,6 +72,23 @@ LoweredModule run_lowering(const CompileJob &job) {
         print_times(job.source.name, reports);
     }
     return module;
+}
+
+void tell(const CompileJob &job, const CompileStep &step) {
+    if (job.options.progress) {
+        job.options.progress(step);
+    }
+}
+
+// The code of a module that is lowered, with each step told.
+std::string object_of(const LoweredModule &module, const CompileJob &job) {
+    std::vector<DeviceCode> device_codes;
+    if (!module.device_modules.empty()) {
+        tell(job, step_of_code(module, true));
+        device_codes = compile_device_modules(module, job.target);
+    }
+    tell(job, step_of_code(module, false));
+    return CompiledModule(module, job.target, device_codes).object();
 }
 
 LoweredModule lower_on_compiler_stack(const CompileJob &job) {
@@ -176,7 +199,9 @@ std::shared_ptr<const JitCode> Compiler::compile_jit(const CompileJob &job) {
     bool is_new = false;
     auto code = jit_.get(key, [&] {
         is_new = true;
-        return load(jit_object(job, key), job);
+        const std::string object = jit_object(job, key);
+        tell(job, {job.source.name, "load"});
+        return load(object, job);
     });
     if (job.options.debug_level > 0) {
         std::fprintf(stderr, "%s is %s for %s\n", job.source.name.c_str(),
@@ -195,7 +220,7 @@ std::string Compiler::jit_object(const CompileJob &job, const JobKey &key) {
         is_made = true;
         const LoweredModule module = lower(job);
         std::string object;
-        run_on_compiler_stack([&] { object = CompiledModule(module, job.target).object(); });
+        run_on_compiler_stack([&] { object = object_of(module, job); });
         return object;
     };
     if (!cache) {

@@ -10,6 +10,7 @@
 #include "driver/compiler_stack.h"
 #include "driver/dispatch.h"
 #include "driver/embedded_runtime.h"
+#include "driver/progress.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -52,7 +53,14 @@ std::string library_of(Members members, const Target &target) {
 std::map<OutputFileType, std::string> emit(const LoweredModule &module, const Target &target,
                                            const std::set<OutputFileType> &types) {
     std::map<OutputFileType, std::string> contents;
-    run_on_compiler_stack([&] { contents = emit_outputs(module, target, types); });
+    const CompileProgress &progress = ProgressScope::current();
+    std::function<void(bool)> begins;
+    if (progress) {
+        begins = [&](bool is_device_code) {
+            progress(step_of_code(module, is_device_code));
+        };
+    }
+    run_on_compiler_stack([&] { contents = emit_outputs(module, target, types, begins); });
     return contents;
 }
 

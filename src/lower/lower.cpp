@@ -99,6 +99,9 @@ void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction 
         if (pass.gives & facts::SingleValues) {
             f.conceptual = s;  // Funcs still have all their values
         }
+        if (options.before_pass) {
+            options.before_pass(pass.name, int(&pass - passes().data()), int(passes().size()));
+        }
         Clock::time_point start = Clock::now();
         s = pass.run(s, ctx);
         std::chrono::duration<double, std::milli> took = Clock::now() - start;

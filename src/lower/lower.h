@@ -20,6 +20,8 @@ struct PassReport {
 };
 
 struct LowerOptions {
+    /// Called before each pass that runs: its name, and where it stands among how many.
+    std::function<void(const std::string &pass, int number, int count)> before_pass;
     /// Called with a pass's name and its result; nothing is printed by lowering itself.
     std::function<void(const std::string &pass, const Stmt &)> after_pass;
     /// Run the IR verifier after every pass.

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The extension module calotype._core: the compiler.
 #include "bindings.h"
+#include "progress.h"
 
 NB_MODULE(_core, m) {
     using namespace calotype::python;
+    // Its classes are made once in a process; who imports it anew, after it was taken out of
+    // sys.modules, gets them again, with the exceptions of now.
+    static PyObject *first = nullptr;
+    if (first) {
+        nb::cast<nb::dict>(m.attr("__dict__")).update(nb::cast<nb::dict>(nb::handle(first)));
+        bind_errors(m);
+        return;
+    }
     m.doc() = "The language and the compiler; calotype has all that is meant for users.";
     // What is alive when the interpreter ends is not searched for.
     nb::set_leak_warnings(false);
@@ -37,6 +46,8 @@ NB_MODULE(_core, m) {
     bind_linkable(m);
     bind_generator(m);
     bind_cache(m);
+    bind_progress(m);
     bind_derivative(m);
     bind_autoschedulers(m);
+    first = PyDict_Copy(nb::object(m.attr("__dict__")).ptr());
 }

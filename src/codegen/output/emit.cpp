@@ -129,18 +129,28 @@ bool can_emit(OutputFileType type) {
     }
 }
 
-std::map<OutputFileType, std::string> emit_outputs(const LoweredModule &module,
-                                                   const Target &target,
-                                                   const std::set<OutputFileType> &types) {
+std::map<OutputFileType, std::string>
+emit_outputs(const LoweredModule &module, const Target &target,
+             const std::set<OutputFileType> &types,
+             const std::function<void(bool is_device_code)> &begins) {
+    const auto begin = [&](bool is_device_code) {
+        if (begins) {
+            begins(is_device_code);
+        }
+    };
     std::map<OutputFileType, std::string> result;
     std::optional<std::vector<DeviceCode>> device_codes;
     std::optional<CompiledModule> code;
     for (OutputFileType type : types) {
         if ((needs_code(type) || is_of_devices(type)) && !device_codes) {
+            if (!module.device_modules.empty()) {
+                begin(true);
+            }
             device_codes = compile_device_modules(module, target);
             warn_of_notes(module, *device_codes);
         }
         if (needs_code(type) && !code) {
+            begin(false);
             code.emplace(module, target, *device_codes);
         }
         result[type] = needs_code(type) ? emit_code(type, module, *code)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How far a compilation is."""
+
+import sys
+from typing import Any, Callable, NamedTuple, Optional
+
+from . import _core
+
+__all__ = ["CompileStep", "progress"]
+
+
+class CompileStep(NamedTuple):
+    """A step of compiling, which begins."""
+
+    pipeline: str
+    stage: str
+    """"lower", then "device code" if there are kernels, "host code", and in process "load"."""
+    detail: str
+    """The pass of lowering, or how many kernels."""
+    number: int
+    """Of the pass, from 0."""
+    total: int
+    """How many passes there are."""
+
+    def __str__(self) -> str:
+        part = f" {self.number + 1}/{self.total}" if self.total else ""
+        return f"{self.pipeline}: {self.stage}{part}{' ' if self.detail else ''}{self.detail}"
+
+
+class progress:
+    """Tells of what is compiled in a with statement, by this thread.
+
+        with ct.progress():                             # one line of a terminal
+            blur.compile_jit()
+        with ct.progress(lambda step: print(step)):     # a function of a CompileStep
+            blur.compile_jit()
+
+    What the function raises ends the compilation, and the with statement raises it. What is found
+    compiled takes no steps.
+    """
+
+    def __init__(self, function: Optional[Callable[[CompileStep], Any]] = None) -> None:
+        self._line = 0
+        self._function = function or self._show
+        self._told = _core._Progress(lambda *step: self._function(CompileStep(*step)))
+
+    def __enter__(self) -> "progress":
+        self._told.enter()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        raised: Any = self._told.exit()
+        self._clear("")
+        if raised is not None:
+            raise raised
+
+    def _show(self, step: CompileStep) -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            self._clear(str(step)[:79])
+
+    def _clear(self, text: str) -> None:
+        """Writes over the line that is there."""
+        if self._line or text:
+            sys.stderr.write(f"\r{text:<{self._line}}" + ("" if text else "\r"))
+            sys.stderr.flush()
+        self._line = len(text)
