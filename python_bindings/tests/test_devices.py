@@ -432,3 +432,47 @@ def test_without_a_driver_it_is_said():
         [sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False
     )
     assert "ArgumentError: there is no CUDA driver: /nowhere/libcuda.so" in done.stderr
+
+
+@pytest.mark.parametrize("device", [None, 0, 1])
+@pytest.mark.parametrize("target", ["host-cuda-user_context", "host-cuda"])
+def test_device_code_is_loaded_ahead(tmp_path, target, device):
+    if compiler is None:
+        pytest.skip("there is no C++ compiler to link with")
+    doubling = Doubling(tmp_path, ct.Target(target))
+    assert doubling.call.cache_stats()["loads"] == 0
+    loading = doubling.call.prefetch(device)
+    assert loading.modules == 1 and loading.wait() and loading.wait(0)
+    assert repr(loading) == "<calotype Prefetch of 1 modules: loaded>"
+    assert doubling.call.cache_stats()["loads"] == 1
+    if target == "host-cuda" and device == 1:
+        return  # its calls work on the runtime's device
+    source, result = filled(ExchangeArray, device or 0), ExchangeArray(shape, "f", device or 0)
+    doubling.call(source, result)
+    doubling.check(source, result, None)
+    assert doubling.call.cache_stats()["loads"] == 1
+
+
+def test_a_prefetch_that_nobody_waits_for(tmp_path):
+    if compiler is None:
+        pytest.skip("there is no C++ compiler to link with")
+    doubling = Doubling(tmp_path)
+    doubling.call.prefetch()
+    source, result = filled(ExchangeArray), ExchangeArray(shape, "f")
+    doubling.call(source, result)
+    doubling.check(source, result, None)
+    doubling.call.prefetch()
+
+
+def test_prefetches_that_cannot_be(tmp_path):
+    if compiler is None:
+        pytest.skip("there is no C++ compiler to link with")
+    doubling = Doubling(tmp_path)
+    with pytest.raises(ct.ArgumentError, match="there is no CUDA device 7"):
+        doubling.call.prefetch(7)
+    with pytest.raises(TypeError):
+        doubling.call.prefetch("cuda:0")
+    fake_cuda.driver.fake_cuda_fail(b"cuModuleLoadDataEx", 209)
+    loading = doubling.call.prefetch()
+    with pytest.raises(ct.RuntimeError, match="device code cannot be loaded: "):
+        loading.wait()

@@ -233,3 +233,11 @@ def test_a_context_of_the_user_may_stand_first(tmp_path):
     assert out == b"cde"
     with pytest.raises(ct.ArgumentError, match="'__user_context' is 'here' .str., must be None or"):
         after("here", b"bcd", out)
+
+
+def test_a_pipeline_without_device_code_has_nothing_to_load(path):
+    scale = runtime.load(path)
+    loading = scale.prefetch()
+    assert loading.modules == 0 and loading.wait()
+    with pytest.raises(ct.ArgumentError, match="device is 0, must be None: the pipeline was compiled"):
+        scale.prefetch(0)

@@ -34,6 +34,9 @@ class Typed(ct.Generator):
 
 def run(path: str) -> None:
     kernel: runtime.Kernel = runtime.load(path)
+    loaded: bool = kernel.prefetch(0).wait(1.5)
+    with ct.progress(lambda step: print(step.stage, step.number + 1, loaded)):
+        ct.Func("g").compile_jit()
     kernel(bytearray(3))
     hl.Func("f").vectorize(hl.Var("x"))
 

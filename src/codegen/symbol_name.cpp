@@ -174,6 +174,10 @@ std::string metadata_symbol_name(const LoweredFunction &function, const Target &
     return companion(function, target, "_metadata", {});
 }
 
+std::string device_modules_symbol_name(const LoweredFunction &function, const Target &target) {
+    return companion(function, target, "_device_modules", {});
+}
+
 std::string c_type_name(const Type &t) {
     if (t.is_handle()) {
         return t.handle_type ? t.handle_type->cpp_name : "void *";

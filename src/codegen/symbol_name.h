@@ -21,9 +21,10 @@ std::string simple_name(const std::string &name);
 
 /// The linker's name of the function itself.
 std::string symbol_name(const LoweredFunction &function, const Target &target);
-/// The same of NAME_argv and NAME_metadata.
+/// The same of NAME_argv, NAME_metadata and NAME_device_modules.
 std::string argv_symbol_name(const LoweredFunction &function, const Target &target);
 std::string metadata_symbol_name(const LoweredFunction &function, const Target &target);
+std::string device_modules_symbol_name(const LoweredFunction &function, const Target &target);
 
 /// The linker's name of a C++ function with parameters of those types; handles of calotype_buffer_t
 /// are pointers to that, others are void *.

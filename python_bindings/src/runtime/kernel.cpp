@@ -17,30 +17,48 @@ namespace calotype::python {
 namespace {
 
 // What the run on this thread has reported, and what threads of a runtime's pool have.
-thread_local bool is_running = false;
-thread_local std::string reported;
+thread_local std::string *report_of_thread = nullptr;
 std::mutex elsewhere_mutex;
 std::string reported_elsewhere;
 
+// Begins a run and ends it; one in another has its own report.
+class Reported {
+public:
+    Reported() : place_(report_of_thread), outer_(std::exchange(place_, &text_)) {
+    }
+    ~Reported() {
+        place_ = outer_;
+    }
+    Reported(const Reported &) = delete;
+    Reported &operator=(const Reported &) = delete;
+    std::string take() {
+        std::lock_guard<std::mutex> lock(elsewhere_mutex);
+        std::string other = std::exchange(reported_elsewhere, "");
+        return text_.empty() ? other : text_;
+    }
+
+private:
+    std::string text_;
+    std::string *&place_;  ///< of the thread
+    std::string *outer_;
+};
+
 void report(void *, const char *text) {
-    if (is_running) {
-        reported += (reported.empty() ? "" : "\n") + std::string(text);
+    if (std::string *mine = report_of_thread) {
+        *mine += (mine->empty() ? "" : "\n") + std::string(text);
         return;
     }
     std::lock_guard<std::mutex> lock(elsewhere_mutex);
     reported_elsewhere = text;
 }
 
-std::string take_report() {
-    std::lock_guard<std::mutex> lock(elsewhere_mutex);
-    std::string other = std::exchange(reported_elsewhere, "");
-    return reported.empty() ? other : reported;
-}
-
 // Without the GIL, as pipelines run without it.
 void print(void *, const char *text) {
     const HeldGil gil;
     PyObject *out = PySys_GetObject("stdout");
+    if (out == Py_None) {
+        return;
+    }
     PyObject *done = out ? PyObject_CallMethod(out, "write", "s", text) : nullptr;
     if (!done) {
         PyErr_WriteUnraisable(out);
@@ -138,12 +156,8 @@ void Kernel::find_cuda() {
     callee_.release_context = as<int (*)(void *)>(library_->find("calotype_cuda_release_context"));
 }
 
-void Kernel::check(int status) const {
-    if (status != 0) {
-        const std::string text = take_report();
-        throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status)
-                                       : text);
-    }
+void Kernel::fail(int status, const std::string &text) const {
+    throw KernelError(text.empty() ? name_ + " failed with error " + std::to_string(status) : text);
 }
 
 BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
@@ -152,12 +166,22 @@ BufferRanges Kernel::bounds(PyObject *outputs, PyObject *scalars) const {
         const void *argv[CallArguments::max_arguments + 1] = {&user_context};
         std::copy(arguments, arguments + signature_->parameters().size(),
                   argv + (takes_user_context_ ? 1 : 0));
-        reported.clear();
-        is_running = true;
-        const int status = argv_(argv);
-        is_running = false;
-        check(status);
+        Reported reported;
+        if (const int status = argv_(argv)) {
+            fail(status, reported.take());
+        }
     });
+}
+
+std::unique_ptr<Prefetch> Kernel::prefetch(std::optional<int> device) const {
+    using GetModules = const calotype_module_desc *const *(*)();
+    const auto get = as<GetModules>(library_->find(name_ + "_device_modules"));
+    const PrefetchFunctions functions = {
+        as<decltype(&calotype_prefetch)>(library_->find("calotype_prefetch")),
+        as<decltype(&calotype_prefetch_wait)>(library_->find("calotype_prefetch_wait")),
+        as<decltype(&calotype_last_error)>(library_->find("calotype_last_error")),
+        as<decltype(&calotype_status_text)>(library_->find("calotype_status_text"))};
+    return std::make_unique<Prefetch>(functions, get ? get() : nullptr, library_, callee_, device);
 }
 
 // As the C function has it, the context may stand before the arguments.
@@ -189,20 +213,20 @@ void Kernel::call(void *given_context, PyObject *args, PyObject *keywords) const
     if (takes_user_context_) {
         user_context = arguments.device_context(given_context);
     }
-    reported.clear();
+    Reported reported;
     int status = 0;
     std::string problem;
     {
         const ReleasedGil without_gil;
         arguments.begin();
-        is_running = true;
         status = argv_(argv);
-        is_running = false;
         if (status == 0) {
             problem = arguments.finish(const_cast<void *>(user_context));
         }
     }
-    check(status);
+    if (status != 0) {
+        fail(status, reported.take());
+    }
     if (!problem.empty()) {
         throw KernelError(problem);
     }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bounds_query.h"
+#include "prefetch.h"
 
 namespace calotype::python {
 
@@ -42,6 +43,8 @@ public:
     void call(PyObject *args, PyObject *keywords) const;
     /// As query_bounds().
     BufferRanges bounds(PyObject *outputs, PyObject *scalars) const;
+    /// Begins to load its device code.
+    std::unique_ptr<Prefetch> prefetch(std::optional<int> device) const;
     const Signature &signature() const {
         return *signature_;
     }
@@ -59,7 +62,7 @@ private:
     bool has_user_context(PyObject *args) const;
     void call(void *user_context, PyObject *args, PyObject *keywords) const;
     void find_cuda();
-    void check(int status) const;
+    [[noreturn]] void fail(int status, const std::string &text) const;
     std::shared_ptr<Library> library_;
     std::string name_;
     Callee callee_;

@@ -2,6 +2,7 @@
 // The extension module calotype.runtime._runtime: calls of pipelines that were compiled ahead of
 // time. It has no compiler in it.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #if defined(__linux__)
@@ -10,7 +11,9 @@
 #include <unistd.h>
 #endif
 
+#include "instance.h"
 #include "kernel.h"
+#include "prefetch_python.h"
 
 namespace calotype::python {
 namespace {
@@ -34,7 +37,7 @@ void translate(const std::exception_ptr &p, void *) {
 
 PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
     try {
-        nb::inst_ptr<Kernel>(nb::handle(self))->call(args, keywords);
+        instance<Kernel>(self).call(args, keywords);
         Py_RETURN_NONE;
     } catch (const ArrayError &e) {
         PyErr_SetString(argument_error_class, e.what());
@@ -100,7 +103,14 @@ NB_MODULE(_runtime, m) {
     nb::module_ errors = nb::module_::import_("calotype._errors");
     argument_error_class = nb::object(errors.attr("ArgumentError")).ptr();
     runtime_error_class = nb::object(errors.attr("RuntimeError")).ptr();
+    // Its class is made once in a process, as those of _core.
+    static PyObject *first = nullptr;
+    if (first) {
+        nb::cast<nb::dict>(m.attr("__dict__")).update(nb::cast<nb::dict>(nb::handle(first)));
+        return;
+    }
     nb::register_exception_translator(translate);
+    bind_prefetch(m);
     nb::class_<Kernel>(m, "Kernel", nb::type_slots(kernel_slots()))
         .def(nb::init<const std::string &, const std::string &>(), "path"_a, "name"_a = "")
         .def_prop_ro("_name", &Kernel::name)
@@ -111,7 +121,20 @@ NB_MODULE(_runtime, m) {
              [](const Kernel &k, nb::tuple outputs, nb::tuple scalars) {
                  return nb::steal(to_python(k.bounds(outputs.ptr(), scalars.ptr())));
              })
+        .def(
+            "prefetch",
+            [](nb::handle self, std::optional<int> device) {
+                std::unique_ptr<Prefetch> p = instance<Kernel>(self.ptr()).prefetch(device);
+                return to_python(
+                    std::move(p),
+                    nb::module_::import_("calotype.runtime._runtime").attr("_await_prefetch"));
+            },
+            "device"_a = nb::none(),
+            "Begins to load its device code, for a CUDA device or where the runtime does it by "
+            "itself, while other work goes on: the first call need not.",
+            nb::sig("def prefetch(self, device: int | None = None) -> calotype._prefetch.Prefetch"))
         .def("_text", [](const Kernel &k) { return k.signature().text(); })
         .def("cache_stats", &stats_of,
              "Counts of the cache of device code of the library's runtime.");
+    first = PyDict_Copy(nb::object(m.attr("__dict__")).ptr());
 }

@@ -39,7 +39,7 @@ void declare(std::ostream &out, const std::string &comment, const std::string &d
         << declaration << ";\n";
 }
 
-void declare_function(std::ostream &out, const LoweredFunction &f) {
+void declare_function(std::ostream &out, const LoweredFunction &f, bool has_device_code) {
     std::string name = simple_name(f.name);
     declare(out, "Returns 0 or an error code.", prototype(f));
     if (has_argv(f)) {
@@ -48,6 +48,12 @@ void declare_function(std::ostream &out, const LoweredFunction &f) {
                 "calotype_buffer_t.",
                 "int " + name + "_argv(void **args)");
     }
+    if (has_argv(f) && has_device_code) {
+        declare(out,
+                "The device code that it launches, for calotype_prefetch() and the like: a list "
+                "that ends with null.",
+                "const struct calotype_module_desc *const *" + name + "_device_modules(void)");
+    }
     if (f.linkage == LinkageType::ExternalPlusMetadata) {
         declare(out, "Describes the arguments.",
                 "const struct calotype_filter_metadata_t *" + name + "_metadata(void)");
@@ -55,12 +61,13 @@ void declare_function(std::ostream &out, const LoweredFunction &f) {
 }
 
 /// The declarations, in the namespaces or the extern "C" that they need.
-void declare_with_linkage(std::ostream &out, const LoweredFunction &f, const Target &target) {
+void declare_with_linkage(std::ostream &out, const LoweredFunction &f, const Target &target,
+                          bool has_device_code) {
     std::vector<std::string> parts = name_parts(f.name);
     bool cpp = has_cpp_linkage(f, target);
     if (!cpp) {
         out << "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
-        declare_function(out, f);
+        declare_function(out, f, has_device_code);
         out << "\n#ifdef __cplusplus\n}  /* extern \"C\" */\n#endif\n";
         return;
     }
@@ -68,7 +75,7 @@ void declare_with_linkage(std::ostream &out, const LoweredFunction &f, const Tar
     for (size_t i = 0; i + 1 < parts.size(); i++) {
         out << "namespace " << parts[i] << " {\n";
     }
-    declare_function(out, f);
+    declare_function(out, f, has_device_code);
     for (size_t i = parts.size() - 1; i > 0; i--) {
         out << "}  // namespace " << parts[i - 1] << "\n";
     }
@@ -81,6 +88,7 @@ const char *const preamble = R"(
 
 struct calotype_buffer_t;
 struct calotype_filter_metadata_t;
+struct calotype_module_desc;
 
 #ifndef CALOTYPE_MUST_USE_RESULT
 #if defined(__cplusplus)
@@ -108,7 +116,7 @@ std::string c_header_text(const LoweredModule &module, const Target &target) {
         << preamble;
     for (const LoweredFunction &f : module.functions) {
         if (f.linkage != LinkageType::Internal) {
-            declare_with_linkage(out, f, target);
+            declare_with_linkage(out, f, target, !module.device_modules.empty());
         }
     }
     out << "\n#endif  /* " << guard << " */\n";

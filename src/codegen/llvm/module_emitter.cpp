@@ -63,6 +63,7 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
         if (f.linkage == LinkageType::ExternalPlusArgv ||
             f.linkage == LinkageType::ExternalPlusMetadata) {
             emit_argv(f, function);
+            emit_device_modules(f);
         }
         if (f.linkage == LinkageType::ExternalPlusMetadata) {
             emit_metadata(f);
@@ -304,11 +305,30 @@ void ModuleEmitter::emit_metadata(const LoweredFunction &f) {
                                                   string_constant(source_.target),
                                                   string_constant(simple_name(f.name))}),
         "metadata");
-    auto *type = llvm::FunctionType::get(p, {}, false);
-    auto *getter = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                                          metadata_symbol_name(f, target_), *module_);
+    emit_getter(metadata_symbol_name(f, target_), metadata);
+}
+
+// const calotype_module_desc *const *NAME_device_modules(void): a list that ends with null
+void ModuleEmitter::emit_device_modules(const LoweredFunction &f) {
+    if (source_.device_modules.empty()) {
+        return;
+    }
+    std::vector<Constant *> descriptors;
+    for (const DeviceModule &m : source_.device_modules) {
+        descriptors.push_back(device_modules_.descriptor(to_string(m.api)));
+    }
+    descriptors.push_back(llvm::ConstantPointerNull::get(pointer_type()));
+    auto *type = llvm::ArrayType::get(pointer_type(), descriptors.size());
+    emit_getter(device_modules_symbol_name(f, target_),
+                private_constant(llvm::ConstantArray::get(type, descriptors), "device_modules"));
+}
+
+// A function of no arguments that answers `value`.
+void ModuleEmitter::emit_getter(const std::string &symbol, Constant *value) {
+    auto *type = llvm::FunctionType::get(pointer_type(), {}, false);
+    auto *getter = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, *module_);
     set_function_attributes(getter);
-    llvm::IRBuilder<>(llvm::BasicBlock::Create(context_, "entry", getter)).CreateRet(metadata);
+    llvm::IRBuilder<>(llvm::BasicBlock::Create(context_, "entry", getter)).CreateRet(value);
 }
 
 const LinkedFunction *ModuleEmitter::linked_function(const std::string &name) const {

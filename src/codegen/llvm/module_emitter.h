@@ -97,6 +97,8 @@ private:
     llvm::Function *emit_declaration(const LoweredFunction &function);
     void emit_argv(const LoweredFunction &function, llvm::Function *callee);
     void emit_metadata(const LoweredFunction &function);
+    void emit_device_modules(const LoweredFunction &function);
+    void emit_getter(const std::string &symbol, llvm::Constant *value);
     llvm::Constant *argument_metadata(const LoweredArgument &argument, llvm::StructType *type);
     llvm::Constant *scalar_metadata(const Expr &value, Type type);
     llvm::Constant *estimates_metadata(const LoweredArgument &argument);
