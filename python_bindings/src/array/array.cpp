@@ -7,13 +7,14 @@
 
 #include "cuda.h"
 #include "exchange.h"
+#include "numpy_array.h"
 #include "ref.h"
 
 namespace calotype::python {
 
 namespace {
 
-// The message of the exception that is set, which is cleared.
+// The first line of the exception that is set, which is cleared: torch's go on for pages.
 std::string take_python_error() {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
@@ -27,7 +28,7 @@ std::string take_python_error() {
     Py_XDECREF(value);
     Py_XDECREF(trace);
     PyErr_Clear();
-    return text;
+    return text.substr(0, text.find('\n'));
 }
 
 // An attribute, or nothing if there is none.
@@ -44,17 +45,18 @@ bool has_attribute(PyObject *object, const char *name) {
 }
 
 calotype_type_t type_of_letter(char letter, Py_ssize_t bytes, const char *format) {
-    const uint8_t bits = uint8_t(bytes * 8);
-    if (letter == '?') {
+    const bool has_bits = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    const uint8_t bits = has_bits ? uint8_t(bytes * 8) : 0;
+    if (letter == '?' && bytes == 1) {
         return {calotype_type_uint, 1};
     }
-    if (strchr("bhilqn", letter)) {
+    if (strchr("bhilqn", letter) && has_bits) {
         return {calotype_type_int, bits};
     }
-    if (strchr("BHILQNc", letter)) {
+    if (strchr("BHILQNc", letter) && has_bits) {
         return {calotype_type_uint, bits};
     }
-    if (strchr("efd", letter)) {
+    if (strchr("efd", letter) && has_bits && bytes > 1) {
         return {calotype_type_float, bits};
     }
     throw ArrayError(std::string("the array has elements of format '") + format +
@@ -76,6 +78,10 @@ calotype_type_t type_of_format(const char *format, Py_ssize_t bytes) {
 }
 
 int64_t in_elements(int64_t bytes, int64_t size, int dimension) {
+    // Without a division, where every call comes by.
+    if ((size & (size - 1)) == 0 && (bytes & (size - 1)) == 0) {
+        return bytes >> __builtin_ctzll(uint64_t(size));
+    }
     if (bytes % size != 0) {
         throw ArrayError("the array has a stride of " + std::to_string(bytes) +
                          " bytes in dimension " + std::to_string(dimension) +
@@ -86,14 +92,15 @@ int64_t in_elements(int64_t bytes, int64_t size, int dimension) {
 }
 
 void check_dimensions(int64_t dimensions) {
-    if (dimensions > max_array_dimensions) {
+    if (dimensions < 0 || dimensions > max_array_dimensions) {
         throw ArrayError("the array has " + std::to_string(dimensions) + " dimensions, at most " +
                          std::to_string(max_array_dimensions));
     }
 }
 
 calotype_type_t type_of_dlpack(const dlpack::DataType &t) {
-    if (t.lanes == 1) {
+    const bool has_bits = t.bits == 8 || t.bits == 16 || t.bits == 32 || t.bits == 64;
+    if (t.lanes == 1 && has_bits) {
         switch (t.code) {
         case dlpack::Int:
             return {calotype_type_int, t.bits};
@@ -142,6 +149,9 @@ PyObject *call_dlpack(PyObject *object, PyObject *stream) {
     }
     return capsule;
 }
+
+// Memory of an array without elements, which may say that it has none: null would ask for bounds.
+alignas(64) unsigned char no_elements[64];
 
 // Versions of torch that have no functions for callers in C: its current stream of the device.
 bool current_stream_of_torch(PyObject *object, int device, void **stream) {
@@ -197,15 +207,43 @@ bool is_array_like(PyObject *object) {
            PyObject_HasAttrString(object, "__cuda_array_interface__");
 }
 
+Imported Array::import(PyObject *object, ViewFor use, void *const *consumer, AskedStream *asked) {
+    release();
+    const Imported imported = find(object, use, consumer, asked);
+    if (imported == Imported::done) {
+        check_memory();
+    }
+    return imported;
+}
+
+void Array::check_memory() {
+    bool is_empty = false;
+    for (int i = 0; i < dimensions; i++) {
+        if (extent[i] < 0) {
+            throw ArrayError("the array has extent " + std::to_string(extent[i]) +
+                             " in dimension " + std::to_string(i) + ", must be at least 0");
+        }
+        is_empty |= extent[i] == 0;
+    }
+    if (!data && !is_empty) {
+        throw ArrayError("the array says that its elements are at address 0");
+    }
+    if (!data && is_on_host()) {
+        data = no_elements;
+    }
+}
+
 // First what is cheap. The CUDA array interface is asked before DLPack where it names its stream:
 // then nothing is made to wait if that is the one of the call.
-Imported Array::import(PyObject *object, ViewFor use, void *const *consumer) {
-    release();
+Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, AskedStream *asked) {
+    if (use == ViewFor::call && import_numpy(object)) {
+        return Imported::done;
+    }
     if (PyObject_CheckBuffer(object) && import_buffer(object)) {
         return Imported::done;
     }
     if (const dlpack::ExchangeApi *api = exchange_api_of(object)) {
-        import_exchange(object, *api, use);
+        import_exchange(object, *api, use, asked);
         return Imported::done;
     }
     if (import_cuda_interface(object)) {
@@ -258,6 +296,24 @@ void Array::copy_shape(calotype_dimension_t *to, bool reverse) const {
     }
 }
 
+// Of a call the array is an argument, which keeps it.
+bool Array::import_numpy(PyObject *object) {
+    const NumpyArray *a = numpy_array(object, &type);
+    if (!a || a->dimensions > max_array_dimensions) {
+        return false;
+    }
+    data = a->data;
+    dimensions = a->dimensions;
+    read_only = a->is_read_only();
+    device = {dlpack::CPU, 0};
+    const int bytes = type.bytes();
+    for (int i = 0; i < dimensions; i++) {
+        extent[i] = a->extent[i];
+        stride[i] = in_elements(a->stride[i], bytes, i);
+    }
+    return true;
+}
+
 bool Array::import_buffer(PyObject *object) {
     if (PyObject_GetBuffer(object, &view_, PyBUF_FORMAT | PyBUF_STRIDES) != 0) {
         // Such as elements that have no format (bfloat16): another protocol may have them.
@@ -276,6 +332,7 @@ bool Array::import_buffer(PyObject *object) {
             extent[i] = view_.shape[i];
             stride[i] = in_elements(view_.strides[i], view_.itemsize, i);
         }
+        learn_numpy_array(object, view_, type);
     } catch (...) {
         release();
         throw;
@@ -283,7 +340,8 @@ bool Array::import_buffer(PyObject *object) {
     return true;
 }
 
-void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use) {
+void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use,
+                            AskedStream *asked) {
     int status = 0;
     if (use == ViewFor::call && api.look) {
         dlpack::Tensor tensor;
@@ -300,8 +358,15 @@ void Array::import_exchange(PyObject *object, const dlpack::ExchangeApi &api, Vi
         }
     }
     if (status == 0 && is_on_cuda()) {
-        status = api.current_stream(device.type, device.id, &stream);
-        stream = cuda::plain_stream(reinterpret_cast<uint64_t>(stream));
+        AskedStream here;
+        AskedStream &known = asked ? *asked : here;
+        if (known.library != &api || known.device.type != device.type ||
+            known.device.id != device.id) {
+            known = {&api, device, nullptr};
+            status = api.current_stream(device.type, device.id, &known.stream);
+            known.library = status == 0 ? &api : nullptr;
+        }
+        stream = cuda::plain_stream(reinterpret_cast<uint64_t>(known.stream));
         has_stream = true;
     }
     if (status != 0) {
@@ -445,6 +510,10 @@ void Array::take_interface(PyObject *interface) {
         throw ArrayError("the array's interface has no shape, data or typestr");
     }
     const int64_t size = atoll(format + 2);
+    if (size < 1) {
+        throw ArrayError(std::string("the array has elements of format '") + format +
+                         "', which is no type of pipelines");
+    }
     if (format[0] == '>' && size > 1) {
         throw ArrayError("the array has big-endian elements");
     }
@@ -463,7 +532,13 @@ void Array::take_interface(PyObject *interface) {
     dimensions = int(PyTuple_Size(shape));
     data = PyLong_AsVoidPtr(PyTuple_GetItem(where, 0));
     read_only = PyObject_IsTrue(PyTuple_GetItem(where, 1)) == 1;
-    const bool has_strides = strides && PyTuple_Check(strides);
+    if (PyErr_Occurred()) {
+        throw ArrayError("the array's interface is wrong: " + take_python_error());
+    }
+    const bool has_strides = strides && strides != Py_None;
+    if (has_strides && (!PyTuple_Check(strides) || PyTuple_Size(strides) != dimensions)) {
+        throw ArrayError("the array's interface has no stride for each dimension");
+    }
     for (int i = 0; i < dimensions; i++) {
         extent[i] = int_at(shape, i);
         stride[i] = has_strides ? in_elements(int_at(strides, i), size, i) : 0;

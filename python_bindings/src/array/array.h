@@ -31,6 +31,14 @@ enum class Imported {
 /// How long an array is looked at: for a call that the object outlives, or as long as the view.
 enum class ViewFor { call, long_use };
 
+/// What a library has answered for one array of a call, whose others need not ask: the current
+/// stream of a device.
+struct AskedStream {
+    const void *library = nullptr;  ///< null: none was asked yet
+    dlpack::Device device = {};
+    void *stream = nullptr;
+};
+
 /// A view of an array, and a share in its memory. Made and ended with the GIL.
 class Array {
 public:
@@ -54,8 +62,9 @@ public:
     Array &operator=(const Array &) = delete;
 
     /// An ArrayError if it is an array that cannot be viewed. `consumer` is the stream of CUDA that
-    /// will use the array; null: not known yet.
-    Imported import(PyObject *object, ViewFor use, void *const *consumer);
+    /// will use the array; null: not known yet. `asked` is what arrays of one call share.
+    Imported import(PyObject *object, ViewFor use, void *const *consumer,
+                    AskedStream *asked = nullptr);
     void release();
     bool is_on_host() const {
         return device.type == dlpack::CPU || device.type == dlpack::CUDAHost ||
@@ -70,8 +79,12 @@ public:
     void copy_shape(calotype_dimension_t *to, bool reverse) const;
 
 private:
+    Imported find(PyObject *object, ViewFor use, void *const *consumer, AskedStream *asked);
+    void check_memory();
+    bool import_numpy(PyObject *object);
     bool import_buffer(PyObject *object);
-    void import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use);
+    void import_exchange(PyObject *object, const dlpack::ExchangeApi &api, ViewFor use,
+                         AskedStream *asked);
     Imported import_dlpack(PyObject *object, void *const *consumer);
     void take_capsule(PyObject *capsule);
     bool import_interface(PyObject *object);

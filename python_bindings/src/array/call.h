@@ -153,6 +153,7 @@ private:
     calotype_device_context context_ = {};
     int device_ = -1;
     const ParameterInfo *first_on_device_ = nullptr;
+    AskedStream asked_stream_;
     bool has_default_stream_ = false;  ///< Buffers of the language with memory on a device
     bool must_await_ = false;          ///< a result whose library knows nothing of streams
     struct Waiting {

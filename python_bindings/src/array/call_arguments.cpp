@@ -151,7 +151,7 @@ void CallArguments::import(Slot &slot, PyObject *value, void *const *consumer) {
     const ParameterInfo &p = *slot.parameter;
     Imported imported = Imported::nothing;
     try {
-        imported = slot.array.import(value, ViewFor::call, consumer);
+        imported = slot.array.import(value, ViewFor::call, consumer, &asked_stream_);
     } catch (const ArrayError &e) {
         throw ArrayError(quoted(p) + ": " + e.what());
     }

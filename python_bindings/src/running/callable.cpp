@@ -6,6 +6,7 @@
 #include "bounds_query.h"
 #include "buffer.h"
 #include "call.h"
+#include "instance.h"
 #include "run.h"
 
 namespace calotype::python {
@@ -48,7 +49,7 @@ RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
     if (!is_buffer(object)) {
         return {};
     }
-    const Buffer<> &b = *nb::inst_ptr<Buffer<>>(nb::handle(object));
+    const Buffer<> &b = instance<Buffer<>>(object);
     if (!b.defined()) {
         throw ArrayError(quoted(p) + " is an undefined Buffer");
     }
@@ -60,7 +61,7 @@ RawBuffer find_buffer(const ParameterInfo &p, PyObject *object) {
 
 PyObject *call(PyObject *self, PyObject *args, PyObject *keywords) {
     try {
-        const PythonCallable &c = *nb::inst_ptr<PythonCallable>(nb::handle(self));
+        const PythonCallable &c = instance<PythonCallable>(self);
         PythonContext context;
         const void *argv[CallArguments::max_arguments + 1];
         CallArguments arguments(*c.signature, c.callee);
