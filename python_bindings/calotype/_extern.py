@@ -47,15 +47,18 @@ class ExternFunction:
         if on_error is None:
             on_error = -1 if ctypes.c_void_p in types else 0
         self.__wrapped__ = function
+        result_type = _c_type("the result", result)
 
         def call(*values: Any) -> Any:
             try:
-                return function(*values)
+                value = function(*values)
+                result_type(value)
+                return value
             except BaseException as e:  # noqa: BLE001
                 _core._keep_raised(e)
                 return on_error
 
-        self._as_parameter_ = ctypes.CFUNCTYPE(_c_type("the result", result), *types)(call)
+        self._as_parameter_ = ctypes.CFUNCTYPE(result_type, *types)(call)
 
     def __call__(self, *values: Any) -> Any:
         return self.__wrapped__(*values)

@@ -248,3 +248,43 @@ def test_bounds_queries():
     assert (asked.dim(0).min(), asked.dim(0).extent()) == (-1, 23)
     f.infer_input_bounds([10])
     assert image.get().dim(0).extent() == 13
+
+
+def test_calls_see_what_an_array_is_now():
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    f = ct.Func("shown_now")
+    f[x, y] = image[x, y] + 1
+    call = f.compile_to_callable([image])
+    out, a = numpy.zeros((4, 6), numpy.uint8), numpy.ones((4, 6), numpy.uint8)
+    for _ in range(2):
+        call(a, out)
+        assert (out == 2).all()
+    a.setflags(write=False)
+    call(a, out)
+    with pytest.raises(ct.ArgumentError, match="is read-only"):
+        call(out, a)
+    with pytest.raises(ct.ArgumentError, match="elements of type int8, must have uint8"):
+        call(a.view(numpy.int8), out)
+    with pytest.raises(ct.ArgumentError, match="has 1 dimensions, must have 2"):
+        call(a.ravel(), out)
+    with pytest.raises(ct.ArgumentError, match="big-endian"):
+        call(a.astype(">u2"), out)
+
+    class Own(numpy.ndarray):
+        pass
+
+    call(a.view(Own), out.view(Own))
+
+
+def test_dtypes_that_come_and_go():
+    image = ct.ImageParam(ct.Int(16), 1, "image")
+    f = ct.Func("many_dtypes")
+    f[x] = image[x]
+    call, out = f.compile_to_callable([image]), numpy.zeros(3, numpy.int16)
+    for i in range(100):
+        one = numpy.dtype(numpy.int16, metadata={"number": i})
+        other = numpy.dtype(numpy.int32, metadata={"number": i})
+        call(numpy.full(3, i, one), out)
+        assert out[2] == i
+        with pytest.raises(ct.ArgumentError, match="of type int32, must have int16"):
+            call(numpy.full(3, i, other), out)

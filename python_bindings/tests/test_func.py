@@ -179,3 +179,26 @@ def test_coordinates_are_checked_where_they_are_written():
         f[x, y / 2.0]
     with pytest.raises(ct.CompileError, match="'a' .str. is no coordinate"):
         f["a", y]
+
+
+def test_numbers_take_the_types_of_what_they_update():
+    image = ct.Buffer(bytearray(b"abca"))
+    counts, i, r = ct.Func("counts"), ct.Var("i"), ct.RDom([(0, 4)])
+    counts[i] = ct.u32(0)
+    counts[image[r]] += 1
+    counts[5] = 7
+    assert [counts.realize([100])[k] for k in (5, 97)] == [7, 2]
+    exact = ct.Func("exact")
+    exact[x] = ct.f64(x)
+    exact[x] += 0.1
+    exact[x] = exact[x] * 3
+    assert exact.realize([2])[1] == (1 + 0.1) * 3
+    pair = ct.Func("pair")
+    pair[x] = (ct.u8(x), ct.f64(x))
+    pair[x] += (1, 0.1)
+    first, second = pair.realize([2])
+    assert first[1] == 2 and second[1] == 1.1
+    small = ct.Func("small")
+    small[x] = ct.u8(x)
+    with pytest.raises(ct.CompileError, match="constant 300 does not fit in the uint8"):
+        small[x] += 300

@@ -2,6 +2,9 @@
 // Buffer: making one, and its shape.
 #include "buffer.h"
 
+#include <algorithm>
+#include <new>
+
 #include "array.h"
 #include "bindings.h"
 
@@ -24,11 +27,12 @@ std::string describe_buffer(const Buffer<> &b) {
     return "<calotype.Buffer of type " + to_string(b.type()) + " shape:[" + shape + "]>";
 }
 
-void check_sizes(const std::vector<int> &sizes) {
+void check_sizes(const std::vector<int> &sizes, const Type &t) {
     for (size_t i = 0; i < sizes.size(); i++) {
         user_assert(sizes[i] >= 0)
             << "size " << i << " of a Buffer is " << sizes[i] << ", must be at least 0";
     }
+    check_bytes(sizes, t);
 }
 
 void check_order(const std::vector<int> &order, size_t dimensions) {
@@ -43,6 +47,28 @@ void check_order(const std::vector<int> &order, size_t dimensions) {
         << "an order of dimensions names " << order.size() << ", must name " << dimensions;
 }
 
+}  // namespace
+
+void check_bytes(const std::vector<int> &sizes, const Type &t) {
+    user_assert(t.bits() > 0 && t.is_scalar())
+        << "elements of a Buffer are of type " << t << ", must be of a type with one lane";
+    int64_t bytes = std::max(t.bytes(), 1);
+    for (const int size : sizes) {
+        user_assert(!__builtin_mul_overflow(bytes, int64_t(size), &bytes))
+            << "a Buffer of " << sizes.size() << " dimensions has more elements of " << t
+            << " than there are addresses";
+    }
+}
+
+Buffer<> with_memory(Buffer<> b) {
+    if (!b.raw_buffer()->host && b.number_of_elements() > 0) {
+        throw std::bad_alloc();
+    }
+    return b;
+}
+
+namespace {
+
 void bind_constructors(nb::class_<Buffer<>> &c) {
     c.def(nb::init<>())
         .def(
@@ -56,17 +82,17 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
         .def(
             "__init__",
             [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes, const std::string &name) {
-                check_sizes(sizes);
-                new (b) Buffer<>(type.get(), sizes, name);
+                check_sizes(sizes, type.get());
+                new (b) Buffer<>(with_memory(Buffer<>(type.get(), sizes, name)));
             },
             "type"_a, "sizes"_a, "name"_a = "")
         .def(
             "__init__",
             [](Buffer<> *b, TypeArg type, const std::vector<int> &sizes,
                const std::vector<int> &storage_order, const std::string &name) {
-                check_sizes(sizes);
+                check_sizes(sizes, type.get());
                 check_order(storage_order, sizes.size());
-                new (b) Buffer<>(type.get(), sizes, storage_order, name);
+                new (b) Buffer<>(with_memory(Buffer<>(type.get(), sizes, storage_order, name)));
             },
             "type"_a, "sizes"_a, "storage_order"_a, "name"_a = "")
         .def(
@@ -85,8 +111,9 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
         .def_static(
             "make_interleaved",
             [](TypeArg t, int width, int height, int channels, const std::string &name) {
-                check_sizes({width, height, channels});
-                return Buffer<>::make_interleaved(t.get(), width, height, channels, name);
+                check_sizes({width, height, channels}, t.get());
+                return with_memory(
+                    Buffer<>::make_interleaved(t.get(), width, height, channels, name));
             },
             "type"_a, "width"_a, "height"_a, "channels"_a, "name"_a = "")
         .def_static(
@@ -98,7 +125,7 @@ void bind_constructors(nb::class_<Buffer<>> &c) {
         .def_static(
             "make_bounds_query",
             [](TypeArg t, const std::vector<int> &sizes, const std::string &name) {
-                check_sizes(sizes);
+                check_sizes(sizes, t.get());
                 const Runtime::Buffer<> query(t.get().to_abi(), nullptr, sizes);
                 return Buffer<>(query, name);
             },

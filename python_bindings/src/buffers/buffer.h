@@ -22,6 +22,10 @@ std::string why_not_shown(const Buffer<> &b);
 void check_writable(const Buffer<> &b, const std::string &what);
 /// The same with the dimensions in the opposite order.
 Buffer<> with_reversed_axes(const Buffer<> &b);
+/// A CompileError if elements of these sizes are more than memory can have.
+void check_bytes(const std::vector<int> &sizes, const Type &t);
+/// The Buffer itself; a std::bad_alloc if it got no memory for its elements.
+Buffer<> with_memory(Buffer<> b);
 /// What a copy between host and device answered, as an exception if it failed.
 void check_device_status(int status, const char *what);
 void check_dimension(const Buffer<> &b, int d);

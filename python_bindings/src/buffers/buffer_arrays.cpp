@@ -7,6 +7,7 @@
 #include "buffer.h"
 #include "cuda.h"
 #include "exchange.h"
+#include "instance.h"
 
 namespace calotype::python {
 
@@ -107,14 +108,45 @@ std::string why_not_shown(const Buffer<> &b) {
 
 namespace {
 
+// Whether the elements lie in memory as C or Fortran have arrays, where who asks wants that.
+bool is_in_order(const Buffer<> &b, int flags) {
+    const auto wants = [&](int flag) {
+        return (flags & flag) == flag;
+    };
+    const auto is_dense = [&](int first, int step) {
+        int64_t next = 1;
+        for (int i = 0, d = first; i < b.dimensions(); i++, d += step) {
+            if (b.dim(d).extent() != 1 && b.dim(d).stride() != next) {
+                return false;
+            }
+            next *= b.dim(d).extent();
+        }
+        return true;
+    };
+    const bool as_c = is_dense(0, 1), as_fortran = is_dense(b.dimensions() - 1, -1);
+    if (b.number_of_elements() == 0) {
+        return true;
+    }
+    if (!wants(PyBUF_STRIDES) || wants(PyBUF_C_CONTIGUOUS)) {
+        return as_c;
+    }
+    return wants(PyBUF_F_CONTIGUOUS)     ? as_fortran
+           : wants(PyBUF_ANY_CONTIGUOUS) ? as_c || as_fortran
+                                         : true;
+}
+
 int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     view->obj = nullptr;
     try {
-        const Buffer<> &b = *nb::inst_ptr<Buffer<>>(nb::handle(self));
+        const Buffer<> &b = instance<Buffer<>>(self);
         std::string problem = why_not_shown(b);
         const char *format = problem.empty() ? format_of(b.type().to_abi()) : nullptr;
         if (problem.empty() && !format) {
             problem = "the buffer protocol has no letter for " + to_string(b.type());
+        }
+        if (problem.empty() && !is_in_order(b, flags)) {
+            problem = "the elements of buffer " + b.name() +
+                      " do not follow one another in memory, as is asked for";
         }
         const bool read_only = problem.empty() && is_read_only(b);
         if (problem.empty() && read_only && (flags & PyBUF_WRITABLE)) {
@@ -131,8 +163,8 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         view->ndim = b.dimensions();
         view->format = flags & PyBUF_FORMAT ? const_cast<char *>(format) : nullptr;
         view->readonly = read_only;
-        view->shape = shown->shape.data();
-        view->strides = shown->strides.data();
+        view->shape = flags & PyBUF_ND ? shown->shape.data() : nullptr;
+        view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? shown->strides.data() : nullptr;
         view->suboffsets = nullptr;
         view->internal = shown;
         view->obj = self;
@@ -147,7 +179,7 @@ int get_buffer(PyObject *self, Py_buffer *view, int flags) {
 }
 
 void copy_mins(PyObject *self, int32_t *mins) {
-    const calotype_buffer_t &b = *nb::inst_ptr<Buffer<>>(nb::handle(self))->raw_buffer();
+    const calotype_buffer_t &b = *instance<Buffer<>>(self).raw_buffer();
     for (int i = 0; i < b.dimensions; i++) {
         mins[i] = b.dim[i].min;
     }

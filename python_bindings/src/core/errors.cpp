@@ -45,6 +45,8 @@ void translate(const std::exception_ptr &p, void *) {
         PyErr_SetString(error_class, e.what());
     } catch (const ArrayError &e) {
         PyErr_SetString(argument_error_class, e.what());
+    } catch (const std::bad_cast &) {
+        PyErr_SetString(PyExc_TypeError, "an object is not of the class that is needed here");
     }
 }
 
@@ -74,9 +76,13 @@ void bind_errors(nb::module_ &m) {
         *place = cls.ptr();
         m.attr(name) = cls;
     }
-    nb::register_exception_translator(translate);
     static WarnPython reporter;
-    set_custom_compile_time_error_reporter(&reporter);
+    static const bool is_registered = [] {
+        nb::register_exception_translator(translate);
+        set_custom_compile_time_error_reporter(&reporter);
+        return true;
+    }();
+    static_cast<void>(is_registered);
 }
 
 }  // namespace calotype::python

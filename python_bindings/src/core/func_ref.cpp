@@ -17,8 +17,28 @@ bool is_defined(const FuncRef &ref) {
     return ref.function().has_pure_definition() || ref.function().has_extern_definition();
 }
 
+// Values for a Func: beside its own ones, numbers of Python take their types.
+std::vector<Expr> values_for(const FuncRef &ref, nb::handle value) {
+    if (!is_defined(ref) || nb::isinstance<FuncRef>(value)) {
+        return to_values(value);
+    }
+    if (is_expr_like(value) && ref.size() == 1) {
+        return {operands(nb::cast(Expr(ref)), value).second};
+    }
+    const bool is_list = PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
+    if (!is_list || nb::len(value) != ref.size()) {
+        return to_values(value);
+    }
+    std::vector<Expr> values;
+    for (size_t i = 0; i < ref.size(); i++) {
+        const Expr own = ref[int(i)];
+        values.push_back(operands(nb::cast(own), value[i]).second);
+    }
+    return values;
+}
+
 PendingUpdate begin_update(const FuncRef &ref, UpdateOp op, nb::handle value) {
-    return {ref, op, to_values(value), !is_defined(ref)};
+    return {ref, op, values_for(ref, value), !is_defined(ref)};
 }
 
 // f[x] + 1: of an undefined Func it can only be meant as the update that f[x] = f[x] + 1 makes.
@@ -117,7 +137,7 @@ void assign(const Func &f, nb::handle coordinates, nb::handle value) {
     } else if (nb::isinstance<FuncRef>(value)) {
         ref = nb::cast<const FuncRef &>(value);
     } else {
-        ref = Tuple(to_values(value));
+        ref = Tuple(values_for(ref, value));
     }
 }
 

@@ -42,6 +42,14 @@ Type type_of_dtype(nb::handle dtype) {
     return t;
 }
 
+// A Type has a byte for its bits and two for its lanes.
+void check_size_of_type(int bits, int lanes) {
+    user_assert(bits >= 1 && bits <= 64)
+        << "a type of " << bits << " bits is asked for, must have from 1 to 64";
+    user_assert(lanes >= 1 && lanes <= 65535)
+        << "a type of " << lanes << " lanes is asked for, must have from 1 to 65535";
+}
+
 }  // namespace
 
 bool is_type_like(nb::handle h) {
@@ -119,13 +127,28 @@ void bind_type(nb::module_ &m) {
         user_assert(parse_type(name, &t)) << "'" << name << "' is no type";
         return t;
     });
-    m.def("Int", &Int, "bits"_a, "lanes"_a = 1);
-    m.def("UInt", &UInt, "bits"_a, "lanes"_a = 1);
-    m.def("Float", &Float, "bits"_a, "lanes"_a = 1);
-    m.def("BFloat", &BFloat, "bits"_a, "lanes"_a = 1);
-    m.def("Bool", &Bool, "lanes"_a = 1);
-    m.def(
-        "Handle", [](int lanes) { return Handle(lanes); }, "lanes"_a = 1);
+    for (const auto &[name, make] : {std::pair("Int", &Int), std::pair("UInt", &UInt),
+                                     std::pair("Float", &Float), std::pair("BFloat", &BFloat)}) {
+        m.def(
+            name,
+            [make = make](int bits, int lanes) {
+                check_size_of_type(bits, lanes);
+                return make(bits, lanes);
+            },
+            "bits"_a, "lanes"_a = 1);
+    }
+    for (const auto &[name, make] : {std::pair(
+                                         "Bool", +[](int lanes) { return Bool(lanes); }),
+                                     std::pair(
+                                         "Handle", +[](int lanes) { return Handle(lanes); })}) {
+        m.def(
+            name,
+            [make = make](int lanes) {
+                check_size_of_type(64, lanes);
+                return make(lanes);
+            },
+            "lanes"_a = 1);
+    }
 }
 
 }  // namespace calotype::python

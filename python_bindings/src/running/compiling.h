@@ -21,7 +21,15 @@ inline Target jit_target(const Target &t) {
     return t == Target() ? get_jit_target_from_environment() : t;
 }
 inline std::vector<Argument> arguments_of(const std::vector<ArgumentArg> &list) {
-    return convert_all<Argument>(list);
+    std::vector<Argument> arguments = convert_all<Argument>(list);
+    for (size_t i = 0; i < arguments.size(); i++) {
+        for (size_t j = 0; j < i; j++) {
+            user_assert(arguments[i].name != arguments[j].name)
+                << "argument " << arguments[i].name << " is given twice, in places " << j << " and "
+                << i;
+        }
+    }
+    return arguments;
 }
 
 using Arguments = std::vector<ArgumentArg>;

@@ -12,11 +12,14 @@ void multitarget(const std::string &fn_name, const OutputMap &outputs,
                  const std::vector<Target> &targets, const std::vector<std::string> &suffixes,
                  nb::callable factory) {
     ReleasedGil without_gil;
-    compile_multitarget(fn_name, outputs, targets, suffixes,
-                        [&](const std::string &name, const Target &target) {
-                            HeldGil gil;
-                            return nb::cast<Module>(factory(name, target));
-                        });
+    compile_multitarget(
+        fn_name, outputs, targets, suffixes, [&](const std::string &name, const Target &target) {
+            HeldGil gil;
+            const nb::object made = factory(name, target);
+            user_assert(nb::isinstance<Module>(made))
+                << "the factory of modules gives " << describe(made) << ", must give a Module";
+            return nb::cast<Module>(made);
+        });
 }
 
 }  // namespace

@@ -72,11 +72,11 @@ private:
 
 nb::object to_python(const Realization &r) {
     if (r.size() == 1) {
-        return nb::cast(r[0]);
+        return nb::cast(with_memory(r[0]));
     }
     nb::list buffers;
     for (size_t i = 0; i < r.size(); i++) {
-        buffers.append(nb::cast(r[i]));
+        buffers.append(nb::cast(with_memory(r[i])));
     }
     return nb::tuple(buffers);
 }
@@ -144,7 +144,10 @@ void PythonContext::print(JITUserContext *context, const char *text) {
     auto *self = static_cast<PythonContext *>(context);
     HeldGil gil;
     try {
-        nb::module_::import_("sys").attr("stdout").attr("write")(text);
+        const nb::object out = nb::module_::import_("sys").attr("stdout");
+        if (!out.is_none()) {
+            out.attr("write")(text);
+        }
     } catch (...) {
         self->raised_ = std::current_exception();
     }
@@ -154,6 +157,11 @@ nb::object realize(Pipeline p, nb::handle where, const Target &target) {
     PythonContext context;
     if (are_sizes(where)) {
         const std::vector<int> sizes = to_sizes(where);
+        for (const Func &f : p.outputs()) {
+            for (const Type &t : f.types()) {
+                check_bytes(sizes, t);
+            }
+        }
         std::optional<Realization> r;
         context.run([&] { r = p.realize(&context, sizes, target); });
         return to_python(*r);

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is no argument, array or object: each an exception that says so, and no crash."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import calotype as ct
+import pytest
+
+x, y = ct.vars("x y")
+here = pathlib.Path(__file__).parent
+
+
+class Interface:
+    """An array by __array_interface__ alone, of 4 times 4 bytes unless told otherwise."""
+
+    def __init__(self, **changes):
+        self.memory = bytearray(64)
+        address = ct.Buffer(self.memory).numpy_view().ctypes.data if "data" not in changes else 0
+        self.__array_interface__ = {
+            "shape": (4, 4),
+            "typestr": "|u1",
+            "data": (address, False),
+            "version": 3,
+            **changes,
+        }
+
+
+class Dlpack:
+    def __init__(self, device=(1, 0), capsule=None):
+        self.device, self.capsule = device, capsule
+
+    def __dlpack_device__(self):
+        if isinstance(self.device, Exception):
+            raise self.device
+        return self.device
+
+    def __dlpack__(self, **_):
+        if isinstance(self.capsule, Exception):
+            raise self.capsule
+        return self.capsule
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*uninitialized instance:RuntimeWarning")
+
+
+@pytest.fixture(scope="module")
+def copy():
+    image = ct.ImageParam(ct.UInt(8), 2, "image")
+    f = ct.Func("copied")
+    f[x, y] = image[x, y]
+    return f.compile_to_callable([image])
+
+
+def result():
+    return memoryview(bytearray(16)).cast("B", (4, 4))
+
+
+def check_refused(copy, array, text):
+    """As an argument, which the message names, and as a Buffer."""
+    with pytest.raises(ct.ArgumentError, match=f"argument 'image'.*{text}"):
+        copy(array, result())
+    with pytest.raises(ct.ArgumentError, match=text):
+        ct.Buffer(array)
+
+
+@pytest.mark.parametrize(
+    "changes, text",
+    [
+        ({"typestr": "<fX"}, "format '<fX', which is no type"),
+        ({"typestr": "<f0", "strides": (8, 4)}, "format '<f0', which is no type"),
+        ({"typestr": "<f99"}, "format '<f99', which is no type"),
+        ({"typestr": "<i3"}, "format '<i3', which is no type"),
+        ({"typestr": 3}, "no shape, data or typestr"),
+        ({"shape": (4, "4")}, "the array's interface is wrong"),
+        ({"shape": (-4, 4)}, "extent -4 in dimension 0, must be at least 0"),
+        ({"shape": [4, 4]}, "no shape, data or typestr"),
+        ({"data": ("here", False)}, "the array's interface is wrong"),
+        ({"data": (0, False)}, "its elements are at address 0"),
+        ({"data": 3}, "no shape, data or typestr"),
+        ({"strides": (1,)}, "no stride for each dimension"),
+        ({"strides": [4, 1]}, "no stride for each dimension"),
+        ({"mask": True}, "has a mask"),
+    ],
+)
+def test_interfaces(copy, changes, text):
+    pytest.importorskip("numpy")
+    check_refused(copy, Interface(**changes), text)
+
+
+def test_an_interface_that_is_none(copy):
+    class Odd:
+        __array_interface__ = 3
+
+    with pytest.raises(ct.ArgumentError, match="argument 'image' is <.*Odd.*, must be an array"):
+        copy(Odd(), result())
+
+
+@pytest.mark.parametrize(
+    "array, text",
+    [
+        (Dlpack(capsule=None), "gives no DLPack capsule"),
+        (Dlpack(capsule=3), "gives no DLPack capsule"),
+        (Dlpack(capsule=ValueError("not now")), "no view of its memory: not now"),
+        (Dlpack(capsule=KeyError("k")), "no view of its memory: 'k'"),
+    ],
+)
+def test_dlpack(copy, array, text):
+    check_refused(copy, array, text)
+
+
+@pytest.mark.parametrize("device", [3, ("a", "b"), (1,), ValueError("no device")])
+def test_odd_devices_of_dlpack(copy, device):
+    with pytest.raises(ct.ArgumentError, match="'image'"):
+        copy(Dlpack(device), result())
+
+
+def test_arrays_without_elements(copy):
+    numpy = pytest.importorskip("numpy")
+    empty = numpy.zeros((0, 4), numpy.uint8)
+    copy(empty, numpy.zeros((0, 4), numpy.uint8))
+    # Not taken for a question of what is needed.
+    for array in (empty, Interface(shape=(0, 4), data=(0, False))):
+        with pytest.raises(ct.RuntimeError, match="image covers"):
+            copy(array, result())
+    assert ct.Buffer(Interface(shape=(0, 4), data=(0, False))).number_of_elements() == 0
+
+
+def test_arrays_of_torch():
+    torch = pytest.importorskip("torch")
+    image = ct.ImageParam(ct.Float(32), 2, "image")
+    f = ct.Func("halved")
+    f[x, y] = image[x, y] / 2
+    call, out = f.compile_to_callable([image]), torch.zeros(4, 4)
+    wrong = {
+        "covers": torch.empty(0, 4),
+        "float64, must have float32": torch.zeros(4, 4, dtype=torch.float64),
+        "must be on the host|no view": torch.zeros(4, 4, device="meta"),
+        "no view of its memory": torch.zeros(4, 4).to_sparse(),
+        "no view of its memory|no type of": torch.zeros(4, 4, dtype=torch.complex64),
+    }
+    for text, array in wrong.items():
+        with pytest.raises(ct.Error, match=text):
+            call(array, out)
+    call(torch.ones(4, 4, requires_grad=True).detach(), out)
+    assert out.sum() == 8
+
+
+def uninitialized(cls):
+    return cls.__new__(cls)
+
+
+def test_objects_that_were_never_initialized(copy):
+    from calotype import runtime
+
+    class Careless(runtime.Kernel):
+        def __init__(self):
+            pass
+
+    text = "whose __init__ was never called"
+    for call in (uninitialized(type(copy)), uninitialized(runtime.Kernel), Careless()):
+        with pytest.raises(ct.ArgumentError, match=text):
+            call(1)
+    buffer = uninitialized(ct.Buffer)
+    with pytest.raises(ct.ArgumentError, match=text):
+        copy(buffer, result())
+    with pytest.raises(BufferError, match=text):
+        memoryview(buffer)
+    uses = (
+        lambda: buffer[0, 0],
+        lambda: buffer.numpy_view(),
+        lambda: buffer.__dlpack__(),
+        lambda: ct.Func("f").realize(buffer),
+        lambda: uninitialized(ct.Func).realize([1]),
+        lambda: uninitialized(ct.Func)[x],
+        lambda: x + uninitialized(ct.Expr),
+        lambda: uninitialized(ct.ImageParam)[x, y],
+        lambda: uninitialized(ct.Pipeline).realize([1]),
+    )
+    for use in uses:
+        with pytest.raises((TypeError, ct.Error, BufferError, RuntimeError)):
+            use()
+
+
+def test_elements_in_order_where_that_is_asked_for(tmp_path):
+    b = ct.Buffer(ct.UInt(8), [4, 3])
+    b.for_each_element(lambda at: b.__setitem__(tuple(at), at[0] + 10 * at[1]))
+    with open(tmp_path / "a", "wb") as file:
+        file.write(b)
+    assert (tmp_path / "a").read_bytes() == bytes([0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23])
+    part = b.cropped(0, 1, 2)
+    assert memoryview(part).tolist() == [[1, 2], [11, 12], [21, 22]]
+    with open(tmp_path / "b", "wb") as file:
+        with pytest.raises(BufferError, match="do not follow one another in memory"):
+            file.write(part)
+        with pytest.raises(BufferError, match="do not follow one another in memory"):
+            file.write(b.transposed([1, 0]))
+
+
+def run(code):
+    """In a process of its own, which must end well."""
+    env = {**os.environ, "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-X", "faulthandler", "-c", "import calotype as ct\n" + code]
+    done = subprocess.run(
+        command, cwd=here, env=env, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done
+    return done.stdout.split()
+
+
+def test_children_of_a_pool_run_pipelines():
+    out = run(
+        "import multiprocessing\n"
+        "x, y = ct.vars('x y')\n"
+        "f = ct.Func('f')\n"
+        "f[x, y] = x + y\n"
+        "f.parallel(y)\n"
+        "f.realize([64, 64])\n"
+        "def work(k):\n"
+        "    g = ct.Func()\n"
+        "    g[x] = x * k\n"
+        "    return f.realize([64, 64])[k, 1] + g.realize([4])[2]\n"
+        "with multiprocessing.get_context('fork').Pool(3) as pool:\n"
+        "    print(*pool.map(work, range(6)))\n"
+    )
+    assert out == [str(3 * k + 1) for k in range(6)]
+
+
+def test_sizes_that_are_none():
+    f = ct.Func("f")
+    f[x, y] = x + y
+    refused = ([1.5, 2], ["a", 2], 3, [None, 1], [-1, 2], [2**40, 2], [[1], [2]])
+    for sizes in refused:
+        with pytest.raises((ct.Error, TypeError)):
+            f.realize(sizes)
+    for make in (
+        lambda: ct.Buffer(ct.UInt(8), [2**40]),
+        lambda: ct.Buffer(ct.Int(64), [2**31 - 1, 2**31 - 1]),
+        lambda: f.realize([2**31 - 1, 2**31 - 1]),
+        lambda: ct.Buffer(ct.Type(), [3]),
+    ):
+        with pytest.raises((ct.Error, TypeError, MemoryError)):
+            make()
+
+
+def test_exceptions_of_functions_that_are_called():
+    class Own(Exception):
+        pass
+
+    def raises(*_):
+        raise Own
+
+    b = ct.Buffer(ct.UInt(8), [2, 2])
+    with pytest.raises(Own):
+        b.for_each_element(raises)
+    f = ct.Func("scheduled")
+    f[x] = x
+    ct.Pipeline.add_autoscheduler("raising", raises)
+    with pytest.raises(Own):
+        ct.Pipeline(f).apply_autoscheduler(
+            ct.Target("host"), ct.AutoschedulerParams("raising", {})
+        )
+    files = {ct.OutputFileType.static_library: "never.a"}
+    for factory, expected in ((raises, Own), (lambda *_: 3, ct.CompileError)):
+        with pytest.raises(expected):
+            ct.compile_multitarget("never", files, [ct.Target("host")], ["one"], factory)
+
+
+def test_what_an_extern_function_returns_is_checked():
+    f = ct.Func("text")
+    f[x] = ct.extern_call("gives_text", ct.Int(32), [x])
+    p = ct.Pipeline(f)
+    gives_text = ct.extern_function(ct.Int(32), [ct.Int(32)])(lambda i: "text")
+    p.set_jit_externs({"gives_text": gives_text})
+    with pytest.raises(TypeError):
+        p.realize([2])
+
+
+def test_types_that_there_are_not():
+    for make in (ct.Int, ct.UInt, ct.Float):
+        for bits in (0, -8, 65, 264):
+            with pytest.raises(ct.CompileError, match=f"type of {bits} bits is asked for, must have"):
+                make(bits)
+        with pytest.raises(ct.CompileError, match="type of 100000 lanes is asked for, must have"):
+            make(8, 100000)
+    for t in (ct.Int(8, 4), ct.Type()):
+        with pytest.raises(ct.CompileError, match="elements of a Buffer are of type"):
+            ct.Buffer(t, [3])
+
+
+def test_an_argument_that_is_given_twice():
+    image = ct.ImageParam(ct.UInt(8), 1, "image")
+    f = ct.Func("f")
+    f[x] = image[x]
+    with pytest.raises(ct.CompileError, match="argument image is given twice, in places 0 and 1"):
+        f.compile_to_callable([image, image])
+
+
+def test_without_a_stdout(monkeypatch):
+    f = ct.Func("f")
+    f[x] = ct.print(x)
+    monkeypatch.setattr(sys, "stdout", None)
+    f.realize([2])
+
+
+def test_modules_are_imported_anew():
+    """As notebooks do: the classes are those of before, and their errors those of now."""
+    out = run(
+        "import sys, calotype.runtime\n"
+        "f, x = ct.Func('f'), ct.Var('x')\n"
+        "f[x] = x\n"
+        "for name in [m for m in sys.modules if m.startswith('calotype')]:\n"
+        "    del sys.modules[name]\n"
+        "import calotype as again, calotype.runtime\n"
+        "assert again is not ct and again.Func is ct.Func\n"
+        "print(list(f.realize([3]))[2])\n"
+        "try:\n"
+        "    again.Func().realize([3])\n"
+        "except again.CompileError:\n"
+        "    print('caught')\n"
+    )
+    assert out == ["2", "caught"]
