@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "arith/bounds.h"
+#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/field_walk.h"
 
@@ -272,7 +273,11 @@ private:
             return Steps::everything();
         }
         // A jump from one value to the other comes on top.
-        const ConstantInterval jump = constant_bounds(Sub::make(op->false_value, op->true_value));
+        const Expr difference = Sub::make(op->false_value, op->true_value);
+        ConstantInterval jump = constant_bounds(difference);
+        if (!jump.min && !jump.max) {
+            jump = constant_bounds(simplify(difference));  // what is in both cancels
+        }
         Steps result = either;
         if (!is_non_negative(c)) {
             result = union_of(result, f + jump);

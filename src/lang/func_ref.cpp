@@ -164,11 +164,14 @@ FuncRef FuncRef::with_base_case(const std::vector<Expr> &values, int initial) co
         const bool usable = v && used.insert(v->name).second;
         pure.push_back(usable ? v->name : Var().name());
     }
+    // What is declared need not be the type of what is added.
+    const std::vector<Type> &declared = func_->required_types;
     std::vector<Expr> initial_values;
-    for (const Expr &e : values) {
-        user_assert(e.defined()) << "a value of an update of func " << func_.name()
-                                 << " is undefined";
-        initial_values.push_back(make_const(e.type(), initial));
+    for (size_t i = 0; i < values.size(); i++) {
+        user_assert(values[i].defined())
+            << "a value of an update of func " << func_.name() << " is undefined";
+        const Type t = declared.size() == values.size() ? declared[i] : values[i].type();
+        initial_values.push_back(make_const(t, initial));
     }
     Function f = func_;
     f.define(pure, initial_values);

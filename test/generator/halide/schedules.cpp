@@ -232,7 +232,25 @@ int windows_through_skipped_points() {
         CHECK(o(i) == (i == 4 ? 0 : 2 * i - 1));
     return 0;
 }
+// What is declared holds before there is a definition.
+int declared_funcs() {
+    Var x("x"), y("y");
+    Func f(Int(32), 2, "declared");
+    f.output_buffer().dim(0).set_bounds(0, 6);
+    f(x, y) += cast<uint8_t>(x + y);
+    Buffer<int> o = f.realize({6, 4});
+    for (int j = 0; j < 4; j++)
+        for (int i = 0; i < 6; i++)
+            CHECK(o(i, j) == i + j);
+    ImageParam im(UInt(16), 3, "im");
+    Func of_image = im;
+    CHECK(of_image.function().required_dimensions() == 3);
+    CHECK(of_image.function().required_types().at(0) == UInt(16));
+    return 0;
+}
 int main() {
+    if (declared_funcs())
+        return 1;
     if (what_selects_choose() || windows_through_skipped_points())
         return 1;
     if (async_ring() || sliding() || specialize() || wrappers() || looplevels_and_introspection() ||

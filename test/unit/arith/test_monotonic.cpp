@@ -33,6 +33,8 @@ TEST(Monotonic, StepsAreBounded) {
     EXPECT_EQ(derivative_bounds(x * 5 / 2, "x"), ConstantInterval::of(2, 3));
     EXPECT_EQ(derivative_bounds(clamp(x, 0, y), "x"), ConstantInterval::of(0, 1));
     EXPECT_EQ(derivative_bounds(select(x < y, 3, 10), "x"), ConstantInterval::of(0, 7));
+    EXPECT_EQ(derivative_bounds(select(x > 2, x - 1, x), "x"), ConstantInterval::of(0, 1));
+    EXPECT_EQ(derivative_bounds(select(x < 2, x, x - 3), "x"), ConstantInterval::of(-2, 1));
 }
 
 TEST(Monotonic, WhatWrapsIsUnknown) {
