@@ -320,9 +320,9 @@ TEST(HalideInternal, GeneratorsFromPrograms) {
 
 TEST(HalideInternal, BothStreamsOfAProcessInOneFile) {
     TemporaryFile out("streams", ".txt");
-    EXPECT_EQ(run_process({"sh", "-c", "echo one; echo two >&2; exit 3"}, out.pathname(),
-                          out.pathname()),
-              3);
+    EXPECT_EQ(
+        run_process({"sh", "-c", "echo one; echo two >&2; exit 3"}, out.pathname(), out.pathname()),
+        3);
     const std::vector<char> text = read_entire_file(out.pathname());
     EXPECT_EQ(std::string(text.begin(), text.end()), "one\ntwo\n");
 }
