@@ -118,6 +118,26 @@ DeviceImage kernels_for(const CudaJob &job, Capability capability, const DeviceC
             ptx_text(job.module, job.target, capability, job.toolkit, job.linked.bitcode())};
 }
 
+/// The architecture that drivers compile the PTX for, of those that have none of our cubins: the
+/// newest whose assembler is known to be there.
+constexpr Capability of_driver = {90, 0};
+
+/// PTX with those bounds that do not make a kernel spill on newer devices either, where registers
+/// are not what they are on the one that bounds were chosen for.
+std::string bounded_for_newer(const CudaJob &job, LaunchBounds bounds, Capability own,
+                              Capability capability, std::string ptx, const DeviceCode &code) {
+    if (capability.sm >= of_driver.sm || !can_assemble_for(of_driver, job.toolkit)) {
+        return ptx;
+    }
+    for (;;) {
+        const Assembly assembly = assemble(ptx, of_driver, job.toolkit);
+        if (!assembly.ok || !bounds.relax(facts_of(code.kernels, assembly, of_driver))) {
+            return ptx;
+        }
+        ptx = ptx_text(bounds.apply(job.module), job.target, own, job.toolkit);
+    }
+}
+
 /// Kernels that do better with a bound on their registers get one, in the PTX that is embedded, too,
 /// if it is what this is made of. Not where code is linked: functions that kernels call must not use
 /// more than these.
@@ -139,7 +159,8 @@ void bound_launches(const CudaJob &job, Capability capability, DeviceImage kerne
             assembly = std::move(bounded);
             DeviceImage &embedded = code.images[0];
             if (embedded.kind == CALOTYPE_PTX && embedded.bytes == without) {
-                embedded.bytes = kernels.bytes;
+                embedded.bytes =
+                    bounded_for_newer(job, bounds, own, capability, kernels.bytes, code);
             }
             return;
         }

@@ -16,6 +16,7 @@
 
 #include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/product_order.h"
 #include "codegen/nvptx/address_spaces.h"
 #include "codegen/nvptx/libdevice.h"
 #include "codegen/nvptx/machine.h"
@@ -28,6 +29,8 @@
 namespace calotype::internal {
 
 namespace {
+
+constexpr int64_t warp_threads = 32;
 
 /// The target as the emitter is to see it: of the host's features those that are about the program.
 Target device_target(const Target &host) {
@@ -162,6 +165,27 @@ private:
             add_annotation(function, "minctasm", blocks);
         }
         bound_thread_indices(function, size);
+        if (size[0] * size[1] * size[2] <= warp_threads) {
+            wait_as_warp(function, size[0] * size[1] * size[2]);
+        }
+    }
+
+    /// A block that is one warp, or a part of one, has no other warps to wait for.
+    void wait_as_warp(llvm::Function *function, int64_t threads) {
+        std::vector<llvm::IntrinsicInst *> barriers;
+        for (llvm::Instruction &i : llvm::instructions(function)) {
+            auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+            if (call && call->getIntrinsicID() == llvm::Intrinsic::nvvm_barrier0) {
+                barriers.push_back(call);
+            }
+        }
+        const uint64_t mask = (uint64_t(1) << threads) - 1;
+        for (llvm::IntrinsicInst *barrier : barriers) {
+            llvm::IRBuilder<> b(barrier);
+            b.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {},
+                              {b.getInt32(uint32_t(mask))});
+            barrier->eraseFromParent();
+        }
     }
 
     /// Whether it calls what is linked with the module later. That knows nothing of how many
@@ -276,6 +300,7 @@ std::string ptx_text(const DeviceModule &module, const Target &target, Capabilit
     }
     writer.optimize(emitter.module());
     multiply_for_constant_divisors(emitter.module());
+    put_late_products_first(emitter.module());
     return writer.text(emitter.module());
 }
 

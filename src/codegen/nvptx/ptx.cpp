@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -31,13 +32,30 @@ void initialize_nvptx() {
 
 /// Loops of unknown extent are left to ptxas, which unrolls them knowing the registers there are.
 /// Unrolled here as well their bodies come sixteen times, with twice the registers. Of loops of
-/// constant extent it unrolls fewer than would pay.
-struct LeaveLoops : llvm::PassInfoMixin<LeaveLoops> {
+/// constant extent it unrolls fewer than would pay: the innermost are unrolled here, wholly where
+/// that is not much code, so that as many loads are under way as there are iterations.
+struct ChooseUnrolling : llvm::PassInfoMixin<ChooseUnrolling> {
+    static constexpr unsigned most_iterations = 64, most_instructions = 1024;
+
     static llvm::PreservedAnalyses run(llvm::Function &f, llvm::FunctionAnalysisManager &analyses) {
+        auto &evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(f);
         for (llvm::Loop *loop : analyses.getResult<llvm::LoopAnalysis>(f).getLoopsInPreorder()) {
-            llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.runtime.disable", 1);
+            const unsigned iterations = evolution.getSmallConstantTripCount(loop);
+            const bool whole = loop->isInnermost() && iterations > 0 &&
+                               iterations <= most_iterations &&
+                               iterations * size_of(*loop) <= most_instructions;
+            llvm::addStringMetadataToLoop(
+                loop, whole ? "llvm.loop.unroll.full" : "llvm.loop.unroll.runtime.disable", 1);
         }
         return llvm::PreservedAnalyses::all();
+    }
+
+    static unsigned size_of(const llvm::Loop &loop) {
+        unsigned size = 0;
+        for (const llvm::BasicBlock *block : loop.blocks()) {
+            size += unsigned(block->size());
+        }
+        return size;
     }
 };
 
@@ -105,7 +123,7 @@ void PtxWriter::optimize(llvm::Module &module) const {
     builder.crossRegisterProxies(loops, functions, components, modules);
     builder.registerVectorizerStartEPCallback(
         [](llvm::FunctionPassManager &passes, llvm::OptimizationLevel) {
-            passes.addPass(LeaveLoops());
+            passes.addPass(ChooseUnrolling());
         });
     builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }

@@ -150,6 +150,48 @@ TEST(Ptx, LoopsOfUnknownExtentAreLeftForTheAssemblerToUnroll) {
     EXPECT_EQ(count(ptx, "nounroll"), 0) << ptx;
 }
 
+TEST(Ptx, ShortLoopsOfConstantExtentAreUnrolled) {
+    const std::string ptx = checked_ptx(
+        kernel(R"(
+            let t = gpu_thread_index(0)
+            for (i, 0, 40) {
+              out[t + i * 128] = src[t + i * m]:float32
+            })",
+               {input("src", Float(32)), output("out", Float(32)), scalar("m", Int(32))}));
+    EXPECT_EQ(count(ptx, "ld.global"), 40) << ptx;
+}
+
+TEST(Ptx, BlocksOfOneWarpWaitForNoOther) {
+    DeviceKernel k = kernel(R"(
+        let t = gpu_thread_index(0)
+        out[t] = src[t]:float32
+        evaluate gpu_thread_barrier(1)
+        out[t + 32] = out[31 - t]:float32)",
+                            float_to_float);
+    EXPECT_EQ(count(checked_ptx(k), "bar.sync"), 1);
+    k.block_size[0] = 20;
+    EXPECT_EQ(count(checked_ptx(k), "bar.sync"), 0);
+    EXPECT_EQ(count(ptx_of(k), "bar.warp.sync"), 1) << ptx_of(k);
+}
+
+/// What the last step gave goes into the multiply-add, so that a step takes one instruction.
+TEST(Ptx, RecurrencesWaitForOneInstructionAStep) {
+    const std::string ptx = checked_ptx(kernel(R"(
+        let t = gpu_thread_index(0)
+        let a = src[t]:float32 * 0.25f + src[t + 128]:float32 * 0.75f
+        let b = src[t + 256]:float32 * 0.25f + a:float32 * 0.75f
+        out[t] = src[t + 384]:float32 * 0.25f + b:float32 * 0.75f)",
+                                               float_to_float));
+    EXPECT_EQ(count(ptx, "mul.rn.f32"), 3) << ptx;
+    EXPECT_EQ(count(ptx, "fma.rn.f32"), 3) << ptx;
+    EXPECT_EQ(ptx.rfind("mul.rn.f32") < ptx.rfind("fma.rn.f32"), true);
+    // The last product is one of what was loaded.
+    const std::string product = ptx.substr(ptx.rfind("mul.rn.f32"));
+    const std::string factor =
+        product.substr(product.find(", ") + 2, product.find(", 0f") - product.find(", ") - 2);
+    EXPECT_EQ(count(ptx, "ld.global.nc.f32 \t" + factor), 1) << ptx;
+}
+
 TEST(Ptx, ProductsAreContractedUnlessStrict) {
     DeviceKernel k =
         pointwise("src[t]:float32 * src[t + 1]:float32 + src[t + 2]:float32", Float(32), Float(32));
