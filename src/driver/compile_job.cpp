@@ -27,9 +27,9 @@ JobKey finish(KeyText &text, const CompileJob &job) {
 void put_front_half(KeyText &text, const CompileJob &job) {
     const Target target = front_half_target(job.target);
     text.put(target.to_string());
-    const bool names_in_code = target.has_feature(Target::Profile) ||
-                               target.has_feature(Target::TracePipeline) ||
-                               job.source.trace_pipeline;
+    const bool names_in_code =
+        target.features_any_of({Target::Profile, Target::ProfileByTimer, Target::TracePipeline}) ||
+        job.source.trace_pipeline;
     text.put(names_in_code ? job.source.name : "");
     text.put_pipeline(job.source);
 }

@@ -37,13 +37,16 @@ const calotype_device_interface_t *
 get_device_interface_for_device_api(DeviceAPI api, const Target &t, const char *error_site) {
     const DeviceAPI wanted =
         api == DeviceAPI::Default_GPU ? get_default_device_api_for_target(t) : api;
-    const std::string site = error_site ? std::string(error_site) + ": " : "";
-    user_assert(wanted != DeviceAPI::Host && wanted != DeviceAPI::None &&
-                t.supports_device_api(wanted))
-        << site << "target " << t.to_string() << " has no device " << to_string(api);
-    const calotype_device_interface_t *interface = internal::find_device_interface(wanted);
-    user_assert(interface) << site << "the runtime of this build has no device "
-                           << to_string(wanted);
+    const bool is_device = wanted != DeviceAPI::Host && wanted != DeviceAPI::None;
+    const bool is_in_target = is_device && t.supports_device_api(wanted);
+    const calotype_device_interface_t *interface =
+        is_in_target ? internal::find_device_interface(wanted) : nullptr;
+    if (error_site) {
+        user_assert(is_in_target) << error_site << ": target " << t.to_string() << " has no device "
+                                  << to_string(api);
+        user_assert(interface) << error_site << ": the runtime of this build has no device "
+                               << to_string(wanted);
+    }
     return interface;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "driver/module.h"
 
+#include <algorithm>
+
 #include "codegen/emit.h"
 #include "driver/link_devices.h"
 #include "driver/output_plan.h"
@@ -117,6 +119,13 @@ std::string Module::compile_to_object_bytes() const {
     const Module all = resolve_submodules();
     return internal::emit_outputs(all.lowered(), target(),
                                   {OutputFileType::object})[OutputFileType::object];
+}
+
+Buffer<uint8_t> Module::compile_to_buffer() const {
+    const std::string bytes = compile_to_object_bytes();
+    Buffer<uint8_t> buffer(int(bytes.size()), name());
+    std::copy(bytes.begin(), bytes.end(), buffer.data());
+    return buffer;
 }
 
 const LoweredModule &Module::lowered() const {

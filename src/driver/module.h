@@ -10,6 +10,7 @@
 
 #include "codegen/output_type.h"
 #include "ir/module.h"
+#include "lang/buffer.h"
 #include "lang/pipeline.h"
 #include "target/target.h"
 
@@ -47,6 +48,8 @@ public:
     void compile(const std::map<OutputFileType, std::string> &output_files) const;
     /// The bytes of an object file.
     std::string compile_to_object_bytes() const;
+    /// The same in a buffer.
+    Buffer<uint8_t> compile_to_buffer() const;
     const LoweredModule &lowered() const;
 
 private:

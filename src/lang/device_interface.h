@@ -15,8 +15,8 @@ constexpr DeviceAPI all_device_apis[] = {
     DeviceAPI::OpenCL,     DeviceAPI::Vulkan,       DeviceAPI::Metal,       DeviceAPI::Hexagon,
     DeviceAPI::HexagonDma, DeviceAPI::D3D12Compute, DeviceAPI::WebGPU};
 
-/// The interface of a device, made for the target by compiling its runtime. A CompileError that
-/// names `error_site` if the target has no such device.
+/// The interface of a device. Null if the target has no such device; with `error_site` that is a
+/// CompileError, which names it.
 const calotype_device_interface_t *
 get_device_interface_for_device_api(DeviceAPI api,
                                     const Target &t = get_jit_target_from_environment(),

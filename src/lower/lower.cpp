@@ -79,20 +79,32 @@ VerifyOptions rules_of(Facts holds, const LowerContext &ctx) {
 
 /// Devices that no code is made for, and modes of compiling that no pass and no back end has.
 constexpr Target::Feature features_without_code[] = {
-    Target::Metal,     Target::D3D12Compute, Target::WebGPU,         Target::Vulkan,
-    Target::SPIRV,     Target::HVX,          Target::HexagonDma,     Target::EGL,
-    Target::MSAN,      Target::SoftFloatABI, Target::ProfileByTimer, Target::Semihosting,
-    Target::Simulator,
+    Target::Metal, Target::D3D12Compute, Target::WebGPU,      Target::Vulkan,
+    Target::SPIRV, Target::HVX,          Target::HexagonDma,  Target::EGL,
+    Target::MSAN,  Target::SoftFloatABI, Target::Semihosting, Target::Simulator,
 };
+
+Stmt run_custom_passes(Stmt s, const LowerContext &ctx) {
+    for (const CustomPass &pass : ctx.custom_passes) {
+        s = pass(s);
+    }
+    return s;
+}
 
 /// Sets the body of the function, and what it was for people.
 void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction &f) {
     using Clock = std::chrono::steady_clock;
     Stmt s;
     Facts holds = 0;
+    bool customized = false;
     for (const Pass &pass : passes()) {
         if (!pass.applies(ctx)) {
             continue;
+        }
+        // Passes of the user come last, but see kernels while they stand in the code.
+        if (pass.ends & facts::KernelForm) {
+            s = run_custom_passes(s, ctx);
+            customized = true;
         }
         internal_assert((holds & pass.needs) == pass.needs)
             << pass.name << " needs facts that do not hold where it stands in passes.def";
@@ -116,10 +128,7 @@ void run_passes(LowerContext &ctx, const LowerOptions &options, LoweredFunction 
             verify(s, rules_of(holds, ctx), pass.name);
         }
     }
-    for (const CustomPass &pass : ctx.custom_passes) {
-        s = pass(s);
-    }
-    f.body = s;
+    f.body = customized ? s : run_custom_passes(s, ctx);
 }
 
 ArgumentEstimates estimates_of(const Parameter &p) {

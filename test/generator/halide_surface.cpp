@@ -44,9 +44,9 @@ TEST(HalideSurface, CompilingForThemIsAnError) {
     Func plain("plain");
     plain(x) = x;
     for (const Target::Feature feature :
-         {Target::MSAN, Target::ProfileByTimer, Target::SoftFloatABI, Target::Semihosting,
-          Target::Simulator, Target::Vulkan, Target::SPIRV, Target::EGL, Target::D3D12Compute,
-          Target::WebGPU, Target::HVX, Target::HexagonDma}) {
+         {Target::MSAN, Target::SoftFloatABI, Target::Semihosting, Target::Simulator,
+          Target::Vulkan, Target::SPIRV, Target::EGL, Target::D3D12Compute, Target::WebGPU,
+          Target::HVX, Target::HexagonDma}) {
         const Target target = get_host_target().with_feature(feature);
         EXPECT_COMPILE_ERROR(plain.compile_to_module({}, "plain", target),
                              "target " + target.to_string() + " has " +

@@ -21,6 +21,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/copy_stage.h"
@@ -322,10 +323,15 @@ private:
         return let ? is_guarded(let->body) : guard && !guard->else_case.defined();
     }
 
+    static bool has_gpu_loop(const Stmt &s) {
+        return internal::contains<For>(s, [](const For *op) { return is_gpu(op->for_type); });
+    }
+
     /// Regions are defined where the guards of the loop's splits hold: what is known there of the
-    /// variables limits them. In kernels the sizes of storage must be known outside of conditions.
+    /// variables limits them. In kernels the sizes of what threads share must be known outside of
+    /// conditions.
     Stmt define_inside_of_guards(const Stmt &body, const StagesInside &contents, const For *loop) {
-        if (in_blocks_ > 0 || !is_guarded(body)) {
+        if (!is_guarded(body) || (in_blocks_ > 0 && has_gpu_loop(body))) {
             return define(mutate(body), contents, loop, body);
         }
         if (const LetStmt *let = body.as<LetStmt>()) {

@@ -7,8 +7,6 @@
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "lower/names.h"
-#include "lower/nest/copy_stage.h"
-#include "lower/nest/extern_stage.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_levels.h"
@@ -55,9 +53,7 @@ Stmt make_producers(const Group &group, LowerContext &ctx) {
     } else {
         std::vector<Stmt> stages;
         for (int i = 0; i < first.stages(); i++) {
-            const bool is_copy = i == 0 && is_copy_stage(first);
-            stages.push_back(is_copy ? extern_stage_call(first, region_of_stage(first))
-                                     : make_stage_loops(first, i, ctx));
+            stages.push_back(make_stage_loops(first, i, ctx));
         }
         s = Block::make(stages);
     }

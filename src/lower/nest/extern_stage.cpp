@@ -183,14 +183,6 @@ std::string query_max(const Function &f, const std::string &input, int d) {
     return query_header(f, input) + ".max." + std::to_string(d);
 }
 
-Box region_of_stage(const Function &f) {
-    std::vector<Interval> region;
-    for (int d = 0; d < f.dimensions(); d++) {
-        region.emplace_back(stage_min(f, d), stage_max(f, d));
-    }
-    return Box(region);
-}
-
 std::string crop_name(const std::string &buffer) {
     return buffer + ".crop";
 }

@@ -21,9 +21,6 @@ Stmt extern_stage_call(const Function &f, const internal::Box &region);
 /// The part of a buffer of f that the call computes: a header.
 std::string crop_name(const std::string &buffer);
 
-/// From names::stage_min to names::stage_max in all dimensions.
-internal::Box region_of_stage(const Function &f);
-
 /// A step of the bounds query, in order: a let, or (no name) a check.
 struct QueryStep {
     std::string name;

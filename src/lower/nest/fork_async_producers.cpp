@@ -180,6 +180,11 @@ private:
     std::vector<const For *> loops_;
 };
 
+bool produces(const Stmt &s, const std::string &func) {
+    return contains<ProducerConsumer>(
+        s, [&](const ProducerConsumer *op) { return op->is_producer && op->name == func; });
+}
+
 /// Drops storage, and production, of Funcs that nobody reads.
 class DropUnused : public Mutator {
 public:
@@ -237,10 +242,11 @@ private:
         return finder.found;
     }
 
-    static Stmt without_production(const Stmt &s, const std::string &name) {
+    /// What is to be kept may be computed inside of that production.
+    Stmt without_production(const Stmt &s, const std::string &name) const {
         class Remove : public Mutator {
         public:
-            explicit Remove(const std::string &name) : name_(name) {
+            Remove(const std::string &name, const std::string &keep) : name_(name), keep_(keep) {
             }
 
         private:
@@ -249,11 +255,11 @@ private:
                 if (op->name != name_) {
                     return Mutator::visit(op);
                 }
-                return op->is_producer ? Stmt() : mutate(op->body);
+                return op->is_producer && !produces(op->body, keep_) ? Stmt() : mutate(op->body);
             }
-            const std::string &name_;
+            const std::string &name_, &keep_;
         };
-        return Remove(name).mutate(s);
+        return Remove(name, keep_).mutate(s);
     }
 
     const std::string &keep_;
@@ -340,7 +346,9 @@ private:
             const Stmt produce = Block::make(op, release(semaphore_name(func_, 0)));
             return ring_ ? Acquire::make(semaphore(ring_name(func_, 0)), 1, produce) : produce;
         }
-        return op->is_producer && inside_.contains(op->name) ? Stmt(op) : Side::visit(op);
+        const bool whole =
+            op->is_producer && inside_.contains(op->name) && !produces(op->body, func_);
+        return whole ? Stmt(op) : Side::visit(op);
     }
     Stmt visit(const Realize *op) override {
         ScopedBinding<> bind(inside_, op->name);
@@ -458,6 +466,7 @@ private:
         Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring, rooms_).mutate(body));
         check_needs(name, body, producer);
         add_consumer(name);
+        consumer = without_rooms_of_others(name, producer, consumer);
         share_semaphores(producer, consumer);
         consumer = mutate(consumer);
         // By now it is known how many consumers there are.
@@ -486,6 +495,18 @@ private:
         rooms_[ring_name(func, number)] = rooms_[fold_name(func, number)] = func;
         waits_for_[semaphore_name(func, number)] = {func, number};
         return number;
+    }
+
+    /// Room in storage that only the producer reads is not given back by its consumer as well.
+    Stmt without_rooms_of_others(const std::string &name, const Stmt &producer,
+                                 Stmt consumer) const {
+        for (const auto &[room, func] : rooms_) {
+            if (func != name && uses_buffer(producer, func) && !uses_buffer(consumer, func)) {
+                const std::map<std::string, std::vector<std::string>> none = {{room, {}}};
+                consumer = ReplaceSemaphores(none).mutate(consumer);
+            }
+        }
+        return consumer;
     }
 
     /// Two sides that wait for one Func cannot share a semaphore: each would take what is meant for

@@ -26,6 +26,7 @@
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
 #include "lower/nest/fork_async_producers.h"
+#include "lower/storage/fold_headers.h"
 #include "lower/storage/handle_names.h"
 #include "runtime/abi/threads.h"
 
@@ -457,6 +458,9 @@ private:
             return with_body(op, op->bounds, body);
         }
         const Fold &fold = *folding.fold;
+        if (uses_header(it->second)) {
+            searched = fold_headers(searched, it->second, fold.dimension, fold.factor, ctx_);
+        }
         searched = FoldAccesses(op->name, fold).mutate(searched);
         Region bounds = op->bounds;
         bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
@@ -479,14 +483,17 @@ private:
         return false;
     }
 
-    bool can_fold(const Function &f, const Stmt &body, bool explicit_only) const {
-        bool uses_header = false;
+    bool uses_header(const Function &f) const {
         for (int i = 0; i < f.outputs(); i++) {
-            uses_header = uses_header || handles_.count(names::buffer(f.buffer_name(i)));
+            if (handles_.count(names::buffer(f.buffer_name(i)))) {
+                return true;
+            }
         }
-        user_assert(!explicit_only || !uses_header)
-            << "func " << f.name()
-            << " cannot be folded: it is passed to an extern stage as a whole";
+        return false;
+    }
+
+    /// What extern stages touch is folded where the schedule says so: they may not take it in parts.
+    bool can_fold(const Function &f, const Stmt &body, bool explicit_only) const {
         user_assert(!explicit_only || !f.schedule().async ||
                     f.schedule().hoist_storage_level == f.schedule().store_level)
             << "func " << f.name()
@@ -494,8 +501,8 @@ private:
                "ring_buffer instead";
         user_assert(!explicit_only || !f.schedule().memoized)
             << "func " << f.name() << " cannot be folded: it is memoized";
-        return !uses_header && !f.schedule().memoized &&
-               (explicit_only || !produced_at_once(body, f.name()));
+        return !f.schedule().memoized &&
+               (explicit_only || (!uses_header(f) && !produced_at_once(body, f.name())));
     }
 
     LowerContext &ctx_;

@@ -107,6 +107,66 @@ TEST(AsyncFolding, for_a_producer_that_slides) {
     }
 }
 
+/// Copies are extern stages: they are given the places that are theirs, at their own coordinates.
+void copy_in_a_chain(bool nested, const Target &target, bool to_device, bool to_host) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + y);
+    g(x, y) = f(x, y);
+    Func first = f.in(), second = f.in().in();
+    nested ? f.compute_at(first, Var::outermost()) : f.compute_at(g, y);
+    nested ? first.compute_at(second, Var::outermost()) : first.compute_at(g, y);
+    second.compute_at(g, y);
+    for (Func stage : {f, first, second}) {
+        stage.store_root().fold_storage(y, 2).async();
+    }
+    if (to_device) {
+        first.copy_to_device();
+    }
+    if (to_host) {
+        second.copy_to_host();
+    }
+    for (int again = 0; again < 5; again++) {
+        Buffer<int> result = g.realize({16, 30}, target);
+        result.for_each_element([&](int i, int j) { ASSERT_EQ(result(i, j), i + j); });
+    }
+}
+
+TEST(AsyncFolding, around_copies) {
+    for (const bool nested : {false, true}) {
+        copy_in_a_chain(nested, get_host_target(), false, true);
+    }
+}
+
+/// What one side writes on the device and the other reads on the host is copied in each iteration,
+/// whatever the dirty bits say.
+TEST(AsyncFolding, around_copies_to_a_device) {
+    const Target target = get_host_target().with_feature(Target::OpenCL);
+    if (!host_supports_target_device(target)) {
+        GTEST_SKIP() << "no OpenCL device";
+    }
+    for (const bool nested : {false, true}) {
+        copy_in_a_chain(nested, target, true, true);
+        copy_in_a_chain(nested, target, true, false);
+        copy_in_a_chain(nested, target, false, true);
+    }
+}
+
+TEST(AsyncFolding, copies_may_not_cross_the_seam) {
+    Func f("f"), g("g");
+    f(x, y) = x + y;
+    g(x, y) = f(x, y) + f(x, y + 1);
+    f.store_root().compute_at(g, y).fold_storage(y, 3);
+    f.in().compute_at(g, y).copy_to_host();
+    std::string message;
+    try {
+        g.realize({4, 10});
+    } catch (const RuntimeError &e) {
+        message = e.what();
+    }
+    EXPECT_EQ(message, "extern stage of f uses [2, 3] in dimension 1, must not cross a multiple of "
+                       "3, where its storage is folded");
+}
+
 TEST(AsyncFolding, sizes_known_as_it_runs) {
     Param<int> factor("factor");
     Func f("f"), g("g");

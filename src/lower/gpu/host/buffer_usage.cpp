@@ -184,6 +184,7 @@ private:
     }
 
     void visit(const LetStmt *op) override {
+        note_alias(op);
         const bool is_struct = as_struct(op->value) != nullptr;
         if (is_struct) {
             structs_[op->name] = op->value;
@@ -191,6 +192,17 @@ private:
         Visitor::visit(op);
         if (is_struct) {
             structs_.erase(op->name);
+        }
+    }
+
+    /// A header that is made of what another says is one of the same buffer.
+    void note_alias(const LetStmt *op) {
+        const Call *made = Call::as_intrinsic(op->value, Intrinsic::buffer_init);
+        const Call *host =
+            made ? Call::as_intrinsic(made->args[2], Intrinsic::buffer_get_host) : nullptr;
+        const Variable *of = host ? host->args[0].as<Variable>() : nullptr;
+        if (of && !table_.buffer_of_header(of->name).empty()) {
+            table_.headers_[op->name] = table_.buffer_of_header(of->name);
         }
     }
 

@@ -167,7 +167,8 @@ private:
         Known &known = it->second;
         if (usage.on_host()) {
             if (!known.host) {
-                s.before = Block::make(s.before, bring_to_host(name));
+                const Stmt is_stale = stale_.contains(name) ? set_device_dirty(name) : Stmt();
+                s.before = Block::make({s.before, is_stale, bring_to_host(name)});
                 known.host = true;
             }
             if (usage.host_write) {
@@ -177,7 +178,8 @@ private:
         }
         if (usage.on_device()) {
             if (!known.device) {
-                s.before = Block::make(s.before, copy_to_device(name, usage.api, ctx_));
+                const Stmt is_stale = stale_.contains(name) ? set_host_dirty(name) : Stmt();
+                s.before = Block::make({s.before, is_stale, copy_to_device(name, usage.api, ctx_)});
                 known.device = true;
             }
             if (usage.device_write) {
@@ -239,16 +241,45 @@ private:
         }
         forget_shared();
         const KnownBuffers before = known_;
-        const Stmt first = mutate(op->first);
+        const Stmt first = mutate_side(op->first, op->rest, shared);
         const KnownBuffers after_first = known_;
         known_ = before;
-        const Stmt rest = mutate(op->rest);
+        const Stmt rest = mutate_side(op->rest, op->first, shared);
         known_ = join(after_first, known_);
         forget_shared();
         for (const std::string &name : shared) {
             shared_.pop(name);
         }
         return Fork::make(first, rest);
+    }
+
+    /// While this side copies what the other wrote, that goes on writing: the dirty bits, which stand
+    /// for the whole buffer, are cleared too late. What one side only reads and the other writes on
+    /// the other device is copied whatever they say.
+    Stmt mutate_side(const Stmt &side, const Stmt &other, const std::vector<std::string> &shared) {
+        std::vector<std::string> read;
+        for (const std::string &name : shared) {
+            const BufferUsage here = usage_in(side, name), there = usage_in(other, name);
+            const bool reads = !here.host_write && !here.device_write;
+            const bool across =
+                (here.host_read && !here.device_read && there.device_write && !there.host_write) ||
+                (here.device_read && !here.host_read && there.host_write && !there.device_write);
+            if (reads && across) {
+                read.push_back(name);
+                stale_.push(name);
+            }
+        }
+        const Stmt s = mutate(side);
+        for (const std::string &name : read) {
+            stale_.pop(name);
+        }
+        return s;
+    }
+
+    BufferUsage usage_in(const Stmt &s, const std::string &name) const {
+        const Usages &all = table_.of(s);
+        const auto usage = all.find(name);
+        return usage == all.end() ? BufferUsage() : usage->second;
     }
 
     Stmt visit(const Acquire *op) override {
@@ -328,9 +359,9 @@ private:
         const std::string &buffer = table_.buffer_of_header(op->name);
         const Call *init = op->value.as<Call>();
         const auto usage = table_.of(op->body).find(buffer);
-        if (init && init->is_intrinsic(Intrinsic::buffer_init) && !buffer.empty() &&
-            usage != table_.of(op->body).end() && usage->second.on_device() &&
-            !is_memoized(buffer)) {
+        if (init && init->is_intrinsic(Intrinsic::buffer_init) &&
+            op->name == names::buffer(buffer) && usage != table_.of(op->body).end() &&
+            usage->second.on_device() && !is_memoized(buffer)) {
             return value.around(make_device_storage(op, buffer, usage->second));
         }
         Stmt body = mutate(op->body);
@@ -439,6 +470,7 @@ private:
     Scope<> handled_;                           ///< copied outside of the loop that we are in
     Scope<> unobserved_;      ///< on a device alone: nobody looks at the dirty bits
     Scope<> shared_;          ///< by the two sides of the Fork that we are in, one on a device
+    Scope<> stale_;           ///< read here, written by the other side on the other device
     Scope<Expr> conditions_;  ///< under which storage is there
 };
 
