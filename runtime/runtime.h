@@ -16,6 +16,7 @@
 #include "abi/kernel_cache.h"
 #include "abi/kernels.h"
 #include "abi/linkables.h"
+#include "abi/matrix_tiles.h"
 #include "abi/memoization.h"
 #include "abi/memory.h"
 #include "abi/metadata.h"

@@ -44,11 +44,6 @@ extern const char *calotype_target_feature_name(int feature);
  * CT_DISABLE_FEATURES. Answers 0, or -1 if there is no such feature. */
 extern int calotype_disable_target_feature(int feature, int disable);
 
-/** Asks the system for the use of the processor's matrix tile registers (AMX), which Linux grants a
- * process once and for all its threads. Generated code that uses them calls it first. Answers 0, or
- * reports calotype_error_code_unimplemented and answers it where there are none. */
-extern int calotype_request_matrix_tiles(void *user_context);
-
 #ifdef __cplusplus
 }
 #endif

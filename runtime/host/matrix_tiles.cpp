@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Tile registers are large, so Linux saves those of a process only if it has asked
 // (Documentation/arch/x86/xstate.rst).
+#include "runtime/abi/matrix_tiles.h"
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
-#include "runtime/abi/target_features.h"
 #include "runtime/host/weak.h"
 
 #include <atomic>

@@ -11,6 +11,7 @@
 #include "runtime/abi/errors.h"
 #include "runtime/abi/hooks.h"
 #include "runtime/abi/kernels.h"
+#include "runtime/abi/matrix_tiles.h"
 #include "runtime/abi/memoization.h"
 #include "runtime/abi/memory.h"
 #include "runtime/abi/profiler.h"
