@@ -13,7 +13,7 @@ void expect_shuffles(const Func &f, const std::string &kind, int n) {
     EXPECT_EQ(count(ptx, "shfl.sync." + kind), n) << ptx;
     EXPECT_EQ(count(ptx, "shfl.sync."), n) << ptx;
     EXPECT_EQ(count(ptx, ".shared"), 0) << ptx;
-    EXPECT_EQ(count(ptx, "bar.sync"), 0) << ptx;
+    EXPECT_EQ(count(ptx, "bar.sync") + count(ptx, "bar.warp.sync"), 0) << ptx;
 }
 
 /// f stays in shared memory.
@@ -21,7 +21,7 @@ void expect_shared(const Func &f) {
     const std::string ptx = ptx_of(f);
     EXPECT_EQ(count(ptx, "shfl.sync."), 0) << ptx;
     EXPECT_GT(count(ptx, ".shared"), 0) << ptx;
-    EXPECT_GT(count(ptx, "bar.sync"), 0) << ptx;
+    EXPECT_GT(count(ptx, "bar.sync") + count(ptx, "bar.warp.sync"), 0) << ptx;
 }
 
 /// g takes from f, each with the lanes of one warp as rows of 32.

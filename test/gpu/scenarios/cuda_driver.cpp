@@ -117,6 +117,9 @@ public:
     void delay_builds(int ms) override {
         driver_faults().delay("cuLinkComplete", ms);
     }
+    bool survives_fork() override {
+        return false;
+    }
     ScenarioScale scale() override {
         return {12, 60, 600, 100};
     }

@@ -74,6 +74,11 @@ public:
     virtual bool can_fail() {
         return true;
     }
+    /** Whether children can use what their parent has of the driver: it has no threads, and keeps
+     * nothing outside of the process. */
+    virtual bool survives_fork() {
+        return true;
+    }
     virtual void fail_loads(int times, bool out_of_memory) = 0;
     /** Let about one load in so many fail; 0: none. */
     virtual void fail_some_loads(int one_in) {

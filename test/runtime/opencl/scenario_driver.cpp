@@ -196,6 +196,9 @@ public:
     bool can_fail() override {
         return false;
     }
+    bool survives_fork() override {
+        return false;
+    }
     void fail_loads(int, bool) override {
     }
     void delay_builds(int) override {

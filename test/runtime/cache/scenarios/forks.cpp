@@ -119,7 +119,7 @@ int fork_again_and_again(const std::vector<Place> &places, const Place &own) {
 }  // namespace
 
 TEST_P(Scenario, S47_ForksBesideAllElse) {
-    if (!driver->can_fail()) {
+    if (!driver->survives_fork()) {
         GTEST_SKIP() << "a child has none of the threads of a real driver";
     }
 #if defined(__SANITIZE_THREAD__)
