@@ -36,6 +36,9 @@ PIPELINES = {"blur": 0, "unsharp": 1e-3, "local_laplacian": 64, "bilateral_grid"
              "wavelet": 1e-4, "inverse_wavelet": 1e-4}
 APP_OF = {"inverse_wavelet": "wavelet"}  # where that is not the app's name
 LARGEST = {"blur": 4095, "camera_pipe": 1023, "stencil_chain": 255}  # of integers in inputs, beyond which sums wrap; else of 32 bits
+# On a GPU: of a random image, rounding moves table lookups of several levels at once; Calotype's kernels are within 11 of its host code,
+# Halide's within 506 of either.
+DIFFERENCE_ON_GPU = {"local_laplacian": 1024}
 LARGE_ON_GPU = {"blur": 4, "unsharp": 4}  # also this many times as wide and high, far beyond the cache
 MARKS = "<!-- begin: {0} -->", "<!-- end: {0} -->"
 
@@ -57,8 +60,9 @@ def halide_root():
     return pathlib.Path(spec.origin).parent
 
 
-def named(pipeline, scale=1):
-    return f"{pipeline}:{PIPELINES[pipeline]}:{scale}:{LARGEST.get(pipeline, 2**32 - 1)}"
+def named(pipeline, scale=1, on_gpu=False):
+    difference = (DIFFERENCE_ON_GPU if on_gpu else {}).get(pipeline, PIPELINES[pipeline])
+    return f"{pipeline}:{difference}:{scale}:{LARGEST.get(pipeline, 2**32 - 1)}"
 
 
 def machine():
@@ -145,14 +149,20 @@ def table(rows, version):
 
 
 def run_gpu(program, pipelines, quick):
+    """Each in a process of its own: one that a side cannot run ends its process."""
     rows = []
-    each = [named(p) for p in pipelines] + [named(p, LARGE_ON_GPU[p]) for p in pipelines if p in LARGE_ON_GPU]
-    with subprocess.Popen([program.resolve(), *["--quick"][:quick], *each], stdout=subprocess.PIPE, text=True) as running:
-        for line in running.stdout:
-            print(line, end="", flush=True)
-            rows.append(json.loads(line))
-    if running.returncode:
-        sys.exit("compare.py: the results of the two sides differ, or a call failed")
+    each = [named(p, on_gpu=True) for p in pipelines]
+    each += [named(p, LARGE_ON_GPU[p], on_gpu=True) for p in pipelines if p in LARGE_ON_GPU]
+    for one in each:
+        done = subprocess.run([program.resolve(), *["--quick"][:quick], one], capture_output=True, text=True)
+        print(done.stdout + done.stderr, end="", flush=True)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode == 0 and lines:
+            rows.append(json.loads(lines[0]))
+        elif lines:
+            sys.exit(f"compare.py: the results of {one} differ, or a call failed")
+        else:
+            rows.append({"app": one.split(":")[0], "failure": (done.stderr.strip().splitlines() or ["no output"])[-1]})
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
                          capture_output=True, text=True).stdout.strip()
     return {"machine": gpu.replace(", ", ", driver "), "rows": rows}
@@ -165,9 +175,14 @@ def gpu_table(results, version):
              "| app | size | MB | Calotype ms | Halide ms | ratio | copy ms | of the copy's bandwidth |",
              "|---|---|---|---|---|---|---|---|"]
     for r in results["rows"]:
+        if "failure" in r:
+            lines.append(f"| {r['app']} | does not run: {r['failure']} | | | | | | |")
+            continue
         lines.append(f"| {r['app']} | {r['size']} | {r['megabytes']:.0f} | {r['calotype_ms']:.4f} | "
                      f"{r['halide_ms']:.4f} | {r['calotype_ms'] / r['halide_ms']:.2f} | {r['copy_ms']:.4f} | "
                      f"{100 * r['copy_ms'] / r['calotype_ms']:.0f} % |")
+    ratios = [r["calotype_ms"] / r["halide_ms"] for r in results["rows"] if "failure" not in r]
+    lines.append(f"| geometric mean | | | | | {statistics.geometric_mean(ratios):.2f} | | |")
     return "\n".join(lines)
 
 
