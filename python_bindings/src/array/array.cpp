@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "array.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -300,6 +301,10 @@ void Array::copy_shape(calotype_dimension_t *to, bool reverse) const {
 bool Array::import_numpy(PyObject *object) {
     const NumpyArray *a = numpy_array(object, &type);
     if (!a || a->dimensions > max_array_dimensions) {
+        return false;
+    }
+    // Strides of such dimensions may be anything; the buffer protocol sets them right.
+    if (std::any_of(a->extent, a->extent + a->dimensions, [](auto n) { return n < 2; })) {
         return false;
     }
     data = a->data;

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "codegen/nvptx/capability.h"
 #include "codegen/nvptx/kernels.h"
 #include "codegen/nvptx/occupancy.h"
 
@@ -27,6 +28,12 @@ std::set<std::string> boundable(const DeviceModule &module) {
     return result;
 }
 
+/// What blocks have of shared memory, the cache beside it loses: more of them are no gain where they
+/// take most of both.
+bool leaves_cache(const KernelFacts &f, int blocks) {
+    return blocks * f.static_shared_bytes * 2 <= architecture(int(f.sm)).shared_kib_per_sm * 1024;
+}
+
 /// All that other limits than registers allow, three quarters and half of it.
 std::vector<int> levels_of(const KernelFacts &f) {
     KernelFacts unlimited = f;
@@ -35,7 +42,8 @@ std::vector<int> levels_of(const KernelFacts &f) {
     const int all = unlimited.blocks_per_sm;
     std::vector<int> levels;
     for (const int level : {all / 2, all * 3 / 4, all}) {
-        if (level > f.blocks_per_sm && (levels.empty() || level > levels.back())) {
+        if (level > f.blocks_per_sm && leaves_cache(f, level) &&
+            (levels.empty() || level > levels.back())) {
             levels.push_back(level);
         }
     }
