@@ -198,7 +198,7 @@ TEST(LaunchBounds, NotWhereRegistersAreMeantOrAreNoLimit) {
     KernelFacts with_shared = facts_with("a", 72);
     with_shared.static_shared_bytes = 10 * 1024;
     EXPECT_FALSE(LaunchBounds({with_shared}, module).empty());
-    with_shared.static_shared_bytes = 40 * 1024;
+    with_shared.static_shared_bytes = 60 * 1024;
     EXPECT_TRUE(LaunchBounds({with_shared}, module).empty()) << "little would be left as a cache";
     module.kernels[0].min_blocks = 1;
     EXPECT_TRUE(LaunchBounds({facts_with("a", 72)}, module).empty()) << "somebody has said";
