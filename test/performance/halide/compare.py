@@ -162,7 +162,7 @@ def run_gpu(program, pipelines, quick):
         elif lines:
             sys.exit(f"compare.py: the results of {one} differ, or a call failed")
         else:
-            rows.append({"app": one.split(":")[0], "failure": (done.stderr.strip().splitlines() or ["no output"])[-1]})
+            rows.append({"app": one.split(":")[0], "failure": ((done.stdout + done.stderr).strip().splitlines() or ["no output"])[-1]})
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
                          capture_output=True, text=True).stdout.strip()
     return {"machine": gpu.replace(", ", ", driver "), "rows": rows}
