@@ -84,6 +84,10 @@ public:
     virtual bool rounds_to_tf32() const {
         return false;
     }
+    /// True if it can load and store around its cache; stores are of aligned vectors.
+    virtual bool has_streaming_accesses() const {
+        return false;
+    }
     /// True if indices are best computed in 32 bits and widened last.
     virtual bool has_narrow_indices() const {
         return false;

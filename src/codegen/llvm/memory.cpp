@@ -120,7 +120,7 @@ llvm::Align FunctionEmitter::access_alignment(const std::string &buffer, Type el
 void FunctionEmitter::tag_access(llvm::Instruction *access, const std::string &buffer,
                                  bool is_streaming) {
     access->setMetadata(llvm::LLVMContext::MD_tbaa, module_.alias_tag(buffer));
-    if (is_streaming) {
+    if (is_streaming && machine_.has_streaming_accesses()) {
         llvm::Metadata *one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
         access->setMetadata(llvm::LLVMContext::MD_nontemporal,
                             llvm::MDNode::get(module_.context(), one));
@@ -313,7 +313,7 @@ void FunctionEmitter::store_dense(const Store *op, const Expr &base, Value *valu
     Value *p = element_pointer(op->name, t, base);
     llvm::Align align = access_alignment(op->name, t, op->alignment);
     value = to_memory(value, t);
-    if (op->is_streaming && !mask) {
+    if (op->is_streaming && !mask && machine_.has_streaming_accesses()) {
         store_around_cache(op->name, value, p, align);
         return;
     }

@@ -78,6 +78,9 @@ public:
     bool has_arithmetic(const Target &target, Type t) const override {
         return !t.is_bfloat() && target.has_feature(Target::AVX512_SapphireRapids);
     }
+    bool has_streaming_accesses() const override {
+        return true;
+    }
     // Intel's processors with AVX-512 gather fast, AMD's and older ones do not.
     bool has_fast_gather(const Target &target) const override {
         const bool is_amd = target.has_feature(Target::AVX512_Zen4) &&
