@@ -167,6 +167,14 @@ void apply_wrappers(const Environment &env) {
     }
 }
 
+/// Once they are applied: a stage that copies owns what it copies, which owned it as its wrapper.
+void forget_wrappers(const Environment &env) {
+    for (const auto &entry : env) {
+        Function f = entry.second;
+        f.schedule().wrappers.clear();
+    }
+}
+
 /// Producers before consumers, depth first, siblings by name; Funcs that are computed together
 /// stand together.
 class Order {
@@ -271,6 +279,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     lock_levels(ctx->env);
     validate_schedules(*ctx);
     apply_wrappers(ctx->env);
+    forget_wrappers(ctx->env);
     resolve_language(*ctx);
     make_copy_stages(*ctx);
     for (const auto &[name, f] : ctx->env) {

@@ -152,7 +152,7 @@ TEST(AsyncFolding, around_copies_to_a_device) {
 }
 
 TEST(AsyncFolding, copies_may_not_cross_the_seam) {
-    Func f("f"), g("g");
+    Func f("f_with_a_seam"), g("g");
     f(x, y) = x + y;
     g(x, y) = f(x, y) + f(x, y + 1);
     f.store_root().compute_at(g, y).fold_storage(y, 3);
@@ -163,8 +163,9 @@ TEST(AsyncFolding, copies_may_not_cross_the_seam) {
     } catch (const RuntimeError &e) {
         message = e.what();
     }
-    EXPECT_EQ(message, "extern stage of f uses [2, 3] in dimension 1, must not cross a multiple of "
-                       "3, where its storage is folded");
+    EXPECT_EQ(message,
+              "extern stage of f_with_a_seam uses [2, 3] in dimension 1, must not cross a multiple "
+              "of 3, where its storage is folded");
 }
 
 TEST(AsyncFolding, sizes_known_as_it_runs) {
