@@ -11,9 +11,10 @@
 #include <ostream>
 
 #include "arith/bounds.h"
-#include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/field_walk.h"
+#include "ir/operators.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -391,6 +392,16 @@ private:
 ConstantInterval derivative_bounds(const Expr &e, const std::string &var,
                                    const Scope<ConstantInterval> &others) {
     return StepFinder(var, others).find(e);
+}
+
+Expr step_of(const Expr &e, const std::string &var, const SimplifyContext &context) {
+    const Expr next = substitute(var, Variable::make(Int(32), var) + 1, e);
+    return simplify(next - e, context);
+}
+
+std::optional<int64_t> constant_step_of(const Expr &e, const std::string &var,
+                                        const SimplifyContext &context) {
+    return as_const_int(step_of(e, var, context));
 }
 
 Monotonic is_monotonic(const Expr &e, const std::string &var,

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 
 #include "arith/constant_interval.h"
+#include "arith/simplify.h"
 #include "ir/expr.h"
 #include "support/scope.h"
 
@@ -25,6 +27,12 @@ enum class Monotonic : uint8_t {
 ConstantInterval
 derivative_bounds(const Expr &e, const std::string &var,
                   const Scope<ConstantInterval> &others = Scope<ConstantInterval>());
+
+/// e(var + 1) - e(var) itself, simplified: no step where it still depends on var.
+Expr step_of(const Expr &e, const std::string &var, const SimplifyContext &context = {});
+/// The same if it is one constant for all values of all variables.
+std::optional<int64_t> constant_step_of(const Expr &e, const std::string &var,
+                                        const SimplifyContext &context = {});
 
 Monotonic is_monotonic(const Expr &e, const std::string &var,
                        const Scope<ConstantInterval> &others = Scope<ConstantInterval>());

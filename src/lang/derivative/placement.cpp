@@ -9,6 +9,7 @@
 #include <set>
 
 #include "arith/bounds.h"
+#include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -253,12 +254,6 @@ Placement place_contribution(const Contribution &c, const std::vector<std::strin
 
 namespace {
 
-// How much e grows with var, if that is a constant.
-std::optional<int64_t> slope(const Expr &e, const std::string &var) {
-    const Expr next = substitute(var, Variable::make(Int(32), var) + 1, e);
-    return as_const_int(simplify(next - e));
-}
-
 std::vector<std::string> used_of(const std::vector<std::string> &vars, const Expr &e) {
     std::vector<std::string> result;
     std::copy_if(vars.begin(), vars.end(), std::back_inserter(result),
@@ -287,7 +282,8 @@ bool are_disjoint(const Expr &a, const Expr &b, const std::vector<AdjointLoop> &
 bool is_injective(const std::vector<Expr> &place, const std::vector<std::string> &vars) {
     return std::all_of(vars.begin(), vars.end(), [&](const std::string &var) {
         return std::any_of(place.begin(), place.end(), [&](const Expr &e) {
-            return used_of(vars, e) == std::vector<std::string>{var} && slope(e, var).value_or(0);
+            return used_of(vars, e) == std::vector<std::string>{var} &&
+                   internal::constant_step_of(e, var).value_or(0);
         });
     });
 }
@@ -305,16 +301,17 @@ SelfRead classify_self_read(const std::vector<Expr> &place, const std::vector<Ex
     for (size_t j = 0; j < place.size(); j++) {
         const auto difference = as_const_int(simplify(read[j] - place[j]));
         const std::vector<std::string> used = used_of(vars, place[j]);
-        const auto step = used.size() == 1 ? slope(place[j], used[0]) : std::nullopt;
-        if (!difference || (!used.empty() && !step)) {
+        const int64_t step =
+            used.size() == 1 ? internal::constant_step_of(place[j], used[0]).value_or(0) : 0;
+        if (!difference || (!used.empty() && step == 0)) {
             is_known = is_known && difference && *difference == 0;
-        } else if (used.empty() || *difference % *step != 0) {
+        } else if (used.empty() || *difference % step != 0) {
             if (*difference != 0) {
                 return SelfRead::Separate;
             }
         } else {
-            const auto inserted = distance.emplace(used[0], *difference / *step);
-            if (!inserted.second && inserted.first->second != *difference / *step) {
+            const auto inserted = distance.emplace(used[0], *difference / step);
+            if (!inserted.second && inserted.first->second != *difference / step) {
                 return SelfRead::Separate;
             }
         }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
@@ -170,6 +171,10 @@ private:
         return nests;
     }
 
+    bool is_sum(const TileNest &nest) const {
+        return nest.store()->name == op_->name && has_sum(nest);
+    }
+
     /// Collects the tiles and the shape of all products. CompileError for a sum that is none.
     void read_products(const Stmt &s) {
         class Read : public Visitor {
@@ -197,7 +202,7 @@ private:
 
     void read_sums(const std::vector<TileNest> &nests) {
         for (const TileNest &nest : nests) {
-            if (nest.store()->name != op_->name || !has_sum(nest)) {
+            if (!is_sum(nest)) {
                 continue;
             }
             const TileProductMatch match = match_tile_product(nest);
@@ -271,13 +276,20 @@ private:
     // ---- the code ----
 
     Stmt rewrite(const Stmt &s) {
+        const std::vector<Stmt> statements = statements_of(s);
+        std::vector<Stmt> result;
+        for (size_t i = 0; i < statements.size();) {
+            const Stmt products = conditional_products(statements, &i);
+            result.push_back(products.defined() ? products : rewrite_one(statements[i++]));
+        }
+        return Block::make(result);
+    }
+
+    Stmt rewrite_one(const Stmt &s) {
         const FindUses uses = uses_in(s, op_->name);
         if (!uses.any()) {
             forget_operands();
             return s;
-        }
-        if (s.as<Block>()) {
-            return rewrite_all(statements_of(s));
         }
         if (const LetStmt *op = s.as<LetStmt>()) {
             LetScope::Inside inside(lets_, op->name, op->value);
@@ -285,10 +297,6 @@ private:
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
             return ProducerConsumer::make(op->name, op->is_producer, rewrite(op->body));
-        }
-        size_t i = 0;
-        if (const Stmt products = conditional_products({s}, &i); products.defined()) {
-            return products;
         }
         if (const Stmt tiles = rewrite_nests(s); tiles.defined()) {
             return tiles;
@@ -305,15 +313,6 @@ private:
         }
         result.push_back(s);
         return result;
-    }
-
-    Stmt rewrite_all(const std::vector<Stmt> &statements) {
-        std::vector<Stmt> result;
-        for (size_t i = 0; i < statements.size();) {
-            const Stmt products = conditional_products(statements, &i);
-            result.push_back(products.defined() ? products : rewrite(statements[i++]));
-        }
-        return Block::make(result);
     }
 
     /// A statement in which products are.
@@ -364,8 +363,8 @@ private:
         }
         std::vector<Stmt> result;
         for (const TileNest &nest : nests_of(s)) {
-            const bool is_sum = nest.store()->name == op_->name && has_sum(nest);
-            const Stmt tiles = is_sum ? product(*match_tile_product(nest).product) : move(nest);
+            const Stmt tiles =
+                is_sum(nest) ? product(*match_tile_product(nest).product) : move(nest);
             if (!tiles.defined()) {
                 return Stmt();
             }
@@ -383,24 +382,30 @@ private:
         return simplify(result);
     }
 
-    /// The only nest of a statement, if it is a product that is one of whole tiles under a condition
-    /// alone.
-    std::optional<TileNest> conditional_product(const Stmt &s) const {
+    /// A product that is one of whole tiles under a condition alone.
+    struct ConditionalProduct {
+        TileProduct product;
+        Expr condition;
+    };
+
+    /// What a statement is; none for products of whole tiles for sure, and for anything else.
+    std::optional<ConditionalProduct> conditional_product(const Stmt &s) const {
         const For *loop = s.as<For>();
         if (!loop || loop->for_type != ForType::Vectorized) {
             return std::nullopt;
         }
         const std::vector<TileNest> nests = nests_of(s);
-        const auto is_sum = [&](const TileNest &nest) {
-            return nest.store()->name == op_->name && has_sum(nest);
-        };
-        const bool found = std::any_of(nests.begin(), nests.end(), [&](const TileNest &nest) {
-            return is_sum(nest) && !is_const_one(condition_of(nest));
-        });
-        user_assert(!found || nests.size() == 1)
-            << subject() << ", but there is more in the loop " << loop->name
-            << " than a product of tiles under a condition";
-        return found ? nests[0] : std::optional<TileNest>();
+        for (const TileNest &nest : nests) {
+            const Expr condition = is_sum(nest) ? condition_of(nest) : const_true();
+            if (is_const_one(condition)) {
+                continue;
+            }
+            user_assert(nests.size() == 1)
+                << subject() << ", but there is more in the loop " << loop->name
+                << " than a product of tiles under a condition";
+            return ConditionalProduct{*match_tile_product(nest).product, condition};
+        }
+        return std::nullopt;
     }
 
     /// statements[i] and those after it that are products under one condition. Moves i past them.
@@ -410,20 +415,16 @@ private:
             return Stmt();
         }
         forget();
-        const Expr condition = condition_of(*first);
         std::vector<Stmt> tiles, plain;
-        for (; *i < statements.size(); ++*i) {
-            const auto nest = conditional_product(statements[*i]);
-            if (!nest || !equal(condition_of(*nest), condition)) {
-                break;
-            }
-            tiles.push_back(product(*match_tile_product(*nest).product));
-            plain.push_back(MakeSerial().mutate(statements[*i]));
+        for (auto next = first; next && equal(next->condition, first->condition);
+             next = *i < statements.size() ? conditional_product(statements[*i]) : std::nullopt) {
+            tiles.push_back(product(next->product));
+            plain.push_back(MakeSerial().mutate(statements[(*i)++]));
         }
         forget();
         const Stmt others = in_memory(Block::make(plain));
         forget();
-        return IfThenElse::make(condition, Block::make(tiles), others);
+        return IfThenElse::make(first->condition, Block::make(tiles), others);
     }
 
     Stmt product(const TileProduct &p) {
@@ -478,9 +479,7 @@ private:
         const Expr difference = lt ? lt->b - lt->a : le->b - le->a;
         std::map<std::string, Expr> worst;
         for (const TileLoop &loop : nest.loops) {
-            const Expr next =
-                substitute(loop.name, Variable::make(Int(32), loop.name) + 1, difference);
-            const auto step = as_const_int(simplify(next - difference, nest.context()));
+            const auto step = constant_step_of(difference, loop.name, nest.context());
             if (!step) {
                 return Expr();
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/tiles/tile_product.h"
 
+#include "arith/monotonic.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/operators.h"
@@ -83,10 +84,9 @@ std::optional<Plane> as_plane(const Expr &index, const std::vector<TileLoop> &lo
     Plane result;
     std::map<std::string, Expr> zeros;
     for (const TileLoop &loop : loops) {
-        const Expr next = substitute(loop.name, Variable::make(Int(32), loop.name) + 1, index);
         SimplifyContext but_last = context;
         but_last.bound(loop.name, 0, loop.extent - 2);
-        result.steps.push_back(simplify(next - index, but_last));
+        result.steps.push_back(step_of(index, loop.name, but_last));
         if (uses_loop(result.steps.back(), loops)) {
             return std::nullopt;
         }

@@ -43,6 +43,14 @@ struct Product {
                 .vectorize(yi);
         }
     }
+    /// The same for tiles of one update, of which several stand in one of the result's.
+    Stage schedule_update(int i, int columns, int rows, int depth) {
+        sum.compute_at(result, x).store_in(MemoryType::AMXTile);
+        Stage update = sum.update(i);
+        update.tile(x, y, xi, yi, columns, rows).split(k, ko, ki, depth);
+        update.reorder({ki, xi, yi, x, y, ko}).atomic().vectorize(ki).vectorize(xi).vectorize(yi);
+        return update;
+    }
     void compile(const char *target = "x86-64-linux-avx512_sapphirerapids") {
         result.compile_to_module({}, "f", Target(target));
     }
@@ -133,10 +141,7 @@ TEST(TileErrors, sizes) {
     p.sum(x, y) += cast<int>(p.a(p.k, y)) * p.right(x, p.k);
     p.result(x, y) = p.sum(x, y);
     p.result.tile(x, y, xi, yi, 56, 16);
-    p.sum.compute_at(p.result, x).store_in(MemoryType::AMXTile);
-    Stage update = p.sum.update();
-    update.tile(x, y, xi, yi, 8, 16).split(p.k, ko, ki, 64).reorder({ki, xi, yi, x, y, ko});
-    update.unroll(x).unroll(y).atomic().vectorize(ki).vectorize(xi).vectorize(yi);
+    p.schedule_update(0, 8, 16, 64).unroll(x).unroll(y);
     expect_error([&] { p.compile(); },
                  "is stored in amx_tile and has 7 tiles, must have at most 6");
     // Of different shapes.
@@ -146,11 +151,8 @@ TEST(TileErrors, sizes) {
     }
     two.result(x, y) = two.sum(x, y);
     two.result.tile(x, y, xi, yi, 8, 8);
-    two.sum.compute_at(two.result, x).store_in(MemoryType::AMXTile);
     for (int i = 0; i < 2; i++) {
-        Stage part = two.sum.update(i);
-        part.tile(x, y, xi, yi, 8, 8 >> i).split(two.k, ko, ki, 64).reorder({ki, xi, yi, x, y, ko});
-        part.unroll(x).unroll(y).atomic().vectorize(ki).vectorize(xi).vectorize(yi);
+        two.schedule_update(i, 8, 8 >> i, 64).unroll(x).unroll(y);
     }
     expect_error([&] { two.compile(); }, "it does not have the same shape");
 }
@@ -161,10 +163,7 @@ TEST(TileErrors, places) {
     p.sum(x, y) += cast<int>(p.a(p.k, y)) * p.right(x, p.k);
     p.result(x, y) = p.sum(x, y);
     p.result.tile(x, y, xi, yi, 32, 16);
-    p.sum.compute_at(p.result, x).store_in(MemoryType::AMXTile);
-    Stage update = p.sum.update();
-    update.tile(x, y, xi, yi, 16, 16).split(p.k, ko, ki, 16).reorder({ki, xi, yi, x, y, ko});
-    update.atomic().vectorize(ki).vectorize(xi).vectorize(yi);
+    Stage update = p.schedule_update(0, 16, 16, 16);
     expect_error([&] { p.compile(); }, "which is not constant: unroll the loops over its tiles");
     // Several threads.
     update.parallel(ko);

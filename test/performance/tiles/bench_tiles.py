@@ -17,40 +17,19 @@ import time
 
 import torch
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from torch_buffers import dense  # noqa: E402
+
 ROUNDS = 15
 SIZES = (256, 512, 1024, 2048)
-TYPES = {torch.int8: ("int8", 0, 8, torch.int32), torch.bfloat16: ("bfloat16", 4, 16, torch.float32)}
-CODES = {torch.int32: (0, 32), torch.float32: (2, 32)}
+TYPES = {torch.int8: ("int8", torch.int32), torch.bfloat16: ("bfloat16", torch.float32)}
 BEGIN, END = "<!-- begin: tile registers -->", "<!-- end: tile registers -->"
-
-
-class Dimension(ctypes.Structure):
-    _fields_ = [("min", ctypes.c_int32), ("extent", ctypes.c_int32), ("stride", ctypes.c_int32), ("flags", ctypes.c_uint32)]
-
-
-class Type(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-
-
-class Buffer(ctypes.Structure):
-    _fields_ = [("device", ctypes.c_uint64), ("device_interface", ctypes.c_void_p), ("host", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("type", Type), ("dimensions", ctypes.c_int32),
-                ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
-
-
-def as_buffer(tensor, code, bits, extents):
-    """A dense tensor of the extents, innermost first."""
-    dims, stride = (Dimension * len(extents))(), 1
-    for d, extent in enumerate(extents):
-        dims[d] = Dimension(0, extent, stride, 0)
-        stride *= extent
-    return Buffer(0, None, tensor.data_ptr(), 0, Type(code, bits, 1), len(extents), dims, None), dims
 
 
 def build(tree, folder):
     """A library with a function for each type."""
     objects = []
-    for name, _, _, result in TYPES.values():
+    for name, result in TYPES.values():
         subprocess.run([tree / "bin/calotype_generators", "-g", "tile_product", "-f", f"product_{name}", "-o", folder, "-e", "object",
                         "target=host-no_runtime", f"a.type={name}", f"b.type={name}",
                         f"product.type={str(result).split('.')[1]}"], check=True)
@@ -68,14 +47,13 @@ def seconds(call):
 
 
 def measure(library, dtype, n, threads):
-    name, code, bits, result = TYPES[dtype]
-    packed = 32 // bits
+    name, result = TYPES[dtype]
+    packed = 4 // dtype.itemsize
     torch.manual_seed(1)
     a, b = (torch.randint(-8, 8, (n, n)).to(dtype) for _ in range(2))
     arranged = b.reshape(n // packed, packed, n // 16, 16).permute(2, 0, 3, 1).contiguous()
     out = torch.empty(n, n, dtype=result)
-    arrays = [as_buffer(a, code, bits, (n, n)), as_buffer(arranged, code, bits, (packed, 16, n // packed, n // 16)),
-              as_buffer(out, *CODES[result], (n, n))]
+    arrays = [dense(a, (n, n)), dense(arranged, (packed, 16, n // packed, n // 16)), dense(out, (n, n))]
     run = getattr(library, f"product_{name}")
 
     def ours():

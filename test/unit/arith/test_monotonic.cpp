@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/interpret.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "random_expr.h"
 
@@ -102,6 +103,16 @@ TEST(MonotonicProperty, Int32) {
 TEST(MonotonicProperty, MixedTypes) {
     check_steps({Int(32), UInt(8), Int(16), Int(64)}, 22);
     check_steps({UInt(8), Int(32)}, 23);
+}
+
+TEST(Step, ItselfWhereItIsNoConstant) {
+    const Expr x = Variable::make(Int(32), "x"), stride = Variable::make(Int(32), "stride");
+    EXPECT_EQ(constant_step_of(x * 3 - 7, "x"), 3);
+    EXPECT_EQ(constant_step_of(stride, "x"), 0);
+    EXPECT_EQ(constant_step_of(x * stride, "x"), std::nullopt);
+    EXPECT_EQ(to_string(step_of(x * stride + 5, "x")), "stride");
+    EXPECT_EQ(constant_step_of(x % 4, "x"), std::nullopt);
+    EXPECT_EQ(constant_step_of(x % 4, "x", SimplifyContext().bound("x", 0, 2)), 1);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "arith/const_bounds.h"
+#include "arith/monotonic.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -119,12 +120,6 @@ ConstRange LaneAccesses::range_of(const Expr &e) const {
     return constant_bounds_in(e, {&known_.bounds});
 }
 
-/// How much e grows with a variable; none if that is no constant.
-std::optional<int64_t> LaneAccesses::growth(const Expr &e, const std::string &name) const {
-    const Expr next = substitute(name, Variable::make(Int(32), name) + 1, e);
-    return as_const_int(simplify(next - e, known_));
-}
-
 bool LaneAccesses::is_inside(const Expr &e) const {
     for (const std::string &name : free_variables(e)) {
         if (name != warps_.x && !inside_.count(name)) {
@@ -145,7 +140,7 @@ Expr LaneAccesses::at_origin(Expr e) const {
 /// The index without the place of the row; undefined if rows are not at constant distances.
 Expr LaneAccesses::in_row(Expr e) {
     for (const auto &row : warps_.rows) {
-        const auto step = growth(e, row.first);
+        const auto step = constant_step_of(e, row.first, known_);
         const ConstRange &range = known_.bounds[row.first];
         const bool is_one_row = *range.min == 0 && *range.max == 0;
         if (!step || (*step == 0 && !is_one_row)) {
@@ -207,7 +202,7 @@ bool LaneAccesses::begin(const Expr &offset) {
         stripes_.owner = int(*lanes.min);
         return true;
     }
-    const int64_t chunk = growth(offset, warps_.x).value_or(0);
+    const int64_t chunk = constant_step_of(offset, warps_.x, known_).value_or(0);
     if (chunk < 1 || chunk > too_large) {
         return false;
     }

@@ -98,7 +98,6 @@ public:
     }
 
 private:
-    std::optional<int64_t> growth(const Expr &e, const std::string &name) const;
     bool is_inside(const Expr &e) const;
     Expr at_origin(Expr e) const;
     Expr in_row(Expr e);

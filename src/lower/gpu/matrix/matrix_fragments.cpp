@@ -5,6 +5,7 @@
 #include "lower/gpu/matrix/matrix_fragments.h"
 
 #include "arith/alignment_analysis.h"
+#include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -100,8 +101,8 @@ Expr MatrixFragments::by_matrices(const Expr &e, int registers, bool is_a, int d
     const Expr matrix = y_ / 2;                // thread / 8
     const Expr k = Variable::make(Int(32), product_.depth.name);
     const Expr flat = at(load->index, Expr(0), y_, y_ % 2, y_ / 2, k);
-    const bool by_depth = step_of(flat, product_.depth.name) == 1;
-    const bool transposed = !by_depth && n == 2 && step_of(flat, y_name_) == 1;
+    const bool by_depth = constant_step_of(flat, product_.depth.name) == 1;
+    const bool transposed = !by_depth && n == 2 && constant_step_of(flat, y_name_) == 1;
     if (!by_depth && !transposed) {
         return Expr();
     }

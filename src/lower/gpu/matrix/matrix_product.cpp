@@ -214,11 +214,6 @@ Stmt store_sums(const MatrixProduct &product, const std::vector<Expr> &index, co
     return Block::make(stores);
 }
 
-std::optional<int64_t> step_of(const Expr &e, const std::string &name) {
-    const Expr next = substitute(name, Variable::make(Int(32), name) + 1, e);
-    return as_const_int(simplify(next - e));
-}
-
 MatrixMatch match_matrix_product(const For *outermost, const std::vector<KernelLoop> &threads) {
     return ProductMatcher(threads).run(outermost);
 }

@@ -43,9 +43,6 @@ Expr load_sums(const MatrixProduct &product, const std::vector<Expr> &index);
 /// The lanes of `sums` back to where they came from.
 Stmt store_sums(const MatrixProduct &product, const std::vector<Expr> &index, const Expr &sums);
 
-/// What e grows by where the integer variable `name` does by one, if that is a constant.
-std::optional<int64_t> step_of(const Expr &e, const std::string &name);
-
 /// What a nest says, or, where it is no such product, why not.
 struct MatrixMatch {
     MatrixProduct product;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "arith/monotonic.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -72,7 +73,7 @@ private:
             return false;
         }
         result.layout = *layout;
-        const auto by_depth = step_of(result.load->index, product_.depth.name);
+        const auto by_depth = constant_step_of(result.load->index, product_.depth.name);
         result.by_depth = by_depth == 1;
         // Bytes are multiplied along rows only.
         return result.by_depth || (by_depth == layout->width && product_.kind != MatrixKind::Int8);
@@ -84,7 +85,7 @@ private:
     }
 
     bool grows(const WarpgroupOperand &operand, const std::string &name, int rows) const {
-        return step_of(operand.load->index, name) == rows * step_across(operand);
+        return constant_step_of(operand.load->index, name) == rows * step_across(operand);
     }
 
     bool rows_follow() const {

@@ -7,44 +7,17 @@ does them by conv2d alone, without the rectifier. Channels are innermost. Every 
 """
 import ctypes
 import json
+import pathlib
 import statistics
 import sys
 
 import torch
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from torch_buffers import on_device  # noqa: E402
+
 CALLS, ROUNDS = 10, 7
 LAYERS = ((256, 256, 128, 128, 8), (512, 512, 128, 32, 8), (64, 256, 256, 256, 4))  # channels in, out; width, height, images
-
-
-class Dimension(ctypes.Structure):
-    _fields_ = [("min", ctypes.c_int32), ("extent", ctypes.c_int32), ("stride", ctypes.c_int32), ("flags", ctypes.c_uint32)]
-
-
-class Type(ctypes.Structure):
-    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
-
-
-class Buffer(ctypes.Structure):
-    _fields_ = [("device", ctypes.c_uint64), ("device_interface", ctypes.c_void_p), ("host", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("type", Type), ("dimensions", ctypes.c_int32),
-                ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
-
-
-CODES = {torch.float16: (2, 16), torch.bfloat16: (4, 16), torch.float32: (2, 32)}  # code and bits of calotype_type_t
-DEVICE_DIRTY = 2
-
-
-def as_buffer(library, tensor, extents):
-    """A dense tensor on the device, of the extents, innermost first."""
-    dims, stride = (Dimension * len(extents))(), 1
-    for d, extent in enumerate(extents):
-        dims[d] = Dimension(0, extent, stride, 0)
-        stride *= extent
-    buffer = Buffer(0, None, None, 0, Type(*CODES[tensor.dtype], 1), len(extents), dims, None)
-    if library.calotype_cuda_wrap_device_ptr(None, ctypes.byref(buffer), ctypes.c_uint64(tensor.data_ptr())) != 0:
-        raise RuntimeError("the array cannot be used")
-    buffer.flags |= DEVICE_DIRTY
-    return buffer, dims
 
 
 def seconds(call):
@@ -64,8 +37,8 @@ def measure(library, function, dtype, layer):
     w = torch.randn(co, 3, 3, ci, device="cuda", dtype=dtype) / 32
     bias = torch.randn(co, device="cuda", dtype=torch.float32)
     out = torch.empty(images, height, width, co, device="cuda", dtype=dtype)
-    arrays = [as_buffer(library, x, (ci, width + 2, height + 2, images)), as_buffer(library, w, (ci, 3, 3, co)),
-              as_buffer(library, bias, (co,)), as_buffer(library, out, (co, width, height, images))]
+    arrays = [on_device(library, x, (ci, width + 2, height + 2, images)), on_device(library, w, (ci, 3, 3, co)),
+              on_device(library, bias, (co,)), on_device(library, out, (co, width, height, images))]
     run = getattr(library, function)
 
     def ours():
