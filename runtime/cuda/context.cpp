@@ -239,8 +239,8 @@ calotype_status fill_scope(void *user_context, CUcontext context, DeviceScope *s
 
 }  // namespace
 
-__attribute__((noinline)) static calotype_status acquire_anew(void *user_context,
-                                                              DeviceScope *scope) {
+__attribute__((cold, noinline)) static calotype_status acquire_anew(void *user_context,
+                                                                    DeviceScope *scope) {
     if (is_of_another_api(calotype_get_device_context(user_context))) {
         return fail_with(CALOTYPE_E_INVALID, "the context of the call is not one of CUDA");
     }
@@ -256,7 +256,7 @@ __attribute__((noinline)) static calotype_status acquire_anew(void *user_context
     return status;
 }
 
-calotype_status acquire(void *user_context, DeviceScope *scope) {
+__attribute__((flatten)) calotype_status acquire(void *user_context, DeviceScope *scope) {
     const Driver *driver = find_driver();
     if (!driver) {
         return CALOTYPE_E_DEVICE;

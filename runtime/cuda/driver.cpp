@@ -162,8 +162,8 @@ bool start(Search &search, bool *may_come) {
 
 /** Null: out of memory. The lock is held. */
 Search *begin_search() {
-    void *memory = calloc(1, sizeof(Search));
-    if (!memory) {
+    void *memory = nullptr;
+    if (posix_memalign(&memory, alignof(Search), sizeof(Search)) != 0) {
         return nullptr;
     }
     Search *search = new (memory) Search();

@@ -13,15 +13,15 @@ namespace calotype::runtime::cuda {
 
 /** A function for each row of driver.def, under its name without suffix; null if an optional one
  * is missing. */
-struct Driver {
-#define CALOTYPE_CUDA_CALL(name, suffix, since, parameters) CUresult(*name) parameters;
-#include "runtime/cuda/driver.def"
-#undef CALOTYPE_CUDA_CALL
+struct alignas(64) Driver {
     int version;            ///< 13000 for 13.0
     int devices;            ///< how many there are
     bool has_pools;         ///< all functions on memory pools are there
     bool has_graphs;        ///< all functions on graphs
     bool has_user_objects;  ///< a graph can tell when it goes
+#define CALOTYPE_CUDA_CALL(name, suffix, since, parameters) CUresult(*name) parameters;
+#include "runtime/cuda/driver.def"
+#undef CALOTYPE_CUDA_CALL
 };
 
 /** Null until it was found. */

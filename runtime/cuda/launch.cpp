@@ -61,8 +61,8 @@ bool is_about_the_launch(CUresult code) {
 
 }  // namespace
 
-__attribute__((noinline)) static calotype_status explain(const DeviceScope &scope,
-                                                         const Launch &launch, CUresult code) {
+__attribute__((cold, noinline)) static calotype_status
+explain(const DeviceScope &scope, const Launch &launch, CUresult code) {
     Text text;
     text << "cuLaunchKernel: ";
     append_result(text, code);
@@ -76,10 +76,27 @@ __attribute__((noinline)) static calotype_status explain(const DeviceScope &scop
     return is_about_the_launch(code) ? CALOTYPE_E_LAUNCH : status_in(scope, code);
 }
 
-static CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
+static inline CUresult launch_on(CUstream stream, const Launch &launch, void **args) {
     return driver().cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                    launch.block[0], launch.block[1], launch.block[2],
                                    launch.dynamic_shared_bytes, stream, args, nullptr);
+}
+
+/** After a launch without its context current has answered `code`. */
+__attribute__((noinline)) static calotype_status launch_inside(const DeviceScope &scope,
+                                                               const Launch &launch,
+                                                               CUstream stream, void **args,
+                                                               CUresult code) {
+    if (const calotype_status status = enter(scope)) {
+        return status;
+    }
+    if (code == CUDA_ERROR_INVALID_CONTEXT) {
+        code = launch_on(stream, launch, args);
+    }
+    const calotype_status status =
+        code == CUDA_SUCCESS ? CALOTYPE_OK : explain(scope, launch, code);
+    leave(scope);
+    return status;
 }
 
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &,
@@ -95,19 +112,7 @@ calotype_status launch(const DeviceScope &scope, void *function, const calotype_
         note_stream(context_info(scope), on);
         code = launch_on(on, wanted, args);
     }
-    if (code == CUDA_SUCCESS) {
-        return CALOTYPE_OK;
-    }
-    if (const calotype_status status = enter(scope)) {
-        return status;
-    }
-    if (code == CUDA_ERROR_INVALID_CONTEXT) {
-        code = launch_on(on, wanted, args);
-    }
-    const calotype_status status =
-        code == CUDA_SUCCESS ? CALOTYPE_OK : explain(scope, wanted, code);
-    leave(scope);
-    return status;
+    return code == CUDA_SUCCESS ? CALOTYPE_OK : launch_inside(scope, wanted, on, args, code);
 }
 
 }  // namespace calotype::runtime::cuda

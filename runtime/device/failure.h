@@ -53,7 +53,7 @@ private:
 
 /** Tell why, and what the driver's call answered. The first to tell is nearest to the cause: what
  * is told after it in the same scope is dropped, as all is that is told outside of scopes. */
-void set_failure(const Text &text, int driver_result = 0);
+__attribute__((cold)) void set_failure(const Text &text, int driver_result = 0);
 /** Tell why and answer: return fail_with(CALOTYPE_E_OOM, "out of host memory"); */
 template<typename Answer>
 Answer fail_with(Answer answer, const Text &text, int driver_result = 0) {

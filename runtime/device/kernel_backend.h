@@ -94,14 +94,30 @@ struct DeviceMemoryControl {
  * The cache keeps a copy of the scope that it first meets a context with, its user_context and
  * stream null, and gives that to enter, unload, synchronize and leave when modules go for reasons
  * that no call has: limits, shutdown, exit. */
-struct KernelBackend {
+struct alignas(64) KernelBackend {
     const char *name;  ///< "CUDA"
+
+    // What each call of a warm kernel needs, in one cache line.
 
     /** Find the context of a call; makes nothing current; the warm path is a few ns. `release` ends
      * what acquire began; null where there is nothing to end. A user context that is one of another
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
+    /** acquire for a launch of a module that is held: `held` is the scope of its context, without
+     * user context and stream. That context is there, so its identity need not be asked for. Null:
+     * acquire costs no more. */
+    calotype_status (*acquire_held)(void *user_context, const DeviceScope &held,
+                                    DeviceScope *scope) = nullptr;
+    /** Which capture the stream (null: the scope's) is in, a number not used again; 0: none. Asked
+     * before every launch, without enter. Null: the driver does not tell when graphs go. */
+    uint64_t (*capture_of)(const DeviceScope &scope, void *stream) = nullptr;
+    /** Launch; `function` is what get_function gave. */
+    calotype_status (*launch)(const DeviceScope &scope, void *function,
+                              const calotype_kernel_desc &kernel, const uint32_t grid[3],
+                              const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream,
+                              void **args);
+
     /** Whether calls have named any context that has not ended, also if nothing was loaded there.
      * Null: what the cache has met is all. */
     bool (*has_any)() = nullptr;
@@ -157,12 +173,6 @@ struct KernelBackend {
                                       const void *source, size_t bytes);
     calotype_status (*synchronize)(const DeviceScope &scope);
 
-    /** Launch; `function` is what get_function gave. */
-    calotype_status (*launch)(const DeviceScope &scope, void *function,
-                              const calotype_kernel_desc &kernel, const uint32_t grid[3],
-                              const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream,
-                              void **args);
-
     /** Events for holds that end with a stream. query: OK, or CALOTYPE_E_BUSY if not yet. The last
      * two are called without enter. */
     calotype_status (*record_event)(const DeviceScope &scope, void *stream, void **event);
@@ -186,24 +196,15 @@ struct KernelBackend {
     bool (*reuse_memory)(const DeviceScope &scope, uint64_t freed, const calotype_buffer_t &buf,
                          uint64_t *handle) = nullptr;
 
-    /** acquire for a launch of a module that is held: `held` is the scope of its context, without
-     * user context and stream. That context is there, so its identity need not be asked for. Null:
-     * acquire costs no more. */
-    calotype_status (*acquire_held)(void *user_context, const DeviceScope &held,
-                                    DeviceScope *scope) = nullptr;
-
     /** Null: device memory has no addresses, which an allocator of the application could give. */
     const DeviceMemoryControl *memory = nullptr;
 
     /** Null: kernels cannot allocate memory. */
     const DeviceHeap *heap = nullptr;
 
-    /** Graphs that applications capture, where the driver tells when they go. Called without enter.
-     * capture_of: which capture the stream (null: the scope's) is in, a number not used again; 0:
-     * none. Asked before every launch. tie_to_graph: call ended(data) once, when the graph that the
-     * stream is captured into and all made of it have gone, or at once if this fails; on any
-     * thread, where the driver must not be called. */
-    uint64_t (*capture_of)(const DeviceScope &scope, void *stream) = nullptr;
+    /** Call ended(data) once, when the graph that the stream is captured into and all made of it
+     * have gone, or at once if this fails; on any thread, where the driver must not be called.
+     * Called without enter. */
     calotype_status (*tie_to_graph)(const DeviceScope &scope, void *stream, void (*ended)(void *),
                                     void *data) = nullptr;
 

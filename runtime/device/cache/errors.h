@@ -40,10 +40,10 @@ void drop_error(FlightError *error);
  * that found no memory. Answers `status`. */
 calotype_status set_last_error(FlightError *error, calotype_status status);
 /** make_error() and that in one step. */
-calotype_status fail(const Failure &failure);
+__attribute__((cold)) calotype_status fail(const Failure &failure);
 /** The same with a sentence, whatever was told. */
-calotype_status fail(calotype_status status, calotype_stage stage, const char *module_name,
-                     const Text &text);
+__attribute__((cold)) calotype_status fail(calotype_status status, calotype_stage stage,
+                                           const char *module_name, const Text &text);
 inline calotype_status fail(calotype_status status, const Text &text) {
     return fail(status, CALOTYPE_ST_NONE, nullptr, text);
 }

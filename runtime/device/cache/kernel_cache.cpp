@@ -189,7 +189,7 @@ calotype_status for_each_backend(void *user_context,
 
 // ---- giving back -----------------------------------------------------------------------------
 
-__attribute__((noinline)) calotype_status count_misuse(const calotype_entry *entry) {
+__attribute__((cold, noinline)) calotype_status count_misuse(const calotype_entry *entry) {
     {
         LockGuard guard(kernel_cache.lock);
         count_in(entry ? entry->context : nullptr, &calotype_stats::misuse);
@@ -286,7 +286,7 @@ calotype_status give_back(calotype_hold hold, ReleaseOrigin origin) {
 
 }  // namespace calotype::runtime
 
-__attribute__((noinline)) static calotype_status
+__attribute__((cold, noinline)) static calotype_status
 initialize_cold(void *user_context, const calotype_module_desc *desc, calotype_hold *out) {
     constexpr int most_tries = 4;
     bool has_ended = true;

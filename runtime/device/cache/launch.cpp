@@ -32,7 +32,7 @@ void describe(const Launch &launch, const calotype_kernel_desc &kernel, Text &te
          << launch.dynamic_shared_bytes << " bytes of dynamic shared memory: ";
 }
 
-__attribute__((noinline)) calotype_status
+__attribute__((cold, noinline)) calotype_status
 refuse_size(const LoadedModule &module, const Launch &launch, bool is_empty, uint64_t threads) {
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
     Text text;
@@ -48,7 +48,8 @@ refuse_size(const LoadedModule &module, const Launch &launch, bool is_empty, uin
 
 }  // namespace
 
-// What every launch goes through: short, without loops, and with what fails elsewhere.
+// What every launch goes through: short, without loops, with what fails elsewhere, and flattened into
+// the two calls at the end, since after a launch of the driver each line of code is fetched anew.
 
 calotype_status check_launch(const LoadedModule &module, const Launch &launch) {
     const uint32_t *grid = launch.grid, *block = launch.block;
@@ -69,10 +70,10 @@ static inline calotype_status keep_for_capture(const LoadedModule &module, const
 }
 
 /** The back end did not launch, and has told why. */
-__attribute__((noinline)) static calotype_status report(const Launch &launch,
-                                                        const LoadedModule &module,
-                                                        const DeviceScope *scope,
-                                                        calotype_status status) {
+__attribute__((cold, noinline)) static calotype_status report(const Launch &launch,
+                                                              const LoadedModule &module,
+                                                              const DeviceScope *scope,
+                                                              calotype_status status) {
     Text text;
     describe(launch, module.desc.kernels[launch.kernel], text);
     if (scope && module.backend->name_device) {
@@ -122,9 +123,9 @@ calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     return status;
 }
 
-calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
-                            const LoadedModule **module) {
-    const uint64_t word = hold.entry ? hold.entry->word.load(std::memory_order_acquire) : 0;
+/** Why find_kernel() finds none. */
+__attribute__((cold, noinline)) static calotype_status
+refuse_kernel(const calotype_hold &hold, uint64_t word, uint32_t kernel) {
     if (!hold.entry || generation_of(word) != hold.generation >> thread_bits) {
         return fail(CALOTYPE_E_INVALID, CALOTYPE_ST_LAUNCH, nullptr, "the module is not held");
     }
@@ -132,12 +133,19 @@ calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
         return fail(CALOTYPE_E_CONTEXT_LOST, CALOTYPE_ST_LAUNCH, nullptr,
                     "the module was unloaded although it is held");
     }
-    *module = hold.entry->module;
-    const uint32_t n = (*module)->n_functions;
-    if (kernel >= n) {
-        return refuse(CALOTYPE_E_INVALID, **module,
-                      Text() << "kernel number " << kernel << ", there are " << n);
+    const LoadedModule &module = *hold.entry->module;
+    return refuse(CALOTYPE_E_INVALID, module,
+                  Text() << "kernel number " << kernel << ", there are " << module.n_functions);
+}
+
+calotype_status find_kernel(const calotype_hold &hold, uint32_t kernel,
+                            const LoadedModule **module) {
+    const uint64_t word = hold.entry ? hold.entry->word.load(std::memory_order_acquire) : 0;
+    if (!hold.entry || generation_of(word) != hold.generation >> thread_bits ||
+        phase_of(word) != Phase::ready || kernel >= hold.entry->module->n_functions) {
+        return refuse_kernel(hold, word, kernel);
     }
+    *module = hold.entry->module;
     return CALOTYPE_OK;
 }
 
@@ -148,7 +156,7 @@ calotype_status launch_held(const calotype_hold &hold, const Launch &launch) {
     return status == CALOTYPE_OK ? launch_now(*module, launch) : status;
 }
 
-__attribute__((noinline)) static calotype_status
+__attribute__((cold, noinline)) static calotype_status
 refuse_shape(const calotype_hold &hold, uint32_t kernel, const int32_t shape[7]) {
     static const char *const names[] = {
         "grid x", "grid y", "grid z", "block x", "block y", "block z", "dynamic shared bytes"};
@@ -180,11 +188,9 @@ calotype_status read_shape(const calotype_hold &hold, uint32_t kernel, const int
 
 }  // namespace calotype::runtime
 
-CALOTYPE_WEAK calotype_status calotype_launch(void *user_context, calotype_hold hold,
-                                              uint32_t kernel, const uint32_t grid[3],
-                                              const uint32_t block[3],
-                                              uint32_t dynamic_shared_bytes, void *stream,
-                                              void **args) {
+CALOTYPE_WEAK __attribute__((flatten)) calotype_status
+calotype_launch(void *user_context, calotype_hold hold, uint32_t kernel, const uint32_t grid[3],
+                const uint32_t block[3], uint32_t dynamic_shared_bytes, void *stream, void **args) {
     return launch_held(
         hold, Launch{user_context, kernel, grid, block, dynamic_shared_bytes, stream, args});
 }
@@ -199,8 +205,9 @@ CALOTYPE_WEAK int calotype_begin_kernels(void *user_context, const calotype_modu
     return calotype_report_status(user_context, status);
 }
 
-CALOTYPE_WEAK int calotype_run_kernel(void *user_context, const calotype_hold *hold,
-                                      uint32_t kernel, const int32_t shape[7], void **args) {
+CALOTYPE_WEAK __attribute__((flatten)) int
+calotype_run_kernel(void *user_context, const calotype_hold *hold, uint32_t kernel,
+                    const int32_t shape[7], void **args) {
     LaunchShape given;
     calotype_status status = read_shape(*hold, kernel, shape, &given);
     if (status == CALOTYPE_OK && !given.is_empty) {

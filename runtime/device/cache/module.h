@@ -36,13 +36,15 @@ struct ExtraFunction {
 };
 
 struct LoadedModule {
-    calotype_module_desc desc;  ///< the copy; no images, no relocations
+    // What a launch reads.
     const KernelBackend *backend;
-    DeviceScope scope;  ///< of its context: no user context, no stream
-    calotype_entry *entry;
-    void *module;      ///< of the driver; null: not loaded
     void **functions;  ///< as many as kernels
     uint32_t n_functions;
+    DeviceScope scope;          ///< of its context: no user context, no stream
+    calotype_module_desc desc;  ///< the copy; no images, no relocations
+
+    calotype_entry *entry;
+    void *module;  ///< of the driver; null: not loaded
     std::atomic<ExtraFunction *> extra_functions;
     std::atomic<void *> graphs;  ///< the back end's, made of its recordings
     LoadedLinkable *linkables;
