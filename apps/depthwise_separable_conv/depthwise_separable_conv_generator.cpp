@@ -88,7 +88,7 @@ public:
             .unroll(c)
             .unroll(x);
         sum.update().reorder(c, x, r, y, n).vectorize(c, lanes).unroll(c).unroll(x);
-        filtered.compute_at(output, x).vectorize(k, lanes, TailStrategy::GuardWithIf);
+        filtered.compute_at(output, x).vectorize(k, lanes, TailStrategy::GuardWithIf).reorder(x, k);
     }
 
 private:
