@@ -11,12 +11,12 @@ namespace {
 
 thread_local GeneratorBase::Construction *current_construction = nullptr;
 
+}  // namespace
+
 Argument argument_of(const Parameter &p) {
     return p.is_buffer() ? Argument(OutputImageParam(p, Argument::InputBuffer, Function()))
                          : scalar_argument(p);
 }
-
-}  // namespace
 
 // ---- finding members ----
 
@@ -121,8 +121,13 @@ void GeneratorBase::set_param(const std::string &name, const std::string &value)
             return;
         }
     }
-    user_error << "generator '" << registered_name_ << "' has no parameter '" << name << "'"
-               << did_you_mean(name, param_names());
+    user_assert(set_other_param(name, value))
+        << "generator '" << registered_name_ << "' has no parameter '" << name << "'"
+        << did_you_mean(name, param_names());
+}
+
+bool GeneratorBase::set_other_param(const std::string &, const std::string &) {
+    return false;
 }
 
 template<typename Param>

@@ -21,6 +21,9 @@ namespace internal {
 
 /// The steps, in order: construct, set parameters, configure(), inputs and outputs defined,
 /// generate(), schedule(). A generator is used by one thread.
+/// As an argument of the function that is made.
+Argument argument_of(const Parameter &p);
+
 class GeneratorBase : public NamesInterface {
 public:
     virtual ~GeneratorBase();
@@ -115,6 +118,8 @@ public:
 
 protected:
     GeneratorBase();
+    /// A parameter that is no member of the generator; false: there is none of that name.
+    virtual bool set_other_param(const std::string &name, const std::string &value);
     virtual void call_configure() = 0;
     virtual void call_generate() = 0;
     virtual void call_schedule() = 0;

@@ -36,17 +36,6 @@ ImageParam image_param_of(const Parameter &p) {
     return InputImage::of_parameter(p);
 }
 
-Func func_of_given(const StubInput &given) {
-    if (given.kind == StubInput::IsFunc) {
-        return Func(given.func);
-    }
-    if (given.image.defined()) {
-        return Func(given.image);
-    }
-    Buffer<> b = given.buffer;
-    return Func(b);
-}
-
 InputScalar scalar_of_parameter(const Parameter &p, const ScalarLimits &limits) {
     if (limits.default_value.defined()) {
         p.contents()->default_value = cast(p.type(), limits.default_value);
@@ -79,7 +68,7 @@ void InputBase::check_given(const StubInput &given) const {
     }
     user_assert(kind() != IOKind::Scalar) << what() << " takes a scalar, not a "
                                           << (given.kind == StubInput::IsFunc ? "Func" : "buffer");
-    const Func f = func_of_given(given);
+    const Func f = given.as_func();
     user_assert(f.defined()) << what() << " is given Func '" << f.name() << "', which is undefined";
     user_assert(!types_defined() || f.types() == io_types())
         << what() << " is given '" << f.name() << "' of another type";
@@ -99,10 +88,10 @@ void InputBase::bind(const std::vector<StubInput> &given) {
     }
     if (!types_defined() && !given.empty()) {
         set_types(given[0].kind == StubInput::IsExpr ? std::vector<Type>{given[0].expr.type()}
-                                                     : func_of_given(given[0]).types());
+                                                     : given[0].as_func().types());
     }
     if (!dims_defined() && !given.empty()) {
-        set_dimensions(func_of_given(given[0]).dimensions());
+        set_dimensions(given[0].as_func().dimensions());
     }
     given_ = given;
 }
@@ -159,7 +148,7 @@ InputImage image_of_given(const StubInput &given, const GeneratorIO &io, const s
     }
     const ImageParam p =
         given.image.defined() ? given.image : image_param_of(make_parameter(io, name));
-    return InputImage(p, func_of_given(given));
+    return InputImage(p, given.as_func());
 }
 
 // The dimension that an implicit Var stands for.
@@ -216,7 +205,7 @@ std::vector<Parameter> BufferInput::parameters() const {
 
 void FuncInput::define() {
     if (is_bound()) {
-        Func::operator=(func_of_given(given_[0]));
+        Func::operator=(given_[0].as_func());
     } else {
         parameter_ = make_parameter(*this, io_name());
         Func::operator=(func_of_parameter(parameter_));
@@ -272,7 +261,7 @@ void InputArray<Element>::define() {
             elements_.push_back(is_bound() ? image_of_given(given_[i], *this, element_name(i))
                                            : InputImage(image_param_of(p)));
         } else {
-            elements_.push_back(is_bound() ? func_of_given(given_[i]) : func_of_parameter(p));
+            elements_.push_back(is_bound() ? given_[i].as_func() : func_of_parameter(p));
         }
     }
     is_defined_ = true;

@@ -20,7 +20,7 @@ constinit GeneratorSource *source_of_process = nullptr;
 
 GeneratorRegistration::GeneratorRegistration(const char *name, const char *stub_name,
                                              GeneratorFactoryFunction factory)
-    : name_(name), stub_name_(stub_name), factory_(factory), next_(first_registration) {
+    : name_(name), stub_name_(stub_name), factory_(std::move(factory)), next_(first_registration) {
     first_registration = this;
 }
 

@@ -14,16 +14,17 @@
 namespace calotype {
 namespace internal {
 
-using GeneratorFactoryFunction = std::unique_ptr<GeneratorBase> (*)(const GeneratorContext &);
+using GeneratorFactoryFunction =
+    std::function<std::unique_ptr<GeneratorBase>(const GeneratorContext &)>;
 
 /// Makes generators of a class, with members that know whom they belong to.
 class GeneratorFactory {
 public:
-    template<typename T>
+    template<typename T, typename... Args>
     static std::unique_ptr<T> create(const GeneratorContext &context,
-                                     const std::string &registered_name) {
+                                     const std::string &registered_name, Args &&...args) {
         GeneratorBase::Construction scope;
-        std::unique_ptr<T> generator(new T);
+        std::unique_ptr<T> generator(new T(std::forward<Args>(args)...));
         finish(*generator, context, registered_name);
         return generator;
     }
@@ -48,7 +49,7 @@ public:
     const char *stub_name() const {
         return stub_name_;
     }
-    GeneratorFactoryFunction factory() const {
+    const GeneratorFactoryFunction &factory() const {
         return factory_;
     }
     const GeneratorRegistration *next() const {

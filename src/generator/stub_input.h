@@ -33,6 +33,12 @@ struct StubInput {
                                          !std::is_base_of<ImageParam, T>::value>>
     StubInput(const T &value) : kind(IsExpr), expr(value) {
     }
+
+    /// What is no scalar.
+    Func as_func() const {
+        Buffer<> b = buffer;
+        return kind == IsFunc ? Func(func) : image.defined() ? Func(image) : Func(b);
+    }
 };
 
 }  // namespace calotype

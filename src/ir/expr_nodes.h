@@ -191,6 +191,11 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
                      int value_index = 0, SymbolPtr symbol = nullptr);
     static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args,
                      SymbolPtr symbol = nullptr);
+    /// The element of what is declared as a buffer (a Parameter).
+    template<typename Declaration, typename = decltype(std::declval<Declaration>().contents())>
+    static Expr make(const Declaration &buffer, const std::vector<Expr> &args) {
+        return make(buffer.type(), buffer.name(), args, CallKind::Image, 0, buffer.contents());
+    }
     /// The kind says nothing that the intrinsic does not.
     static Expr make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, CallKind) {
         return make(t, intrinsic, std::move(args));

@@ -53,6 +53,9 @@ public:
         return (bits_ + 7) / 8;
     }
     calotype_type_t to_abi() const;
+    operator calotype_type_t() const {
+        return to_abi();
+    }
 
     Type with_code(calotype_type_code_t c) const {
         return Type(c, bits_, lanes_, c == code_ ? handle_type : nullptr);
@@ -116,6 +119,19 @@ public:
     }
     bool operator!=(const Type &o) const {
         return !(*this == o);
+    }
+    // Each converts to the other, so neither may be chosen.
+    friend bool operator==(const Type &a, const calotype_type_t &b) {
+        return a == Type(b);
+    }
+    friend bool operator!=(const Type &a, const calotype_type_t &b) {
+        return !(a == b);
+    }
+    friend bool operator==(const calotype_type_t &a, const Type &b) {
+        return b == a;
+    }
+    friend bool operator!=(const calotype_type_t &a, const Type &b) {
+        return !(b == a);
     }
     bool operator<(const Type &o) const;
 

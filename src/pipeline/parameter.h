@@ -92,6 +92,10 @@ public:
     const IntrusivePtr<ParameterContents> &contents() const {
         return contents_;
     }
+    /// For nodes of the IR that name it.
+    operator SymbolPtr() const {
+        return contents_;
+    }
     const std::string &name() const {
         return contents_->name;
     }

@@ -318,6 +318,24 @@ TEST(HalideInternal, GeneratorsFromPrograms) {
     EXPECT_EQ(info.at(OutputFileType::static_library).name, "static_library");
 }
 
+TEST(HalideInternal, TypesAsInC) {
+    const std::vector<std::pair<Type, std::string>> expected = {{UInt(8), "uint8_t "},
+                                                                {Int(64, 4), "int64x4_t "},
+                                                                {Bool(), "bool "},
+                                                                {Float(32), "float "},
+                                                                {Float(64, 2), "double2 "},
+                                                                {Float(16), "float16_t "},
+                                                                {BFloat(16, 8), "bfloat16x8_t "},
+                                                                {Handle(), "void *"}};
+    for (const auto &[type, name] : expected) {
+        EXPECT_EQ(type_to_c_type(type, true), name);
+    }
+    EXPECT_EQ(type_to_c_type(Int(32), false), "int32_t");
+    const halide_type_t abi = UInt(16);
+    EXPECT_TRUE(abi == UInt(16) && UInt(16) == abi && abi != Int(16) && Int(16) != abi);
+    EXPECT_EQ(std::vector<halide_type_t>({Float(32)}).at(0).bits, 32);
+}
+
 TEST(HalideInternal, BothStreamsOfAProcessInOneFile) {
     TemporaryFile out("streams", ".txt");
     EXPECT_EQ(

@@ -51,6 +51,7 @@
 #include "HalideBuffer.h"
 #include "HalideRuntime.h"
 
+#include "halide_abstract_generator.h"
 #include "halide_analysis.h"
 #include "halide_errors.h"
 #include "halide_generator.h"

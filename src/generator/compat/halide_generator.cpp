@@ -8,12 +8,12 @@
 namespace calotype {
 namespace Internal {
 
-std::map<OutputFileType, OutputInfo> get_output_info(const Target &) {
-    std::map<OutputFileType, OutputInfo> result;
+std::map<OutputFileType, const OutputInfo> get_output_info(const Target &) {
+    std::map<OutputFileType, const OutputInfo> result;
     for (const std::string &name : internal::output_type_names()) {
         const OutputFileType type = *internal::output_type_from_name(name);
         const internal::OutputTypeInfo &info = internal::output_type_info(type);
-        result[type] = {info.name, info.extension, info.per_target};
+        result.emplace(type, OutputInfo{info.name, info.extension, info.per_target});
     }
     return result;
 }

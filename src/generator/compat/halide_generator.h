@@ -18,7 +18,7 @@ struct OutputInfo {
     bool is_multi;          ///< one file each where there are several targets
 };
 /// The kinds of file that can be written for the target.
-std::map<OutputFileType, OutputInfo> get_output_info(const Target &target);
+std::map<OutputFileType, const OutputInfo> get_output_info(const Target &target);
 
 /// What the command line of a generator says. Names that are empty: as there, by default.
 struct ExecuteGeneratorArgs {

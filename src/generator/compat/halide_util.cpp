@@ -19,6 +19,28 @@
 extern char **environ;
 
 namespace calotype {
+
+std::string type_to_c_type(const Type &type, bool append_space, bool) {
+    if (type.is_handle()) {
+        const std::string name = type.handle_type ? type.handle_type->cpp_name : "void *";
+        return name + (append_space && name.back() != '*' ? " " : "");
+    }
+    const std::string lanes = type.is_vector() ? std::to_string(type.lanes()) : "";
+    std::string name;
+    if (type.is_float() && type.bits() >= 32) {
+        name = (type.bits() == 32 ? "float" : "double") + lanes;
+    } else if (type.is_bool() && lanes.empty()) {
+        name = "bool";
+    } else {
+        name = (type.is_bfloat()  ? "bfloat"
+                : type.is_float() ? "float"
+                : type.is_int()   ? "int"
+                                  : "uint") +
+               std::to_string(type.bits()) + (lanes.empty() ? "" : "x" + lanes) + "_t";
+    }
+    return name + (append_space ? " " : "");
+}
+
 namespace Internal {
 
 std::string get_env_variable(const char *name) {

@@ -19,6 +19,11 @@
 #include "driver/jit_shared_runtime.h"
 
 namespace calotype {
+
+/// "int32_t", "float", "uint8x16_t", "void *": how C writes the type, with a space behind it if
+/// that is asked for and a name could follow it directly.
+std::string type_to_c_type(const Type &type, bool append_space, bool c_plus_plus = true);
+
 namespace Internal {
 
 using internal::JITSharedRuntime;
