@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/loops/partition_loops.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -38,6 +41,16 @@ private:
     }
 
     Stmt visit(const For *op) override {
+        if (is_gpu(op->for_type) && !kernel_) {
+            kernel_ = op;
+            const Stmt result = visit_loop(op);
+            kernel_ = nullptr;
+            return result;
+        }
+        return visit_loop(op);
+    }
+
+    Stmt visit_loop(const For *op) {
         if (op->for_type == ForType::GPUBlock && !rare_) {
             return has_choice_of_blocks(op) ? partition_blocks(op) : Mutator::visit(op);
         }
@@ -80,9 +93,28 @@ private:
         if (steady.range.has_upper_bound()) {
             all = all && op->min + op->extent - 1 <= steady.range.max;
         }
-        return IfThenElse::make(simplify(all),
-                                make_loop(op, op->min, op->extent, mutate(steady.body)),
+        all = simplify(all);
+        if (is_uniform_in_kernel(all)) {
+            return make_loop(op, op->min, op->extent, mutate(op->body));
+        }
+        return IfThenElse::make(all, make_loop(op, op->min, op->extent, mutate(steady.body)),
                                 make_loop(op, op->min, op->extent, rarely_run(op->body)));
+    }
+
+    /// Whether all threads of the kernel around agree. Then so do the values that are clamped: once the
+    /// loop is unrolled each is computed once, before all loops, which costs less than a choice for
+    /// each access.
+    bool is_uniform_in_kernel(const Expr &condition) const {
+        if (!kernel_ || is_const(condition)) {
+            return false;
+        }
+        const std::vector<std::string> parameters = free_variables(Stmt(kernel_));
+        for (const std::string &name : free_variables(condition)) {
+            if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /// PoCL's compiler corrupts memory where barriers stand in branches, so for OpenCL kernels that
@@ -242,6 +274,7 @@ private:
     }
 
     LowerContext &ctx_;
+    const For *kernel_ = nullptr;
     bool rare_ = false;
 };
 

@@ -28,6 +28,8 @@ namespace calotype {
 ///     if 2 <= n { for c in [0, 3) { f[x] += g[c] } }
 ///     else { for c in [0, 3) { f[x] += g[min(c, n)] } }
 ///
+/// In a kernel it has no versions if all threads would choose the same.
+///
 /// A parallel loop stays one loop, with
 /// the two versions under a condition; so do the block loops of a kernel, innermost of all, where a
 /// block chooses as a whole. likely_if_innermost counts in loops without loops inside,
