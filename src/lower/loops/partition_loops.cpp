@@ -51,7 +51,7 @@ private:
     }
 
     Stmt visit_loop(const For *op) {
-        if (op->for_type == ForType::GPUBlock && !rare_) {
+        if (op->for_type == ForType::GPUBlock) {
             return has_choice_of_blocks(op) ? partition_blocks(op) : Mutator::visit(op);
         }
         const bool candidate = (!rare_ || !contains_kind(op->body, NodeKind::For)) &&

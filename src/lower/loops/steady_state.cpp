@@ -209,7 +209,8 @@ private:
 class FindChoices : public Visitor {
 public:
     FindChoices(const For *loop, const LikelyTags &tags, bool assume_lets)
-        : tags_(tags), var_(loop->name), assume_lets_(assume_lets) {
+        : tags_(tags), var_(loop->name), assume_lets_(assume_lets),
+          enter_kernels_(loop->partition == Partition::Always) {
     }
 
     bool is_sound() const {
@@ -223,6 +224,12 @@ public:
         Interval range;
         Expr fixed;
     };
+    /// Blocks of the kernels of a loop choose for themselves. Where all of them would have to agree is
+    /// seldom: of a loop over the offsets of a search, where the offset is 0.
+    bool is_entered(const For *inner) const {
+        return inner->for_type != ForType::GPUBlock || enter_kernels_;
+    }
+
     /// Choices that can be made; of shared ones every solution.
     std::map<Choice, std::vector<Solution>> solved;
     std::set<Choice> unsolved;
@@ -271,6 +278,9 @@ private:
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
+        if (!is_entered(op)) {
+            return;
+        }
         std::unordered_set<const ExprNode *> outer_seen;
         std::swap(seen_, outer_seen);
         const Expr min = lets_.expand(op->min), extent = lets_.expand(op->extent);
@@ -403,6 +413,7 @@ private:
     const LikelyTags &tags_;
     const std::string &var_;
     const bool assume_lets_;
+    const bool enter_kernels_;
     std::set<Choice> assumed_;  ///< choices that conditions of others rely on
     LetScope lets_;             ///< inside of the loop
     Scope<Interval> inner_;     ///< loops inside
@@ -442,6 +453,14 @@ private:
         }
         return made({op, condition.get()}) ? const_true(condition.type().lanes())
                                            : mutate(condition);
+    }
+
+    Stmt visit(const For *op) override {
+        if (choices_.is_entered(op)) {
+            return GraphMutator::visit(op);
+        }
+        return For::make(op->name, mutate(op->min), mutate(op->extent), op->for_type, op->partition,
+                         op->device_api, op->body);
     }
 
     Stmt visit(const IfThenElse *op) override {
