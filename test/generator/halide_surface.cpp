@@ -32,6 +32,19 @@ TEST(HalideSurface, MachinesWithoutACodeGenerator) {
     EXPECT_EQ(out.str(), "vtcm webgpu guard_with_if arm-64-ios-metal-hvx");
 }
 
+TEST(HalideSurface, FeaturesUnderTheRuntimesNames) {
+    const Target t("x86-64-linux-avx2-opencl-cl_doubles");
+    EXPECT_TRUE(t.has_feature(halide_target_feature_opencl));
+    EXPECT_TRUE(t.has_feature(halide_target_feature_cl_doubles));
+    EXPECT_TRUE(t.has_feature(halide_target_feature_avx2));
+    EXPECT_FALSE(t.has_feature(halide_target_feature_cuda));
+    EXPECT_FALSE(t.has_feature(halide_target_feature_d3d12compute));
+    EXPECT_TRUE(t.with_feature(halide_target_feature_metal).has_feature(Target::Metal));
+#ifndef HALIDE_WITH_EXCEPTIONS
+    FAIL() << "programs are not told that errors are exceptions";
+#endif
+}
+
 TEST(HalideSurface, CompilingForThemIsAnError) {
     Var x("x"), xi("xi");
     Func f("f");

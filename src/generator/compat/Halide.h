@@ -54,6 +54,7 @@
 #include "halide_abstract_generator.h"
 #include "halide_analysis.h"
 #include "halide_errors.h"
+#include "halide_features.h"
 #include "halide_generator.h"
 #include "halide_ir.h"
 #include "halide_rewrites.h"
@@ -63,6 +64,11 @@
 #define HALIDE_VERSION_MINOR 0
 #define HALIDE_VERSION_PATCH 0
 #define HALIDE_VERSION 220000
+
+// Errors are exceptions, always.
+#ifndef HALIDE_WITH_EXCEPTIONS
+#define HALIDE_WITH_EXCEPTIONS
+#endif
 
 #define HALIDE_REGISTER_GENERATOR CALOTYPE_REGISTER_GENERATOR
 #define HALIDE_REGISTER_GENERATOR_ALIAS CALOTYPE_REGISTER_GENERATOR_ALIAS
