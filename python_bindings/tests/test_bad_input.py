@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import calotype as ct
 import pytest
@@ -322,3 +323,33 @@ def test_modules_are_imported_anew():
         "    print('caught')\n"
     )
     assert out == ["2", "caught"]
+
+
+def test_expressions_nested_too_deeply():
+    p = ct.Param(ct.Int(32), "p")
+    e = ct.i32(x)
+    for _ in range(20000):
+        e = e * 3 + p
+    errors = []
+
+    def define():
+        try:
+            ct.Func("deep")[x] = e
+        except ct.CompileError as error:
+            errors.append(str(error))
+
+    before = threading.stack_size(1 << 20)
+    try:
+        thread = threading.Thread(target=define)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert len(errors) == 1 and "is nested too deeply for the" in errors[0]
+
+
+def test_expressions_are_freed_however_deep():
+    e = ct.i32(x)
+    for _ in range(300000):
+        e = e + y
+    del e

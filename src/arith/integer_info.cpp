@@ -5,6 +5,7 @@
 
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
+#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -259,6 +260,7 @@ IntegerInfo of_call(const Call *op, const InfoOf &of) {
 }
 
 IntegerInfo of_operation(const Expr &e, const InfoOf &of) {
+    check_stack();
     const Type t = e.type();
     switch (e.kind()) {
 #define ARITH(Name, symbol)                                                                        \

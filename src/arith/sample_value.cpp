@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "ir/fold_constants.h"
+#include "support/stack_guard.h"
 
 namespace calotype {
 
@@ -42,6 +43,7 @@ Sample SampleValues::of_load(const Load *op) const {
 }
 
 std::optional<double> SampleValues::of_float(const Expr &e) const {
+    check_stack();
     const auto both = [&](const Expr &a, const Expr &b, auto combine) -> std::optional<double> {
         const auto x = of_float(a), y = x ? of_float(b) : x;
         return y ? std::optional<double>(combine(*x, *y)) : y;
@@ -82,6 +84,7 @@ std::optional<double> SampleValues::of_float(const Expr &e) const {
 }
 
 Sample SampleValues::of(const Expr &e) const {
+    check_stack();
     if (e.type() != Int(32) && e.type() != Bool()) {
         return Sample();
     }

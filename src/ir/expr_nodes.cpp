@@ -7,6 +7,7 @@
 
 #include "ir/constants.h"
 #include "ir/node_assert.h"
+#include "ir/walk/node_memory.h"
 
 namespace calotype::internal {
 
@@ -15,7 +16,7 @@ namespace {
 /// A new node under construction; it becomes immutable as an Expr.
 template<typename T>
 T *new_node(Type t) {
-    T *node = new T;
+    auto *node = new StoredNode<T>;
     node->type = t;
     return node;
 }

@@ -9,12 +9,15 @@
 
 #include "ir/stmt_nodes.h"
 #include "support/error.h"
+#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
-/// Calls f(static_cast<const T *>(node)) with the concrete node type T.
+/// Calls f(static_cast<const T *>(node)) with the concrete node type T. Throws where the stack ends:
+/// f may call this for the operands.
 template<typename F>
 decltype(auto) dispatch(const ExprNode *node, F &&f) {
+    check_stack();
     switch (node->kind) {
 #define EXPR(Name)                                                                                 \
     case NodeKind::Name:                                                                           \
@@ -27,6 +30,7 @@ decltype(auto) dispatch(const ExprNode *node, F &&f) {
 
 template<typename F>
 decltype(auto) dispatch(const StmtNode *node, F &&f) {
+    check_stack();
     switch (node->kind) {
 #define STMT(Name)                                                                                 \
     case NodeKind::Name:                                                                           \

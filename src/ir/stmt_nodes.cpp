@@ -3,6 +3,7 @@
 
 #include "ir/constants.h"
 #include "ir/node_assert.h"
+#include "ir/walk/node_memory.h"
 
 namespace calotype::internal {
 
@@ -27,7 +28,7 @@ void check_bounds(const Region &bounds, const char *what, const std::string &nam
 
 Stmt LetStmt::make(const std::string &name, Expr value, Stmt body) {
     node_assert(value.defined()) << "LetStmt " << name << " of undefined";
-    auto *node = new LetStmt;
+    auto *node = new StoredNode<LetStmt>;
     node->name = name;
     node->value = std::move(value);
     node->body = std::move(body);
@@ -38,14 +39,14 @@ Stmt AssertStmt::make(Expr condition, Expr message) {
     check_condition(condition, "AssertStmt");
     node_assert(message.defined() && message.type() == Int(32))
         << "AssertStmt with a message of type " << message.type();
-    auto *node = new AssertStmt;
+    auto *node = new StoredNode<AssertStmt>;
     node->condition = std::move(condition);
     node->message = std::move(message);
     return node;
 }
 
 Stmt ProducerConsumer::make(const std::string &name, bool is_producer, Stmt body) {
-    auto *node = new ProducerConsumer;
+    auto *node = new StoredNode<ProducerConsumer>;
     node->name = name;
     node->is_producer = is_producer;
     node->body = std::move(body);
@@ -58,7 +59,7 @@ Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
     node_assert(min.type() == extent.type() && min.type().is_scalar() &&
                 min.type().is_int_or_uint())
         << "For " << name << " from a " << min.type() << " over a " << extent.type();
-    auto *node = new For;
+    auto *node = new StoredNode<For>;
     node->name = name;
     node->min = std::move(min);
     node->extent = std::move(extent);
@@ -71,7 +72,7 @@ Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
 
 Stmt Acquire::make(Expr semaphore, Expr count, Stmt body) {
     node_assert(semaphore.defined() && count.defined()) << "Acquire of undefined";
-    auto *node = new Acquire;
+    auto *node = new StoredNode<Acquire>;
     node->semaphore = std::move(semaphore);
     node->count = std::move(count);
     node->body = std::move(body);
@@ -92,7 +93,7 @@ Stmt Store::make(const std::string &name, Expr value, Expr index, Expr predicate
     node_assert(predicate.type() == Bool(value.type().lanes()))
         << "Store of " << value.type() << " to " << name << " under a predicate of type "
         << predicate.type();
-    auto *node = new Store;
+    auto *node = new StoredNode<Store>;
     node->name = name;
     node->is_streaming = is_streaming;
     node->value = std::move(value);
@@ -114,7 +115,7 @@ Stmt Provide::make(const std::string &name, std::vector<Expr> values, std::vecto
     }
     node_assert(predicate.defined() && predicate.type().is_bool())
         << "Provide to " << name << " under a predicate of type " << predicate.type();
-    auto *node = new Provide;
+    auto *node = new StoredNode<Provide>;
     node->name = name;
     node->values = std::move(values);
     node->args = std::move(args);
@@ -132,7 +133,7 @@ Stmt Allocate::make(const std::string &name, Type type, MemoryType memory_type,
     check_condition(condition, "Allocate");
     node_assert(!new_expr.defined() || new_expr.type().is_handle())
         << "Allocate " << name << " of memory given as " << new_expr.type();
-    auto *node = new Allocate;
+    auto *node = new StoredNode<Allocate>;
     node->name = name;
     node->type = type;
     node->memory_type = memory_type;
@@ -161,7 +162,7 @@ int32_t Allocate::constant_size() const {
 }
 
 Stmt Free::make(const std::string &name) {
-    auto *node = new Free;
+    auto *node = new StoredNode<Free>;
     node->name = name;
     return node;
 }
@@ -171,7 +172,7 @@ Stmt Realize::make(const std::string &name, std::vector<Type> types, MemoryType 
     check_bounds(bounds, "Realize", name);
     check_condition(condition, "Realize");
     node_assert(!types.empty()) << "Realize of " << name << " without types";
-    auto *node = new Realize;
+    auto *node = new StoredNode<Realize>;
     node->name = name;
     node->types = std::move(types);
     node->memory_type = memory_type;
@@ -182,22 +183,13 @@ Stmt Realize::make(const std::string &name, std::vector<Type> types, MemoryType 
 }
 
 Stmt HoistedStorage::make(const std::string &name, Stmt body) {
-    auto *node = new HoistedStorage;
+    auto *node = new StoredNode<HoistedStorage>;
     node->name = name;
     node->body = std::move(body);
     return node;
 }
 
-Block::~Block() {
-    Stmt next = std::move(rest);
-    while (const Block *block = next.as<Block>()) {
-        if (!block->is_unique()) {
-            break;
-        }
-        Stmt after = std::move(const_cast<Block *>(block)->rest);
-        next = std::move(after);
-    }
-}
+Block::~Block() = default;
 
 Stmt Block::make(Stmt first, Stmt rest) {
     if (!first.defined()) {
@@ -214,7 +206,7 @@ Stmt Block::make(Stmt first, Stmt rest) {
     }
     chain.push_back(std::move(first));
     for (size_t i = chain.size(); i-- > 0;) {
-        auto *node = new Block;
+        auto *node = new StoredNode<Block>;
         node->first = std::move(chain[i]);
         node->rest = std::move(rest);
         rest = node;
@@ -237,7 +229,7 @@ Stmt Fork::make(Stmt first, Stmt rest) {
     if (!rest.defined()) {
         return first;
     }
-    auto *node = new Fork;
+    auto *node = new StoredNode<Fork>;
     node->first = std::move(first);
     node->rest = std::move(rest);
     return node;
@@ -245,7 +237,7 @@ Stmt Fork::make(Stmt first, Stmt rest) {
 
 Stmt IfThenElse::make(Expr condition, Stmt then_case, Stmt else_case) {
     check_condition(condition, "IfThenElse");
-    auto *node = new IfThenElse;
+    auto *node = new StoredNode<IfThenElse>;
     node->condition = std::move(condition);
     node->then_case = std::move(then_case);
     node->else_case = std::move(else_case);
@@ -254,7 +246,7 @@ Stmt IfThenElse::make(Expr condition, Stmt then_case, Stmt else_case) {
 
 Stmt Evaluate::make(Expr value) {
     node_assert(value.defined()) << "Evaluate of undefined";
-    auto *node = new Evaluate;
+    auto *node = new StoredNode<Evaluate>;
     node->value = std::move(value);
     return node;
 }
@@ -266,7 +258,7 @@ Stmt Prefetch::make(const std::string &name, std::vector<Type> types, Region bou
     check_condition(condition, "Prefetch");
     node_assert(offset.defined() && offset.type().is_scalar())
         << "Prefetch with offset of " << offset.type();
-    auto *node = new Prefetch;
+    auto *node = new StoredNode<Prefetch>;
     node->name = name;
     node->types = std::move(types);
     node->bounds = std::move(bounds);
@@ -281,7 +273,7 @@ Stmt Prefetch::make(const std::string &name, std::vector<Type> types, Region bou
 }
 
 Stmt Atomic::make(const std::string &producer_name, const std::string &mutex_name, Stmt body) {
-    auto *node = new Atomic;
+    auto *node = new StoredNode<Atomic>;
     node->producer_name = producer_name;
     node->mutex_name = mutex_name;
     node->body = std::move(body);

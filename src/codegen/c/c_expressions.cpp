@@ -9,6 +9,7 @@
 #include "ir/printer.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
+#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -68,6 +69,7 @@ std::string CWriter::map(Type t, const std::vector<Expr> &operands,
 }
 
 std::string CWriter::emit(const Expr &e) {
+    check_stack();
     internal_assert(e.defined()) << "undefined expression in a lowered module";
     switch (e.kind()) {
 #define EXPR(Name)                                                                                 \

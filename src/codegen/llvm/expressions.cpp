@@ -6,6 +6,7 @@
 #include "ir/constants.h"
 #include "ir/conventions/names.h"
 #include "support/error.h"
+#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -20,6 +21,7 @@ bool no_signed_wrap(Type t) {
 }  // namespace
 
 Value *FunctionEmitter::emit(const Expr &e) {
+    check_stack();
     internal_assert(e.defined()) << "undefined expression in a lowered module";
     switch (e.kind()) {
 #define EXPR(Name)                                                                                 \

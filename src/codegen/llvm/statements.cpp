@@ -3,6 +3,7 @@
 // success; both release what is registered with cleanup_slot.
 #include "codegen/llvm/emitter.h"
 #include "support/error.h"
+#include "support/stack_guard.h"
 
 namespace calotype::internal {
 
@@ -56,6 +57,7 @@ llvm::BasicBlock *FunctionEmitter::new_block(const char *name) {
 }
 
 void FunctionEmitter::emit(const Stmt &s) {
+    check_stack();
     if (!s.defined()) {
         return;
     }

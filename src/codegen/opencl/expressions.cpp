@@ -7,11 +7,13 @@
 #include "codegen/symbol_name.h"
 #include "ir/constants.h"
 #include "support/error.h"
+#include "support/stack_guard.h"
 #include "support/text.h"
 
 namespace calotype::internal {
 
 DeviceValue DeviceWriter::emit(const Expr &e) {
+    check_stack();
     internal_assert(e.defined()) << "undefined expression in a kernel";
     switch (e.kind()) {
 #define EXPR(Name)                                                                                 \

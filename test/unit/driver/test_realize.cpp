@@ -194,6 +194,20 @@ TEST(CompilerStack, RunsTheTaskAndPassesErrorsOn) {
     EXPECT_COMPILE_ERROR(internal::run_on_compiler_stack([] { user_error << "deep"; }), "deep");
 }
 
+TEST(CompilerStack, WhatDoesNotFitIsAnError) {
+    Param<int> p;
+    Expr e = x;
+    for (int i = 0; i < 3000; i++) {
+        e = e * 3 + p;
+    }
+    Func f("f_deep");
+    f(x) = e;
+    set_compiler_stack_size(512 << 10);
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "nested too deeply for the 524288 bytes of stack",
+                        test::error_of<CompileError>([&] { f.compile_jit(); }));
+    set_compiler_stack_size(default_compiler_stack_size);
+}
+
 // ---- handlers ----
 
 struct Recorder : JITUserContext {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
+#include "harness/expect_error.h"
 #include "harness/random_ir.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
@@ -159,6 +161,49 @@ TEST(Equality, TypesAndBitsOfFloatsCount) {
     EXPECT_TRUE(equal(parse_expr("(float32)nan"), parse_expr("(float32)nan")));
     EXPECT_FALSE(equal(Expr(), Expr(1)));
     EXPECT_TRUE(equal(Expr(), Expr()));
+}
+
+/// x + p + p + ..., of n operators.
+Expr nested(int n) {
+    const Expr p = Variable::make(Int(32), "p");
+    Expr e = Variable::make(Int(32), "x");
+    for (int i = 0; i < n; i++) {
+        e = Add::make(std::move(e), p);
+    }
+    return e;
+}
+
+TEST(DeepTrees, AreFreedHoweverDeep) {
+    Expr left = nested(1000000);
+    Expr shared = left;
+    left = Expr();
+    EXPECT_TRUE(shared.defined());
+    shared = Expr();
+
+    Expr right = Variable::make(Int(32), "x");
+    Stmt body;
+    for (int i = 0; i < 300000; i++) {
+        right = Call::make(Int(32), "f", {Expr(1), std::move(right)}, CallKind::PureExtern);
+        body = IfThenElse::make(Variable::make(Bool(), "b"),
+                                body.defined() ? body : Evaluate::make(0));
+    }
+}
+
+TEST(DeepTrees, AreAnErrorWhereTheStackEnds) {
+    const Expr e = nested(1000000), same = nested(1000000);
+    class Walk : public Visitor {};
+    const auto fails = [](auto f) {
+        EXPECT_PRED_FORMAT2(testing::IsSubstring, "is nested too deeply for the ",
+                            test::error_of<CompileError>(f));
+    };
+    fails([&] { Walk()(e); });
+    fails([&] { Mutator()(e); });
+    fails([&] { equal(e, same); });
+    fails([&] { hash(e); });
+    fails([&] { to_string(e); });
+    // What fits is walked, on a small stack as well.
+    Walk()(nested(1000));
+    std::thread([] { Walk()(nested(1000)); }).join();
 }
 
 }  // namespace
