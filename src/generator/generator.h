@@ -79,31 +79,6 @@ public:
 protected:
     Generator() = default;
 
-    /// In configure(): a further input or output, behind the members. Owned by the generator.
-    template<typename X, typename... Args>
-    GeneratorInput<X> *add_input(Args &&...args) {
-        const auto addition = this->begin_addition();
-        return this->add_owned_input(
-            std::make_unique<GeneratorInput<X>>(std::forward<Args>(args)...));
-    }
-    template<typename X, typename... Args>
-    GeneratorOutput<X> *add_output(Args &&...args) {
-        const auto addition = this->begin_addition();
-        return this->add_owned_output(
-            std::make_unique<GeneratorOutput<X>>(std::forward<Args>(args)...));
-    }
-    /// For types in braces.
-    template<typename X>
-    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types) {
-        return add_output<X, const std::string &, const std::vector<Type> &>(name, types);
-    }
-    template<typename X>
-    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types,
-                                   int dimensions) {
-        return add_output<X, const std::string &, const std::vector<Type> &, int>(
-            name, types, std::move(dimensions));
-    }
-
 private:
     template<typename X>
     static std::vector<StubInput> as_stub_inputs(const X &value) {

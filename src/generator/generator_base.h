@@ -124,24 +124,41 @@ protected:
     virtual void call_generate() = 0;
     virtual void call_schedule() = 0;
 
-    template<typename T>
-    GeneratorInput<T> *add_owned_input(std::unique_ptr<GeneratorInput<T>> input) {
-        GeneratorInput<T> *result = input.get();
-        owned_.push_back(std::move(input));
-        return result;
-    }
-    template<typename T>
-    GeneratorOutput<T> *add_owned_output(std::unique_ptr<GeneratorOutput<T>> output) {
-        GeneratorOutput<T> *result = output.get();
-        owned_.push_back(std::move(output));
-        return result;
-    }
     /// Members made meanwhile belong to this generator. A CompileError outside of configure().
     class Addition;
     std::shared_ptr<Addition> begin_addition();
 
+    /// In configure(): a further input or output, behind the members. Owned by the generator.
+    template<typename X, typename... Args>
+    GeneratorInput<X> *add_input(Args &&...args) {
+        const auto addition = begin_addition();
+        return own(std::make_unique<GeneratorInput<X>>(std::forward<Args>(args)...));
+    }
+    template<typename X, typename... Args>
+    GeneratorOutput<X> *add_output(Args &&...args) {
+        const auto addition = begin_addition();
+        return own(std::make_unique<GeneratorOutput<X>>(std::forward<Args>(args)...));
+    }
+    /// For types in braces.
+    template<typename X>
+    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types) {
+        return add_output<X, const std::string &, const std::vector<Type> &>(name, types);
+    }
+    template<typename X>
+    GeneratorOutput<X> *add_output(const std::string &name, const std::vector<Type> &types,
+                                   int dimensions) {
+        return add_output<X, const std::string &, const std::vector<Type> &, int>(
+            name, types, std::move(dimensions));
+    }
+
 private:
     friend class GeneratorFactory;
+    template<typename IO>
+    IO *own(std::unique_ptr<IO> io) {
+        IO *result = io.get();
+        owned_.push_back(std::move(io));
+        return result;
+    }
     enum class Phase { Created, Configuring, Configured, Generating, Generated, Scheduled };
     void sort_members();
     void check_names_are_unique();

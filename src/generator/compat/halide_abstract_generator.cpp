@@ -9,7 +9,6 @@
 
 namespace calotype::Internal {
 
-using internal::GeneratorBase;
 using internal::GeneratorIO;
 using internal::IODeclaration;
 using internal::IOKind;
@@ -48,12 +47,13 @@ IO &find_io(const std::vector<IO *> &all, const std::string &name, const std::st
         names.push_back(io->io_name());
     }
     user_error << "generator '" << generator << "' has no " << what << " '" << name << "'"
-               << did_you_mean(name, names);
+               << internal::did_you_mean(name, names);
 }
 
 /// A generator of a class.
 class Wrapped : public AbstractGenerator {
     std::unique_ptr<GeneratorBase> generator_;
+    std::map<std::string, std::vector<Parameter>> parameters_given_;
     bool is_built_ = false;
 
     void check_is_built() const {
@@ -103,6 +103,7 @@ public:
                                           : StubInput(p.as_expr()));
         }
         bind(name, given);
+        parameters_given_[name] = values;
     }
     void bind_input(const std::string &name, const std::vector<Func> &values) override {
         bind(name, values);
@@ -118,7 +119,10 @@ public:
     }
     std::vector<Parameter> input_parameter(const std::string &name) override {
         check_is_built();
-        return find_io(generator_->inputs(), name, this->name(), "input").parameters();
+        const auto given = parameters_given_.find(name);
+        return given != parameters_given_.end()
+                   ? given->second
+                   : find_io(generator_->inputs(), name, this->name(), "input").parameters();
     }
     std::vector<Func> output_func(const std::string &name) override {
         check_is_built();

@@ -16,6 +16,8 @@
 namespace calotype {
 namespace Internal {
 
+using internal::GeneratorBase;
+
 enum class ArgInfoKind { Scalar, Function, Buffer };
 enum class ArgInfoDirection { Input, Output };
 
