@@ -48,19 +48,20 @@ TEST_F(CudaExit, OneProcess) {
     });
     calotype_set_error_handler(
         [](void *, const char *text) { calotype_test::process_report() << text << "\n"; });
-    NothingModule &module = *new NothingModule;
-    Ints &kept = *new Ints(10);
+    // Never destroyed, as threads go on with them, and found by the sanitizer that looks for leaks.
+    static NothingModule &module = *new NothingModule;
+    static Ints &kept = *new Ints(10);
     EXPECT_EQ(0, module.call(nullptr));
     EXPECT_EQ(0, calotype_device_malloc(nullptr, &kept.buf, cuda()));
     if (what == "threads") {
         for (int i = 0; i < 16; i++) {
-            std::thread([&] { call_for_ever(module); }).detach();
+            std::thread([] { call_for_ever(module); }).detach();
         }
     } else if (what == "hold") {
         calotype_hold held;
         EXPECT_EQ(CALOTYPE_OK, calotype_initialize_kernels(nullptr, &module.desc, nullptr, &held));
     } else if (what == "load") {
-        NothingModule &other = *new NothingModule;
+        static NothingModule &other = *new NothingModule;
         other.desc.uid.b[0] ^= 1;
         fake_cuda::delay("cuModuleLoadDataEx", 100000000);
         const calotype_module_desc *descs[] = {&other.desc};
