@@ -5,8 +5,8 @@
 
 #include <mutex>
 
+#include "driver/jit_target.h"
 #include "ir/type_of.h"
-#include "runtime/abi/runtime_cuda.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -23,32 +23,6 @@ JitState &JitState::of(const Pipeline &pipeline) {
     return static_cast<JitState &>(*contents.driver_state);
 }
 
-namespace {
-
-// A target of this process that says cuda alone means the device that kernels will run on, so that
-// they are made for its capability. Where there is none, what fails is the run, with the runtime's
-// error.
-Target with_capability_of_device(const Target &target) {
-    Target best = target;
-    for (int f = Target::CUDACapability30; f <= Target::CUDACapability120; f++) {
-        if (!target.has_feature(Target::CUDA) || target.has_feature(Target::Feature(f))) {
-            return target;
-        }
-        const Target with = target.with_feature(Target::Feature(f));
-        if (calotype_cuda_can_run(with.get_cuda_capability_lower_bound())) {
-            best = with;
-        }
-    }
-    // What runs on that architecture alone may have what others do not.
-    constexpr int hopper = 90;
-    if (best.get_cuda_capability_lower_bound() == hopper && !calotype_cuda_can_run(hopper + 1)) {
-        best = target.with_feature(Target::CUDACapability90a);
-    }
-    return best;
-}
-
-}  // namespace
-
 void JitState::set_target(const Target &target) {
     const std::lock_guard<std::mutex> lock(mutex_);
     target_ = target;
@@ -57,8 +31,7 @@ void JitState::set_target(const Target &target) {
 Target JitState::resolve_target(const Target &target) {
     if (target == Target() || target.has_unknowns()) {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return target_ == Target() ? with_capability_of_device(get_jit_target_from_environment())
-                                   : target_;
+        return target_ == Target() ? get_jit_target_from_environment() : target_;
     }
     const Target host = get_host_target();
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)

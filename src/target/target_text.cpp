@@ -8,6 +8,7 @@
 #include "support/environment.h"
 #include "support/error.h"
 #include "support/text.h"
+#include "target/jit_target_text.h"
 #include "target/target.h"
 
 namespace calotype {
@@ -195,9 +196,9 @@ Target get_target_from_environment() {
     return text ? Target(text) : get_host_target();
 }
 
-Target get_jit_target_from_environment() {
+Target internal::read_jit_target() {
     const Target host = get_host_target();
-    const char *text = internal::environment("JIT_TARGET");
+    const char *text = environment("JIT_TARGET");
     Target target = text ? Target(text) : host;
     target.set_feature(Target::JIT);
     user_assert(target.os == host.os && target.arch == host.arch && target.bits == host.bits)

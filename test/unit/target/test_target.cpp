@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "target/jit_target_text.h"
 #include "target/target.h"
 
 #include <cstdlib>
@@ -169,7 +170,7 @@ TEST(Target, RuntimeForTwoTargets) {
 
 TEST(Target, FromEnvironment) {
     EXPECT_EQ(get_target_from_environment(), get_host_target());
-    EXPECT_EQ(get_jit_target_from_environment(), get_host_target().with_feature(Target::JIT));
+    EXPECT_EQ(internal::read_jit_target(), get_host_target().with_feature(Target::JIT));
     {
         const ScopedEnvironment set("CT_TARGET", "arm-64-linux");
         EXPECT_EQ(get_target_from_environment(), Target("arm-64-linux"));
@@ -177,14 +178,13 @@ TEST(Target, FromEnvironment) {
     const std::string host = get_host_target().to_string();
     {
         const ScopedEnvironment set("CT_JIT_TARGET", "riscv-64-linux");
-        EXPECT_COMPILE_ERROR(get_jit_target_from_environment(),
+        EXPECT_COMPILE_ERROR(internal::read_jit_target(),
                              "CT_JIT_TARGET is 'riscv-64-linux-jit', must be for this machine, '" +
                                  host + "'");
     }
     {
         const ScopedEnvironment set("CT_JIT_TARGET", "host-no_bounds_query");
-        const std::string error =
-            test::error_of<CompileError>([] { get_jit_target_from_environment(); });
+        const std::string error = test::error_of<CompileError>([] { internal::read_jit_target(); });
         EXPECT_NE(error.find(", must not have no_bounds_query"), std::string::npos) << error;
     }
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the environment says of pipelines compiled in process.
+#pragma once
+
+#include "target/target.h"
+
+namespace calotype::internal {
+
+/// The target that get_jit_target_from_environment() gives (driver/jit_target.cpp), without a look at
+/// the device.
+Target read_jit_target();
+
+}  // namespace calotype::internal
