@@ -44,19 +44,24 @@ void *open_named_library(const char *name, const char *who) {
     return library;
 }
 
-void *open_library() {
+/** False if there is none. What a program has in itself is found without a library: null. */
+bool open_library(void **library) {
     if (chosen_library[0]) {
-        return open_named_library(chosen_library, "calotype_opencl_set_driver_library");
+        *library = open_named_library(chosen_library, "calotype_opencl_set_driver_library");
+        return *library;
     }
     if (const char *named = environment("CT_OPENCL_DRIVER_LIBRARY")) {
-        return open_named_library(named, "CT_OPENCL_DRIVER_LIBRARY");
+        *library = open_named_library(named, "CT_OPENCL_DRIVER_LIBRARY");
+        return *library;
     }
     for (const char *name : {"libOpenCL.so.1", "libOpenCL.so"}) {
-        if (void *library = calotype_load_library(name)) {
-            return library;
+        *library = calotype_load_library(name);
+        if (*library) {
+            return true;
         }
     }
-    return fail_with(nullptr, "no OpenCL here: libOpenCL.so.1 cannot be loaded");
+    return calotype_get_library_symbol(nullptr, "clGetPlatformIDs") ||
+           fail_with(false, "OpenCL API not found: libOpenCL.so.1 cannot be loaded");
 }
 
 bool find_symbols(void *library) {
@@ -78,8 +83,8 @@ const Driver *load_driver() {
     }
     LockGuard lock(driver_lock);
     if (!is_loaded.load(std::memory_order_relaxed)) {
-        void *library = open_library();
-        if (!library || !find_symbols(library)) {
+        void *library = nullptr;
+        if (!open_library(&library) || !find_symbols(library)) {
             return nullptr;
         }
         is_loaded.store(true, std::memory_order_release);

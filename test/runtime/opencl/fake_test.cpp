@@ -37,6 +37,21 @@ TEST_F(FakeOpenClTest, a_library_that_is_something_else_lacks_functions) {
               "the OpenCL library has no function clGetPlatformIDs; OpenCL 1.2 is needed");
 }
 
+TEST_F(FakeOpenClTest, without_a_library_the_program_itself_is_searched) {
+    static std::string asked;
+    asked.clear();
+    EXPECT_EQ(calotype_opencl_set_driver_library(nullptr), 0);
+    calotype_set_custom_load_library([](const char *) -> void * { return nullptr; });
+    calotype_set_custom_get_library_symbol([](void *library, const char *name) -> void * {
+        asked += (library ? "library " : "program ") + std::string(name) + ";";
+        return nullptr;
+    });
+    EXPECT_EQ(explanation(), "OpenCL API not found: libOpenCL.so.1 cannot be loaded");
+    EXPECT_EQ(asked, "program clGetPlatformIDs;");
+    calotype_set_custom_load_library(nullptr);
+    calotype_set_custom_get_library_symbol(nullptr);
+}
+
 TEST_F(FakeOpenClTest, each_way_to_have_no_device_has_its_own_words) {
     fake().set_devices(false, 0, 0);
     EXPECT_EQ(explanation(), "no OpenCL device here: the OpenCL library knows no platform");
