@@ -40,14 +40,15 @@ TEST_F(FakeOpenClTest, a_library_that_is_something_else_lacks_functions) {
 TEST_F(FakeOpenClTest, without_a_library_the_program_itself_is_searched) {
     static std::string asked;
     asked.clear();
-    EXPECT_EQ(calotype_opencl_set_driver_library(nullptr), 0);
     calotype_set_custom_load_library([](const char *) -> void * { return nullptr; });
     calotype_set_custom_get_library_symbol([](void *library, const char *name) -> void * {
         asked += (library ? "library " : "program ") + std::string(name) + ";";
         return nullptr;
     });
+    EXPECT_NE(calotype_opencl_set_driver_library(nullptr), 0);
     EXPECT_EQ(explanation(), "OpenCL API not found: libOpenCL.so.1 cannot be loaded");
-    EXPECT_EQ(asked, "program clGetPlatformIDs;");
+    EXPECT_EQ(asked.find("program clGetPlatformIDs;"), 0u) << asked;
+    EXPECT_EQ(asked.find("library"), std::string::npos) << asked;
     calotype_set_custom_load_library(nullptr);
     calotype_set_custom_get_library_symbol(nullptr);
 }
