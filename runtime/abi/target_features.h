@@ -13,6 +13,7 @@ extern "C" {
 
 typedef enum calotype_target_feature_t {
 #define CALOTYPE_TARGET_FEATURE(name, bit) calotype_target_feature_##name = bit,
+#define CALOTYPE_TARGET_OPTION CALOTYPE_TARGET_FEATURE
 #include "target_features.def"
 #undef CALOTYPE_TARGET_FEATURE
     calotype_target_feature_end = 128

@@ -17,13 +17,15 @@ using namespace calotype::runtime;
 
 namespace {
 
-/** Features of processors by their bits, all of which lie in the first word: those that the runtime
- * knows how to check and that are not there. */
+constexpr int words = calotype_target_feature_end / 64;
+
+/** Features of processors by their bits: those that the runtime knows how to check and that are not
+ * there. The highest bit of each word is none of theirs. */
 struct CpuFeatures {
-    uint64_t missing = 0;
+    uint64_t missing[words] = {};
 
     void note(calotype_target_feature_t feature, bool there) {
-        missing |= there ? 0 : uint64_t(1) << feature;
+        missing[feature / 64] |= there ? 0 : uint64_t(1) << (feature % 64);
     }
 };
 
@@ -83,6 +85,7 @@ CpuFeatures cpu_features() {
     f.note(calotype_target_feature_fma, os_avx && has(l1.ecx, 12));
     f.note(calotype_target_feature_fma4, os_avx && has(ext.ecx, 16));
     f.note(calotype_target_feature_avx2, os_avx && has(l7.ebx, 5));
+    f.note(calotype_target_feature_avxvnni, os_avx && avx_vnni);
     f.note(calotype_target_feature_avx512, f_cd);
     f.note(calotype_target_feature_avx512_knl, knl);
     f.note(calotype_target_feature_avx512_skylake, skylake);
@@ -114,8 +117,6 @@ __attribute__((weak)) int calotype_opencl_can_run(void);
 
 namespace {
 
-constexpr int words = calotype_target_feature_end / 64;
-
 struct FeatureName {
     const char *name;
     int bit;
@@ -130,16 +131,18 @@ bool is_set(int count, const uint64_t *features, int bit) {
     return bit / 64 < count && (features[bit / 64] >> (bit % 64) & 1) != 0;
 }
 
-/** cpu_features().missing, asked once: the question is slow on virtual machines. */
-uint64_t missing_cpu_features() {
+/** Whether cpu_features().missing has the bit. It is asked once: the question is slow on virtual
+ * machines. */
+bool processor_lacks(int bit) {
     static constexpr uint64_t known = uint64_t(1) << 63;
-    static std::atomic<uint64_t> answer{0};
+    static std::atomic<uint64_t> answers[words] = {};
+    std::atomic<uint64_t> &answer = answers[bit / 64];
     uint64_t word = answer.load(std::memory_order_relaxed);
     if (word == 0) {
-        word = cpu_features().missing | known;
+        word = cpu_features().missing[bit / 64] | known;
         answer.store(word, std::memory_order_relaxed);
     }
-    return word & ~known;
+    return ((word & ~known) >> (bit % 64) & 1) != 0;
 }
 
 /** Features that the user wants to be missing. */
@@ -215,9 +218,6 @@ bool is_there(const FeatureName &f, int wanted) {
     if (disabled.has(f.bit)) {
         return false;
     }
-    if (f.bit < 64) {
-        return (missing_cpu_features() >> f.bit & 1) == 0;
-    }
     const int capability = capability_of(f);
     if (f.bit == calotype_target_feature_cuda_capability_90a) {  // that architecture and no other
         return calotype_cuda_can_run && calotype_cuda_can_run(capability) != 0 &&
@@ -229,7 +229,7 @@ bool is_there(const FeatureName &f, int wanted) {
     if (f.bit == calotype_target_feature_opencl) {
         return calotype_opencl_can_run && calotype_opencl_can_run() != 0;
     }
-    return f.bit != calotype_target_feature_vulkan;
+    return f.bit != calotype_target_feature_vulkan && !processor_lacks(f.bit);
 }
 
 }  // namespace

@@ -149,6 +149,17 @@ TEST(Float16, HasTheRightValueForAllBits) {
     }
 }
 
+/** The words that ask for one feature. */
+struct WordsOf {
+    uint64_t words[2] = {0, 0};
+    explicit WordsOf(int feature) {
+        words[feature / 64] = uint64_t(1) << (feature % 64);
+    }
+    operator const uint64_t *() const {
+        return words;
+    }
+};
+
 #if defined(__x86_64__)
 TEST(TargetFeatures, AgreeWithTheCompiler) {
     const struct {
@@ -161,7 +172,7 @@ TEST(TargetFeatures, AgreeWithTheCompiler) {
                   {calotype_target_feature_avx512,
                    __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd")}};
     for (const auto &check : checks) {
-        const uint64_t words[2] = {uint64_t(1) << check.feature, 0};
+        const WordsOf words(check.feature);
         EXPECT_EQ(check.present != 0, calotype_can_use_target_features(2, words) == 1)
             << check.feature;
     }
@@ -172,12 +183,12 @@ TEST(TargetFeatures, ThatCannotBeCheckedCountAsThere) {
     const uint64_t none[2] = {0, 0};
     EXPECT_EQ(1, calotype_can_use_target_features(2, none));
     EXPECT_EQ(1, calotype_can_use_target_features(0, nullptr));
-    const uint64_t other_machine[2] = {uint64_t(1) << calotype_target_feature_sve, 0};
+    const WordsOf other_machine(calotype_target_feature_sve);
     EXPECT_EQ(1, calotype_can_use_target_features(2, other_machine));
 }
 
 TEST(TargetFeatures, SayWhichIsMissing) {
-    const uint64_t vulkan[2] = {0, uint64_t(1) << (calotype_target_feature_vulkan - 64)};
+    const WordsOf vulkan(calotype_target_feature_vulkan);
     EXPECT_EQ(0, calotype_can_use_target_features(2, vulkan));
     EXPECT_EQ(calotype_target_feature_vulkan, calotype_missing_target_feature(2, vulkan));
     EXPECT_STREQ("vulkan", calotype_target_feature_name(calotype_target_feature_vulkan));
@@ -189,7 +200,7 @@ TEST(TargetFeatures, SayWhichIsMissing) {
 }
 
 TEST(TargetFeatures, CanBeDisabled) {
-    const uint64_t words[2] = {uint64_t(1) << calotype_target_feature_sve, 0};
+    const WordsOf words(calotype_target_feature_sve);
     EXPECT_EQ(1, calotype_can_use_target_features(2, words));
     EXPECT_EQ(0, calotype_disable_target_feature(calotype_target_feature_sve, 1));
     EXPECT_EQ(0, calotype_can_use_target_features(2, words));

@@ -3,8 +3,10 @@
 #include "target/target.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "harness/expect_error.h"
+#include "runtime/abi/target_features.h"
 
 namespace calotype {
 namespace {
@@ -58,6 +60,27 @@ TEST(Target, RuntimeKnowsFeaturesByTheSameNames) {
     for (const char *name : names) {
         EXPECT_NE(Target::feature_from_name(name), Target::FeatureEnd) << name;
     }
+}
+
+// Programs ask has_feature() for the runtime's enumerators as well as for the target's own.
+TEST(Target, RuntimeKnowsFeaturesByTheSameNumbers) {
+    const std::pair<const char *, int> rows[] = {
+#define CALOTYPE_TARGET_FEATURE(name, bit) {#name, bit},
+#include "runtime/abi/target_features.def"
+#undef CALOTYPE_TARGET_FEATURE
+    };
+    for (const auto &[name, number] : rows) {
+        EXPECT_EQ(Target::feature_from_name(name), number) << name;
+    }
+    const Target t("x86-64-linux-avx2-opencl");
+    EXPECT_TRUE(t.has_feature(calotype_target_feature_opencl));
+    EXPECT_TRUE(t.has_feature(calotype_target_feature_avx2));
+    EXPECT_FALSE(t.has_feature(calotype_target_feature_cuda));
+    EXPECT_FALSE(t.has_feature(calotype_target_feature_d3d12compute));
+    EXPECT_EQ(int(Target::D3D12Compute), int(calotype_target_feature_d3d12compute));
+    EXPECT_EQ(int(Target::CPlusPlusMangling), int(calotype_target_feature_c_plus_plus_mangling));
+    EXPECT_EQ(int(Target::HVX_128), int(calotype_target_feature_hvx_128));
+    EXPECT_EQ(int(Target::CUDACapability90a), int(calotype_target_feature_cuda_capability_90a));
 }
 
 TEST(Target, Host) {
