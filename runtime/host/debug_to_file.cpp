@@ -144,6 +144,57 @@ bool write_pnm(OutputFile &out, const calotype_buffer_t &buf) {
     return true;
 }
 
+/** One real matrix in MATLAB's format of level 5: a header, then elements of a type, a number of bytes
+ * and as many, filled up to a multiple of eight. */
+bool write_mat(OutputFile &out, const calotype_buffer_t &buf) {
+    static const struct {
+        calotype_type_t type;
+        uint32_t matrix_class, data;
+    } types[] = {{{calotype_type_float, 64}, 6, 9}, {{calotype_type_float, 32}, 7, 7},
+                 {{calotype_type_int, 8}, 8, 1},    {{calotype_type_uint, 8}, 9, 2},
+                 {{calotype_type_int, 16}, 10, 3},  {{calotype_type_uint, 16}, 11, 4},
+                 {{calotype_type_int, 32}, 12, 5},  {{calotype_type_uint, 32}, 13, 6},
+                 {{calotype_type_int, 64}, 14, 12}, {{calotype_type_uint, 64}, 15, 13}};
+    const bool is_bool = buf.type == calotype_type_t(calotype_type_uint, 1);
+    const calotype_type_t type = is_bool ? calotype_type_t(calotype_type_uint, 8) : buf.type;
+    for (const auto &t : types) {
+        if (t.type != type) {
+            continue;
+        }
+        const int dimensions = buf.dimensions < 2 ? 2 : buf.dimensions;
+        uint64_t bytes = uint64_t(t.type.bytes());
+        for (int d = 0; d < buf.dimensions; d++) {
+            bytes *= uint64_t(buf.dim[d].extent);
+        }
+        const uint32_t padded_dimensions = uint32_t(dimensions + dimensions % 2);
+        const uint64_t whole = 48 + padded_dimensions * 4 + (bytes + 7) / 8 * 8;
+        if (whole > UINT32_MAX) {
+            return false;
+        }
+        static const char text[] = "MATLAB 5.0 MAT-file";
+        out.write(text, sizeof text - 1);
+        for (size_t i = sizeof text - 1; i < 116; i++) {
+            out.write(" ", 1);
+        }
+        out.write("\0\0\0\0\0\0\0\0\x00\x01IM", 12);
+        const uint32_t before[] = {14, uint32_t(whole),         6, 8, t.matrix_class, 0,
+                                   5,  uint32_t(dimensions) * 4};
+        out.write(before, sizeof before);
+        for (uint32_t d = 0; d < padded_dimensions; d++) {
+            out.write_value(int32_t(int(d) < dimensions ? extent(buf, int(d)) : 0));
+        }
+        const uint32_t name[] = {1, 5};
+        out.write(name, sizeof name);
+        out.write("image\0\0\0", 8);
+        const uint32_t data[] = {t.data, uint32_t(bytes)};
+        out.write(data, sizeof data);
+        write_in_order(out, buf);
+        out.write("\0\0\0\0\0\0\0", size_t(-bytes & 7));
+        return true;
+    }
+    return false;
+}
+
 /** One entry of a TIFF directory with its value inside. */
 struct TiffEntry {
     uint16_t tag, type;
@@ -222,11 +273,8 @@ FormatFn format_of(const char *filename) {
     static const struct {
         const char *extension;
         FormatFn format;
-    } formats[] = {{".npy", write_npy},
-                   {".pgm", write_pnm},
-                   {".ppm", write_pnm},
-                   {".tif", write_tiff},
-                   {".tiff", write_tiff}};
+    } formats[] = {{".npy", write_npy}, {".mat", write_mat},  {".pgm", write_pnm},
+                   {".ppm", write_pnm}, {".tif", write_tiff}, {".tiff", write_tiff}};
     const char *dot = strrchr(filename, '.');
     for (const auto &f : formats) {
         if (dot && strcasecmp(dot, f.extension) == 0) {

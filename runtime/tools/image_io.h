@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing images. The format follows from the name's extension: png, jpg, pgm, ppm,
-// npy, tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header only,
-// C++17.
+// npy, mat, tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header
+// only, C++17.
 //
 //     Runtime::Buffer<uint8_t, 3> image = load_image("in.png");   // must be 8 bits, colour
 //     Runtime::Buffer<float> any = load_and_convert_image("in.png");
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "image_convert.h"
+#include "image_mat.h"
 #include "image_plain.h"
 #ifndef CALOTYPE_NO_PNG
 #include "image_png.h"
@@ -57,6 +58,7 @@ inline const std::vector<ImageFormat> &image_formats() {
         {"pgm", load_pnm, save_pnm, {8, 16}, {1}},
         {"ppm", load_pnm, save_pnm, {8, 16}, {3}},
         {"npy", load_npy, save_npy, {}, {}},
+        {"mat", load_mat, save_mat, {}, {}},
         {"tmp", load_tmp, save_tmp, {}, {}},
     };
     return formats;

@@ -55,6 +55,28 @@ TEST_F(Files, Npy) {
     EXPECT_EQ(0, memcmp(expected, text.data() + 128, 12));
 }
 
+TEST_F(Files, Mat) {
+    Buffer<int16_t> b(3, 1);
+    b.fill([](int x, int y) { return int16_t(x); });
+    ASSERT_EQ(0, debug("a.mat", b));
+    const std::string text = contents("a.mat");
+    // Header, tag of the matrix, its flags, extents, name, and elements.
+    ASSERT_EQ(128u + 8 + 16 + 16 + 16 + 8 + 8, text.size());
+    EXPECT_EQ("MATLAB 5.0 MAT-file ", text.substr(0, 20));
+    EXPECT_EQ(std::string("\0\x01IM", 4), text.substr(124, 4));
+    uint32_t words[18];
+    memcpy(words, text.data() + 128, sizeof words);
+    EXPECT_EQ(14u, words[0]);
+    EXPECT_EQ(text.size() - 136, words[1]);
+    EXPECT_EQ(10u, words[4]);  // a matrix of int16
+    EXPECT_EQ(3u, words[8]);
+    EXPECT_EQ(1u, words[9]);
+    EXPECT_EQ(3u, words[14]);  // elements of int16
+    EXPECT_EQ(6u, words[15]);
+    const int16_t expected[] = {0, 1, 2};
+    EXPECT_EQ(0, memcmp(expected, text.data() + 128 + 64, 6));
+}
+
 TEST_F(Files, NpyOfOneDimensionAndNone) {
     Buffer<float> b(3);
     b.fill(1);

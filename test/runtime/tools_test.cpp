@@ -91,6 +91,9 @@ TEST_F(Images, GoThereAndBack) {
     round_trip<uint8_t>(path("a.ppm"), {31, 17, 3});
     round_trip<uint16_t>(path("a.PPM"), {31, 17, 3});
     round_trip<float>(path("a.npy"), {5, 4, 3, 2});
+    round_trip<float>(path("a.mat"), {5, 4, 3, 2});
+    round_trip<uint8_t>(path("b.mat"), {5, 3});
+    round_trip<int64_t>(path("c.mat"), {5, 3, 2});
     round_trip<double>(path("a.npy"), {5, 4});
     round_trip<int8_t>(path("a.npy"), {5, 4, 3, 2, 2});
     round_trip<uint64_t>(path("a.npy"), {5, 4});
@@ -188,9 +191,9 @@ TEST_F(Images, ThatAreBadAreSaidToBe) {
         return error_of([&] { Buffer<uint8_t> b = load_image(path(name)); });
     };
     EXPECT_EQ("none.png: cannot be opened", load("none.png"));
-    EXPECT_EQ(
-        "a.bmp: unknown image format \"bmp\", must be one of png, jpg, jpeg, pgm, ppm, npy, tmp",
-        load("a.bmp"));
+    EXPECT_EQ("a.bmp: unknown image format \"bmp\", must be one of png, jpg, jpeg, pgm, ppm, npy, "
+              "mat, tmp",
+              load("a.bmp"));
     write("a.png", "This is not an image but text.");
     EXPECT_EQ("a.png: Not a PNG file", load("a.png"));
     Buffer<uint8_t> cut = noise<uint8_t>({50, 50}, 3);
