@@ -22,6 +22,69 @@ Expr both(const Expr &a, const Expr &b) {
     return a.defined() && b.defined() ? a && b : (a.defined() ? a : b);
 }
 
+/// The selects among what is added up, or otherwise combined, to e.
+void selects_combined(const Expr &e, std::vector<const Select *> *found) {
+    const auto both_of = [&](const auto *op) {
+        selects_combined(op->a, found);
+        selects_combined(op->b, found);
+    };
+    switch (e.kind()) {
+    case NodeKind::Select:
+        return found->push_back(e.as<Select>());
+    case NodeKind::Add:
+        return both_of(e.as<Add>());
+    case NodeKind::Sub:
+        return both_of(e.as<Sub>());
+    case NodeKind::Mul:
+        return both_of(e.as<Mul>());
+    case NodeKind::Min:
+        return both_of(e.as<Min>());
+    case NodeKind::Max:
+        return both_of(e.as<Max>());
+    case NodeKind::And:
+        return both_of(e.as<And>());
+    case NodeKind::Or:
+        return both_of(e.as<Or>());
+    default:
+        return;
+    }
+}
+
+/// A store that writes what is there already unless a condition holds, and what it is where that
+/// does. Undefined if no such condition is seen.
+struct ConditionalStore {
+    Expr condition;
+    Stmt store;
+};
+
+ConditionalStore conditional_store(const Store *op) {
+    const auto with_value = [&](const Expr &value) {
+        return Store::make(op->name, simplify(value), op->index, op->predicate, op->alignment,
+                           op->symbol, op->is_streaming);
+    };
+    const auto keeps = [&](const Expr &value) {
+        const Expr simple = simplify(value);
+        const Load *old = simple.as<Load>();
+        return old && old->name == op->name && equal(old->index, op->index);
+    };
+    std::vector<const Select *> selects;
+    selects_combined(op->value, &selects);
+    for (const Select *s : selects) {
+        if (s->condition.type().lanes() != 1 || has_effects(s->condition)) {
+            continue;
+        }
+        const Expr if_true = substitute(Expr(s), s->true_value, op->value);
+        const Expr if_false = substitute(Expr(s), s->false_value, op->value);
+        if (keeps(if_false)) {
+            return {s->condition, with_value(if_true)};
+        }
+        if (keeps(if_true)) {
+            return {simplify(!s->condition), with_value(if_false)};
+        }
+    }
+    return {};
+}
+
 /// The conditions that all of a loop's body is under, taken apart: in which iterations they can
 /// hold, what does not depend on the iteration, and what has to be asked in each still.
 class Guards {
@@ -47,6 +110,25 @@ private:
                        ? s
                        : ProducerConsumer::make(op->name, op->is_producer, inner);
         }
+        if (const Allocate *op = s.as<Allocate>(); op && !op->new_expr.defined()) {
+            const Stmt inner = rest(op->body);
+            return inner.same_as(op->body)
+                       ? s
+                       : Allocate::make(op->name, op->type, op->memory_type, op->extents,
+                                        op->condition, inner, op->new_expr, op->free_function,
+                                        op->padding);
+        }
+        if (const Block *op = s.as<Block>()) {
+            return rest_of_block(op);
+        }
+        if (const Store *op = s.as<Store>(); op && is_const_one(op->predicate)) {
+            const ConditionalStore conditional = conditional_store(op);
+            if (!conditional.condition.defined()) {
+                return s;
+            }
+            const Expr left = open(remove_likelies(conditional.condition));
+            return left.defined() ? s : conditional.store;  // the select stays where it decides
+        }
         const IfThenElse *op = s.as<IfThenElse>();
         if (!op || op->else_case.defined() || has_effects(op->condition)) {
             return s;
@@ -54,6 +136,25 @@ private:
         const Expr left = open(remove_likelies(op->condition));
         const Stmt inner = rest(op->then_case);
         return left.defined() ? IfThenElse::make(left, inner) : inner;
+    }
+
+    /// Both parts are under the same conditions, or neither counts.
+    Stmt rest_of_block(const Block *op) {
+        Guards first(*this), second(*this);
+        first.body = first.rest(op->first);
+        if (first.range.is_everything() && !first.fixed.defined()) {
+            return op;
+        }
+        second.body = second.rest(op->rest);
+        const bool alike = same(first.range, second.range) &&
+                           first.fixed.defined() == second.fixed.defined() &&
+                           (!first.fixed.defined() || equal(first.fixed, second.fixed));
+        if (!alike) {
+            return op;
+        }
+        range = first.range;
+        fixed = first.fixed;
+        return Block::make(first.body, second.body);
     }
 
     /// What is left of a condition; undefined if nothing is.
@@ -96,7 +197,7 @@ private:
     LetScope lets_;
 };
 
-class TrimNoOps : public Mutator {
+class TrimNoOps : public StmtMutator {
 public:
     explicit TrimNoOps(LowerContext &ctx) : ctx_(ctx) {
     }

@@ -19,6 +19,10 @@ namespace calotype {
 ///                                           }
 ///                                         }
 ///
+/// A store of f[x] + select(x <= y, a, 0) counts as under the condition x <= y, and so do other
+/// selects that give what is stored there already. What is done in one iteration after another counts
+/// if all of it is under the same conditions.
+///
 /// A condition stays where it does not hold in the whole range. Conditions that read memory are
 /// left alone.
 ///
