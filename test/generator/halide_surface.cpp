@@ -190,8 +190,15 @@ TEST(HalideSurface, PointersOfAnyTypeAreHandles) {
 }
 
 int stored = 0;
+int vector_stores = 0;
 int32_t count_stored(JITUserContext *, const halide_trace_event_t *e) {
-    stored += e->event == halide_trace_store ? e->lanes : 0;
+    if (e->event == halide_trace_store) {
+        stored += e->lanes;
+        vector_stores += e->lanes > 1;
+        for (int i = 0; i < e->lanes; i++) {
+            EXPECT_EQ(e->coordinates[i], ((const int32_t *)e->value)[i]);  // f(x) = x
+        }
+    }
     return 1;
 }
 
@@ -203,6 +210,18 @@ TEST(HalideSurface, TraceEventsSayTheirLanes) {
     f.jit_handlers().custom_trace = count_stored;
     f.realize({8});
     EXPECT_EQ(stored, 8);
+    EXPECT_EQ(vector_stores, 2);
+    // Where some lanes are off, each of the others is an event.
+    Func g;
+    g(x) = x;
+    g(x) = x;
+    stored = vector_stores = 0;
+    g.vectorize(x, 4, TailStrategy::GuardWithIf).trace_stores();
+    g.update().vectorize(x, 4, TailStrategy::GuardWithIf);
+    g.jit_handlers().custom_trace = count_stored;
+    g.realize({10});
+    EXPECT_EQ(stored, 20);
+    EXPECT_EQ(vector_stores, 4);
 }
 
 template<typename From, typename To>

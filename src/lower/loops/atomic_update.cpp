@@ -31,8 +31,8 @@ std::optional<AtomicUpdate> match_binary(const Expr &e, VectorReduce::Operator o
     if (!is_old_value(old, store) || uses_buffer(operand, store->name)) {
         return std::nullopt;
     }
-    return AtomicUpdate{op, operand, [old](const Expr &x) {
-                            return T::make(old, x);
+    return AtomicUpdate{op, operand, old, [](const Expr &before, const Expr &x) {
+                            return T::make(before, x);
                         }};
 }
 
@@ -41,9 +41,8 @@ std::optional<AtomicUpdate> match_difference(const Expr &e, const Store *store) 
     if (!node || !is_old_value(node->a, store) || uses_buffer(node->b, store->name)) {
         return std::nullopt;
     }
-    const Expr old = node->a;
-    return AtomicUpdate{VectorReduce::Add, node->b, [old](const Expr &x) {
-                            return Sub::make(old, x);
+    return AtomicUpdate{VectorReduce::Add, node->b, node->a, [](const Expr &before, const Expr &x) {
+                            return Sub::make(before, x);
                         }};
 }
 
@@ -57,8 +56,9 @@ std::optional<AtomicUpdate> match_saturating_add(const Expr &e, const Store *sto
     if (!is_old_value(old, store) || uses_buffer(operand, store->name)) {
         return std::nullopt;
     }
-    return AtomicUpdate{VectorReduce::SaturatingAdd, operand, [old](const Expr &x) {
-                            return Call::make(x.type(), Intrinsic::saturating_add, {old, x});
+    return AtomicUpdate{VectorReduce::SaturatingAdd, operand, old,
+                        [](const Expr &before, const Expr &x) {
+                            return Call::make(x.type(), Intrinsic::saturating_add, {before, x});
                         }};
 }
 
@@ -90,8 +90,8 @@ std::optional<AtomicUpdate> match_atomic_update(const Store *store) {
     std::optional<AtomicUpdate> update = match_value(stored_bool->value, store);
     if (update) {
         const Type t = store->value.type();
-        update->rebuild = [t, inner = update->rebuild](const Expr &x) {
-            return Cast::make(t, inner(x));
+        update->rebuild = [t, inner = update->rebuild](const Expr &before, const Expr &x) {
+            return Cast::make(t.with_lanes(x.type().lanes()), inner(before, x));
         };
     }
     return update;

@@ -13,8 +13,10 @@ namespace calotype::internal {
 /// An update by an operation that may be applied in any order.
 struct AtomicUpdate {
     VectorReduce::Operator op;
-    Expr operand;                               ///< what is combined into the element
-    std::function<Expr(const Expr &)> rebuild;  ///< the value to store for another operand
+    Expr operand;  ///< what is combined into the element
+    Expr old;      ///< the element as it was
+    /// The value to store for another old value and operand, which may be vectors.
+    std::function<Expr(const Expr &old, const Expr &operand)> rebuild;
 };
 
 /// The update that the store is, if it is one.

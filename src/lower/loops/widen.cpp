@@ -11,14 +11,17 @@
 // - What has no vector form (calls with effects, locks, tasks) becomes a serial loop over x of its
 //   own. Values that the vector code has already computed, and that must not be computed again
 //   because memory may have changed, are spilled.
-// - An update within `atomic` that adds all iterations into one element becomes one update by a
-//   VectorReduce.
+// - An update within `atomic` that adds all iterations, or runs of them, into one element becomes one
+//   update by a VectorReduce.
 #include "lower/loops/widen.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "arith/simplify.h"
 #include "arith/strided.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
@@ -185,7 +188,7 @@ private:
                       const Expr &predicate) {
         if (varies(index, op->index)) {
             return !distinct_elements(op->name, index)
-                       ? Stmt()
+                       ? grouped_store(op, predicate)
                        : Store::make(op->name, widen(value, op->value), index,
                                      masked(predicate, op->predicate), Alignment(), op->symbol,
                                      op->is_streaming);
@@ -203,8 +206,50 @@ private:
             operand = Select::make(mask, operand, reduction_identity(update->op, operand.type()));
         }
         const Expr reduced = VectorReduce::make(update->op, operand, op->value.type().lanes());
-        return Store::make(op->name, update->rebuild(reduced), index, predicate, op->alignment,
-                           op->symbol, op->is_streaming);
+        return Store::make(op->name, update->rebuild(update->old, reduced), index, predicate,
+                           op->alignment, op->symbol, op->is_streaming);
+    }
+
+    /// A store in which each run of so many iterations meets at an element, as in f[x / 4] += e:
+    /// the runs are combined, and the elements are set at once. Undefined otherwise.
+    Stmt grouped_store(const Store *op, const Expr &predicate) {
+        const std::optional<AtomicUpdate> update = match_atomic_update(op);
+        if (!update || mask_.defined() || op->value.type().is_vector() ||
+            !is_const_one(predicate)) {
+            return Stmt();
+        }
+        for (const std::string &name : free_variables(op->index)) {
+            if (wide_lets_.contains(name)) {
+                return Stmt();
+            }
+        }
+        std::vector<Expr> places;
+        for (int i = 0; i < lanes_; i++) {
+            places.push_back(simplify(substitute(var_, min_ + i, op->index)));
+        }
+        const auto other = std::find_if(places.begin(), places.end(),
+                                        [&](const Expr &e) { return !equal(e, places[0]); });
+        const int group = int(other - places.begin()), groups = lanes_ / group;
+        if (group < 2 || groups < 2 || lanes_ % group != 0) {
+            return Stmt();
+        }
+        const Expr stride = simplify(places[size_t(group)] - places[0]);
+        if (!as_const_int(stride) || is_const_zero(stride)) {
+            return Stmt();
+        }
+        for (int i = 0; i < lanes_; i++) {
+            if (!is_const_zero(simplify(places[size_t(i)] - places[0] - stride * (i / group)))) {
+                return Stmt();
+            }
+        }
+        const Expr index = Ramp::make(places[0], stride, groups);
+        const Type t = op->value.type().with_lanes(groups);
+        Expr old = Load::make(t, op->name, index, const_true(groups), Alignment(), op->symbol);
+        old = update->old.type().is_bool() ? Cast::make(Bool(groups), old) : old;
+        const Expr operand = widen(mutate(update->operand), update->operand);
+        const Expr reduced = VectorReduce::make(update->op, operand, groups);
+        return Store::make(op->name, update->rebuild(old, reduced), index, const_true(groups),
+                           Alignment(), op->symbol, op->is_streaming);
     }
 
     /// Whether no two iterations store to the same element.

@@ -204,9 +204,46 @@ Expr ExprWidener::visit_require(const Call *op) {
     return Call::make(value.type(), Intrinsic::require, {all_lanes(condition), value, report});
 }
 
+// An access of all lanes is one event, with the lanes of each coordinate side by side. Undefined if
+// the event is no such access, or some lanes may be off.
+Expr ExprWidener::visit_trace(const Call *op) {
+    constexpr size_t value = 1, coordinates = 2, lanes = 5, dimensions = 9;
+    // Members of a struct are without gaps if they have a power of two of lanes.
+    if (mask_.defined() || (lanes_ & (lanes_ - 1)) != 0) {
+        return Expr();
+    }
+    std::vector<Expr> args = op->args;
+    bool any = false;
+    for (size_t i = 0; i < args.size(); i++) {
+        const Call *members = Call::as_intrinsic(args[i], Intrinsic::make_struct);
+        if (members && (i == value || i == coordinates)) {
+            std::vector<Expr> wide;
+            for (const Expr &e : members->args) {
+                wide.push_back(widen(mutate(e), e));
+                any = true;
+            }
+            args[i] = Call::make(members->type, Intrinsic::make_struct, wide);
+        } else if (varies(mutate(args[i]), args[i]) || i == value) {
+            return Expr();
+        }
+    }
+    const auto times_lanes = [&](const Expr &e) {
+        return Expr(int(*as_const_int(e)) * lanes_);
+    };
+    args[lanes] = times_lanes(args[lanes]);
+    args[dimensions] = times_lanes(args[dimensions]);
+    return any && !failed_ ? Call::make(op->type, op->intrinsic, args) : Expr();
+}
+
 Expr ExprWidener::visit(const Call *op) {
     if (op->is_intrinsic(Intrinsic::require)) {
         return visit_require(op);
+    }
+    if (op->is_intrinsic(Intrinsic::trace)) {
+        const Expr event = visit_trace(op);
+        if (event.defined()) {
+            return event;
+        }
     }
     if (op->is_intrinsic(Intrinsic::if_then_else)) {
         const Expr chosen = visit_if_then_else(op);

@@ -97,6 +97,7 @@ private:
     Expr visit_binary(const T *op);
     Expr visit_if_then_else(const Call *op);
     Expr visit_require(const Call *op);
+    Expr visit_trace(const Call *op);
 
     /// Results so far, as long as lets and mask stay the same.
     std::unordered_map<const ExprNode *, Expr> memo_;
