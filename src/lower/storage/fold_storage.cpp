@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "arith/box.h"
 #include "arith/const_bounds.h"
@@ -194,6 +196,12 @@ public:
     }
 
     std::optional<Fold> fold;
+    std::set<int> folded_already;  ///< dimensions
+
+    /// What has to be remembered from one iteration to the next, for checks.
+    bool has_memory() const {
+        return !last_window_.empty();
+    }
 
     /// The statement with checks, and the fold that was found. `s` holds all accesses.
     Stmt search(const Stmt &s) {
@@ -263,7 +271,7 @@ private:
         const Box touched = box_union(provided, required);
         Stmt check;
         for (int d = f_.dimensions() - 1; d >= 0 && !fold; d--) {
-            if (size_t(d) < touched.size() && touched[d].is_bounded()) {
+            if (size_t(d) < touched.size() && touched[d].is_bounded() && !folded_already.count(d)) {
                 check = fold_along(op, d, touched[d]);
             }
         }
@@ -288,8 +296,11 @@ private:
             const Monotonic m = is_monotonic(e, loop->name);
             return m == Monotonic::Increasing || m == Monotonic::Constant;
         };
-        Expr a = without_idle_questions(simplify(forward ? window.min : -window.max)),
-             b = without_idle_questions(simplify(forward ? window.max : -window.min));
+        const auto plain = [](const Expr &e) {
+            return without_idle_questions(with_one_select_each(simplify(e)));
+        };
+        Expr a = plain(forward ? window.min : -window.max),
+             b = plain(forward ? window.max : -window.min);
         a = grows(a) ? a : bound_of_answers(a, true);
         b = grows(b) ? b : bound_of_answers(b, false);
         user_assert(grows(a) && grows(b))
@@ -427,7 +438,7 @@ private:
     Expr initial_window_;
 };
 
-class Folder : public Mutator {
+class Folder : public StmtMutator {
 public:
     Folder(LowerContext &ctx, std::unordered_set<std::string> handles)
         : ctx_(ctx), handles_(std::move(handles)) {
@@ -457,17 +468,37 @@ private:
                    "and all its uses";
             return with_body(op, op->bounds, body);
         }
-        const Fold &fold = *folding.fold;
-        if (uses_header(it->second)) {
-            searched = fold_headers(searched, it->second, fold.dimension, fold.factor, ctx_);
+        std::vector<Fold> folds = {*folding.fold};
+        while (!it->second.schedule().async && fold_another(op, it->second, &folds, &searched)) {
         }
-        searched = FoldAccesses(op->name, fold).mutate(searched);
         Region bounds = op->bounds;
-        bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
+        for (const Fold &fold : folds) {
+            if (uses_header(it->second)) {
+                searched = fold_headers(searched, it->second, fold.dimension, fold.factor, ctx_);
+            }
+            searched = FoldAccesses(op->name, fold).mutate(searched);
+            bounds[fold.dimension] = Range(make_zero(Int(32)), fold.factor);
+        }
         const Stmt folded = folding.with_memory(with_body(op, bounds, searched));
         return it->second.schedule().async
-                   ? LetStmt::make(folding_places(op->name), fold.factor, folded)
+                   ? LetStmt::make(folding_places(op->name), folds[0].factor, folded)
                    : folded;
+    }
+
+    /// Looks for a further dimension. Each alone holds, in every iteration of its loop, all that is
+    /// alive then, so that both together do.
+    bool fold_another(const Realize *op, const Function &f, std::vector<Fold> *folds, Stmt *s) {
+        FoldFunc folding(f, op, lets_, has_explicit_fold(f), ctx_);
+        for (const Fold &fold : *folds) {
+            folding.folded_already.insert(fold.dimension);
+        }
+        const Stmt searched = folding.search(*s);
+        if (!folding.fold || folding.has_memory()) {
+            return false;
+        }
+        folds->push_back(*folding.fold);
+        *s = searched;
+        return true;
     }
 
     static Stmt with_body(const Realize *op, const Region &bounds, const Stmt &body) {

@@ -196,5 +196,20 @@ TEST(AsyncRings, one_behind_another) {
     }
 }
 
+/// Two rows of the consumer in each iteration, which need five of every three rows of the producer.
+TEST(AsyncFolding, windows_of_unrolled_rows) {
+    Func f("f"), g("g");
+    f(x, y) = slowly(x + 10 * y);
+    g(x, y) = select(y % 2 == 0, f(x, 3 * (y / 2) - 1) + f(x, 3 * (y / 2) + 1),
+                     f(x, 3 * (y / 2) + 1) + f(x, 3 * (y / 2) + 3));
+    g.compute_root().align_bounds(y, 2).unroll(y, 2);
+    f.store_root().fold_storage(y, 8).compute_at(g, y).async();
+    Buffer<int> result = g.realize({4, 40});
+    result.for_each_element([&](int i, int j) {
+        const int middle = 3 * (j / 2) + (j % 2 == 0 ? 0 : 2);
+        ASSERT_EQ(result(i, j), 2 * (i + 10 * middle));
+    });
+}
+
 }  // namespace
 }  // namespace calotype::test
