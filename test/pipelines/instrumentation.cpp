@@ -22,9 +22,10 @@ int largest_stored;
 int next_event_id;
 
 int32_t count_event(JITUserContext *, const calotype_trace_event_t *e) {
-    event_counts[e->event]++;
-    if (e->event == calotype_trace_store) {
-        largest_stored = std::max(largest_stored, *static_cast<const int32_t *>(e->value));
+    const bool is_access = e->event == calotype_trace_load || e->event == calotype_trace_store;
+    event_counts[e->event] += is_access ? e->type.lanes : 1;
+    for (int i = 0; e->event == calotype_trace_store && i < e->type.lanes; i++) {
+        largest_stored = std::max(largest_stored, static_cast<const int32_t *>(e->value)[i]);
     }
     return ++next_event_id;
 }
@@ -71,6 +72,23 @@ TEST(Memoization, a_second_run_finds_the_first_result) {
     EXPECT_EQ(stores_of(3), 0);
     EXPECT_EQ(stores_of(4), 10);
     EXPECT_EQ(stores_of(3), 0);
+}
+
+TEST(Memoization, clones_share_results) {
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x + y;
+    f(x, y) += f(x, y) * x;
+    g(x, y) = f(x, y) * 2;
+    h(x, y) = f(x, y) + g(x, y);
+    h.bound(x, 0, 8).bound(y, 0, 4);
+    g.compute_root();
+    f.clone_in(h).compute_at(h, y).memoize().trace_stores();
+    f.compute_at(g, y).memoize().trace_stores();
+    event_counts.clear();
+    h.jit_handlers().custom_trace = count_event;
+    Buffer<int> result = h.realize({8, 4});
+    EXPECT_EQ(result(5, 2), 3 * 7 * 6);
+    EXPECT_EQ(event_counts[calotype_trace_store], 2 * 8 * 4);
 }
 
 TEST(Memoization, depends_on_the_shape_of_a_buffer) {

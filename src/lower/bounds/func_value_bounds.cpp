@@ -35,7 +35,8 @@ FuncValueBounds func_value_bounds(const LowerContext &ctx) {
             if (f.is_pure()) {
                 Scope<Interval> vars = stage_variables(f, *f.stage(0));
                 Interval values = bounds_of_expr(f.stage(0)->values[i], vars, result);
-                range = values.is_bounded() ? values : range;
+                range.min = values.has_lower_bound() ? values.min : range.min;
+                range.max = values.has_upper_bound() ? values.max : range.max;
             }
             result[{name, i}] = range;
         }

@@ -26,6 +26,23 @@ using namespace internal;
 
 namespace {
 
+/// Calls of the Func itself, in its updates, do not say its name: a clone has the same values.
+class WithoutOwnName : public GraphMutator {
+public:
+    explicit WithoutOwnName(const std::string &name) : name_(name) {
+    }
+
+private:
+    using GraphMutator::visit;
+    Expr visit(const Call *op) override {
+        if (op->call_kind != CallKind::Func || op->name != name_) {
+            return GraphMutator::visit(op);
+        }
+        return Call::make(op->type, "", mutate(op->args), CallKind::Func, op->value_index);
+    }
+    const std::string &name_;
+};
+
 /// Collects what values depend on, and what they are, over all Funcs needed.
 class KeyFinder : public GraphVisitor {
 public:
@@ -57,7 +74,7 @@ private:
 
     void add(const Expr &e) {
         if (e.defined()) {
-            text_.put(e);
+            text_.put(WithoutOwnName(memoized_.name()).mutate(e));
             (*this)(e);
         }
     }
@@ -77,7 +94,7 @@ private:
             return;
         }
         const Function &f = it->second;
-        add_text(name);
+        add_text(name == memoized_.name() ? "" : name);
         for (int stage = 0; stage < f.stages(); stage++) {
             if (!f.stage(stage)) {
                 continue;

@@ -127,5 +127,19 @@ TEST(BoundsQueries, of_a_specialised_stride_choose_the_usual_one) {
     EXPECT_EQ(shape_of(*asked.raw_buffer()), (std::vector<int>{0, 32, 1}));
 }
 
+TEST(BoundsQueries, by_values_with_one_bound) {
+    ImageParam in(Float(32), 1, "in");
+    Func f("f"), g("g"), h("h");
+    f(x) = min(x, 100);
+    g(x) = max(f(x) - 10, 0);
+    h(x) = in(g(g(g(x))));
+    f.compute_root();
+    g.compute_root();
+    h.infer_input_bounds({1024});
+    const Buffer<float> asked = in.get();
+    EXPECT_EQ(asked.min(0), 0);
+    EXPECT_EQ(asked.extent(0), 91);
+}
+
 }  // namespace
 }  // namespace calotype::test
