@@ -51,7 +51,7 @@ private:
 };
 
 /// Statements are rebuilt from the inside out, so that it is known which lets are needed.
-class UsesOf : public Mutator {
+class UsesOf : public StmtMutator {
 public:
     explicit UsesOf(const std::string &name) : name_(name), calls_(name) {
     }

@@ -7,6 +7,7 @@
 
 #include "ir/field_walk.h"
 #include "pipeline/fields.h"
+#include "pipeline/level_text.h"
 
 namespace calotype::internal {
 
@@ -148,7 +149,7 @@ void KeyText::put(const ArgumentEstimates &e) {
 }
 
 void KeyText::put(const LoopLevel &level) {
-    put(level.to_string());
+    put(level_text(level));
     put(level.defined() && !level.is_inlined() && !level.is_root() && level.is_rvar() ? 1 : 0);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "pipeline/loop_level.h"
 
+#include "pipeline/level_text.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -115,19 +116,24 @@ int LoopLevel::stage_index() const {
 }
 
 std::string LoopLevel::to_string() const {
-    switch (contents_->kind) {
-    case Contents::Kind::Undefined:
+    user_assert(locked()) << "loop level " << internal::level_text(*this)
+                          << " may still be set, and is read: lock() or compiling ends that";
+    return internal::level_text(*this);
+}
+
+std::string internal::level_text(const LoopLevel &level) {
+    if (!level.defined()) {
         return "undefined";
-    case Contents::Kind::Inlined:
-        return "inlined";
-    case Contents::Kind::Root:
-        return "root";
-    case Contents::Kind::Loop:
-        break;
     }
-    std::string stage =
-        contents_->stage_index >= 0 ? ".s" + std::to_string(contents_->stage_index) : "";
-    return contents_->func + stage + "." + contents_->var;
+    if (level.is_inlined()) {
+        return "inlined";
+    }
+    if (level.is_root()) {
+        return "root";
+    }
+    const std::string stage =
+        level.stage_index() >= 0 ? ".s" + std::to_string(level.stage_index()) : "";
+    return level.func_name() + stage + "." + level.var_name();
 }
 
 bool LoopLevel::operator==(const LoopLevel &other) const {

@@ -4,6 +4,19 @@
 
 namespace calotype::python {
 
+namespace {
+
+/// As messages name it; the level's own text is for levels that are locked.
+std::string text_of(const LoopLevel &l) {
+    if (!l.defined() || l.is_inlined() || l.is_root()) {
+        return !l.defined() ? "undefined" : l.is_root() ? "root" : "inlined";
+    }
+    const std::string stage = l.stage_index() >= 0 ? ".s" + std::to_string(l.stage_index()) : "";
+    return l.func_name() + stage + "." + l.var_name();
+}
+
+}  // namespace
+
 void bind_loop_level(nb::module_ &m) {
     nb::class_<LoopLevel>(m, "LoopLevel", "A place in a loop nest.")
         .def(nb::init<>())
@@ -31,7 +44,7 @@ void bind_loop_level(nb::module_ &m) {
             "__eq__", [](const LoopLevel &a, const LoopLevel &b) { return a == b; },
             nb::is_operator())
         .def("__repr__",
-             [](const LoopLevel &l) { return "<calotype.LoopLevel " + l.to_string() + ">"; });
+             [](const LoopLevel &l) { return "<calotype.LoopLevel " + text_of(l) + ">"; });
 }
 
 }  // namespace calotype::python

@@ -4,6 +4,7 @@
 //
 // A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by
 // name alone, so that the two do not keep each other alive.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "ir/queries.h"
 #include "lang/func.h"
 #include "lang/schedule/eager_inline.h"
+#include "pipeline/level_text.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -173,8 +175,30 @@ Func &FuncDirectives::eager_inline(const Func &f) {
     return eager_inline(std::vector<Func>{f});
 }
 
+namespace {
+
+/// Each before those that it needs, so that inlining one brings no call of another that is done.
+std::vector<Func> callers_first(std::vector<Func> funcs) {
+    std::vector<Func> result;
+    while (!funcs.empty()) {
+        const auto is_called = [&](const Func &f) {
+            return std::any_of(funcs.begin(), funcs.end(), [&](const Func &other) {
+                return !other.function().same_as(f.function()) &&
+                       build_environment({other.function()}).count(f.name()) != 0;
+            });
+        };
+        const auto next = std::find_if_not(funcs.begin(), funcs.end(), is_called);
+        internal_assert(next != funcs.end()) << "funcs that call one another in a circle";
+        result.push_back(*next);
+        funcs.erase(next);
+    }
+    return result;
+}
+
+}  // namespace
+
 Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
-    for (const Func &f : funcs) {
+    for (const Func &f : callers_first(funcs)) {
         for (int i = 0; i < func_.stages(); i++) {
             if (func_.stage(i).defined()) {
                 internal::inline_calls(f.function(), *func_.stage(i));
@@ -227,7 +251,7 @@ Stage &Stage::eager_inline(const Func &f) {
 }
 
 Stage &Stage::eager_inline(const std::vector<Func> &funcs) {
-    for (const Func &f : funcs) {
+    for (const Func &f : callers_first(funcs)) {
         eager_inline(f);
     }
     return *this;
@@ -238,16 +262,16 @@ Stage &Stage::eager_inline(const std::vector<Func> &funcs) {
 Stage &Stage::compute_with(LoopLevel level,
                            const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
     user_assert(level.defined() && !level.is_inlined() && !level.is_root())
-        << name() << " is computed with " << level.to_string() << ", must be with a loop";
+        << name() << " is computed with " << level_text(level) << ", must be with a loop";
     user_assert(level.func_name() != function_.name())
-        << name() << " is computed with " << level.to_string() << ", which is of the same func";
+        << name() << " is computed with " << level_text(level) << ", which is of the same func";
     user_assert(!function_.has_extern_definition())
-        << name() << " is computed with " << level.to_string()
+        << name() << " is computed with " << level_text(level)
         << ", but it has an extern definition";
     const Definition &whole =
         stage_index_ == 0 ? *function_->init : *function_->updates[stage_index_ - 1];
     user_assert(whole.specializations.empty())
-        << name() << " is computed with " << level.to_string() << ", but it has specializations";
+        << name() << " is computed with " << level_text(level) << ", but it has specializations";
     FuseLoopLevel fuse;
     fuse.level = std::move(level);
     for (const auto &entry : align) {

@@ -18,7 +18,7 @@ using namespace internal;
 
 namespace {
 
-class BoundAllocations : public Mutator {
+class BoundAllocations : public StmtMutator {
 public:
     explicit BoundAllocations(LowerContext &ctx) : ctx_(ctx) {
     }

@@ -4,6 +4,7 @@
 // coordinate.
 #include "lower/bounds/clamp_unsafe_accesses.h"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -59,9 +60,29 @@ public:
     }
 
     using Mutator::mutate;
+    /// Shared nodes are rewritten once where they are in a coordinate, and once where they are not.
+    Expr mutate(const Expr &e) override {
+        if (!e.defined()) {
+            return e;
+        }
+        if (depth_ == 0) {
+            done_.clear();
+        }
+        const std::pair<const ExprNode *, bool> key(e.get(), in_coordinate_);
+        const auto known = done_.find(key);
+        if (known != done_.end()) {
+            return known->second;
+        }
+        depth_++;
+        const Expr result = Mutator::mutate(e);
+        depth_--;
+        done_[key] = result;
+        return result;
+    }
 
 private:
     using Mutator::visit;
+    using Results = std::map<std::pair<const ExprNode *, bool>, Expr>;
 
     const Interval *range_of(const Call *op) const {
         const auto it = op->call_kind == CallKind::Func ? ranges_.find({op->name, op->value_index})
@@ -184,7 +205,10 @@ private:
         auto body = op->body;
         {
             const ScopedBinding<Expr> bind(ranged_lets_, op->name, ranged ? op->value : Expr());
+            Results outside;
+            outside.swap(done_);
             body = mutate(op->body);
+            outside.swap(done_);
         }
         const bool is_coordinate = coordinates_.erase(op->name) > 0;
         if (outer_use) {
@@ -211,6 +235,8 @@ private:
     std::map<std::pair<std::string, int>, Interval> ranges_;  ///< those that can be exceeded
     FuncValueBounds relied_on_;
     bool in_coordinate_ = false;
+    int depth_ = 0;  ///< of expressions
+    Results done_;
     std::set<std::string> coordinates_;  ///< lets that coordinates use
     Scope<Expr> ranged_lets_;            ///< values of lets that read such a Func
 };

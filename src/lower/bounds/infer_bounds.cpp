@@ -147,7 +147,7 @@ private:
     int depth_ = 0;
 };
 
-class InferBounds : public Mutator {
+class InferBounds : public StmtMutator {
 public:
     explicit InferBounds(LowerContext &ctx) : ctx_(ctx) {
         for (const std::string &name : ctx.order) {

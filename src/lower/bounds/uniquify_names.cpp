@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/bounds/uniquify_names.h"
 
+#include <unordered_map>
+
 #include "ir/mutator.h"
 #include "ir/queries.h"
 
@@ -18,6 +20,26 @@ public:
         used_.insert({name, 0});
     }
 
+    using Mutator::mutate;
+    /// Shared nodes are rewritten once.
+    Expr mutate(const Expr &e) override {
+        if (!e.defined()) {
+            return e;
+        }
+        if (depth_ == 0) {
+            done_.clear();
+        }
+        const auto known = done_.find(e.get());
+        if (known != done_.end()) {
+            return known->second;
+        }
+        depth_++;
+        const Expr result = Mutator::mutate(e);
+        depth_--;
+        done_[e.get()] = result;
+        return result;
+    }
+
 protected:
     using Mutator::visit;
 
@@ -31,7 +53,11 @@ protected:
         Expr value = mutate(op->value);
         std::string name = fresh(op->name);
         ScopedBinding<std::string> bind(renamed_, op->name, name);
-        return Let::make(name, value, mutate(op->body));
+        std::unordered_map<const ExprNode *, Expr> outside;
+        outside.swap(done_);
+        const Expr body = mutate(op->body);
+        outside.swap(done_);
+        return Let::make(name, value, body);
     }
 
     Stmt visit(const LetStmt *op) override {
@@ -80,6 +106,8 @@ private:
     }
 
     LowerContext &ctx_;
+    int depth_ = 0;  ///< of expressions
+    std::unordered_map<const ExprNode *, Expr> done_;
     std::map<std::string, int> used_;  ///< name -> last number given to it
     Scope<std::string> renamed_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t max_copies = 1 << 16, max_bounded_lanes = 1024;
 
-class BoundExtents : public Mutator {
+class BoundExtents : public StmtMutator {
 private:
     using Mutator::visit;
 

@@ -4,12 +4,33 @@
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/queries.h"
+#include "ir/visitor.h"
+#include "ir/walk/search.h"
+#include "support/error.h"
 
 namespace calotype {
+
+namespace {
+
+/// Refuses values that are constants no value of their type is: the user's arithmetic overflows.
+class RefuseOverflow : public GraphVisitor {
+    using GraphVisitor::visit;
+    void visit(const internal::Store *op) override {
+        user_assert(!internal::contains<internal::Call>(op->value,
+                                                        [](const internal::Call *c) {
+                                                            return c->is_intrinsic(
+                                                                Intrinsic::signed_integer_overflow);
+                                                        }))
+            << "a value of " << op->name << " is a constant that overflows " << op->value.type();
+    }
+};
+
+}  // namespace
 
 Stmt simplify_late(const Stmt &s, LowerContext &) {
     Stmt result = remove_likelies(lower_promises(s));
     result = simplify(result);
+    RefuseOverflow()(result);
     return internal::common_subexpression_elimination(result);
 }
 

@@ -11,6 +11,7 @@
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
 #include "pipeline/fields.h"
+#include "pipeline/level_text.h"
 
 namespace calotype {
 
@@ -36,7 +37,7 @@ void lock_levels(const Environment &env) {
             level->lock();
             if (!level->is_root() && !level->is_inlined()) {
                 user_assert(env.count(level->func_name()))
-                    << "func " << entry.first << " is scheduled at " << level->to_string()
+                    << "func " << entry.first << " is scheduled at " << level_text(*level)
                     << ", but the pipeline has no func " << level->func_name();
             }
         }
@@ -232,9 +233,9 @@ private:
             user_assert(env_.at(parent->first).schedule().compute_level ==
                         f.schedule().compute_level)
                 << "func " << f.name() << " is computed with " << parent->first
-                << ", but one is computed at " << f.schedule().compute_level.to_string()
+                << ", but one is computed at " << level_text(f.schedule().compute_level)
                 << " and the other at "
-                << env_.at(parent->first).schedule().compute_level.to_string();
+                << level_text(env_.at(parent->first).schedule().compute_level);
             const std::string from = group_of_[f.name()], to = group_of_[parent->first];
             for (auto &entry : group_of_) {
                 entry.second = entry.second == from ? to : entry.second;
@@ -253,7 +254,7 @@ void pin_outputs(const std::vector<Function> &outputs) {
         FuncSchedule &sched = f.schedule();
         user_assert(sched.compute_level.is_inlined() || sched.compute_level.is_root())
             << "func " << f.name() << " is an output of the pipeline and cannot be computed at "
-            << sched.compute_level.to_string();
+            << level_text(sched.compute_level);
         sched.compute_level = sched.store_level = sched.hoist_storage_level = LoopLevel::root();
     }
 }

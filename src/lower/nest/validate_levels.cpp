@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/visitor.h"
+#include "pipeline/level_text.h"
 
 namespace calotype {
 
@@ -115,7 +116,7 @@ void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) 
     const FuncSchedule &sched = f.schedule();
     if (uses.produced && uses.all_covered && uses.stored) {
         user_assert(!uses.racing) << "func " << f.name() << " is computed at "
-                                  << sched.compute_level.to_string() << ", inside of the "
+                                  << level_text(sched.compute_level) << ", inside of the "
                                   << to_string(uses.racing->for_type) << " loop "
                                   << uses.racing->name
                                   << ", but its storage is outside of that loop: its iterations "
@@ -123,10 +124,10 @@ void validate_levels(const Stmt &s, const Function &f, const LowerContext &ctx) 
         return;
     }
     user_assert(uses.produced && uses.all_covered)
-        << "func " << f.name() << " is computed at " << sched.compute_level.to_string()
+        << "func " << f.name() << " is computed at " << level_text(sched.compute_level)
         << ", which does not enclose all its uses; legal are: " << legal_levels(uses.nests, ctx);
-    user_error << "func " << f.name() << " is stored at " << sched.store_level.to_string()
-               << ", which does not enclose its computation at " << sched.compute_level.to_string();
+    user_error << "func " << f.name() << " is stored at " << level_text(sched.store_level)
+               << ", which does not enclose its computation at " << level_text(sched.compute_level);
 }
 
 }  // namespace calotype

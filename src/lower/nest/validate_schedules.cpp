@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "pipeline/level_text.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -26,7 +27,7 @@ void check_inlined(const Function &f) {
     const FuncSchedule &s = f.schedule();
     for (const LoopLevel *level : {&s.store_level, &s.hoist_storage_level}) {
         user_assert(level->is_inlined())
-            << "func " << f.name() << " is inlined, but has storage at " << level->to_string()
+            << "func " << f.name() << " is inlined, but has storage at " << level_text(*level)
             << ": say where it is computed, by compute_at or compute_root";
     }
     if (!f.can_be_inlined()) {
@@ -55,7 +56,7 @@ void check_storage(const Function &f) {
     const FuncSchedule &s = f.schedule();
     user_assert(!s.compute_level.is_root() || s.hoist_storage_level.is_inlined() ||
                 s.hoist_storage_level.is_root())
-        << "storage of func " << f.name() << " is hoisted to " << s.hoist_storage_level.to_string()
+        << "storage of func " << f.name() << " is hoisted to " << level_text(s.hoist_storage_level)
         << ", which does not enclose its computation at root";
     const auto is_outside = [&](const LoopLevel &level) {
         return !level.is_inlined() && level != s.compute_level;
@@ -63,14 +64,14 @@ void check_storage(const Function &f) {
     user_assert(!s.async || !is_on_device(f) || !is_outside(s.hoist_storage_level) ||
                 s.hoist_storage_level == s.store_level)
         << "func " << f.name() << " is computed on a device and async, so its storage cannot be "
-        << "hoisted to " << s.hoist_storage_level.to_string()
+        << "hoisted to " << level_text(s.hoist_storage_level)
         << ": producer and consumer would not know of each other's copies";
     // Copies ahead live at the loop that they are filled in.
     const bool is_filled_ahead = s.memory_type == MemoryType::GPUSharedAsync;
     user_assert(!s.ring_buffer.defined() || is_filled_ahead || is_outside(s.store_level) ||
                 is_outside(s.hoist_storage_level))
         << "func " << f.name() << " has a ring buffer, but no loop stands between its storage and "
-        << "its computation at " << s.compute_level.to_string()
+        << "its computation at " << level_text(s.compute_level)
         << ": say by hoist_storage where the ring lives";
     user_assert(s.memory_type != MemoryType::VTCM && s.memory_type != MemoryType::LockedCache)
         << "func " << f.name() << " is stored in " << to_string(s.memory_type)

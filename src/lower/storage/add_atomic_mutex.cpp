@@ -24,7 +24,7 @@ bool needs_mutex(const Stmt &s) {
     return contains<Provide>(s, [](const Provide *op) { return !has_independent_values(op); });
 }
 
-class AddMutexes : public Mutator {
+class AddMutexes : public StmtMutator {
 public:
     explicit AddMutexes(const LowerContext &ctx) : ctx_(ctx) {
     }

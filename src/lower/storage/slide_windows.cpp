@@ -543,7 +543,7 @@ private:
 ///     let h.min = select(y0 < y, h.max, g.min - 2)   ->   select(y0 < y, h.max, g.max - 4 - 2)
 ///
 /// so that along a chain of windows none has Selects in Selects.
-class Rewrite : public Mutator {
+class Rewrite : public StmtMutator {
 public:
     Rewrite(const FindSlides &found, const LowerContext &ctx) : found_(found), ctx_(ctx) {
     }

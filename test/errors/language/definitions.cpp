@@ -205,5 +205,14 @@ TEST(Definitions, tuples) {
                          "select of Tuples of different sizes, 2 and 3");
 }
 
+TEST(Definitions, constants_that_overflow) {
+    Func f("f");
+    f(x) = Expr(0x12345678) * Expr(0x76543210);
+    EXPECT_COMPILE_ERROR(f.realize({10}), "a value of f is a constant that overflows int32");
+    Func wraps("wraps");
+    wraps(x) = cast<uint8_t>(200) + cast<uint8_t>(100);
+    EXPECT_NO_THROW(wraps.realize({10}));
+}
+
 }  // namespace
 }  // namespace calotype

@@ -92,6 +92,9 @@ TEST(Funcs, compute_with) {
 TEST(Funcs, loop_level) {
     LoopLevel level;
     EXPECT_COMPILE_ERROR(level.func_name(), "loop level is used before it was set");
+    EXPECT_COMPILE_ERROR(LoopLevel("f", "x", false).to_string(),
+                         "loop level f.x may still be set, and is read: lock() or compiling ends "
+                         "that");
     LoopLevel locked = LoopLevel::root();
     locked.lock();
     EXPECT_COMPILE_ERROR(locked.set(LoopLevel::inlined()),
