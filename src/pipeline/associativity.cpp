@@ -320,6 +320,45 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
     return {};
 }
 
+// What x is multiplied by; undefined if e is no product with it.
+Expr cofactor(const Expr &e, const Expr &x) {
+    const Mul *product = e.as<Mul>();
+    if (!product) {
+        return Expr();
+    }
+    return equal(product->a, x) ? product->b : equal(product->b, x) ? product->a : Expr();
+}
+
+// (X0 y0 - X1 y1, X0 y1 + X1 y0): the product of two complex numbers.
+AssociativeUpdate prove_complex_product(const std::vector<Expr> &values) {
+    const Sub *real = values.size() == 2 ? values[0].as<Sub>() : nullptr;
+    const Add *imaginary = real ? values[1].as<Add>() : nullptr;
+    if (!imaginary || values[0].type() != values[1].type()) {
+        return {};
+    }
+    const Type t = values[0].type();
+    const Expr x0 = AssociativeUpdate::old_value(t, 0), x1 = AssociativeUpdate::old_value(t, 1);
+    const Expr y0 = cofactor(real->a, x0), y1 = cofactor(real->b, x1);
+    if (!y0.defined() || !y1.defined() || uses_any_old_value(y0, 2) || uses_any_old_value(y1, 2)) {
+        return {};
+    }
+    const auto is_product = [](const Expr &e, const Expr &x, const Expr &y) {
+        const Expr other = cofactor(e, x);
+        return other.defined() && equal(other, y);
+    };
+    if (!(is_product(imaginary->a, x0, y1) && is_product(imaginary->b, x1, y0)) &&
+        !(is_product(imaginary->a, x1, y0) && is_product(imaginary->b, x0, y1))) {
+        return {};
+    }
+    const Expr n0 = AssociativeUpdate::new_value(t, 0), n1 = AssociativeUpdate::new_value(t, 1);
+    AssociativeUpdate result;
+    result.ops = {Sub::make(Mul::make(x0, n0), Mul::make(x1, n1)),
+                  Add::make(Mul::make(x0, n1), Mul::make(x1, n0))};
+    result.identities = {make_one(t), make_zero(t)};
+    result.ys = {y0, y1};
+    return result;
+}
+
 AssociativeUpdate prove_each_alone(const std::vector<Expr> &values) {
     AssociativeUpdate result;
     for (size_t i = 0; i < values.size(); i++) {
@@ -374,7 +413,8 @@ AssociativeUpdate prove_associative(const std::string &func, const Definition &u
         return {};
     }
     AssociativeUpdate result = prove_each_alone(values);
-    return result.associative() ? result : prove_choice(values);
+    result = result.associative() ? result : prove_choice(values);
+    return result.associative() ? result : prove_complex_product(values);
 }
 
 }  // namespace calotype::internal

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/constants.h"
 #include "pipeline/parameters_used.h"
 #include "support/error.h"
 
@@ -16,8 +17,11 @@ std::vector<InferredArgument> infer_arguments(const std::vector<Function> &outpu
     for (const auto &entry : used.parameters) {
         const Parameter &p = entry.second;
         const auto kind = p.is_buffer() ? Argument::InputBuffer : Argument::InputScalar;
-        by_name[p.name()] = {
-            Argument(p.name(), kind, p.type(), p.dimensions(), p.get_argument_estimates()), p, {}};
+        ArgumentEstimates estimates = p.get_argument_estimates();
+        if (!p.is_buffer() && !p.type().is_handle() && !estimates.scalar_def.defined()) {
+            estimates.scalar_def = make_zero(p.type());  // what a parameter begins with
+        }
+        by_name[p.name()] = {Argument(p.name(), kind, p.type(), p.dimensions(), estimates), p, {}};
     }
     for (const auto &entry : used.images) {
         const calotype_buffer_t *raw = entry.second->buffer->raw();

@@ -119,9 +119,18 @@ std::map<std::string, Function> find_transitive_calls(const Function &f);
 /// together, in that order.
 std::pair<std::vector<std::string>, std::vector<std::vector<std::string>>>
 realization_order(const std::vector<Function> &outputs, std::map<std::string, Function> &env);
+/// Specializations on conditions that are known are dropped, or take the place of all behind them.
+void simplify_specializations(std::map<std::string, Function> &env);
+/// Put the definition of a pure Func in place of its calls in all definitions of another.
+void inline_function(Function caller, const Function &f);
 /// The code of a pipeline as it is given to a back end.
 Stmt lower_main_stmt(const std::vector<Function> &outputs, const std::string &name,
                      const Target &target);
 
 }  // namespace Internal
+
+// Found by their arguments' namespace, which is this one.
+using Internal::inline_function;
+using Internal::simplify_specializations;
+
 }  // namespace calotype

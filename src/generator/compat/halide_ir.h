@@ -3,6 +3,7 @@
 // Halide::Internal; visitors and mutators may be written as classes or as sets of lambdas.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -33,6 +34,27 @@ using internal::ScopedBinding;
 using IRNode = internal::Node;
 using LoweredFunc = LoweredFunction;
 using LoweredArgument = calotype::LoweredArgument;
+
+/// Marks loads around the cache in programs for Halide; here they are a field of Load, and no code
+/// has a node of this class.
+struct StreamingLoads;
+
+/// Writes code as the operators << do.
+class IRPrinter {
+public:
+    explicit IRPrinter(std::ostream &out) : out_(out) {
+    }
+    virtual ~IRPrinter() = default;
+    void print(const Expr &e) {
+        out_ << e;
+    }
+    void print(const Stmt &s) {
+        out_ << s;
+    }
+
+private:
+    std::ostream &out_;
+};
 
 // Classes, not aliases: derived classes say IRMutator::visit(op).
 class IRMutator : public calotype::Mutator {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -102,6 +103,22 @@ TEST(Associativity, argmin) {
 TEST(Associativity, tuple_that_crosses) {
     const Expr a = self(Int(32), x, 0), b = self(Int(32), x, 1), g = input(Int(32));
     EXPECT_FALSE(prove({b + g, a + g}).associative());
+}
+
+TEST(Associativity, product_of_complex_numbers) {
+    const Type t = Float(32);
+    const Expr a = self(t, x, 0), b = self(t, x, 1), re = input(t), im = Variable::make(t, "h");
+    const AssociativeUpdate product = prove({re * a - b * im, a * im + re * b});
+    ASSERT_TRUE(product.associative());
+    EXPECT_TRUE(product.commutative);
+    EXPECT_TRUE(equal(product.identities[0], make_one(t)));
+    EXPECT_TRUE(equal(product.identities[1], make_zero(t)));
+    EXPECT_TRUE(equal(product.ys[0], re));
+    EXPECT_TRUE(equal(product.ys[1], im));
+    EXPECT_TRUE(prove({a * re - b * im, b * re + a * im}).associative());
+    EXPECT_FALSE(prove({a * re + b * im, a * im + b * re}).associative());
+    EXPECT_FALSE(prove({a * re - b * im, a * re + b * im}).associative());
+    EXPECT_FALSE(prove({a * re - b * a, a * a + b * re}).associative());
 }
 
 }  // namespace
