@@ -39,7 +39,7 @@ TEST(HalideSurface, FeaturesUnderTheRuntimesNames) {
     EXPECT_TRUE(t.has_feature(halide_target_feature_avx2));
     EXPECT_FALSE(t.has_feature(halide_target_feature_cuda));
     EXPECT_FALSE(t.has_feature(halide_target_feature_d3d12compute));
-    EXPECT_TRUE(t.with_feature(halide_target_feature_metal).has_feature(Target::Metal));
+    EXPECT_TRUE(t.with_feature(Target::Metal).has_feature(halide_target_feature_metal));
 #if !HALIDE_WITH_EXCEPTIONS
     FAIL() << "programs are not told that errors are exceptions";
 #endif

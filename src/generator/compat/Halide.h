@@ -54,7 +54,6 @@
 #include "halide_abstract_generator.h"
 #include "halide_analysis.h"
 #include "halide_errors.h"
-#include "halide_features.h"
 #include "halide_generator.h"
 #include "halide_ir.h"
 #include "halide_rewrites.h"
