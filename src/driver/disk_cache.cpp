@@ -18,6 +18,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "codegen/version.h"
@@ -35,6 +38,31 @@ namespace fs = std::filesystem;
 namespace {
 
 const char *const suffix = ".calotype";
+
+/// How much this process may still store in a folder of a size before it looks at all that is there
+/// again: half of what was free when it did, as other processes store there, too.
+class Room {
+public:
+    static Room &instance() {
+        static Room room;
+        return room;
+    }
+    /// False if there may be too little; nothing is known at first.
+    bool take(const std::string &folder, int64_t size, int64_t bytes) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        int64_t &left = left_[{folder, size}];
+        left -= bytes;
+        return left > 0;
+    }
+    void set(const std::string &folder, int64_t size, int64_t used) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        left_[{folder, size}] = (size - used) / 2;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<std::pair<std::string, int64_t>, int64_t> left_;
+};
 
 /// What makes other code of one key: the compiler, and the LLVM that it uses.
 const std::string &this_build() {
@@ -170,11 +198,15 @@ std::optional<std::string> DiskCache::load(const std::string &key) const {
 void DiskCache::store(const std::string &key, const std::string &value) const {
     try {
         make_directories(folder_);
-        write_file_atomically(path_of(key), pack({{"build", this_build()},
-                                                  {"key", key},
-                                                  {"value", value},
-                                                  {"digest", sha256_hex(value)}}));
-        trim();
+        const std::string entry = pack({{"build", this_build()},
+                                        {"key", key},
+                                        {"value", value},
+                                        {"digest", sha256_hex(value)}});
+        write_file_atomically(path_of(key), entry);
+        if (!Room::instance().take(folder_, max_bytes_, int64_t(entry.size())) ||
+            max_age_seconds_ > 0) {
+            trim();
+        }
     } catch (const CompileError &e) {
         user_warning << "the compile cache is not written: " << e.what();
     }
@@ -226,6 +258,7 @@ void DiskCache::trim() const {
             total -= e.size;
         }
     }
+    Room::instance().set(folder_, max_bytes_, total);
 }
 
 // "calotype 1\n", then for each entry "name-length name value-length value".

@@ -343,6 +343,21 @@ TEST(Disk, WhatProcessesHaveLeftGoes) {
     EXPECT_TRUE(file_exists(other));
 }
 
+// A look at all files for each entry stored would cost more the more there are.
+TEST(Disk, FilesAreLookedAtWhenRoomMayBeShort) {
+    TemporaryDirectory dir;
+    const DiskCache cache(dir.path(), 10000, 0);
+    const std::string part = dir.path() + "/ab.calotype.x3Yz01";
+    cache.store("key", "value");
+    write_file_atomically(part, "part");
+    std::filesystem::last_write_time(part, std::filesystem::file_time_type::clock::now() -
+                                               std::chrono::hours(30));
+    cache.store("another key", "value");
+    EXPECT_TRUE(file_exists(part));
+    cache.store("a long one", std::string(5000, 'x'));
+    EXPECT_FALSE(file_exists(part));
+}
+
 TEST(Disk, DamagedFilesAreAbsent) {
     TemporaryDirectory dir;
     const DiskCache cache(dir.path(), 1 << 20, 0);
