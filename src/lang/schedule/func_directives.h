@@ -61,7 +61,7 @@ public:
     Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU);
     Func &copy_to_host();
 
-    /// Inline the calls to these pure Funcs in all definitions of this one, now.
+    /// Inline the calls to these pure Funcs in the pure definition, now; update(i) has its own.
     Func &eager_inline(const Func &f);
     Func &eager_inline(const std::vector<Func> &funcs);
     template<typename... Args>

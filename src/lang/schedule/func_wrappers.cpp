@@ -199,10 +199,8 @@ std::vector<Func> callers_first(std::vector<Func> funcs) {
 
 Func &FuncDirectives::eager_inline(const std::vector<Func> &funcs) {
     for (const Func &f : callers_first(funcs)) {
-        for (int i = 0; i < func_.stages(); i++) {
-            if (func_.stage(i).defined()) {
-                internal::inline_calls(f.function(), *func_.stage(i));
-            }
+        if (func_.stage(0).defined()) {
+            internal::inline_calls(f.function(), *func_.stage(0));
         }
     }
     return self();

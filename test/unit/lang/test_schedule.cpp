@@ -249,6 +249,16 @@ TEST(Schedule, eager_inline_of_a_chain_in_any_order) {
     EXPECT_TRUE(can_prove(c.value() == x * 3 + 3));
     d.eager_inline(b, a);
     EXPECT_TRUE(can_prove(d.value() == x + 1));
+    // Each definition by itself.
+    Func g("chain_g");
+    g(x) = a(x);
+    g(x) = a(x);
+    g(x) = a(x);
+    g.eager_inline(a);
+    g.update(1).eager_inline(a);
+    EXPECT_EQ(to_string(g.value()), "x + 1");
+    EXPECT_EQ(to_string(g.update_value(0)), "chain_a(x)");
+    EXPECT_EQ(to_string(g.update_value(1)), "x + 1");
 }
 
 TEST(Schedule, eager_inline) {
