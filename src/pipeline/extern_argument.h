@@ -15,6 +15,8 @@ struct ExternFuncArgument {
     enum ArgType { UndefinedArg = 0, FuncArg, BufferArg, ExprArg, ImageParamArg };
     ArgType arg_type = UndefinedArg;
     IntrusivePtr<FunctionContents> func;
+    /// In a pipeline that is being lowered: the one value of the Func that is passed; -1: all.
+    int value = -1;
     Image buffer;
     Expr expr;
     Parameter image_param;

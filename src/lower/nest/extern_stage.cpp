@@ -30,15 +30,26 @@ Expr stage_extent(const Function &f, int d) {
     return stage_max(f, d) + 1 - stage_min(f, d);
 }
 
+/// The buffers of the Func that is the argument.
+std::vector<std::pair<Function, std::string>> passed_buffers(const ExternFuncArgument &arg) {
+    const Function g(arg.func);
+    std::vector<std::pair<Function, std::string>> buffers;
+    for (int i = 0; i < g.outputs(); i++) {
+        if (arg.value < 0 || arg.value == i) {
+            buffers.emplace_back(g, g.buffer_name(i));
+        }
+    }
+    return buffers;
+}
+
 /// Calls the C function; `name_of` maps a buffer of f or of a Func to the header to pass.
 template<typename NameOf>
 Expr call_function(const Function &f, NameOf name_of) {
     std::vector<Expr> args;
     for (const ExternFuncArgument &arg : f->extern_args) {
         if (arg.is_func()) {
-            Function g(arg.func);
-            for (int i = 0; i < g.outputs(); i++) {
-                args.push_back(header(name_of(g.buffer_name(i))));
+            for (const auto &input : passed_buffers(arg)) {
+                args.push_back(header(name_of(input.second)));
             }
         } else if (arg.is_buffer()) {
             args.push_back(header(name_of(arg.buffer->name)));
@@ -128,10 +139,8 @@ std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f) {
     std::vector<std::pair<Function, std::string>> inputs;
     for (const ExternFuncArgument &arg : f->extern_args) {
         if (arg.is_func()) {
-            Function g(arg.func);
-            for (int i = 0; i < g.outputs(); i++) {
-                inputs.emplace_back(g, g.buffer_name(i));
-            }
+            const auto passed = passed_buffers(arg);
+            inputs.insert(inputs.end(), passed.begin(), passed.end());
         }
     }
     return inputs;

@@ -176,6 +176,50 @@ void forget_wrappers(const Environment &env) {
     }
 }
 
+/// The call that is all there is of a Func, at its own coordinates: f(x, y) = g(x, y). Null: there
+/// is more of it.
+const Call *wrapped_call(const Function &f) {
+    const std::vector<Expr> &values = f.stage(0)->values;
+    const Call *call = values.size() == 1 ? values[0].as<Call>() : nullptr;
+    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
+        call->args.size() != f.args().size()) {
+        return nullptr;
+    }
+    for (size_t i = 0; i < call->args.size(); i++) {
+        const Variable *v = call->args[i].as<Variable>();
+        if (!v || v->name != f.args()[i]) {
+            return nullptr;
+        }
+    }
+    return call;
+}
+
+/// Extern stages take buffers: in place of an inlined Func that is another's values they get that
+/// one, and others have to be computed somewhere.
+void pass_what_is_wrapped(const Function &consumer) {
+    for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
+        while (arg.is_func()) {
+            const Function f(arg.func);
+            if (!f.schedule().compute_level.is_inlined() || !f.can_be_inlined()) {
+                break;
+            }
+            const Call *call = wrapped_call(f);
+            user_assert(call) << "func " << f.name() << " is inlined, but extern stage "
+                              << consumer.name() << " takes it as a buffer: say where it is "
+                              << "computed, by compute_at or compute_root";
+            if (call->call_kind == CallKind::Func) {
+                const Function g(call->symbol);
+                arg.func = g.contents();
+                arg.value = g.outputs() > 1 ? call->value_index : -1;
+            } else if (call->symbol->kind == SymbolKind::Parameter) {
+                arg = ExternFuncArgument(Parameter(call->symbol));
+            } else {
+                arg = ExternFuncArgument(Image(static_cast<ImageContents *>(call->symbol.get())));
+            }
+        }
+    }
+}
+
 /// Producers before consumers, depth first, siblings by name; Funcs that are computed together
 /// stand together.
 class Order {
@@ -281,6 +325,9 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     validate_schedules(*ctx);
     apply_wrappers(ctx->env);
     forget_wrappers(ctx->env);
+    for (const auto &entry : ctx->env) {
+        pass_what_is_wrapped(entry.second);
+    }
     resolve_language(*ctx);
     make_copy_stages(*ctx);
     for (const auto &[name, f] : ctx->env) {

@@ -166,6 +166,18 @@ TEST(Definitions, extern_stage_of_itself) {
                          "itself");
 }
 
+TEST(Definitions, extern_stage_of_an_inlined_func) {
+    Func f("inlined"), g("transposed"), stage("extern_stage");
+    f(x, y) = x + y;
+    g(x, y) = f(y, x);
+    f.compute_root();
+    stage.define_extern("c_function", {g}, Int(32), 2);
+    EXPECT_COMPILE_ERROR(
+        stage.compile_to_module({}, "stage", get_host_target()),
+        "func transposed is inlined, but extern stage extern_stage takes it as a buffer: say where "
+        "it is computed, by compute_at or compute_root");
+}
+
 TEST(Definitions, declared_type_and_dimensions) {
     Func f(Float(32), 2, "declared");
     EXPECT_COMPILE_ERROR(f(x, y) = x,

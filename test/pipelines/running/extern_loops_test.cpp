@@ -188,6 +188,63 @@ TEST(ExternStagesOfImages, ask_for_what_they_need) {
     EXPECT_THROW(p.realize({10, 5}), RuntimeError);
 }
 
+/// Two values: x + y, and x * y.
+int sum_and_product(calotype_buffer_t *sum, calotype_buffer_t *product) {
+    for (int j = sum->dim[1].min; !is_query(sum) && j < sum->dim[1].min + sum->dim[1].extent; j++) {
+        for (int i = sum->dim[0].min; i < sum->dim[0].min + sum->dim[0].extent; i++) {
+            at(sum, i, j) = i + j;
+            at(product, i, j) = i * j;
+        }
+    }
+    return 0;
+}
+
+// Funcs that are nothing but the values of others stand for these, so they need no buffer.
+TEST(ExternStagesOfWrappers, take_what_is_wrapped) {
+    ImageParam image(Int(32), 2, "image");
+    Buffer<int> constant(20, 20);
+    constant.fill(7);
+    Func two("two"), first("first"), second("second"), again("again"), whole("whole");
+    two.define_extern("sum_and_product", {}, {Int(32), Int(32)}, 2);
+    two.compute_root();
+    first(_) = two(_)[0];
+    second(x, y) = two(x, y)[1];
+    again(y, x) = second(y, x);
+    whole(_) = image(_);
+    Func wrapped("wrapped");
+    wrapped(_) = constant(_);
+    const std::vector<std::pair<Func, std::function<int(int, int)>>> cases = {
+        {first,
+         [](int i, int j) {
+             return i + j;
+         }},
+        {again,
+         [](int i, int j) {
+             return i * j;
+         }},
+        {whole,
+         [](int, int) {
+             return 5;
+         }},
+        {wrapped, [](int, int) {
+             return 7;
+         }}};
+    Buffer<int> given(20, 20);
+    given.fill(5);
+    image.set(given);
+    for (const auto &[f, value] : cases) {
+        SCOPED_TRACE(f.name());
+        Func out;
+        out.define_extern("plus_x", {f}, Int(32), {x, y});
+        Pipeline p(out);
+        p.set_jit_externs({{"plus_x", JITExtern(ExternCFunction(plus_x))},
+                           {"sum_and_product", JITExtern(ExternCFunction(sum_and_product))}});
+        Buffer<int> result = p.realize({6, 4});
+        result.for_each_element(
+            [&, &value = value](int i, int j) { ASSERT_EQ(result(i, j), value(i, j) + i); });
+    }
+}
+
 /// Fills with a value that an input holds.
 int fill_with(int value, calotype_buffer_t *out) {
     if (!is_query(out)) {
