@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "driver/jit_runtime.h"
+#include "driver/pipeline_state.h"
 #include "ir/conventions/runtime_calls.h"
 #include "runtime/abi/runtime_cuda.h"
 #include "runtime/abi/runtime_opencl.h"
 #include "support/error.h"
+#include "target/jit_target_text.h"
 
 namespace calotype {
 
@@ -60,6 +62,29 @@ bool host_supports_target_device(const Target &t) {
     }
     return !t.features_any_of(
         {Target::Vulkan, Target::Metal, Target::D3D12Compute, Target::WebGPU, Target::HVX});
+}
+
+Target internal::with_capability_of_device(const Target &target) {
+    Target best = target;
+    for (int f = Target::CUDACapability30; f <= Target::CUDACapability120; f++) {
+        if (!target.has_feature(Target::CUDA) || target.has_feature(Target::Feature(f))) {
+            return target;
+        }
+        const Target with = target.with_feature(Target::Feature(f));
+        if (calotype_cuda_can_run(with.get_cuda_capability_lower_bound())) {
+            best = with;
+        }
+    }
+    // What runs on that architecture alone may have what others do not.
+    constexpr int hopper = 90;
+    if (best.get_cuda_capability_lower_bound() == hopper && !calotype_cuda_can_run(hopper + 1)) {
+        best = target.with_feature(Target::CUDACapability90a);
+    }
+    return best;
+}
+
+Target get_jit_target_from_environment() {
+    return internal::with_capability_of_device(internal::read_jit_target());
 }
 
 }  // namespace calotype

@@ -5,7 +5,6 @@
 
 #include <mutex>
 
-#include "driver/jit_target.h"
 #include "ir/type_of.h"
 #include "support/error.h"
 

@@ -69,4 +69,9 @@ inline const char *const user_context_name = "__user_context";
 /// The argument that stands for it.
 Argument user_context_argument();
 
+/// A target of this process that says cuda alone means the device that kernels will run on, so that
+/// they are made for its capability. Where there is none, what fails is the run, with the runtime's
+/// error.
+Target with_capability_of_device(const Target &target);
+
 }  // namespace calotype::internal

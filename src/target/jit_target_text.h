@@ -6,7 +6,7 @@
 
 namespace calotype::internal {
 
-/// The target that get_jit_target_from_environment() gives (driver/jit_target.cpp), without a look at
+/// The target that get_jit_target_from_environment() gives (driver/device_interface.cpp), without a look at
 /// the device.
 Target read_jit_target();
 
