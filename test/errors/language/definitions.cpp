@@ -218,9 +218,10 @@ TEST(Definitions, tuples) {
 }
 
 TEST(Definitions, constants_that_overflow) {
-    Func f("f");
+    Func f("overflows");
     f(x) = Expr(0x12345678) * Expr(0x76543210);
-    EXPECT_COMPILE_ERROR(f.realize({10}), "a value of f is a constant that overflows int32");
+    EXPECT_COMPILE_ERROR(f.realize({10}),
+                         "a value of overflows is a constant that overflows int32");
     Func wraps("wraps");
     wraps(x) = cast<uint8_t>(200) + cast<uint8_t>(100);
     EXPECT_NO_THROW(wraps.realize({10}));
