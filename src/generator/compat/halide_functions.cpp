@@ -2,8 +2,6 @@
 // What programs do to the functions of a pipeline before it is compiled.
 #include "halide_analysis.h"
 
-#include "lang/schedule/eager_inline.h"
-
 namespace calotype {
 namespace Internal {
 
@@ -62,7 +60,11 @@ void simplify_specializations(std::map<std::string, Function> &env) {
 }
 
 void inline_function(Function caller, const Function &f) {
-    for_each_stage(caller, [&](Definition &d) { internal::inline_calls(f, d); });
+    Func func(caller);
+    func.eager_inline(Func(f));
+    for (int i = 0; i < func.num_update_definitions(); i++) {
+        func.update(i).eager_inline(Func(f));
+    }
 }
 
 }  // namespace Internal
