@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "image_file.h"
+#include "image_plain.h"
 
 namespace calotype {
 namespace Tools {
