@@ -135,3 +135,45 @@ def test_text_of_expressions():
     assert repr(x + 1) == "<calotype.Expr of type int32: x + 1>"
     assert repr(x) == "<calotype.Var 'x'>"
     assert repr(ct.Int(8, 4)) == "<calotype.Type int8x4>"
+
+
+def test_functions_of_numpy():
+    numpy = pytest.importorskip("numpy")
+    x, y = ct.vars("x y")
+    e, b = ct.f32(x), x > y
+    for function, expected in [
+        (lambda: numpy.sqrt(e), ct.sqrt(e)),
+        (lambda: numpy.sin(x), ct.sin(x)),
+        (lambda: numpy.arctan2(e, 2.0), ct.atan2(e, 2.0)),
+        (lambda: numpy.maximum(e, 0), ct.max(e, 0)),
+        (lambda: numpy.minimum(numpy.uint8(3), ct.u8(x)), ct.min(ct.u8(3), ct.u8(x))),
+        (lambda: numpy.rint(e), ct.round(e)),
+        (lambda: numpy.square(e), e * e),
+        (lambda: numpy.add(e, 1), e + 1),
+        (lambda: numpy.abs(e), ct.abs(e)),
+        (lambda: numpy.less(numpy.float32(1), e), ct.f32(1) < e),
+        (lambda: numpy.float32(2) * e, ct.f32(2) * e),
+        (lambda: e - numpy.float64(2), ct.f64(e) - ct.f64(2)),
+        (lambda: numpy.float32(1) <= e, e >= ct.f32(1)),
+        (lambda: numpy.logical_and(b, numpy.logical_not(b)), b & ~b),
+        (lambda: numpy.isnan(e), ct.is_nan(e)),
+    ]:
+        assert isinstance(function(), ct.Expr)
+        assert str(function()) == str(expected)
+    for name in ("cbrt", "expm1"):
+        with pytest.raises(TypeError, match=f"numpy.{name} has no counterpart for expressions"):
+            getattr(numpy, name)(*[x] * getattr(numpy, name).nin)
+
+
+def test_arrays_of_expressions():
+    numpy = pytest.importorskip("numpy")
+    x, y = ct.vars("x y")
+    weights = numpy.array([1.0, 2.0, 3.0])
+    for products in (weights * ct.f32(x), ct.f32(x) * weights):
+        assert products.shape == (3,)
+        total = ct.Func("total")
+        total[x] = products.sum()
+        assert total.realize([3])[2] == 12
+    grid = numpy.multiply.outer(weights, numpy.array([x, y], object))
+    assert grid.shape == (3, 2)
+    assert [str(e) for e in numpy.maximum(numpy.arange(2), x)] == [str(ct.max(i, x)) for i in (0, 1)]

@@ -155,6 +155,15 @@ void define_unary() {
     });
 }
 
+// Asked by numpy, for its functions of operands that are not all its own.
+void define_numpy() {
+    define("__array_ufunc__", [](nb::handle, nb::handle ufunc, nb::handle method, nb::args inputs,
+                                 nb::kwargs options) {
+        return nb::module_::import_("calotype._ufuncs")
+            .attr("apply")(ufunc, method, inputs, options);
+    });
+}
+
 }  // namespace
 
 std::pair<Expr, Expr> operands(nb::handle x, nb::handle y) {
@@ -171,6 +180,7 @@ void add_operators(nb::handle cls) {
         define_bits();
         define_comparisons();
         define_unary();
+        define_numpy();
     }
     for (auto [name, f] : *made) {
         nb::setattr(cls, name, f);

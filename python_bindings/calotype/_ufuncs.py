@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""numpy's functions of expressions: numpy.sqrt(e) is sqrt(e), and an array times e is an array."""
+
+import operator
+from typing import Any, Callable, Dict, Sequence
+
+from . import _core
+
+_functions: Dict[str, Callable[..., Any]] = {
+    "absolute": _core.abs,
+    "fabs": _core.abs,
+    "arccos": _core.acos,
+    "arccosh": _core.acosh,
+    "arcsin": _core.asin,
+    "arcsinh": _core.asinh,
+    "arctan": _core.atan,
+    "arctan2": _core.atan2,
+    "arctanh": _core.atanh,
+    "ceil": _core.ceil,
+    "cos": _core.cos,
+    "cosh": _core.cosh,
+    "equal": operator.eq,
+    "exp": _core.exp,
+    "floor": _core.floor,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "hypot": _core.hypot,
+    "isfinite": _core.is_finite,
+    "isinf": _core.is_inf,
+    "isnan": _core.is_nan,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "log": _core.log,
+    "logical_and": operator.and_,
+    "logical_not": _core.logical_not,
+    "logical_or": operator.or_,
+    "maximum": _core.max,
+    "minimum": _core.min,
+    "not_equal": operator.ne,
+    "rint": _core.round,
+    "sin": _core.sin,
+    "sinh": _core.sinh,
+    "sqrt": _core.sqrt,
+    "square": lambda e: e * e,
+    "tan": _core.tan,
+    "tanh": _core.tanh,
+    "trunc": _core.trunc,
+}
+
+
+def _boxed(operand: Any) -> Any:
+    """As an array, so that numpy calls its loops for objects and not this again."""
+    import numpy
+
+    if isinstance(operand, numpy.ndarray):
+        return operand
+    box = numpy.empty(1, object)
+    # A scalar of numpy would ask numpy for each operator; as an Expr it keeps its type.
+    box[0] = _core.Expr(operand) if isinstance(operand, numpy.generic) else operand
+    return box.reshape(())
+
+
+def apply(ufunc: Any, method: str, inputs: Sequence[Any], options: Dict[str, Any]) -> Any:
+    """What __array_ufunc__ of expressions does."""
+    import numpy
+
+    operands = [_boxed(i) for i in inputs]
+    function = _functions.get(ufunc.__name__)
+    if function and method == "__call__":
+        ufunc = numpy.frompyfunc(function, len(operands), 1)
+    try:
+        return getattr(ufunc, method)(*operands, **options)
+    except TypeError as error:
+        if "loop of ufunc does not support" in str(error):
+            name = f"numpy.{ufunc.__name__}"
+            error = TypeError(f"{name} has no counterpart for expressions of a pipeline")
+        raise error from None
