@@ -16,10 +16,10 @@
 
 #include "arith/bounds/ends.h"
 #include "ir/constants.h"
-#include "ir/field_walk.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/walk/field_walk.h"
 #include "support/hash.h"
 #include "support/scope.h"
 

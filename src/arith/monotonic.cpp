@@ -12,9 +12,9 @@
 
 #include "arith/bounds.h"
 #include "ir/constants.h"
-#include "ir/field_walk.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype::internal {
 

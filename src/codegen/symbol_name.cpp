@@ -6,6 +6,7 @@
 
 #include <cctype>
 
+#include "codegen/pointee.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -91,9 +92,7 @@ const char *const buffer_code = "P17calotype_buffer_t";
 
 std::string parameter_code(Type t) {
     if (t.is_handle()) {
-        const bool buffer =
-            t.handle_type && t.handle_type->cpp_name.find("calotype_buffer_t") != std::string::npos;
-        return buffer ? buffer_code : "Pv";
+        return points_to<calotype_buffer_t>(t) ? buffer_code : "Pv";
     }
     if (t.is_bool()) {
         return "b";

@@ -10,6 +10,7 @@
 #include "driver/disk_cache.h"
 #include "driver/jit_runtime.h"
 #include "driver/pipeline_state.h"
+#include "ir/conventions/names.h"
 #include "ir/printer.h"
 #include "lower/lower.h"
 #include "support/error.h"
@@ -159,7 +160,7 @@ bool lacks_user_context(const CompileJob &job) {
         return false;
     }
     for (const Argument &a : job.source.args) {
-        if (a.name == user_context_name) {
+        if (a.name == names::user_context) {
             return false;
         }
     }
@@ -180,7 +181,7 @@ LoweredModule Compiler::lower(const CompileJob &job) {
     if (lacks_user_context(job)) {
         CompileJob with_context = job;
         with_context.source.args.insert(with_context.source.args.begin(),
-                                        Argument(user_context_name, Argument::InputScalar,
+                                        Argument(names::user_context, Argument::InputScalar,
                                                  type_of<void *>(), 0, ArgumentEstimates()));
         return lower(with_context);
     }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "ir/conventions/names.h"
 #include "ir/conventions/runtime_calls.h"
 #include "ir/operators.h"
 #include "ir/stmt_nodes.h"

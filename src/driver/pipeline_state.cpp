@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "ir/conventions/names.h"
 #include "ir/type_of.h"
 #include "support/error.h"
 
@@ -68,7 +69,7 @@ void JitState::remember(const PipelineSource &source, const Target &target,
 }
 
 Argument user_context_argument() {
-    return Argument(user_context_name, Argument::InputScalar, type_of<void *>(), 0,
+    return Argument(names::user_context, Argument::InputScalar, type_of<void *>(), 0,
                     ArgumentEstimates());
 }
 
@@ -86,7 +87,7 @@ std::vector<InferredArgument> inputs_of(const Pipeline &pipeline) {
     const PipelineContents &contents = *pipeline.contents();
     std::vector<InferredArgument> inputs;
     for (InferredArgument &a : infer_arguments(contents.outputs, contents.requirements)) {
-        if (a.arg.name != user_context_name) {
+        if (a.arg.name != names::user_context) {
             inputs.push_back(std::move(a));
         }
     }
@@ -102,7 +103,7 @@ bool gets_user_context(const std::string &name, const Environment &callers) {
         const Function &f = entry.second;
         if (f->extern_name == name && !f->extern_args.empty() && f->extern_args[0].is_expr()) {
             const internal::Variable *v = f->extern_args[0].expr.as<internal::Variable>();
-            return v && v->name == user_context_name;
+            return v && v->name == names::user_context;
         }
     }
     return false;
@@ -147,7 +148,7 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
                                                  const Target &target) {
     std::vector<Argument> all = {user_context_argument()};
     for (const Argument &a : args) {
-        if (a.name != user_context_name) {
+        if (a.name != names::user_context) {
             all.push_back(a);
         }
     }

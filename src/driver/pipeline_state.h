@@ -64,9 +64,7 @@ std::shared_ptr<const JitCode> compile_with_args(const Pipeline &pipeline,
                                                  const std::vector<Argument> &args,
                                                  const Target &target);
 
-/// Name of the context in generated code.
-inline const char *const user_context_name = "__user_context";
-/// The argument that stands for it.
+/// The argument that stands for the context in generated code.
 Argument user_context_argument();
 
 /// A target of this process that says cuda alone means the device that kernels will run on, so that

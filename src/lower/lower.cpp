@@ -12,6 +12,7 @@
 #include "lower/names.h"
 #include "lower/nest/prepare.h"
 #include "support/error.h"
+#include "target/word_without_code.h"
 
 namespace calotype {
 
@@ -76,13 +77,6 @@ VerifyOptions rules_of(Facts holds, const LowerContext &ctx) {
     rules.free_names = argument_names(ctx);
     return rules;
 }
-
-/// Devices that no code is made for, and modes of compiling that no pass and no back end has.
-constexpr Target::Feature features_without_code[] = {
-    Target::Metal, Target::D3D12Compute, Target::WebGPU,      Target::Vulkan,
-    Target::SPIRV, Target::HVX,          Target::HexagonDma,  Target::EGL,
-    Target::MSAN,  Target::SoftFloatABI, Target::Semihosting, Target::Simulator,
-};
 
 Stmt run_custom_passes(Stmt s, const LowerContext &ctx) {
     for (const CustomPass &pass : ctx.custom_passes) {
@@ -213,12 +207,9 @@ LoweredBuffer embed(const std::string &name, const Image &image) {
 
 LoweredModule lower(const PipelineSource &source, const Target &target,
                     const LowerOptions &options) {
-    const Target all = target.with_implied_features();
-    for (const Target::Feature f : features_without_code) {
-        user_assert(!all.has_feature(f))
-            << "target " << target.to_string() << " has " << Target::feature_to_name(f)
-            << ", which this build makes no code for";
-    }
+    const std::string word = internal::word_without_code(target);
+    user_assert(word.empty()) << "target " << target.to_string() << " has " << word
+                              << ", which this build makes no code for";
     std::unique_ptr<LowerContext> ctx = prepare(source, target);
     check_arguments(*ctx);
     LoweredFunction f;

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 #include "pipeline/fields.h"
 #include "pipeline/level_text.h"
 

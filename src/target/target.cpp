@@ -5,6 +5,7 @@
 
 #include "support/error.h"
 #include "target/registers.h"
+#include "target/word_without_code.h"
 
 namespace calotype {
 
@@ -23,6 +24,16 @@ enum class Merge { Both, Either, Same, Drop };
 const Merge merges[] = {
 #define FEATURE(Name, spelling, merge) Merge::merge,
 #include "target/features.def"
+};
+
+/// The features that are about machines of one architecture; of None, about machines that nothing is
+/// compiled for.
+struct About : Target {
+    enum { None = -1 };
+    static constexpr std::pair<Feature, int> features[] = {
+#define ABOUT(Name, Arch) {Name, Arch},
+#include "target/features.def"
+    };
 };
 
 }  // namespace
@@ -236,20 +247,26 @@ Target::Feature Target::sme_svl_feature_from_bits(int bits) {
     return FeatureEnd;
 }
 
-std::string Target::unsupported_part() const {
-    const bool host = (arch == X86 && (bits == 32 || bits == 64)) || (arch == ARM && bits == 64);
-    if (!host) {
-        return arch_to_name(arch) + "-" + std::to_string(bits);
-    }
-    if (os == OSUnknown || os == WebAssemblyRuntime || os == QuRT || os == Fuchsia) {
-        return os_to_name(os);
-    }
-    for (Feature f : {Vulkan, SPIRV, Metal, D3D12Compute, WebGPU, HVX, HexagonDma, SME2}) {
-        if (with_implied_features().has_feature(f)) {
-            return feature_to_name(f);
+std::string internal::word_without_code(const Target &target) {
+    for (const auto &[feature, arch] : About::features) {
+        if (target.has_feature(feature) && arch != target.arch) {
+            return Target::feature_to_name(feature);
         }
     }
-    return "";
+    if (target.arch == Target::X86 || target.processor_tune == Target::ProcessorGeneric) {
+        return "";
+    }
+    const Target tuned(Target::OSUnknown, Target::ArchUnknown, 0, target.processor_tune);
+    const std::string text = tuned.to_string();
+    return text.substr(text.rfind('-') + 1);
+}
+
+std::string Target::unsupported_part() const {
+    if (arch != X86 || bits != 64) {
+        return arch_to_name(arch) + "-" + std::to_string(bits);
+    }
+    return os != Linux && os != Android && os != NoOS ? os_to_name(os)
+                                                      : internal::word_without_code(*this);
 }
 
 bool Target::supported() const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "passes/pass_input.h"
+#include "ir/conventions/names.h"
 
 #include <regex>
 #include <sstream>

@@ -17,8 +17,8 @@
 #include "arith/bounds/ends.h"
 #include "ir/constants.h"
 #include "ir/equality.h"
-#include "ir/field_walk.h"
 #include "ir/queries.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype::internal {
 

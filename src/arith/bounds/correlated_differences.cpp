@@ -8,8 +8,8 @@
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
-#include "ir/field_walk.h"
 #include "ir/queries.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype::internal {
 

@@ -7,7 +7,7 @@
 #include "arith/constant_interval.h"
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype::internal::ends {
 

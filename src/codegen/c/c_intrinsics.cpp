@@ -4,6 +4,7 @@
 #include <map>
 
 #include "codegen/c/c_writer.h"
+#include "codegen/pointee.h"
 #include "ir/constants.h"
 #include "legalize/legalize.h"
 #include "support/error.h"
@@ -40,8 +41,7 @@ struct Format {
         for (int i = 0; i < e.type().lanes(); i++) {
             std::string lane = e.type().is_vector() ? value + "[" + std::to_string(i) + "]" : value;
             text += i > 0 ? ", " : "";
-            bool is_text =
-                t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
+            bool is_text = points_to<char>(t);
             text += t.is_handle()  ? (is_text ? "%s" : "%p")
                     : t.is_float() ? (t.bits() == 64 ? "%e" : "%f")
                     : t.is_int()   ? "%lld"

@@ -4,6 +4,7 @@
 
 #include "codegen/llvm/intrinsics.h"
 #include "codegen/llvm/runtime_call.h"
+#include "codegen/pointee.h"
 #include "ir/constants.h"
 #include "support/error.h"
 
@@ -118,8 +119,7 @@ public:
 private:
     void append_scalar(Value *v, Type t) {
         if (t.is_handle()) {
-            bool is_text =
-                t.handle_type && t.handle_type->cpp_name.find("char") != std::string::npos;
+            bool is_text = points_to<char>(t);
             add(is_text ? "%s" : "%p", v, is_text ? 256 : 20);
         } else if (t.is_float()) {
             v = f_.convert(v, t, Float(64));

@@ -366,22 +366,12 @@ void FunctionEmitter::store_scatter(const Store *op, Value *value, Value *mask) 
     }
 }
 
-// Clears the last bit of a float, which exposes results that depend on it.
-Value *FunctionEmitter::without_last_bit(Value *v, Type t) {
-    llvm::Type *bits = type(t.with_code(Type::UInt));
-    Value *cleared = b_.CreateAnd(b_.CreateBitCast(v, bits), int_constant(bits, -2));
-    return b_.CreateBitCast(cleared, type(t));
-}
-
 void FunctionEmitter::emit_node(const Store *op) {
     if (!atomic_producer_.empty() && op->name == atomic_producer_ && emit_atomic_store(op)) {
         return;
     }
     Value *mask = is_trivially_true(op->predicate) ? nullptr : emit(op->predicate);
     Value *value = emit(op->value);
-    if (target().has_feature(Target::FuzzFloatStores) && op->value.type().is_float()) {
-        value = without_last_bit(value, op->value.type());
-    }
     int lanes = op->index.type().lanes();
     if (lanes == 1 && !mask) {
         store_scalar(op, value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/llvm/target_machine.h"
 
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -127,9 +128,28 @@ void optimize(llvm::Module &module, const Target &target) {
     }
 }
 
+namespace {
+
+// LLVM's clone leaves the addresses of blocks that tables hold, as those of coverage do, in the
+// module that it copies.
+std::unique_ptr<llvm::Module> copy_of(const llvm::Module &module, const Target &target) {
+    if (!target.has_feature(Target::SanitizerCoverage)) {
+        return llvm::CloneModule(module);
+    }
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::WriteBitcodeToFile(module, stream);
+    auto copy =
+        llvm::parseBitcodeFile(llvm::MemoryBufferRef(stream.str(), ""), module.getContext());
+    internal_assert(bool(copy)) << llvm::toString(copy.takeError());
+    return std::move(*copy);
+}
+
+}  // namespace
+
 std::string emit_machine_code(const llvm::Module &module, const Target &target, bool as_text) {
     std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
-    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+    std::unique_ptr<llvm::Module> copy = copy_of(module, target);
     if (target.has_feature(Target::EmbedBitcode) && !as_text) {
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }

@@ -35,8 +35,7 @@ constexpr int64_t warp_threads = 32;
 /// The target as the emitter is to see it: of the host's features those that are about the program.
 Target device_target(const Target &host) {
     Target device(Target::Linux, Target::ArchUnknown, 64);
-    for (auto feature :
-         {Target::StrictFloat, Target::LargeBuffers, Target::FuzzFloatStores, Target::NoAsserts}) {
+    for (auto feature : {Target::StrictFloat, Target::LargeBuffers, Target::NoAsserts}) {
         device.set_feature(feature, host.has_feature(feature));
     }
     return device;

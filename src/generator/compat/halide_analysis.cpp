@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype {
 namespace Internal {

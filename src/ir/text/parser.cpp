@@ -3,6 +3,7 @@
 
 #include "ir/constants.h"
 #include "ir/text/expr_parser.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -34,8 +35,7 @@ private:
             return LetStmt::make(let->name, let->value, std::move(body));
         }
         const Allocate *op = s.as<Allocate>();
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                              std::move(body), op->new_expr, op->free_function, op->padding);
+        return with(op, &Allocate::body, std::move(body));
     }
 
     /// Statements up to the end of the text or the closing symbol, which is not taken.

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 #include "support/hash.h"
 
 namespace calotype {

@@ -3,7 +3,8 @@
 
 #include <unordered_map>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -108,10 +109,10 @@ Stmt rebuild(const Prefetch *op, std::string name, std::vector<Type> types, Regi
     return Prefetch::make(name, std::move(types), std::move(bounds), at, from, std::move(offset),
                           strategy, std::move(condition), std::move(body), op->symbol);
 }
-// Leaves have no children, hence never change.
+// Leaves have no children.
 #define LEAF(Name, FieldType)                                                                      \
     Expr rebuild(const Name *op, FieldType) {                                                      \
-        return op;                                                                                 \
+        return new Name(*op);                                                                      \
     }
 LEAF(IntImm, int64_t)
 LEAF(UIntImm, uint64_t)
@@ -199,5 +200,24 @@ Stmt GraphMutator::mutate(const Stmt &s) {
     memo_->stmts.emplace(s.get(), std::make_pair(s, result));
     return result;
 }
+
+namespace internal {
+
+template<typename Handle, typename T>
+Handle remake(const T &node) {
+    return std::apply([&](const auto &...field) { return Handle(rebuild(&node, field...)); },
+                      node.fields());
+}
+#define EXPR(Name)                                                                                 \
+    Expr remade(const Name &node) {                                                                \
+        return remake<Expr>(node);                                                                 \
+    }
+#define STMT(Name)                                                                                 \
+    Stmt remade(const Name &node) {                                                                \
+        return remake<Stmt>(node);                                                                 \
+    }
+#include "ir/nodes.def"
+
+}  // namespace internal
 
 }  // namespace calotype

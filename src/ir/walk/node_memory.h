@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype::internal {
 

@@ -6,6 +6,7 @@
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -139,8 +140,7 @@ protected:
             return GraphMutator::visit(op);
         }
         Expr min = mutate(op->min), extent = mutate(op->extent);
-        return For::make(op->name, std::move(min), std::move(extent), op->for_type, op->partition,
-                         op->device_api, op->body);
+        return with(op, &For::min, std::move(min), &For::extent, std::move(extent));
     }
 
 private:

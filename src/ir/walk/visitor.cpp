@@ -3,7 +3,7 @@
 
 #include <unordered_set>
 
-#include "ir/field_walk.h"
+#include "ir/walk/field_walk.h"
 
 namespace calotype {
 

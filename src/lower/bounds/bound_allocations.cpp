@@ -8,6 +8,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
 #include "lower/names.h"
@@ -32,8 +33,7 @@ protected:
         }
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
-        Stmt s = Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                               mutate(op->body));
+        Stmt s = with(op, &Realize::body, mutate(op->body));
         for (size_t i = op->bounds.size(); i-- > 0;) {
             user_assert(box[i].is_bounded())
                 << "func " << op->name

@@ -4,6 +4,7 @@
 // coordinate.
 #include "lower/bounds/clamp_unsafe_accesses.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -14,7 +15,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
-#include "ir/visitor.h"
+#include "ir/walk/search.h"
+#include "lower/let_scope.h"
 
 namespace calotype {
 
@@ -92,45 +94,18 @@ private:
 
     /// Whether the value depends on a Func whose range matters, also by way of lets.
     bool reads_ranged(const Expr &e) const {
-        struct Finder : GraphVisitor {
-            explicit Finder(const ClampUnsafeAccesses &pass) : pass(pass) {
-            }
-            using GraphVisitor::visit;
-            void visit(const Call *op) override {
-                found = found || pass.range_of(op);
-                GraphVisitor::visit(op);
-            }
-            void visit(const Variable *op) override {
-                const Expr *value = pass.ranged_lets_.find(op->name);
-                found = found || (value && value->defined());
-            }
-            const ClampUnsafeAccesses &pass;
-            bool found = false;
-        } finder(*this);
-        finder(e);
-        return finder.found;
-    }
-
-    /// With the values of lets that read such a Func, each of which is expanded once.
-    Expr with_lets(const Expr &e, std::map<std::string, Expr> &expanded) const {
-        std::map<std::string, Expr> used;
-        for (const std::string &name : free_variables(e)) {
-            const Expr *value = ranged_lets_.find(name);
-            if (!value || !value->defined()) {
-                continue;
-            }
-            if (!expanded.count(name)) {
-                expanded[name] = with_lets(*value, expanded);
-            }
-            used[name] = expanded[name];
-        }
-        return used.empty() ? e : substitute(used, e);
+        const auto names = free_variables(e);
+        return contains<Call>(e, [&](const Call *op) { return range_of(op) != nullptr; }) ||
+               std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return ranged_.contains(name); });
     }
 
     /// Whether the range of the coordinate is the same where nothing is known of the Funcs.
     bool is_safe(const Expr &coordinate) const {
-        std::map<std::string, Expr> expanded;
-        const Expr e = with_lets(coordinate, expanded);
+        const Expr e = lets_.expand(coordinate);
+        if (!e.defined()) {
+            return false;
+        }
         const Interval any = bounds_of_expr(e, Scope<Interval>());
         if (!any.is_bounded()) {
             return false;
@@ -204,7 +179,8 @@ private:
         const bool outer_use = coordinates_.erase(op->name) > 0;
         auto body = op->body;
         {
-            const ScopedBinding<Expr> bind(ranged_lets_, op->name, ranged ? op->value : Expr());
+            const LetScope::Inside inside(lets_, op->name, ranged ? op->value : Expr());
+            const ScopedBinding<> bind(ranged, ranged_, op->name);
             Results outside;
             outside.swap(done_);
             body = mutate(op->body);
@@ -238,7 +214,8 @@ private:
     int depth_ = 0;  ///< of expressions
     Results done_;
     std::set<std::string> coordinates_;  ///< lets that coordinates use
-    Scope<Expr> ranged_lets_;            ///< values of lets that read such a Func
+    Scope<> ranged_;                     ///< lets that read such a Func
+    LetScope lets_;                      ///< the values of these
 };
 
 }  // namespace

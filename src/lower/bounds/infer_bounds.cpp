@@ -22,6 +22,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
 #include "lower/nest/copy_stage.h"
@@ -196,8 +197,7 @@ protected:
         Stmt body = define_inside_of_guards(op->body, contents, op);
         in_blocks_ -= op->for_type == ForType::GPUBlock;
         bound_.pop_back();
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
 private:

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -86,8 +87,7 @@ protected:
             const std::string *renamed = renamed_.find(loop);
             return renamed ? *renamed : loop;
         };
-        return Prefetch::make(p->name, p->types, p->bounds, now(p->at), now(p->from), p->offset,
-                              p->strategy, p->condition, p->body, p->symbol);
+        return with(p, &Prefetch::at, now(p->at), &Prefetch::from, now(p->from));
     }
 
 private:

@@ -3,6 +3,7 @@
 // bounds queries, check.
 #pragma once
 
+#include "ir/conventions/names.h"
 #include "lower/context.h"
 
 namespace calotype {

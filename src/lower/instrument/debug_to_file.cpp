@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/instrument/debug_to_file.h"
 
+#include "ir/conventions/names.h"
 #include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 
@@ -45,8 +47,7 @@ protected:
         if (!f && body.same_as(op->body)) {
             return op;
         }
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                             f ? Block::make(body, write(*f)) : body);
+        return with(op, &Realize::body, f ? Block::make(body, write(*f)) : body);
     }
 
     Stmt visit(const ProducerConsumer *op) override {

@@ -8,6 +8,7 @@
 #include "ir/conventions/runtime_calls.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "runtime/abi/profiler.h"
 
@@ -84,10 +85,7 @@ protected:
         const Stmt come = call(RuntimeFunction::profiler_incr_active_threads, {instance()});
         const Stmt go = call(RuntimeFunction::profiler_decr_active_threads, {instance()});
         const Stmt task = Block::make({come, set_current(current_), loop->body, go});
-        return Block::make({go,
-                            For::make(loop->name, loop->min, loop->extent, loop->for_type,
-                                      loop->partition, loop->device_api, task),
-                            come, set_current(current_)});
+        return Block::make({go, with(loop, &For::body, task), come, set_current(current_)});
     }
 
     Stmt visit(const Allocate *op) override {
@@ -112,8 +110,7 @@ protected:
         for (const Expr &e : op->extents) {
             size = size * cast(UInt(64), e);
         }
-        const Stmt s = Allocate::make(op->name, op->type, op->memory_type, op->extents,
-                                      op->condition, body, Expr(), op->free_function, op->padding);
+        const Stmt s = with(op, &Allocate::body, body, &Allocate::new_expr, Expr());
         return LetStmt::make(bytes_name, size, s);
     }
 

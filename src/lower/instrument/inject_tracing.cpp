@@ -2,8 +2,10 @@
 #include "lower/instrument/inject_tracing.h"
 
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
 
@@ -195,7 +197,7 @@ protected:
             e.value_index = int(i);
             values.push_back(traced(op->values[i], e));
         }
-        return Provide::make(op->name, values, op->args, op->predicate);
+        return with(op, &Provide::values, values);
     }
 
     Stmt visit(const Realize *op) override {
@@ -209,7 +211,7 @@ protected:
     }
 
     static Stmt with_body(const Realize *op, const Stmt &body) {
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition, body);
+        return with(op, &Realize::body, body);
     }
 
     /// begin and end of the storage's life; or, where only accesses are traced, an id for them.

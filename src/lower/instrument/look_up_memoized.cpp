@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/conventions/runtime_calls.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"

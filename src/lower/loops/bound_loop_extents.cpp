@@ -7,6 +7,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/with.h"
 #include "lower/known_here.h"
 
 namespace calotype {
@@ -48,16 +49,13 @@ private:
         const std::optional<int64_t> bound =
             wanted && !is_const(extent) ? known_.upper_bound(extent) : std::nullopt;
         if (!bound || *bound > most) {
-            return body.same_as(op->body) ? Stmt(op)
-                                          : For::make(op->name, op->min, op->extent, op->for_type,
-                                                      op->partition, op->device_api, body);
+            return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
         }
         const Type t = op->min.type();
         const Expr inside = Variable::make(t, op->name) < op->min + op->extent;
         const Expr guard = Call::make(Bool(), Intrinsic::likely, {inside});
-        return For::make(op->name, op->min, make_const(t, std::max<int64_t>(*bound, 0)),
-                         op->for_type, op->partition, op->device_api,
-                         IfThenElse::make(guard, body));
+        return with(op, &For::extent, make_const(t, std::max<int64_t>(*bound, 0)), &For::body,
+                    IfThenElse::make(guard, body));
     }
 
     Stmt inside_of(const For *op) {

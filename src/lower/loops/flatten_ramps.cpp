@@ -10,6 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/gpu/access/known_lanes.h"
 #include "lower/let_scope.h"
 #include "lower/loops/lanes.h"
@@ -77,8 +78,7 @@ private:
         if (scalar_rows && all_true(op->predicate)) {
             const Expr index = Ramp::make(mutate(base->value), mutate(stride->value), ramp->lanes);
             const Expr column =
-                Load::make(op->type.with_lanes(ramp->lanes), op->name, index,
-                           const_true(ramp->lanes), op->alignment, op->symbol, op->is_streaming);
+                with(op, &Load::index, index, &Load::predicate, const_true(ramp->lanes));
             return internal::repeat_lanes(column, lanes);
         }
         const Expr predicate = mutate(op->predicate);

@@ -10,6 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 
 namespace calotype {
@@ -129,8 +130,7 @@ public:
         if (body.same_as(loop_->body)) {
             return loop_;
         }
-        Stmt s = For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
-                           loop_->partition, loop_->device_api, body);
+        Stmt s = with(loop_, &For::body, body);
         for (auto it = lifted_.rbegin(); it != lifted_.rend(); ++it) {
             s = LetStmt::make(it->name, it->value, s);
         }

@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/loops/propagate_likely.h"
 #include "support/scope.h"
 
@@ -254,8 +255,7 @@ private:
         open_.pop_back();
         return extent.same_as(op->extent) && body.same_as(op->body)
                    ? Stmt(op)
-                   : For::make(op->name, op->min, extent, op->for_type, op->partition,
-                               op->device_api, body);
+                   : with(op, &For::extent, extent, &For::body, body);
     }
 
     Stmt visit(const Allocate *op) override {
@@ -268,8 +268,7 @@ private:
         const Stmt body = mutate(op->body);
         return same && body.same_as(op->body)
                    ? Stmt(op)
-                   : Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,
-                                    body, op->new_expr, op->free_function, op->padding);
+                   : with(op, &Allocate::extents, extents, &Allocate::body, body);
     }
 
     bool in_kernel_ = false;

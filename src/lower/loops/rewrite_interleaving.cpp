@@ -13,6 +13,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 
 namespace calotype {
@@ -349,8 +350,7 @@ private:
     }
 
     Stmt visit(const Store *op) override {
-        return Store::make(op->name, rewrite(op->value), op->index, op->predicate, op->alignment,
-                           op->symbol, op->is_streaming);
+        return with(op, &Store::value, rewrite(op->value));
     }
 
     Stmt visit(const LetStmt *op) override {

@@ -7,6 +7,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "support/environment.h"
 
 namespace calotype {
@@ -35,8 +36,7 @@ private:
         if (!copies && may_stay_a_loop()) {
             user_warning << "loop " << op->name << " is not unrolled: its extent " << extent
                          << " is not constant";
-            return For::make(op->name, op->min, op->extent, ForType::Serial, op->partition,
-                             op->device_api, body);
+            return with(op, &For::for_type, ForType::Serial, &For::body, body);
         }
         user_assert(copies) << "loop " << op->name << " cannot be unrolled: its extent " << extent
                             << " is not constant and has no constant bound";

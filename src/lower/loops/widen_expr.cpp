@@ -4,6 +4,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/loops/lanes.h"
 
@@ -161,8 +162,7 @@ Expr ExprWidener::visit(const Load *op) {
     }
     const bool alike = !varies(index, op->index) && !varies(predicate, op->predicate);
     if (alike && (!mask_.defined() || some_lane_alive_)) {
-        return Load::make(op->type, op->name, index, predicate, op->alignment, op->symbol,
-                          op->is_streaming);
+        return with(op, &Load::index, index, &Load::predicate, predicate);
     }
     return Load::make(wide, op->name, widen(index, op->index), masked(predicate, op->predicate),
                       Alignment(), op->symbol, op->is_streaming);

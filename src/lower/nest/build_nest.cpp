@@ -6,6 +6,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/names.h"
 #include "lower/nest/inline_functions.h"
 #include "lower/nest/stage_loops.h"
@@ -152,8 +153,7 @@ protected:
         if (body.same_as(op->body)) {
             return op;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
 private:

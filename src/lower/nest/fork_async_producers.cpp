@@ -10,6 +10,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -153,8 +154,7 @@ private:
         }
         Region bounds = op->bounds;
         bounds.emplace_back(0, copies_);
-        const Stmt body = Realize::make(op->name, op->types, op->memory_type, bounds, op->condition,
-                                        mutate(op->body));
+        const Stmt body = with(op, &Realize::bounds, bounds, &Realize::body, mutate(op->body));
         return LetStmt::make(func_ + ".ring_index", iteration % copies_, body);
     }
 
@@ -170,9 +170,7 @@ private:
     Stmt visit(const Provide *op) override {
         const Stmt s = Mutator::visit(op);
         op = s.as<Provide>();
-        return op->name == func_
-                   ? Provide::make(op->name, op->values, with_index(op->args), op->predicate)
-                   : s;
+        return op->name == func_ ? with(op, &Provide::args, with_index(op->args)) : s;
     }
 
     const std::string &func_;
@@ -288,9 +286,7 @@ protected:
     }
     Stmt visit(const For *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() ? body
-                               : For::make(op->name, op->min, op->extent, op->for_type,
-                                           op->partition, op->device_api, body);
+        return !body.defined() ? body : with(op, &For::body, body);
     }
     Stmt visit(const IfThenElse *op) override {
         const Stmt then_case = mutate(op->then_case), else_case = mutate(op->else_case);
@@ -301,9 +297,7 @@ protected:
     }
     Stmt visit(const Realize *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() ? body
-                               : Realize::make(op->name, op->types, op->memory_type, op->bounds,
-                                               op->condition, body);
+        return !body.defined() ? body : with(op, &Realize::body, body);
     }
     Stmt visit(const HoistedStorage *op) override {
         const Stmt body = mutate(op->body);
@@ -315,10 +309,7 @@ protected:
     }
     Stmt visit(const Allocate *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined()
-                   ? body
-                   : Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                                    body, op->new_expr, op->free_function, op->padding);
+        return !body.defined() ? body : with(op, &Allocate::body, body);
     }
     Stmt visit(const ProducerConsumer *op) override {
         const Stmt body = mutate(op->body);
@@ -431,8 +422,7 @@ private:
         if (!is_async(op->name)) {
             return Mutator::visit(op);
         }
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                             fork(op->name, op->body, Expr()));
+        return with(op, &Realize::body, fork(op->name, op->body, Expr()));
     }
 
     Stmt visit(const HoistedStorage *op) override {

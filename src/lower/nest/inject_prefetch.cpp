@@ -7,6 +7,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -42,8 +43,7 @@ protected:
         if (body.same_as(op->body)) {
             return op;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
     Stmt visit(const Provide *op) override {

@@ -6,6 +6,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "support/error.h"
 
@@ -110,7 +111,7 @@ class StreamStores : public StmtMutator {
         for (const Expr &value : op->values) {
             values.push_back(Call::make(value.type(), Intrinsic::stream_store, {value}));
         }
-        return Provide::make(op->name, values, op->args, op->predicate);
+        return with(op, &Provide::values, values);
     }
 };
 

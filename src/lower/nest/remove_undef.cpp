@@ -10,6 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 
 namespace calotype {
 
@@ -291,8 +292,7 @@ protected:
         if (!body.defined() || body.same_as(op->body)) {
             return body;
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
 private:

@@ -6,11 +6,13 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/nest/extern_stage.h"
 
 namespace calotype {
@@ -304,10 +306,7 @@ private:
         around_.push_back({op->name, true, false});
         const Stmt body = mutate(op->body);
         around_.pop_back();
-        const Stmt same = body.same_as(op->body)
-                              ? Stmt(op)
-                              : Realize::make(op->name, op->types, op->memory_type, op->bounds,
-                                              op->condition, body);
+        const Stmt same = body.same_as(op->body) ? Stmt(op) : with(op, &Realize::body, body);
         if (kernels_ > 0 || !can_be_skipped(op->name)) {
             return same;
         }
@@ -320,8 +319,8 @@ private:
         }
         const Stmt guarded = GuardProducer(op->name, uses.matters, guard).mutate(body);
         guard = uses.matters;
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds,
-                             simplify(op->condition && uses.read), guarded);
+        return with(op, &Realize::condition, simplify(op->condition && uses.read), &Realize::body,
+                    guarded);
     }
 
     Stmt visit(const For *op) override {

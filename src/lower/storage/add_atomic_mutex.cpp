@@ -9,6 +9,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/storage/independent_values.h"
 #include "support/error.h"
@@ -85,8 +86,7 @@ private:
     Stmt visit(const Realize *op) override {
         const Stmt body = mutate(op->body);
         const bool wanted = wanted_.erase(op->name) > 0;
-        return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                             wanted ? with_mutex(op->name, body) : body);
+        return with(op, &Realize::body, wanted ? with_mutex(op->name, body) : body);
     }
 
     Stmt visit(const ProducerConsumer *op) override {

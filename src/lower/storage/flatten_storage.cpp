@@ -13,6 +13,7 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"

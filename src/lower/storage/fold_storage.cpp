@@ -20,11 +20,13 @@
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
 #include "lower/nest/fork_async_producers.h"
@@ -165,9 +167,7 @@ private:
     Stmt visit(const Provide *op) override {
         const Stmt s = GraphMutator::visit(op);
         op = s.as<Provide>();
-        return op->name == func_
-                   ? Provide::make(op->name, op->values, folded(op->args), op->predicate)
-                   : s;
+        return op->name == func_ ? with(op, &Provide::args, folded(op->args)) : s;
     }
 
     Stmt visit(const Prefetch *op) override {
@@ -212,13 +212,11 @@ public:
         } else if (const auto *op = s.as<ProducerConsumer>()) {
             return ProducerConsumer::make(op->name, op->is_producer, search(op->body));
         } else if (const auto *op = s.as<Realize>()) {
-            return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                                 search(op->body));
+            return with(op, &Realize::body, search(op->body));
         } else if (const auto *op = s.as<HoistedStorage>()) {
             return HoistedStorage::make(op->name, search(op->body));
         } else if (const auto *op = s.as<Allocate>()) {  // what the checks of another fold remember
-            return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                                  search(op->body), op->new_expr, op->free_function, op->padding);
+            return with(op, &Allocate::body, search(op->body));
         } else if (const auto *op = s.as<Block>()) {
             return search_block(op);
         } else if (const auto *op = s.as<IfThenElse>()) {
@@ -248,8 +246,7 @@ private:
     }
 
     static Stmt with_body(const For *op, const Stmt &body) {
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
     bool runs_once(const For *loop) const {
@@ -502,7 +499,7 @@ private:
     }
 
     static Stmt with_body(const Realize *op, const Region &bounds, const Stmt &body) {
-        return Realize::make(op->name, op->types, op->memory_type, bounds, op->condition, body);
+        return with(op, &Realize::bounds, bounds, &Realize::body, body);
     }
 
     static bool has_explicit_fold(const Function &f) {

@@ -9,6 +9,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/with.h"
 #include "lower/known_here.h"
 #include "support/error.h"
 
@@ -48,11 +49,7 @@ private:
         const auto it = hoistings_.find(op->name);
         const Stmt body = mutate(op->body);
         if (it == hoistings_.end() || op->new_expr.defined()) {
-            return body.same_as(op->body)
-                       ? Stmt(op)
-                       : Allocate::make(op->name, op->type, op->memory_type, op->extents,
-                                        op->condition, body, op->new_expr, op->free_function,
-                                        op->padding);
+            return body.same_as(op->body) ? Stmt(op) : with(op, &Allocate::body, body);
         }
         Hoisting &hoisting = *it->second;
         for (size_t d = 0; d < op->extents.size(); d++) {

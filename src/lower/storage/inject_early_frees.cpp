@@ -10,6 +10,7 @@
 #include "ir/constants.h"
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/storage/handle_names.h"
 #include "support/scope.h"
 
@@ -130,8 +131,7 @@ private:
         if (body.same_as(op->body)) {
             return op;
         }
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition, body,
-                              op->new_expr, op->free_function, op->padding);
+        return with(op, &Allocate::body, body);
     }
 
     const std::unordered_set<std::string> escaping_;

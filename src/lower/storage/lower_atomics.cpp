@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/storage/lower_atomics.h"
 
-#include <map>
-
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/conventions/runtime_calls.h"
@@ -10,6 +8,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/let_scope.h"
 #include "lower/storage/add_atomic_mutex.h"
 #include "support/scope.h"
 
@@ -65,18 +64,18 @@ private:
         class FindIndex : public Visitor {
         public:
             std::string buffer;
-            std::map<std::string, Expr> lets;
+            LetScope lets;
             Expr index;
 
         private:
             using Visitor::visit;
             void visit(const LetStmt *op) override {
-                lets[op->name] = substitute(lets, op->value);
+                const LetScope::Inside inside(lets, op->name, op->value);
                 (*this)(op->body);
             }
             void visit(const Store *op) override {
                 if (op->name == buffer && !index.defined()) {
-                    index = substitute(lets, op->index);
+                    index = lets.expand(op->index);
                 }
             }
         };

@@ -21,6 +21,8 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
+#include "lower/let_scope.h"
 #include "lower/names.h"
 
 namespace calotype::internal {
@@ -193,20 +195,16 @@ private:
             it->second.schedule().memoized || it->second.schedule().async) {
             return false;
         }
-        std::map<std::string, Expr> values;
+        LetScope lets;
         for (const LetStmt *let : body_.lets) {
-            if (is_end_of_window(let->name)) {
-                values.erase(let->name);
-            } else {
-                values[let->name] = substitute(values, let->value);
-            }
+            lets.push(let->name, is_end_of_window(let->name) ? Expr() : let->value);
         }
         for (int stage = 0; stage < it->second.stages(); stage++) {
             for (const std::string &arg : it->second.args()) {
                 for (const std::string &end :
                      {names::stage_min(f, stage, arg), names::stage_max(f, stage, arg)}) {
-                    const auto value = values.find(end);
-                    if (value != values.end() && uses_var(value->second, loop_->name)) {
+                    const Expr value = lets.expand(names::var(end));
+                    if (!value.defined() || uses_var(value, loop_->name)) {
                         return false;
                     }
                 }
@@ -245,15 +243,13 @@ public:
                 op->name, op->is_producer,
                 op->is_producer ? from(plan_.starts.at(op->name), op->body) : guarded(op->body));
         } else if (const auto *op = s.as<Realize>()) {
-            return Realize::make(op->name, op->types, op->memory_type, op->bounds, op->condition,
-                                 guarded(op->body));
+            return with(op, &Realize::body, guarded(op->body));
         } else if (const auto *op = s.as<HoistedStorage>()) {
             return HoistedStorage::make(op->name, guarded(op->body));
         } else if (const auto *op = s.as<Block>()) {
             return Block::make(guarded(op->first), guarded(op->rest));
         } else if (const auto *op = s.as<For>(); op && runs_once(op, ctx_)) {
-            return For::make(op->name, op->min, op->extent, op->for_type, op->partition,
-                             op->device_api, guarded(op->body));
+            return with(op, &For::body, guarded(op->body));
         }
         return from(0, s);
     }

@@ -16,6 +16,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/let_scope.h"
 #include "lower/tiles/tile_product.h"
@@ -78,9 +79,9 @@ FindUses uses_in(const Stmt &s, const std::string &buffer) {
 class MakeSerial : public Mutator {
     using Mutator::visit;
     Stmt visit(const For *op) override {
-        return For::make(op->name, op->min, op->extent,
-                         op->for_type == ForType::Vectorized ? ForType::Serial : op->for_type,
-                         op->partition, op->device_api, mutate(op->body));
+        return with(op, &For::for_type,
+                    op->for_type == ForType::Vectorized ? ForType::Serial : op->for_type,
+                    &For::body, mutate(op->body));
     }
 };
 
@@ -324,8 +325,7 @@ private:
                 << subject() << ", but its products are in the loop " << op->name << " within it, "
                 << "which is " << to_string(op->for_type)
                 << ": the registers are those of one thread";
-            result = For::make(op->name, op->min, op->extent, op->for_type, op->partition,
-                               op->device_api, rewrite(op->body));
+            result = with(op, &For::body, rewrite(op->body));
         } else if (const IfThenElse *op = s.as<IfThenElse>()) {
             const Stmt then_case = rewrite(op->then_case);
             forget();
@@ -335,9 +335,7 @@ private:
             user_assert(op->memory_type != MemoryType::AMXTile)
                 << subject() << " while func " << op->name
                 << " is: the registers hold one func at a time";
-            result =
-                Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                               rewrite(op->body), op->new_expr, op->free_function, op->padding);
+            result = with(op, &Allocate::body, rewrite(op->body));
         } else {
             user_error << subject() << ", but its products are in an async producer or in a stage "
                        << "that other threads take part in";

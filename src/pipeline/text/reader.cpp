@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/text/expr_parser.h"
 #include "ir/walk/own_symbol.h"

@@ -7,9 +7,9 @@
 
 #include "arith/simplify.h"
 #include "harness/interpret.h"
-#include "ir/field_walk.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/walk/field_walk.h"
 #include "random_expr.h"
 
 using namespace calotype;

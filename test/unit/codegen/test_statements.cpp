@@ -8,11 +8,15 @@
 #include <thread>
 
 #include "ir/constants.h"
+#include "ir/type_of.h"
 #include "runtime/abi/buffer.h"
 #include "runtime/abi/metadata.h"
 #include "runtime/abi/threads.h"
 #include "support/error.h"
 #include "unit/codegen/kernel.h"
+
+class Charmap;
+CALOTYPE_DECLARE_EXTERN_CLASS_TYPE(Charmap);
 
 namespace calotype::internal {
 namespace {
@@ -319,6 +323,19 @@ TEST_F(Statements, PrintWritesItsArguments) {
     EXPECT_EQ(library->function<int(int *, int)>("f")(&out, 7), 0);
     EXPECT_EQ(out, 7);
     EXPECT_EQ(runtime_.printed, std::vector<std::string>{"7 100% of 3.500000 7\n"});
+}
+
+TEST_F(Statements, OnlyPointersToCharPrintAsText) {
+    const Expr text = Variable::make(type_of<const char *>(), "text"),
+               map = Variable::make(type_of<Charmap *>(), "map");
+    auto library = load(
+        one_function({pointer_argument("out"), pointer_argument("text"), pointer_argument("map")},
+                     store("out", Call::make(Int(32), Intrinsic::print, {7, text, map}), 0)));
+    int out = 0;
+    const void *address = reinterpret_cast<const void *>(0x10);
+    EXPECT_EQ(library->function<int(int *, const char *, const void *)>("f")(&out, "is", address),
+              0);
+    EXPECT_EQ(runtime_.printed, std::vector<std::string>{"7 is 0x10\n"});
 }
 
 TEST_F(Statements, WhatIsPrintedIsEvaluatedOnce) {

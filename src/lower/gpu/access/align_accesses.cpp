@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/gpu/host/device_alignment.h"
 #include "support/scope.h"
 
@@ -137,8 +138,8 @@ private:
             return op;
         }
         const Expr index = mutate(op->index);
-        return Load::make(op->type, op->name, index, mutate(op->predicate),
-                          intersection(op->alignment, at(index)), op->symbol);
+        return with(op, &Load::index, index, &Load::predicate, mutate(op->predicate),
+                    &Load::alignment, intersection(op->alignment, at(index)));
     }
 
     Stmt visit(const Store *op) override {
@@ -146,8 +147,9 @@ private:
             return op;
         }
         const Expr index = mutate(op->index);
-        return Store::make(op->name, mutate(op->value), index, mutate(op->predicate),
-                           intersection(op->alignment, at(index)), op->symbol);
+        return with(op, &Store::value, mutate(op->value), &Store::index, index, &Store::predicate,
+                    mutate(op->predicate), &Store::alignment,
+                    intersection(op->alignment, at(index)));
     }
 
     Stmt visit(const Allocate *op) override {

@@ -12,10 +12,12 @@
 
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
+#include "ir/conventions/names.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/gpu/access/polynomial.h"
 #include "lower/gpu/access/wide_access.h"
 #include "lower/gpu/host/device_alignment.h"
@@ -262,16 +264,16 @@ private:
 
     Expr visit(const Load *op) override {
         const Expr index = mutate(op->index);
-        return Load::make(op->type, op->name, index, mutate(op->predicate),
-                          look_at(op->name, index, op->predicate, op->type, op->alignment),
-                          op->symbol);
+        return with(op, &Load::index, index, &Load::predicate, mutate(op->predicate),
+                    &Load::alignment,
+                    look_at(op->name, index, op->predicate, op->type, op->alignment));
     }
 
     Stmt visit(const Store *op) override {
         const Expr index = mutate(op->index), value = mutate(op->value);
-        return Store::make(op->name, value, index, mutate(op->predicate),
-                           look_at(op->name, index, op->predicate, value.type(), op->alignment),
-                           op->symbol);
+        return with(op, &Store::value, value, &Store::index, index, &Store::predicate,
+                    mutate(op->predicate), &Store::alignment,
+                    look_at(op->name, index, op->predicate, value.type(), op->alignment));
     }
 
     const LowerContext &ctx_;

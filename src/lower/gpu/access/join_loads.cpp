@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/gpu/access/wide_access.h"
 #include "support/scope.h"
 
@@ -171,8 +172,7 @@ private:
             return op;
         }
         in_kernel_ |= kernel;
-        const Stmt s = For::make(op->name, op->min, op->extent, op->for_type, op->partition,
-                                 op->device_api, mutate(op->body));
+        const Stmt s = with(op, &For::body, mutate(op->body));
         in_kernel_ = in_kernel_ && !kernel;
         return s;
     }
@@ -237,8 +237,8 @@ private:
         const Type index_type = window.base.type();
         const Expr first = simplify(window.base + make_const(index_type, at));
         const Expr index = lanes == 1 ? first : Ramp::make(first, make_one(index_type), lanes);
-        return Load::make(like->type.with_lanes(lanes), like->name, index, const_true(lanes),
-                          moved(window.at_base, at), like->symbol);
+        return with(like, &Load::index, index, &Load::predicate, const_true(lanes),
+                    &Load::alignment, moved(window.at_base, at));
     }
 
     static Expr put_together(const Span &span, const std::vector<Piece> &pieces) {

@@ -18,6 +18,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/buffer_usage.h"
 #include "lower/gpu/host/device_calls.h"
@@ -109,9 +110,7 @@ Stmt after_last_use(const Stmt &s, const std::string &name, const Stmt &last) {
                                       after_last_use(op->body, name, last));
     }
     if (const Allocate *op = s.as<Allocate>()) {
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                              after_last_use(op->body, name, last), op->new_expr, op->free_function,
-                              op->padding);
+        return with(op, &Allocate::body, after_last_use(op->body, name, last));
     }
     return Block::make(s, last);
 }
@@ -332,9 +331,7 @@ private:
     }
 
     static Stmt rebuilt(const For *op, const Stmt &body) {
-        return body.same_as(op->body) ? Stmt(op)
-                                      : For::make(op->name, op->min, op->extent, op->for_type,
-                                                  op->partition, op->device_api, body);
+        return body.same_as(op->body) ? Stmt(op) : with(op, &For::body, body);
     }
 
     /// What is known at the head of the loop must hold in each iteration; each round of the search
@@ -398,11 +395,7 @@ private:
         const bool on_device = usage != table_.of(op->body).end() && usage->second.on_device();
         if (!on_device) {
             const Stmt body = mutate(op->body);
-            return body.same_as(op->body)
-                       ? Stmt(op)
-                       : Allocate::make(op->name, op->type, op->memory_type, op->extents,
-                                        op->condition, body, op->new_expr, op->free_function,
-                                        op->padding);
+            return body.same_as(op->body) ? Stmt(op) : with(op, &Allocate::body, body);
         }
         if (op->new_expr.defined()) {
             return visit_memoized(op);
@@ -411,8 +404,7 @@ private:
         const Stmt body = mutate(op->body);
         conditions_.pop(op->name);
         if (!is_on_device_alone(usage->second)) {
-            return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                                  body, op->new_expr, op->free_function, op->padding);
+            return with(op, &Allocate::body, body);
         }
         const Expr null = Call::make(Handle(), Intrinsic::make_struct, {});
         return Allocate::make(op->name, op->type, MemoryType::Heap, op->extents, op->condition,
@@ -425,9 +417,7 @@ private:
         known_[op->name] = {true, false};
         const Stmt body = after_last_use(mutate(op->body), op->name, device_free(op->name));
         known_.erase(op->name);
-        return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                              Block::make(device_free_at_end(op->name), body), op->new_expr,
-                              op->free_function, op->padding);
+        return with(op, &Allocate::body, Block::make(device_free_at_end(op->name), body));
     }
 
     /// Storage that is the cache's has its header before the lookup.

@@ -9,6 +9,7 @@
 #include "arith/alignment_analysis.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/conventions/runtime_calls.h"
 #include "ir/module.h"
 #include "ir/mutator.h"

@@ -2,6 +2,7 @@
 #include "lower/gpu/host/select_gpu_api.h"
 
 #include "ir/mutator.h"
+#include "ir/with.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -61,8 +62,7 @@ private:
     static Stmt rebuilt(const For *op, DeviceAPI api, const Stmt &body) {
         return api == op->device_api && body.same_as(op->body)
                    ? Stmt(op)
-                   : For::make(op->name, op->min, op->extent, op->for_type, op->partition, api,
-                               body);
+                   : with(op, &For::device_api, api, &For::body, body);
     }
 
     const LowerContext &ctx_;

@@ -15,6 +15,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "lower/effects.h"
 #include "lower/gpu/lanes/lane_accesses.h"
 #include "lower/gpu/shared/shared_access.h"
@@ -87,8 +88,7 @@ private:
         case NodeKind::Allocate: {
             const auto *op = s.as<Allocate>();
             failed_ = failed_ || op->new_expr.defined() || !op->constant_size();
-            return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                                  walk(op->body), op->new_expr, op->free_function, op->padding);
+            return with(op, &Allocate::body, walk(op->body));
         }
         case NodeKind::LetStmt:
             return walk_let(s.as<LetStmt>());
@@ -139,8 +139,8 @@ private:
     Stmt store(const Store *op) {
         const Expr stored = value(op->value), predicate = value(op->predicate);
         if (op->name != op_->name) {
-            return Store::make(op->name, stored, value(op->index), predicate, op->alignment,
-                               op->symbol);
+            return with(op, &Store::value, stored, &Store::index, value(op->index),
+                        &Store::predicate, predicate);
         }
         const Expr index = is_const_one(op->predicate) ? accesses.stored(op->index) : Expr();
         return index.defined() ? Store::make(op->name, stored, index, predicate, Alignment())

@@ -10,6 +10,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/gpu/access/wide_access.h"
 
 namespace calotype::internal {
@@ -70,15 +71,14 @@ private:
         if (op->name != buffer_) {
             return Mutator::visit(op);
         }
-        return Load::make(op->type, op->name, moved(op->index), op->predicate, Alignment(),
-                          op->symbol);
+        return with(op, &Load::index, moved(op->index), &Load::alignment, Alignment());
     }
     Stmt visit(const Store *op) override {
         if (op->name != buffer_) {
             return Mutator::visit(op);
         }
-        return Store::make(op->name, mutate(op->value), moved(op->index), op->predicate,
-                           Alignment(), op->symbol);
+        return with(op, &Store::value, mutate(op->value), &Store::index, moved(op->index),
+                    &Store::alignment, Alignment());
     }
     const std::string &buffer_;
     const PanelLayout &layout_;

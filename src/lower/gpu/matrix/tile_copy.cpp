@@ -12,6 +12,7 @@
 #include "arith/sample_value.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"

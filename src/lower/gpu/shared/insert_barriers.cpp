@@ -19,6 +19,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
+#include "ir/with.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared/shared_access.h"
 #include "lower/gpu/uniform.h"
@@ -335,8 +336,7 @@ private:
             const bool is_shared = op->memory_type == MemoryType::GPUShared;
             const ScopedBinding<> bind(is_shared ? place_.shared_memory : place_.private_memory,
                                        op->name);
-            return Allocate::make(op->name, op->type, op->memory_type, op->extents, op->condition,
-                                  walk(op->body), op->new_expr, op->free_function, op->padding);
+            return with(op, &Allocate::body, walk(op->body));
         }
         const For *loop = s.as<For>();
         if (loop && is_uniform(loop->min) && is_uniform(loop->extent)) {
@@ -447,8 +447,7 @@ private:
         if (barriers_ != barriers && !can_prove(op->extent > 0)) {
             pending_.insert(pending_.end(), at_begin.begin(), at_begin.end());
         }
-        return For::make(op->name, op->min, op->extent, op->for_type, op->partition, op->device_api,
-                         body);
+        return with(op, &For::body, body);
     }
 
     const LowerContext &ctx_;

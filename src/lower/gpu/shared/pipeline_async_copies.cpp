@@ -15,6 +15,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/gpu/access/image_accesses.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/access/wide_access.h"
@@ -84,10 +85,7 @@ private:
                 return strip(op->body);
             }
             const Stmt body = strip(op->body);
-            return body.defined() ? Allocate::make(op->name, op->type, op->memory_type, op->extents,
-                                                   op->condition, body, op->new_expr,
-                                                   op->free_function, op->padding)
-                                  : body;
+            return body.defined() ? with(op, &Allocate::body, body) : body;
         }
         if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
             if (op->is_producer && storage_of(op->name)) {
@@ -179,8 +177,7 @@ private:
     /// Where nothing is to be copied, a store does it.
     Stmt chosen(const Store *op, const Select *either) {
         const auto with_value = [&](const Expr &value) {
-            return mutate(
-                Store::make(op->name, value, op->index, op->predicate, op->alignment, op->symbol));
+            return mutate(with(op, &Store::value, value));
         };
         return IfThenElse::make(either->condition, with_value(either->true_value),
                                 with_value(either->false_value));
@@ -377,8 +374,7 @@ public:
         const Expr k = Variable::make(Int(32), loop_->name);
         const Stmt next = fill(k + ahead, made_in_kernel);
         const Stmt body = Block::make(arrival(ahead), BesideProducts(next).in(in_place(rest)));
-        all.push_back(For::make(loop_->name, loop_->min, loop_->extent, loop_->for_type,
-                                loop_->partition, loop_->device_api, body));
+        all.push_back(with(loop_, &For::body, body));
         if (in_flight) {
             all.push_back(product.last_wait());
         }
@@ -564,9 +560,8 @@ private:
             op->memory_type == MemoryType::Register || op->memory_type == MemoryType::Stack;
         const ScopedBinding<> bind_own(is_own, in_registers_, op->name);
         const bool is_async = op->memory_type == MemoryType::GPUSharedAsync;
-        return Allocate::make(
-            op->name, op->type, is_async ? MemoryType::GPUShared : op->memory_type, op->extents,
-            op->condition, mutate(op->body), op->new_expr, op->free_function, op->padding);
+        return with(op, &Allocate::memory_type, is_async ? MemoryType::GPUShared : op->memory_type,
+                    &Allocate::body, mutate(op->body));
     }
 
     int stages_of(const std::vector<const Allocate *> &storage) const {

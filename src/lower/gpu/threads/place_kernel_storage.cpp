@@ -5,11 +5,13 @@
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/conventions/names.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/buffer_header.h"
 #include "lower/gpu/access/shift_accesses.h"
 #include "lower/gpu/largest_of_blocks.h"
@@ -154,8 +156,7 @@ private:
         } else if (where == MemoryType::Auto && in_threads_ > 0) {
             where = MemoryType::Stack;
         }
-        return Allocate::make(op->name, op->type, where, op->extents, op->condition,
-                              mutate(op->body), op->new_expr, op->free_function, op->padding);
+        return with(op, &Allocate::memory_type, where, &Allocate::body, mutate(op->body));
     }
 
     Stmt lifted(const Allocate *op) {

@@ -21,6 +21,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "ir/with.h"
 #include "lower/gpu/host/guarded_tails.h"
 #include "lower/gpu/shared/shared_access.h"
 #include "support/error.h"
@@ -364,8 +365,8 @@ private:
             return Mutator::visit(op);
         }
         const Expr index = next_index();
-        return Load::make(op->type, op->name, index, mutate(op->predicate), Alignment(),
-                          op->symbol);
+        return with(op, &Load::index, index, &Load::predicate, mutate(op->predicate),
+                    &Load::alignment, Alignment());
     }
     Stmt visit(const Store *op) override {
         if (op->name != name_) {
@@ -373,7 +374,8 @@ private:
         }
         const Expr index = next_index();
         const Expr value = mutate(op->value);
-        return Store::make(op->name, value, index, mutate(op->predicate), Alignment(), op->symbol);
+        return with(op, &Store::value, value, &Store::index, index, &Store::predicate,
+                    mutate(op->predicate), &Store::alignment, Alignment());
     }
 
     const std::string &name_;
@@ -514,8 +516,7 @@ private:
             extents.emplace_back(int(s.extent()));
         }
         const Stmt body = Shrinker(it->first, all.found, shape).mutate(op->body);
-        return Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,
-                              mutate(body), op->new_expr, op->free_function, op->padding);
+        return with(op, &Allocate::extents, extents, &Allocate::body, mutate(body));
     }
     const SplitStorage &storage_;
     const LowerContext &ctx_;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// with(): a node of which some fields are others.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "ir/stmt_nodes.h"
+
+namespace calotype::internal {
+
+/// The node with these fields, checked as by make(); what is not a field stays.
+#define EXPR(Name) Expr remade(const Name &node);
+#define STMT(Name) Stmt remade(const Name &node);
+#include "ir/nodes.def"
+
+/// op, but for the fields that are named, each with its new value.
+///
+///     with(op, &For::extent, extent, &For::body, body)
+template<typename T, typename... Changes>
+auto with(const T *op, Changes &&...changes) {
+    T node(*op);
+    const auto set = [&](auto &self, auto member, auto &&value, auto &&...rest) -> void {
+        node.*member = std::forward<decltype(value)>(value);
+        if constexpr (sizeof...(rest) > 0) {
+            self(self, std::forward<decltype(rest)>(rest)...);
+        }
+    };
+    set(set, std::forward<Changes>(changes)...);
+    return remade(node);
+}
+
+}  // namespace calotype::internal
