@@ -158,7 +158,7 @@ bool is_cheap(const ExprNode *node, bool lift_all) {
     if (is_const(Expr(node))) {
         return true;
     }
-    // What holds operands together, and what is no value, is nothing that a name could stand for.
+    // What only holds operands together, and what has no value, cannot get a name.
     if (node->kind == NodeKind::Call) {
         const Call *call = static_cast<const Call *>(node);
         if (call->is_intrinsic(Intrinsic::bundle) || call->is_intrinsic(Intrinsic::undef)) {

@@ -56,7 +56,7 @@ public:
     bool array_size_defined() const {
         return !declared_.is_array || declared_.array_size != IODeclaration::open;
     }
-    /// CompileErrors while open. Scalars have 0 dimensions; what is no array has size 1.
+    /// CompileErrors while open. Scalars have 0 dimensions; what is not an array has size 1.
     const std::vector<Type> &io_types() const;
     Type io_type() const;
     int io_dims() const;
@@ -90,7 +90,7 @@ private:
     std::unique_ptr<GeneratorParamBase> type_param_, dim_param_, size_param_;
 };
 
-/// The element type and size of an array, T[N] or T[]; of what is no array, the type itself.
+/// The element type and size of an array, T[N] or T[]; of what is not an array, the type itself.
 template<typename T>
 struct ArrayTraits {
     using element = T;

@@ -20,7 +20,7 @@ int64_t mod_imp(int64_t a, int64_t b);
 std::optional<int64_t> fold_int64(NodeKind kind, int64_t a, int64_t b);
 
 /// The value of a binary node of integer or Bool constants of one type, as a constant. Undefined if
-/// an operand is no integer constant, and where a signed result of 32 or 64 bits overflows.
+/// an operand is not an integer constant, and where a signed result of 32 or 64 bits overflows.
 Expr fold_binary(NodeKind kind, const Expr &a, const Expr &b);
 
 }  // namespace calotype::internal

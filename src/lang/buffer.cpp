@@ -28,7 +28,7 @@ void BufferBase::check_convertible(calotype_type_t type, int dims) const {
     if (!defined()) {
         return;
     }
-    // What a handle points to is no part of the type in memory.
+    // What a handle points to is not part of the type in memory.
     user_assert(type.bits == 0 || type == this->type().to_abi())
         << "buffer " << name() << " has element type " << this->type()
         << " and is used as a buffer of " << Type(type);

@@ -175,7 +175,7 @@ public:
     }
 
     // The operands other than the old value, combined; undefined if e is the old value alone;
-    // nothing if e is no chain of the operator.
+    // nothing if e is not a chain of the operator.
     std::optional<Expr> rest(const Expr &original) const {
         const Expr e = as_min_or_max(original);
         if (is_old(e)) {

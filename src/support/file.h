@@ -20,7 +20,7 @@ bool is_stream(const std::string &path);
 
 bool file_exists(const std::string &path);
 
-/// Makes the folder and those above it; it is no error if it exists.
+/// Makes the folder and those above it; it is not an error if it exists.
 void make_directories(const std::string &path);
 
 /// The part after the last slash.

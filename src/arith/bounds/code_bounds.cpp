@@ -287,7 +287,7 @@ const CodeBounds::Definition *CodeBounds::innermost_let(const Expr &e, Expansion
     return result;
 }
 
-/// How the variables that are no lets move e.
+/// How the variables other than lets move e.
 Directions CodeBounds::directions_of(const Expr &e) const {
     Directions result;
     for (const auto &[name, own] : variable_directions(e)) {

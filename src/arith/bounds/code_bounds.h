@@ -90,7 +90,7 @@ private:
         Expr value;
         bool movable = false;                 ///< the value is the same wherever the let is visible
         std::vector<std::string> depends_on;  ///< of the bound variables
-        Directions directions;  ///< how the variables that are no lets move the value, through
+        Directions directions;  ///< how the variables other than lets move the value, through
                                 ///< other lets, too
     };
 

@@ -42,7 +42,7 @@ enum FatbinFlag : uint32_t {
     of_a_family = 0x200000,
 };
 
-/// The kind of code of an entry; nothing for what is no code.
+/// The kind of code of an entry; nothing for what is not code.
 std::optional<calotype_kind> kind_of_entry(uint64_t number) {
     switch (number) {
     case 1:

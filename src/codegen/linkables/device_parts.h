@@ -38,7 +38,7 @@ bool holds_lto_ir(const LinkableImage &image);
 /// Whether all that the headers of a file tell of lies within it: linkers crash where it does not.
 bool is_cut_off(const LinkableImage &image);
 
-/// Bytes in LZ4's block format. Nothing if they are no such block of that size.
+/// Bytes in LZ4's block format. Nothing if they are not such a block of that size.
 std::optional<std::string> unpack_lz4(const std::string &block, uint64_t unpacked_size);
 
 }  // namespace calotype::internal

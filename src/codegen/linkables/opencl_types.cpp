@@ -107,7 +107,7 @@ bool is_behind_pointer(const Words &words, size_t star) {
     return names <= 1;
 }
 
-/// Of one star. What it points to is no matter, but where that is; unless it is said, the version
+/// Of one star. What it points to does not matter, but where that is; unless it is said, the version
 /// of OpenCL says it.
 std::optional<OpenclType> pointer_type(const Words &words, size_t star) {
     std::string memory;

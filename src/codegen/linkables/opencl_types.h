@@ -12,7 +12,7 @@ namespace calotype::internal {
 
 /// A built-in type, or a pointer to whatever.
 struct OpenclType {
-    std::string text;          ///< without name and qualifiers that are no matter to a caller
+    std::string text;          ///< without name and qualifiers that do not matter to a caller
     std::optional<Type> type;  ///< none: a pointer to memory that kernels pass no pointers to
 
     /// Whether a value of that type is passed, or comes back, as it is.

@@ -19,7 +19,7 @@ struct ElfSection {
     uint64_t offset = 0, size = 0;  ///< within the file
     uint64_t memory = 0;            ///< bytes where it is loaded: more where the file has none
 };
-/// Of any 64-bit ELF file; none of what is no such file.
+/// Of any 64-bit ELF file; none of what is not such a file.
 std::vector<ElfSection> read_elf_sections(const std::string &elf);
 
 /// True if it is one, and all of its sections are there.

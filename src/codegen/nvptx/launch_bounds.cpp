@@ -28,7 +28,7 @@ std::set<std::string> boundable(const DeviceModule &module) {
     return result;
 }
 
-/// What blocks have of shared memory, the cache beside it loses: more of them are no gain where they
+/// Shared memory of blocks is taken from the cache: more blocks gain nothing where they
 /// take most of both.
 bool leaves_cache(const KernelFacts &f, int blocks) {
     return blocks * f.static_shared_bytes * 2 <= architecture(int(f.sm)).shared_kib_per_sm * 1024;

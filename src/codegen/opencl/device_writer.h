@@ -71,7 +71,7 @@ public:
     /// Parts from the texts of all lanes.
     DeviceValue from_lanes(Type t, const Texts &lanes);
     std::string lane(const DeviceValue &v, int i) const;
-    /// e, or if it is no constant, a Variable that is bound to its value for the kernel's rest.
+    /// e, or if it is not a constant, a Variable that is bound to its value for the kernel's rest.
     Expr named(const Expr &e);
     /// An index or coordinate of each lane.
     Texts index_lanes(const Expr &index);

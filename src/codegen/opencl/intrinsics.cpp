@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Intrinsics in kernels: those that are no expression have a function here; others have a row in
+// Intrinsics in kernels: those that are not an expression have a function here; others have a row in
 // forms.def, and what has none is expanded to simpler operations.
 #include "codegen/opencl/device_images.h"
 #include "codegen/opencl/device_writer.h"

@@ -36,7 +36,7 @@ bool rule_accepts(std::string rule, int verbosity, const std::string &file,
         }
         rule.resize(comma);
     }
-    // What is no number is no rule.
+    // What is not a number is not a rule.
     char *end = nullptr;
     const long most = std::strtol(rule.c_str(), &end, 10);
     return end != rule.c_str() && *end == 0 && verbosity <= most;

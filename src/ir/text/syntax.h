@@ -27,7 +27,7 @@ struct InfixOperator {
 const InfixOperator *infix_operator(NodeKind kind);
 const InfixOperator *infix_operator(const std::string &symbol);
 
-/// Words that are no plain names: keywords, functions of the syntax, names of types.
+/// Words that cannot be plain names: keywords, functions of the syntax, names of types.
 bool is_reserved_word(const std::string &word);
 /// The name as the text has it: plain if it is made of letters, digits, _, $ and inner dots, does
 /// not begin with a digit and is not reserved; else in backquotes. `called`: names of intrinsics

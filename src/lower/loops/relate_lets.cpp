@@ -212,7 +212,7 @@ private:
             return with_body(op, value);
         }
         ScopedBinding<Expr> bind(is_small(known), values_, op->name, known);
-        // One that is no relative only because tags would be lost makes way.
+        // One that is not related only because tags would be lost gives way.
         const auto outer = named_.extract(rest);
         named_[rest] = {op->name, constant, open_.size(), Expr()};
         const Stmt result = with_body(op, own);

@@ -125,7 +125,7 @@ Expr ExprWidener::visit(const Reinterpret *op) {
         return Reinterpret::make(op->type, value);
     }
     if (op->type.lanes() != op->value.type().lanes()) {
-        // Lanes melt together or fall apart: there is no order of lanes in which that stays
+        // Lanes are joined or split: there is no order of lanes in which that stays
         // adjacent.
         failed_ = true;
         return repeat_lanes(op, lanes_);

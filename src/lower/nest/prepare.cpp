@@ -345,7 +345,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     validate_names(*ctx);
     for (const Function &f : ctx->outputs) {
         for (const Parameter &output : f->output_buffers) {
-            // A schedule may ask for its shape; it is no input for that.
+            // A schedule may ask for its shape; that does not make it an input.
             ctx->used.parameters.erase(output.name());
         }
     }

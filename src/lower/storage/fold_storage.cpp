@@ -172,7 +172,7 @@ private:
 
     Stmt visit(const Prefetch *op) override {
         const Stmt s = GraphMutator::visit(op);
-        // The region may wrap around: then it is no region.
+        // The region may wrap around: then it is not a rectangle.
         return op->name == func_ ? s.as<Prefetch>()->body : s;
     }
 

@@ -39,7 +39,7 @@ struct WarmUp {
 /// Then storage that is folded need not hold the first window as a whole. Undefined where it cannot
 /// be shown to be right: each production in the loop must be a window that slides by a constant
 /// number of places forward, or be needed by such alone if it begins before the first iteration.
-/// `outside` has the values of lets around the loop, in terms of what is no let.
+/// `outside` has the values of lets around the loop, in terms of what is not a let.
 std::optional<WarmUp> plan_warm_up(const For *loop, const std::vector<SlidingWindow> &windows,
                                    const std::map<std::string, Expr> &outside,
                                    const LowerContext &ctx);

@@ -55,7 +55,7 @@ struct TileProduct {
     }
 };
 
-/// What a nest says, or, where it is no product, why not.
+/// What a nest says, or, where it is not a product, why.
 struct TileProductMatch {
     std::optional<TileProduct> product;
     std::string why_not;

@@ -15,7 +15,7 @@ namespace calotype::internal {
 /// image is of so many dimensions, or of elements of type t.
 Expr image_index(const std::string &name, const Type &t, const std::vector<Expr> &coordinates);
 
-/// The coordinates, or null if e is no such index.
+/// The coordinates, or null if e is not such an index.
 const Call *as_image_index(const Expr &e);
 
 /// Accesses of images become calls:

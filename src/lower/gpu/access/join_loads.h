@@ -16,7 +16,7 @@ namespace calotype {
 ///                                                               in concat(w, w$1)[0..3]
 ///                                                                + w$1 + concat(w$1, w$2)[1..4]
 ///
-/// Nothing is read that was not. A vector alone, whose address is no multiple of its size, is cut
+/// Nothing is read that was not. A vector alone, whose address is not a multiple of its size, is cut
 /// likewise. Only of memory that more than one thread can see; a thread's own is in registers.
 ///
 /// Only for CUDA.

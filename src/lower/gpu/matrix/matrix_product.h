@@ -43,7 +43,7 @@ Expr load_sums(const MatrixProduct &product, const std::vector<Expr> &index);
 /// The lanes of `sums` back to where they came from.
 Stmt store_sums(const MatrixProduct &product, const std::vector<Expr> &index, const Expr &sums);
 
-/// What a nest says, or, where it is no such product, why not.
+/// What a nest says, or, where it is not such a product, why.
 struct MatrixMatch {
     MatrixProduct product;
     std::string why_not;
