@@ -206,11 +206,11 @@ void LoopLevelParam::set_from_string(const std::string &text) {
 }
 
 std::string LoopLevelParam::to_string() const {
-    return value_.to_string();
+    return value_.copy().lock().to_string();
 }
 
 ParamInfo LoopLevelParam::info() const {
-    return {"loop_level", default_.to_string(), "", "", {"inlined", "root"}};
+    return {"loop_level", default_.copy().lock().to_string(), "", "", {"inlined", "root"}};
 }
 
 }  // namespace calotype::internal

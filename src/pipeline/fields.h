@@ -112,7 +112,7 @@ auto fields(S &d) {
 }
 template<MaybeConst<ExternFuncArgument> S>
 auto fields(S &a) {
-    return std::tuple(field("arg_type", a.arg_type), field("func", a.func),
+    return std::tuple(field("arg_type", a.arg_type), field("func", a.func), field("value", a.value),
                       field("buffer", a.buffer), field("expr", a.expr),
                       field("image_param", a.image_param));
 }

@@ -51,7 +51,7 @@ LoopLevel LoopLevel::root() {
 }
 
 void LoopLevel::set(const LoopLevel &other) {
-    user_assert(!locked()) << "cannot set loop level " << to_string()
+    user_assert(!locked()) << "cannot set loop level " << internal::level_text(*this)
                            << ", it is locked: the pipeline has been lowered";
     Contents &c = *contents_;
     c.kind = other.contents_->kind;

@@ -88,9 +88,11 @@ TEST(AotGpu, TheProcessorWhereThatIsAskedFor) {
 }
 
 TEST(AotGpu, WhichFeatureIsMissingIsSaid) {
-    const uint64_t words[2] = {0, uint64_t(1) << (calotype_target_feature_cuda - 64) |
-                                      uint64_t(1)
-                                          << (calotype_target_feature_cuda_capability_80 - 64)};
+    uint64_t words[2] = {};
+    for (const int bit :
+         {calotype_target_feature_cuda, calotype_target_feature_cuda_capability_80}) {
+        words[bit / 64] |= uint64_t(1) << bit % 64;
+    }
     if (calotype_cuda_can_run(80)) {
         EXPECT_EQ(calotype_missing_target_feature(2, words), -1);
         Disabled newest(calotype_target_feature_cuda_capability_80);

@@ -4,6 +4,7 @@
 #include "ir/printer.h"
 #include "ir/text/syntax.h"
 #include "pipeline/fields.h"
+#include "pipeline/level_text.h"
 #include "pipeline/parameters_used.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
@@ -46,7 +47,7 @@ std::string text(const Type &x, int) {
 }
 std::string text(const LoopLevel &x, int) {
     if (!x.defined() || x.is_inlined() || x.is_root()) {
-        return x.to_string();
+        return internal::level_text(x);
     }
     return "loop(" + quote(x.func_name()) + ", " + quote(x.var_name()) + ", " +
            std::to_string(x.stage_index()) + (x.is_rvar() ? ", rvar)" : ")");

@@ -7,6 +7,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "pipeline/level_text.h"
 #include "pipeline/pure_rvar.h"
 
 namespace calotype {
@@ -122,10 +123,10 @@ TEST(DeepCopy, gives_everything_back) {
 TEST(LoopLevel, copies_of_a_handle_share) {
     LoopLevel level, same = level;
     level.set(LoopLevel("f", "x", false, 1));
-    EXPECT_EQ(same.to_string(), "f.s1.x");
+    EXPECT_EQ(internal::level_text(same), "f.s1.x");
     LoopLevel apart = level.copy();
     level.set(LoopLevel::root());
-    EXPECT_EQ(apart.to_string(), "f.s1.x");
+    EXPECT_EQ(internal::level_text(apart), "f.s1.x");
     EXPECT_TRUE(same == LoopLevel::root());
 }
 
