@@ -266,17 +266,21 @@ __attribute__((flatten)) calotype_status acquire(void *user_context, DeviceScope
                : acquire_anew(user_context, scope);
 }
 
+bool is_asked_for(void *user_context, const DeviceScope &held, CUstream *stream) {
+    const calotype_device_context *given = given_context(user_context);
+    *stream = stream_asked_for(given);
+    return are_hooks_standard() && context_asked_for(user_context, given) == held.context;
+}
+
 calotype_status acquire_held(void *user_context, const DeviceScope &held, DeviceScope *scope) {
-    if (are_hooks_standard()) {
-        const calotype_device_context *given = given_context(user_context);
-        if (context_asked_for(user_context, given) == held.context) {
-            *scope = held;
-            scope->user_context = user_context;
-            scope->stream = stream_asked_for(given);
-            return CALOTYPE_OK;
-        }
+    CUstream stream = nullptr;
+    if (!is_asked_for(user_context, held, &stream)) {
+        return acquire(user_context, scope);
     }
-    return acquire(user_context, scope);
+    *scope = held;
+    scope->user_context = user_context;
+    scope->stream = stream;
+    return CALOTYPE_OK;
 }
 
 void release(const DeviceScope &scope) {

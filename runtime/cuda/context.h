@@ -57,6 +57,9 @@ extern std::atomic<int> largest_device;
 
 /** KernelBackend's functions of these names. */
 calotype_status acquire(void *user_context, DeviceScope *scope);
+/** Whether the call is for that context, as far as that is known without asking the driver; and the
+ * stream of the call. */
+bool is_asked_for(void *user_context, const DeviceScope &held, CUstream *stream);
 calotype_status acquire_held(void *user_context, const DeviceScope &held, DeviceScope *scope);
 void release(const DeviceScope &scope);
 calotype_status enter(const DeviceScope &scope);

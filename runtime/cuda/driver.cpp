@@ -184,10 +184,11 @@ const Driver *go_on_searching(bool explain) {
             search->why_not.clear();
             search->succeeded = start(*search, &may_come);
         }
-        search->is_over.store(!may_come, std::memory_order_release);
+        // Before the search is over for others, which then rely on driver().
         if (search->succeeded) {
             found_driver.store(&search->driver, std::memory_order_release);
         }
+        search->is_over.store(!may_come, std::memory_order_release);
     }
     if (explain && !(search && search->succeeded)) {
         set_failure(search ? search->why_not.c_str() : "out of host memory");

@@ -287,6 +287,7 @@ const KernelBackend kernel_backend = {
     .name = "CUDA",
     .acquire = acquire,
     .release = release,
+    .launch_at_once = launch_at_once,
     .acquire_held = acquire_held,
     .capture_of = capture_of,
     .launch = launch,

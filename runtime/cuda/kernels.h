@@ -10,6 +10,9 @@ extern const KernelBackend kernel_backend;
 
 /** @name Members of KernelBackend */
 /**@{*/
+bool launch_at_once(void *user_context, const DeviceScope &held, void *function,
+                    const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                    void *stream, void **args);
 calotype_status launch(const DeviceScope &scope, void *function, const calotype_kernel_desc &kernel,
                        const uint32_t grid[3], const uint32_t block[3],
                        uint32_t dynamic_shared_bytes, void *stream, void **args);

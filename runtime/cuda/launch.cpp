@@ -82,6 +82,27 @@ static inline CUresult launch_on(CUstream stream, const Launch &launch, void **a
                                    launch.dynamic_shared_bytes, stream, args, nullptr);
 }
 
+bool launch_at_once(void *user_context, const DeviceScope &held, void *function,
+                    const uint32_t grid[3], const uint32_t block[3], uint32_t dynamic_shared_bytes,
+                    void *stream, void **args) {
+    const Driver &d = driver();
+    CUstream on = nullptr;
+    if (!is_asked_for(user_context, held, &on)) {
+        return false;
+    }
+    on = stream ? static_cast<CUstream>(stream) : on;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!names_its_context(on) ||
+        (d.has_user_objects && (d.cuStreamIsCapturing(on, &status) != CUDA_SUCCESS ||
+                                status != CU_STREAM_CAPTURE_STATUS_NONE))) {
+        return false;
+    }
+    note_stream(context_info(held), on);
+    return d.cuLaunchKernel(static_cast<CUfunction>(function), grid[0], grid[1], grid[2], block[0],
+                            block[1], block[2], dynamic_shared_bytes, on, args,
+                            nullptr) == CUDA_SUCCESS;
+}
+
 /** After a launch without its context current has answered `code`. */
 __attribute__((noinline)) static calotype_status launch_inside(const DeviceScope &scope,
                                                                const Launch &launch,

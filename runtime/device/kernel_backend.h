@@ -104,6 +104,12 @@ struct alignas(64) KernelBackend {
      * API is CALOTYPE_E_INVALID. */
     calotype_status (*acquire)(void *user_context, DeviceScope *scope);
     void (*release)(const DeviceScope &scope);
+    /** The whole of a warm launch of a module that is held, where nothing has to be found out for
+     * it: `held` is the scope of its context, without user context and stream. False: it has not
+     * been launched, and the functions below launch it or say why not. Null: they cost no more. */
+    bool (*launch_at_once)(void *user_context, const DeviceScope &held, void *function,
+                           const uint32_t grid[3], const uint32_t block[3],
+                           uint32_t dynamic_shared_bytes, void *stream, void **args) = nullptr;
     /** acquire for a launch of a module that is held: `held` is the scope of its context, without
      * user context and stream. That context is there, so its identity need not be asked for. Null:
      * acquire costs no more. */

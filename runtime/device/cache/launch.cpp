@@ -100,6 +100,15 @@ __attribute__((noinline)) static void log_launch(const Launch &launch, const Loa
 
 calotype_status launch_now(const LoadedModule &module, const Launch &launch) {
     const KernelBackend &backend = *module.backend;
+    if (backend.launch_at_once &&
+        backend.launch_at_once(launch.user_context, module.scope, module.functions[launch.kernel],
+                               launch.grid, launch.block, launch.dynamic_shared_bytes,
+                               launch.stream, launch.args)) {
+        if (is_logged(LogTopic::launch)) {
+            log_launch(launch, module);
+        }
+        return CALOTYPE_OK;
+    }
     const calotype_kernel_desc &kernel = module.desc.kernels[launch.kernel];
     DeviceScope scope;
     const FailureScope failures;

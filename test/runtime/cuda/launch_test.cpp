@@ -50,10 +50,10 @@ TEST_F(CudaLaunch, OlderDriversWantTheContextOfAStreamCurrent) {
     void *context = make_context();
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context, make_stream(context));
     EXPECT_EQ(0, module.call(&on));
-    fake_cuda::fail("cuLaunchKernel", 201);
+    fake_cuda::fail("cuLaunchKernel", 201, 1, 2);
     EXPECT_EQ((Calls{{"cuCtxGetId", 1},
-                     {"cuStreamIsCapturing", 1},
-                     {"cuLaunchKernel", 2},
+                     {"cuStreamIsCapturing", 2},
+                     {"cuLaunchKernel", 3},
                      {"cuCtxGetCurrent", 1},
                      {"cuCtxPushCurrent", 1},
                      {"cuCtxPopCurrent", 1}}),
