@@ -12,17 +12,23 @@ Callable create_callable_from_generator(const GeneratorContext &context, const s
     return generator->compile_to_callable();
 }
 
-Callable
-internal::GeneratorBase::compile_to_callable(const JITHandlers *handlers,
-                                             const std::map<std::string, JITExtern> *externs) {
-    Pipeline pipeline = build_pipeline();
+Callable internal::compile_built(Pipeline pipeline, const std::vector<Argument> &args,
+                                 const Target &target, const JITHandlers *handlers,
+                                 const std::map<std::string, JITExtern> *externs) {
     if (handlers) {
         pipeline.jit_handlers() = *handlers;
     }
     if (externs) {
         pipeline.set_jit_externs(*externs);
     }
-    return pipeline.compile_to_callable(arguments(), get_target());
+    return pipeline.compile_to_callable(args, target);
+}
+
+Callable
+internal::GeneratorBase::compile_to_callable(const JITHandlers *handlers,
+                                             const std::map<std::string, JITExtern> *externs) {
+    const Pipeline pipeline = build_pipeline();
+    return compile_built(pipeline, arguments(), get_target(), handlers, externs);
 }
 
 Callable create_callable_from_generator(const Target &target, const std::string &name,

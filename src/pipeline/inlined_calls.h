@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,23 @@
 #include "ir/queries.h"
 
 namespace calotype::internal {
+
+/// The call of a Func or image at exactly those coordinates that the value is: f(x, y) = g(x, y).
+/// Null: there is more of it.
+inline const Call *wrapped_call(const Expr &value, const std::vector<std::string> &coordinates) {
+    const Call *call = value.as<Call>();
+    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
+        call->args.size() != coordinates.size()) {
+        return nullptr;
+    }
+    for (size_t i = 0; i < coordinates.size(); i++) {
+        const Variable *v = call->args[i].as<Variable>();
+        if (!v || v->symbol.defined() || v->name != coordinates[i]) {
+            return nullptr;
+        }
+    }
+    return call;
+}
 
 /// Calls with the same coordinates, f(x + 1 - 1) and f(x), become one node, so that n Funcs each of
 /// which calls the one before twice do not become 2^n nodes. Not where values or coordinates have

@@ -148,7 +148,6 @@ Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
 }
 
 void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
-    llvm::Type *p = module_.pointer_type();
     Allocation allocation;
     Value *storage;
     Value *bytes = allocation_bytes(op);  // kernels compute addresses in as many bits as the host

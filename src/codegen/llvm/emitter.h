@@ -159,7 +159,6 @@ private:
     void store_around_cache(const std::string &buffer, Value *value, Value *p, llvm::Align align);
     void store_scatter(const Store *op, Value *value, Value *mask);
     void store_scalar(const Store *op, Value *value);
-    Value *without_last_bit(Value *v, Type t);
     bool emit_atomic_store(const Store *op);
 
     // vectors.cpp

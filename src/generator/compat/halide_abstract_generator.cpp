@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "generator/cpp_stub.h"
+#include "generator/create_callable.h"
 #include "generator/generator_source.h"
 #include "support/text.h"
 
@@ -265,14 +266,8 @@ Module AbstractGenerator::build_module(const std::string &function_name) {
 
 Callable AbstractGenerator::compile_to_callable(const JITHandlers *handlers,
                                                 const std::map<std::string, JITExtern> *externs) {
-    Pipeline pipeline = build_pipeline();
-    if (handlers) {
-        pipeline.jit_handlers() = *handlers;
-    }
-    if (externs) {
-        pipeline.set_jit_externs(*externs);
-    }
-    return pipeline.compile_to_callable(arguments(), context().target());
+    const Pipeline pipeline = build_pipeline();
+    return internal::compile_built(pipeline, arguments(), context().target(), handlers, externs);
 }
 
 std::vector<std::string> GeneratorRegistry::enumerate() {

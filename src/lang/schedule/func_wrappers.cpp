@@ -13,6 +13,7 @@
 #include "ir/queries.h"
 #include "lang/func.h"
 #include "lang/schedule/eager_inline.h"
+#include "pipeline/inlined_calls.h"
 #include "pipeline/level_text.h"
 #include "support/error.h"
 #include "support/text.h"
@@ -124,18 +125,8 @@ namespace {
 
 // Whether e is value i of something at exactly the coordinates `args`.
 bool is_plain_call(const Expr &e, int value_index, const std::vector<std::string> &args) {
-    const Call *call = e.as<Call>();
-    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
-        call->value_index != value_index || call->args.size() != args.size()) {
-        return false;
-    }
-    for (size_t i = 0; i < args.size(); i++) {
-        const Variable *v = call->args[i].as<Variable>();
-        if (!v || v->symbol.defined() || v->name != args[i]) {
-            return false;
-        }
-    }
-    return true;
+    const Call *call = internal::wrapped_call(e, args);
+    return call && call->value_index == value_index;
 }
 
 }  // namespace

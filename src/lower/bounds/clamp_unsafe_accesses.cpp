@@ -16,6 +16,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "lower/bounds/expression_memo.h"
 #include "lower/let_scope.h"
 
 namespace calotype {
@@ -67,24 +68,11 @@ public:
         if (!e.defined()) {
             return e;
         }
-        if (depth_ == 0) {
-            done_.clear();
-        }
-        const std::pair<const ExprNode *, bool> key(e.get(), in_coordinate_);
-        const auto known = done_.find(key);
-        if (known != done_.end()) {
-            return known->second;
-        }
-        depth_++;
-        const Expr result = Mutator::mutate(e);
-        depth_--;
-        done_[key] = result;
-        return result;
+        return memo_.of(e, in_coordinate_, [&] { return Mutator::mutate(e); });
     }
 
 private:
     using Mutator::visit;
-    using Results = std::map<std::pair<const ExprNode *, bool>, Expr>;
 
     const Interval *range_of(const Call *op) const {
         const auto it = op->call_kind == CallKind::Func ? ranges_.find({op->name, op->value_index})
@@ -181,10 +169,7 @@ private:
         {
             const LetScope::Inside inside(lets_, op->name, ranged ? op->value : Expr());
             const ScopedBinding<> bind(ranged, ranged_, op->name);
-            Results outside;
-            outside.swap(done_);
-            body = mutate(op->body);
-            outside.swap(done_);
+            body = memo_.apart([&] { return mutate(op->body); });
         }
         const bool is_coordinate = coordinates_.erase(op->name) > 0;
         if (outer_use) {
@@ -211,8 +196,7 @@ private:
     std::map<std::pair<std::string, int>, Interval> ranges_;  ///< those that can be exceeded
     FuncValueBounds relied_on_;
     bool in_coordinate_ = false;
-    int depth_ = 0;  ///< of expressions
-    Results done_;
+    ExpressionMemo memo_;
     std::set<std::string> coordinates_;  ///< lets that coordinates use
     Scope<> ranged_;                     ///< lets that read such a Func
     LetScope lets_;                      ///< the values of these

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/bounds/uniquify_names.h"
 
-#include <unordered_map>
-
 #include "ir/mutator.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "lower/bounds/expression_memo.h"
 
 namespace calotype {
 
@@ -27,18 +26,7 @@ public:
         if (!e.defined()) {
             return e;
         }
-        if (depth_ == 0) {
-            done_.clear();
-        }
-        const auto known = done_.find(e.get());
-        if (known != done_.end()) {
-            return known->second;
-        }
-        depth_++;
-        const Expr result = Mutator::mutate(e);
-        depth_--;
-        done_[e.get()] = result;
-        return result;
+        return memo_.of(e, false, [&] { return Mutator::mutate(e); });
     }
 
 protected:
@@ -54,11 +42,7 @@ protected:
         Expr value = mutate(op->value);
         std::string name = fresh(op->name);
         ScopedBinding<std::string> bind(renamed_, op->name, name);
-        std::unordered_map<const ExprNode *, Expr> outside;
-        outside.swap(done_);
-        const Expr body = mutate(op->body);
-        outside.swap(done_);
-        return Let::make(name, value, body);
+        return Let::make(name, value, memo_.apart([&] { return mutate(op->body); }));
     }
 
     Stmt visit(const LetStmt *op) override {
@@ -106,8 +90,7 @@ private:
     }
 
     LowerContext &ctx_;
-    int depth_ = 0;  ///< of expressions
-    std::unordered_map<const ExprNode *, Expr> done_;
+    ExpressionMemo memo_;
     std::map<std::string, int> used_;  ///< name -> last number given to it
     Scope<std::string> renamed_;
 };

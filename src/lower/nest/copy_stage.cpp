@@ -4,6 +4,8 @@
 #include "ir/conventions/runtime_calls.h"
 #include "lower/checks/error_call.h"
 #include "lower/gpu/host/device_calls.h"
+#include "lower/nest/extern_stage.h"
+#include "pipeline/inlined_calls.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -35,10 +37,7 @@ ExternFuncArgument source_of(const Function &f, const Call *call, const LowerCon
             << ", which has " << source.outputs() << " values, must have 1";
         return ExternFuncArgument(source.contents());
     }
-    if (call->symbol->kind == SymbolKind::Parameter) {
-        return ExternFuncArgument(Parameter(call->symbol));
-    }
-    return ExternFuncArgument(Image(static_cast<ImageContents *>(call->symbol.get())));
+    return image_argument(*call);
 }
 
 /// A Func that is inlined and is itself a call at the same coordinates, as the Func that stands for
@@ -53,14 +52,8 @@ Expr through_inlined(Expr e, const LowerContext &ctx) {
             return e;
         }
         const Function &g = callee->second;
-        const Call *inner = g->init->values[0].as<Call>();
-        bool plain = inner && inner->args.size() == call->args.size() &&
-                     (inner->call_kind == CallKind::Func || inner->call_kind == CallKind::Image);
-        for (size_t i = 0; plain && i < inner->args.size(); i++) {
-            const Variable *v = inner->args[i].as<Variable>();
-            plain = v && v->name == g.args()[i];
-        }
-        user_assert(plain) << "func " << g.name() << " is to be copied to or from a device, but is "
+        const Call *inner = wrapped_call(g->init->values[0], g.args());
+        user_assert(inner) << "func " << g.name() << " is to be copied to or from a device, but is "
                            << "computed inline: give it storage with compute_root or compute_at";
         e = Call::make(inner->type, inner->name, call->args, inner->call_kind, inner->value_index,
                        inner->symbol);

@@ -135,6 +135,12 @@ QueryStep ask_input(const Function &f, const std::string &buffer, const Type &ty
 
 }  // namespace
 
+ExternFuncArgument image_argument(const Call &call) {
+    return call.symbol->kind == SymbolKind::Parameter
+               ? ExternFuncArgument(Parameter(call.symbol))
+               : ExternFuncArgument(Image(static_cast<ImageContents *>(call.symbol.get())));
+}
+
 std::vector<std::pair<Function, std::string>> extern_inputs(const Function &f) {
     std::vector<std::pair<Function, std::string>> inputs;
     for (const ExternFuncArgument &arg : f->extern_args) {

@@ -18,6 +18,9 @@ namespace calotype {
 ///             calotype_error_extern_stage_failed("work", f.extern_result))
 Stmt extern_stage_call(const Function &f, const internal::Box &region);
 
+/// The buffer parameter or constant image that is called, as an argument.
+ExternFuncArgument image_argument(const internal::Call &call);
+
 /// The part of a buffer of f that the call computes: a header.
 std::string crop_name(const std::string &buffer);
 

@@ -7,10 +7,12 @@
 #include "lower/bounds/func_value_bounds.h"
 #include "lower/nest/copy_stage.h"
 #include "lower/nest/decide_tails.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/nest/resolve_language.h"
 #include "lower/nest/stage_loops.h"
 #include "lower/nest/validate_schedules.h"
 #include "pipeline/fields.h"
+#include "pipeline/inlined_calls.h"
 #include "pipeline/level_text.h"
 
 namespace calotype {
@@ -176,45 +178,27 @@ void forget_wrappers(const Environment &env) {
     }
 }
 
-/// The call that is all there is of a Func, at its own coordinates: f(x, y) = g(x, y). Null: there
-/// is more of it.
-const Call *wrapped_call(const Function &f) {
-    const std::vector<Expr> &values = f.stage(0)->values;
-    const Call *call = values.size() == 1 ? values[0].as<Call>() : nullptr;
-    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
-        call->args.size() != f.args().size()) {
-        return nullptr;
-    }
-    for (size_t i = 0; i < call->args.size(); i++) {
-        const Variable *v = call->args[i].as<Variable>();
-        if (!v || v->name != f.args()[i]) {
-            return nullptr;
-        }
-    }
-    return call;
-}
-
 /// Extern stages take buffers: in place of an inlined Func that is another's values they get that
 /// one, and others have to be computed somewhere.
-void pass_what_is_wrapped(const Function &consumer) {
+void pass_what_is_wrapped(const Function &consumer, const Environment &env) {
     for (ExternFuncArgument &arg : consumer.contents()->extern_args) {
         while (arg.is_func()) {
             const Function f(arg.func);
             if (!f.schedule().compute_level.is_inlined() || !f.can_be_inlined()) {
                 break;
             }
-            const Call *call = wrapped_call(f);
+            const std::vector<Expr> &values = f.stage(0)->values;
+            const Call *call =
+                values.size() == 1 ? internal::wrapped_call(values[0], f.args()) : nullptr;
             user_assert(call) << "func " << f.name() << " is inlined, but extern stage "
                               << consumer.name() << " takes it as a buffer: say where it is "
                               << "computed, by compute_at or compute_root";
             if (call->call_kind == CallKind::Func) {
-                const Function g(call->symbol);
+                const Function &g = env.at(call->name);
                 arg.func = g.contents();
                 arg.value = g.outputs() > 1 ? call->value_index : -1;
-            } else if (call->symbol->kind == SymbolKind::Parameter) {
-                arg = ExternFuncArgument(Parameter(call->symbol));
             } else {
-                arg = ExternFuncArgument(Image(static_cast<ImageContents *>(call->symbol.get())));
+                arg = image_argument(*call);
             }
         }
     }
@@ -326,7 +310,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     apply_wrappers(ctx->env);
     forget_wrappers(ctx->env);
     for (const auto &entry : ctx->env) {
-        pass_what_is_wrapped(entry.second);
+        pass_what_is_wrapped(entry.second, ctx->env);
     }
     resolve_language(*ctx);
     make_copy_stages(*ctx);

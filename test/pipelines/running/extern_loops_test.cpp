@@ -213,7 +213,20 @@ TEST(ExternStagesOfWrappers, take_what_is_wrapped) {
     whole(_) = image(_);
     Func wrapped("wrapped");
     wrapped(_) = constant(_);
+    Func computed("computed"), wrapper = [&] {
+        computed(x, y) = x * 10 + y;
+        computed.compute_root();
+        return computed.in();
+    }();
     const std::vector<std::pair<Func, std::function<int(int, int)>>> cases = {
+        {computed,
+         [](int i, int j) {
+             return i * 10 + j;
+         }},
+        {wrapper,
+         [](int i, int j) {
+             return i * 10 + j;
+         }},
         {first,
          [](int i, int j) {
              return i + j;
