@@ -51,10 +51,10 @@ calotype_status meet(CUcontext context) {
         return CALOTYPE_OK;
     }
     last_found = {};
-    ContextInfo *info = nullptr;
-    const calotype_status status = find_or_add(context, number, &info);
+    KnownContext known;
+    const calotype_status status = find_or_add(context, number, &known);
     if (status == CALOTYPE_OK) {
-        last_found = {info, context, number, info->uid.load(std::memory_order_relaxed)};
+        last_found = {known.info, context, number, known.uid};
     }
     return status;
 }

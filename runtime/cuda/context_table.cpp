@@ -37,10 +37,13 @@ CUresult device_of(CUcontext context, CUdevice *device) {
 
 // What follows is called with the lock held.
 
-ContextInfo *find(CUcontext context, uint64_t number) {
-    return find_in(records, [=](const ContextInfo &info) {
-        return has_identity(info) && has_handle(info, context) && info.number == number;
+KnownContext find(CUcontext context, uint64_t number) {
+    uint64_t uid = 0;
+    ContextInfo *found = find_in(records, [&](const ContextInfo &info) {
+        uid = info.uid.load(std::memory_order_acquire);
+        return uid != 0 && has_handle(info, context) && info.number == number;
     });
+    return found ? KnownContext{found, uid} : KnownContext();
 }
 
 /** The record of that very context, whose identity has ended; null if there is none. */
@@ -70,15 +73,20 @@ ContextInfo *make_record() {
     return made;
 }
 
-ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
+KnownContext begin_identity(ContextInfo &info) {
+    const uint64_t uid = new_context_uid();
+    info.uid.store(uid, std::memory_order_release);
+    return {&info, uid};
+}
+
+KnownContext add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     if (ContextInfo *ended = find_ended(context, number)) {
-        ended->uid.store(new_context_uid(), std::memory_order_release);
-        return ended;
+        return begin_identity(*ended);
     }
     ContextInfo *info = find_unused();
     info = info ? info : make_record();
     if (!info) {
-        return fail_with(nullptr, "out of host memory");
+        return fail_with(KnownContext(), "out of host memory");
     }
     info->handle.store(context, std::memory_order_relaxed);
     info->number.store(number, std::memory_order_relaxed);
@@ -86,8 +94,7 @@ ContextInfo *add(CUcontext context, uint64_t number, const DeviceInfo &device) {
     info->has_streams.store(false, std::memory_order_relaxed);
     info->ordered_stream.store(nullptr, std::memory_order_relaxed);
     info->ordering_event.store(nullptr, std::memory_order_relaxed);
-    info->uid.store(new_context_uid(), std::memory_order_release);
-    return info;
+    return begin_identity(*info);
 }
 
 /** The identity of another context that had that address, which this one has replaced; 0 if there
@@ -116,12 +123,12 @@ ContextInfo *find_by_uid(uint64_t uid) {
                : nullptr;
 }
 
-calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info) {
+calotype_status find_or_add(CUcontext context, uint64_t number, KnownContext *known) {
     {
         LockGuard lock(table_lock);
-        *info = find(context, number);
+        *known = find(context, number);
     }
-    if (*info) {
+    if (known->info) {
         return CALOTYPE_OK;
     }
     CUdevice ordinal = -1;
@@ -138,9 +145,11 @@ calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **in
         end_context(before, false);
     }
     LockGuard lock(table_lock);
-    *info = find(context, number);
-    *info = *info ? *info : add(context, number, *device);
-    return *info ? CALOTYPE_OK : CALOTYPE_E_OOM;
+    *known = find(context, number);
+    if (!known->info) {
+        *known = add(context, number, *device);
+    }
+    return known->info ? CALOTYPE_OK : CALOTYPE_E_OOM;
 }
 
 bool has_any_context() {

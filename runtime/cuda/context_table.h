@@ -19,9 +19,16 @@ namespace calotype::runtime::cuda {
 /** The driver's number of a context; CUDA_ERROR_NOT_SUPPORTED if it gives none. */
 CUresult driver_number(CUcontext context, uint64_t *number);
 
+/** A record and the identity that it had when it was found, never 0: another thread may end it, and
+ * the record may serve another context, at any time. */
+struct KnownContext {
+    ContextInfo *info = nullptr;
+    uint64_t uid = 0;
+};
+
 /** The record of a context that a call has named, made if need be. number 0: the driver gives none.
  * A context that had the same handle before has ended. */
-calotype_status find_or_add(CUcontext context, uint64_t number, ContextInfo **info);
+calotype_status find_or_add(CUcontext context, uint64_t number, KnownContext *known);
 /** Null if no context has that identity. */
 ContextInfo *find_by_uid(uint64_t uid);
 /** Whether any context has an identity. */

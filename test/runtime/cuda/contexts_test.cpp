@@ -108,6 +108,37 @@ TEST_F(CudaContexts, AnIdentityIsFoundWhileOthersComeAndGo) {
     EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
 }
 
+/// A call that meets a context while another thread ends its identity meets it once more, also if
+/// nobody else ever does.
+TEST_F(CudaContexts, AreMetWhileOthersReleaseThem) {
+    calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
+    constexpr int rounds = 20000;
+    std::atomic<int> begun{0}, ended{0}, failures{0};
+    std::thread user([&] {
+        calotype_device_context mine = on;
+        for (int round = 1; round <= rounds; round++) {
+            while (begun < round) {
+                std::this_thread::yield();
+            }
+            Ints a(1);
+            failures += calotype_device_malloc(&mine, &a.buf, cuda()) != 0 ||
+                        calotype_device_free(&mine, &a.buf) != 0;
+            ended = round;
+        }
+    });
+    for (int round = 1; round <= rounds; round++) {
+        begun = round;
+        failures += calotype_release_context(&on, CALOTYPE_REL_BUSY, 0) != CALOTYPE_OK;
+        while (ended < round) {
+            std::this_thread::yield();
+        }
+    }
+    user.join();
+    EXPECT_EQ(0, failures);
+    release(&on);
+    EXPECT_EQ(0, cuCtxDestroy_v2(on.context));
+}
+
 TEST_F(CudaContexts, NothingIsAskedAboutOneThatWasToldLost) {
     fake_cuda::unmap_destroyed_contexts();
     calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(make_context(), nullptr);
