@@ -69,7 +69,7 @@ typedef enum calotype_policy {
 } calotype_policy;
 /** 0 is unlimited. The first two are of each context, image_bytes of the process. compile_threads
  * is how many threads may be in the built-in compile step at once; compile hooks are not counted.
- */
+ * What exceeds them in a context when they are set goes with the next calls there. */
 typedef struct calotype_limits {
     uint32_t size;
     calotype_policy policy;

@@ -80,6 +80,9 @@ calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ende
     const char *call = "cuStreamGetCaptureInfo";
     CUresult code =
         d.cuStreamGetCaptureInfo(asked.stream, &status, nullptr, &graph, nullptr, nullptr);
+    if (code == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
+        code = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    }
     if (code == CUDA_SUCCESS) {
         call = "cuUserObjectCreate";
         code = d.cuUserObjectCreate(&object, data, ended, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);

@@ -114,7 +114,8 @@ enum CUmemPool_attribute : int {
 };
 enum CUstreamCaptureStatus : int {
     CU_STREAM_CAPTURE_STATUS_NONE = 0,
-    CU_STREAM_CAPTURE_STATUS_ACTIVE = 1
+    CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2
 };
 enum CUstreamCaptureMode : int {
     CU_STREAM_CAPTURE_MODE_GLOBAL = 0,

@@ -158,7 +158,7 @@ bool is_kept_by_default(const ContextInfo &owner, const Allocator *from) {
 void limit_kept_by_default() {
     constexpr int most_pieces = 64;
     if (kept.count.load(std::memory_order_relaxed) >= most_pieces) {
-        give_back_each(kept.take_all([](const Piece &) { return true; }));
+        release_all_kept();
     }
 }
 

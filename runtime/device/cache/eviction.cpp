@@ -334,20 +334,6 @@ CALOTYPE_WEAK calotype_status calotype_trim(const calotype_device_context *on,
     });
 }
 
-static calotype_status keep_limits(uint64_t context_uid, ThreadBlock &me) {
-    TeardownList victims;
-    ContextState *context = nullptr;
-    {
-        LockGuard guard(kernel_cache.lock);
-        context = find_context(context_uid);
-        if (context) {
-            choose_victims(*context, me, victims);
-            notify_all();
-        }
-    }
-    return context ? tear_down_chosen(*context, victims, nullptr, me) : CALOTYPE_OK;
-}
-
 CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits) {
     if (!limits || limits->size < sizeof *limits) {
         return fail(CALOTYPE_E_INVALID, "calotype_limits::size is less than that of the structure");
@@ -358,21 +344,17 @@ CALOTYPE_WEAK calotype_status calotype_set_limits(const calotype_limits *limits)
     if (policy > CALOTYPE_POLICY_NONE) {
         return refuse_choice("eviction policy", policy, CALOTYPE_POLICY_NONE);
     }
-    ThreadBlock *me = this_thread();
-    if (!me) {
-        return fail_without_block();
+    LockGuard guard(kernel_cache.lock);
+    kernel_cache.limits = *limits;
+    limit_images();
+    // The call names no context: another thread may be capturing in one, or have destroyed it.
+    for (ContextState *context = kernel_cache.contexts; context; context = context->next) {
+        if (!context->lost && is_above_limits(load_of(*context))) {
+            set_over_limit(*context, true);
+        }
     }
-    {
-        LockGuard guard(kernel_cache.lock);
-        kernel_cache.limits = *limits;
-        limit_images();
-    }
-    calotype_status first = CALOTYPE_OK;
-    for (uint64_t uid = next_older_context(UINT64_MAX); uid; uid = next_older_context(uid)) {
-        const calotype_status status = keep_limits(uid, *me);
-        first = first == CALOTYPE_OK ? status : first;
-    }
-    return first;
+    notify_all();
+    return CALOTYPE_OK;
 }
 
 CALOTYPE_WEAK calotype_status calotype_get_limits(calotype_limits *limits) {

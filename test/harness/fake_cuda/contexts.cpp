@@ -33,6 +33,8 @@ const Meaning meanings[] = {
     {CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"},
     {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
      "operation not permitted when stream is capturing"},
+    {CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+     "operation failed due to a previous error during capture"},
 };
 
 const Meaning *meaning_of(CUresult code) {
@@ -278,7 +280,7 @@ CUresult cuCtxSynchronize(void) {
     if (CUresult code = current(&context)) {
         return code;
     }
-    if (breaks_capture(context)) {
+    if (breaks_any_capture(context)) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     const auto is_idle = [&] {

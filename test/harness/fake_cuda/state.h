@@ -67,6 +67,7 @@ struct Graph {
 struct Stream {
     CUctx_st *context;
     unsigned long long id;  ///< not used again
+    bool is_blocking = true;
     bool is_held = false;
     std::deque<Work> queue;
     std::shared_ptr<Graph> capture;
@@ -181,6 +182,8 @@ CUresult submit(CUstream stream, Work work);
 /// Whether a stream of the context is being captured, and the thread may not do what breaks that;
 /// marks the captures as broken if so. With the lock held.
 bool breaks_capture(CUctx_st *context);
+/// The same for what waits for the context, or tells when it is idle: no thread may.
+bool breaks_any_capture(CUctx_st *context);
 
 /// A module out of text; the result says what is wrong with it, in `log` in words.
 CUresult parse_module(const std::string &text, int sm, Module *module, std::string *log);

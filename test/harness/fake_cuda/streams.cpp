@@ -49,10 +49,11 @@ CUresult submit(CUstream handle, Work work) {
 static thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 bool breaks_capture(CUctx_st *context) {
+    return capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED && breaks_any_capture(context);
+}
+
+bool breaks_any_capture(CUctx_st *context) {
     bool any = false;
-    if (capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) {
-        return false;
-    }
     for (auto &[handle, stream] : state().streams) {
         if (stream->context == context && stream->capture) {
             stream->capture->is_valid = false;
@@ -95,7 +96,7 @@ void release_stream(void *context, void *stream) {
 
 }  // namespace fake_cuda
 
-CUresult cuStreamCreate(CUstream *handle, unsigned) {
+CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
     FAKE_CUDA_CALL("cuStreamCreate");
     Guard guard(state().lock);
     CUctx_st *context = nullptr;
@@ -106,6 +107,7 @@ CUresult cuStreamCreate(CUstream *handle, unsigned) {
     auto stream = std::make_unique<Stream>();
     stream->context = context;
     stream->id = ++streams_ever;
+    stream->is_blocking = !(flags & CU_STREAM_NON_BLOCKING);
     *handle = reinterpret_cast<CUstream>(stream.get());
     state().streams[*handle] = std::move(stream);
     return CUDA_SUCCESS;
@@ -164,7 +166,8 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
     }
     const bool is_other_captured =
         !handle && std::any_of(state().streams.begin(), state().streams.end(), [&](const auto &s) {
-            return s.second->context == stream->context && s.second->capture;
+            return s.second->context == stream->context && s.second->capture &&
+                   s.second->is_blocking;
         });
     if (is_other_captured) {
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;  // and the capture goes on
@@ -273,15 +276,7 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent handle) {
     if (found == state().events.end() || !state().contexts.count(context)) {
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    // As a real driver does, whatever the thread's mode.
-    bool is_capturing = false;
-    for (auto &[name, stream] : state().streams) {
-        if (stream->context == context && stream->capture) {
-            stream->capture->is_valid = false;
-            is_capturing = true;
-        }
-    }
-    if (is_capturing) {
+    if (breaks_any_capture(context)) {
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     Event &event = *found->second;

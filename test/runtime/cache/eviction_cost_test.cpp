@@ -55,6 +55,8 @@ TEST_P(EvictionCost, OfALimit) {
     barriers = 0;
     const calotype_limits limits = {sizeof limits, CALOTYPE_POLICY_LRU, 0, 20, 0, 0};
     EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&limits));
+    EXPECT_EQ("200 200 0 0 0", counts()) << "no context was named";
+    run(context, &modules[199]->desc);
     EXPECT_LE(barriers, 4);
     EXPECT_EQ("200 200 0 0 180", counts());
     give_back(context, held);

@@ -525,7 +525,8 @@ TEST_P(FakeCache, ManyContextsOneAfterTheOther) {
     EXPECT_EQ(0u, stats().live_modules);
 }
 
-/// While their records serve others, all contexts that are there get the limits.
+/// While their records serve others, all contexts that are there get the limits: with their next
+/// call, since nobody has named them.
 TEST_P(FakeCache, LimitsBesideContextsThatComeAndGo) {
     const auto *m = module("m"), *n = module("n");
     void *context = driver->make_context();
@@ -552,6 +553,8 @@ TEST_P(FakeCache, LimitsBesideContextsThatComeAndGo) {
     EXPECT_EQ(0u, stats().unloads);
     const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 1, 0, 0};
     EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one));
+    EXPECT_EQ(0u, stats().unloads);
+    run(context, n);
     EXPECT_EQ(1u, stats().unloads);
     lost_modules = rounds;
 }

@@ -11,6 +11,8 @@
 #include "runtime/abi/kernel_cache.h"
 #include "runtime/abi/symbols.h"
 
+extern "C" int cuCtxSynchronize();
+
 namespace {
 
 using calotype_test::cache_stats;
@@ -91,6 +93,51 @@ TEST_F(CudaCaptures, NothingIsUnloadedBesideACapture) {
     EXPECT_EQ(1u, cache_stats().unloads);
     const calotype_limits none = {sizeof none, CALOTYPE_POLICY_LRU, 0, 0, 0, 0};
     EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&none));
+    end();
+}
+
+/// CUDA does not tell of captures in non-blocking streams, so only calls that name the context may
+/// wait for it.
+TEST_F(CudaCaptures, LimitsThatAreSetLeaveContextsAlone) {
+    on.stream = stream = make_stream(context, 1);
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_EQ(0, other.call(&on));
+    begin_capture();
+    EXPECT_EQ(0, other.call(&on));
+    const calotype_limits one = {sizeof one, CALOTYPE_POLICY_LRU, 0, 1, 0, 0};
+    EXPECT_EQ(Calls(), calls_of({"cuCtxSynchronize", "cuCtxRecordEvent", "cuCtxPushCurrent"},
+                                [&] { EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&one)); }));
+    void *graph = end_capture();
+    EXPECT_EQ(2u, cache_stats().live_modules);
+    EXPECT_EQ(0, cuGraphDestroy(graph));
+    EXPECT_EQ(0, other.call(&on));
+    EXPECT_EQ(1u, cache_stats().live_modules) << "the next call in the context keeps the limit";
+    const calotype_limits none = {sizeof none, CALOTYPE_POLICY_LRU, 0, 0, 0, 0};
+    EXPECT_EQ(CALOTYPE_OK, calotype_set_limits(&none));
+    end();
+}
+
+/// By a call of the application that a capture does not allow, between two of the runtime's.
+TEST_F(CudaCaptures, ACaptureThatOthersBreakIsCalledBroken) {
+    begin_capture();
+    int asked = 0;
+    fake_cuda::before("cuStreamGetCaptureInfo", [&] {
+        if (++asked == 2) {
+            void *popped = nullptr;
+            EXPECT_EQ(0, cuCtxPushCurrent_v2(context));
+            EXPECT_NE(0, cuCtxSynchronize());
+            EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
+        }
+    });
+    EXPECT_NE(0, module.call(&on));
+    fake_cuda::before("cuStreamGetCaptureInfo", nullptr);
+    const std::string error = errors.take();
+    EXPECT_NE(std::string::npos,
+              error.find("cuStreamGetCaptureInfo: CUDA_ERROR_STREAM_CAPTURE_INVALIDATED (901)"))
+        << error;
+    void *graph = nullptr;
+    EXPECT_NE(0, cuStreamEndCapture(stream, &graph));
+    EXPECT_EQ(CALOTYPE_OK, evict());
     end();
 }
 

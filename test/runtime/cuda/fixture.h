@@ -75,10 +75,10 @@ protected:
         EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
         return context;
     }
-    static void *make_stream(void *context) {
+    static void *make_stream(void *context, unsigned flags = 0) {
         void *stream = nullptr, *popped = nullptr;
         EXPECT_EQ(0, cuCtxPushCurrent_v2(context));
-        EXPECT_EQ(0, cuStreamCreate(&stream, 0));
+        EXPECT_EQ(0, cuStreamCreate(&stream, flags));
         EXPECT_EQ(0, cuCtxPopCurrent_v2(&popped));
         return stream;
     }
