@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "runtime/abi/device_interface_impl.h"
 #include "runtime/device/host_allocation.h"
@@ -22,9 +23,14 @@ Allocation *allocation_of(const calotype_buffer_t *buf) {
     return reinterpret_cast<Allocation *>(buf->device);
 }
 
+std::mutex counts_lock;
+
 /** Count a call; answers whether it should succeed. */
 int count(const char *name) {
-    fake_device_state().calls[name]++;
+    {
+        const std::lock_guard<std::mutex> guard(counts_lock);
+        fake_device_state().calls[name]++;
+    }
     if (const auto hook = fake_device_state().hook) {
         hook(name);  // which may put another in its place
     }

@@ -65,11 +65,13 @@ Tap random_tap(Dice &dice, const RandomPipeline &p) {
 }
 
 UpdateSpec random_update(Dice &dice, const RandomPipeline &p) {
-    const int drawn = dice(p.full ? 19 : p.wide ? 14 : 6);
+    const int drawn = dice(p.full ? 25 : p.wide ? 14 : 6);
     const UpdateKind kind = drawn < 10    ? UpdateKind(drawn)
                             : drawn < 13  ? UpdateKind::LongWindow
                             : drawn == 13 ? UpdateKind::Histogram
-                                          : UpdateKind::WhileSmall;
+                            : drawn < 19  ? UpdateKind::WhileSmall
+                            : drawn < 22  ? UpdateKind::WhereEven
+                                          : UpdateKind::ParamWindow;
     const Tap tap = random_tap(dice, p);
     const int width = 1 + dice(4);
     return {kind, tap, width, 1 + dice(3)};
@@ -84,8 +86,9 @@ bool has_small_values(const StageSpec &s) {
 void draw_taps(Dice &dice, const RandomPipeline &p, StageSpec &s) {
     s.combine = dice.pick<Combine>(
         {Combine::Sum, Combine::Sum, Combine::Max, Combine::Select, Combine::Gather});
-    if (p.full && dice.chance(40)) {
-        s.combine = dice.chance(50) ? Combine::Lookup : Combine::Partial;
+    if (p.full && dice.chance(50)) {
+        s.combine = dice.pick<Combine>({Combine::Lookup, Combine::Partial, Combine::Choice});
+        s.threshold = dice(4) - 1;
     }
     const int taps = s.combine == Combine::Sum ? 1 + dice(3) : 2;
     for (int i = 0; i < taps; i++) {
@@ -284,6 +287,9 @@ private:
         case Combine::Lookup:
             v = tap(s.taps[1], t, cast<int>(unweighted(s.taps[0], x, y)), y);
             break;
+        case Combine::Choice:
+            v = select(built_.choice > s.threshold, v, tap(s.taps[1], t, x, y));
+            break;
         case Combine::Partial: {
             const Expr first = (x + y) % 3 == 0;
             v = select(first, v,
@@ -352,6 +358,11 @@ private:
             assign(f, s, x, y, update_tap(u.tap, t, x + r, y), add);
             return {r.x};
         }
+        case UpdateKind::ParamWindow: {
+            RDom r(0, built_.choice + 2, "r");
+            assign(f, s, x, y, update_tap(u.tap, t, x + r, y), add);
+            return {r.x};
+        }
         case UpdateKind::Histogram: {
             RDom r(0, entries, "r");
             assign(f, s, update_tap(u.tap, Int(32), r, y) % places, y, cast(t, u.tap.weight), add);
@@ -371,6 +382,8 @@ private:
         } else if (u.kind == UpdateKind::WhileSmall) {
             const Expr first = s.tuple ? Expr(f(x, y)[0]) : Expr(f(x, y));
             r.where(first < cast(s.type, small_limit));
+        } else if (u.kind == UpdateKind::WhereEven) {
+            r.where(tap(u.tap, Int(32), x + r.x, y) % 2 == 0);
         }
         const bool is_max = u.kind == UpdateKind::MaxWindow;
         assign(f, s, x, y, update_tap(u.tap, s.type, x + r.x, y + r.y),
@@ -405,6 +418,7 @@ RandomPipeline draw_wide(uint64_t seed, bool full) {
     RandomPipeline p;
     p.wide = true;
     p.full = full;
+    p.choice = full ? dice(4) - 1 : 0;
     const int stages = 1 + dice(4);
     for (int i = 0; i < stages; i++) {
         p.stages.push_back(wide_random_stage(dice, p));
@@ -436,7 +450,9 @@ RandomPipeline full_random_pipeline(uint64_t seed) {
 }
 
 BuiltPipeline build(const RandomPipeline &p) {
-    return Builder(p).build();
+    BuiltPipeline built = Builder(p).build();
+    built.choice.set(p.choice);
+    return built;
 }
 
 int64_t source_value(const Type &t, int x, int y) {
@@ -514,6 +530,9 @@ int64_t Evaluator::definition(const StageSpec &s, int x, int y) {
     case Combine::Lookup:
         v = tap(s.taps[1], t, int(unweighted(s.taps[0], x, y)), y);
         break;
+    case Combine::Choice:
+        v = p_.choice > s.threshold ? v : tap(s.taps[1], t, x, y);
+        break;
     case Combine::Partial:
         v = floor_mod(x + y, 3) == 0 || floor_mod(x, 2) != 0 ? v : tap(s.taps[1], t, x, y);
         break;
@@ -571,12 +590,16 @@ Evaluator::Values Evaluator::update(int stage, int index, int x, int y) {
     default:
         break;
     }
-    const bool is_long = u.kind == UpdateKind::LongWindow;
-    for (int ry = 0; ry < (is_long ? 1 : u.height); ry++) {
-        for (int rx = 0; rx < (is_long ? long_window : u.width); rx++) {
+    const bool is_param = u.kind == UpdateKind::ParamWindow;
+    const bool is_row = u.kind == UpdateKind::LongWindow || is_param;
+    const int width = is_param ? p_.choice + 2 : is_row ? long_window : u.width;
+    for (int ry = 0; ry < (is_row ? 1 : u.height); ry++) {
+        for (int rx = 0; rx < width; rx++) {
             if ((u.kind != UpdateKind::HalfWindow || rx <= ry) &&
                 (u.kind != UpdateKind::OddWindow || floor_mod(x + rx, 2) == 0) &&
-                (u.kind != UpdateKind::WhileSmall || is_small(s.type, now[0]))) {
+                (u.kind != UpdateKind::WhileSmall || is_small(s.type, now[0])) &&
+                (u.kind != UpdateKind::WhereEven ||
+                 floor_mod(tap(u.tap, Int(32), x + rx, y), 2) == 0)) {
                 combine(update_tap(u.tap, s.type, x + rx, y + ry), u.kind != UpdateKind::MaxWindow,
                         {});
             }

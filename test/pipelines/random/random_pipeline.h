@@ -61,6 +61,7 @@ enum class Combine {
     // Of full pipelines alone:
     Lookup,   ///< the value of the first tap, of which only the definition says how large it is
     Partial,  ///< choices of which some sides are undef, but none of those that count
+    Choice,   ///< the first tap if the pipeline's choice is above a threshold, else the second
 };
 
 enum class UpdateKind {
@@ -76,7 +77,9 @@ enum class UpdateKind {
     LongWindow,  ///< f(x, y) += t(x + r, y)
     Histogram,   ///< f(t(r, y) % 7, y) += weight
     // Of full pipelines alone:
-    WhileSmall,  ///< f(x, y) += t(x + r.x, y + r.y) where f(x, y) < 20
+    WhileSmall,   ///< f(x, y) += t(x + r.x, y + r.y) where f(x, y) < 20
+    WhereEven,    ///< f(x, y) += t(x + r.x, y + r.y) where t(x + r.x, y) % 2 == 0
+    ParamWindow,  ///< f(x, y) += t(x + r, y) for r in [0, choice + 2)
 };
 
 struct UpdateSpec {
@@ -91,6 +94,7 @@ struct StageSpec {
     bool tuple = false;
     bool input = false;  ///< an image, of the values that the formula gives
     Combine combine = Combine::Sum;
+    int threshold = 0;      ///< of Combine::Choice
     std::vector<Tap> taps;  ///< none: a formula of the coordinates
     std::vector<UpdateSpec> updates;
 };
@@ -100,6 +104,7 @@ struct RandomPipeline {
     int outputs = 1;                ///< which do not use each other
     bool wide = false;              ///< has what only wide pipelines have
     bool full = false;              ///< and what only full pipelines have
+    int choice = 0;                 ///< a parameter, from -1 to 2
     int min_x = 0, min_y = 0, width = 1, height = 1;
 
     bool is_output(int stage) const {
@@ -111,7 +116,8 @@ RandomPipeline random_pipeline(uint64_t seed);
 /// With elements of all types, inputs, boundary conditions, several outputs, empty ones, and more
 /// kinds of updates.
 RandomPipeline wide_random_pipeline(uint64_t seed);
-/// A wide one, with conditions on what updates change, lookups of values, and choices of undef.
+/// A wide one, with conditions on what updates change and read, lookups of values, choices of undef,
+/// and what a parameter chooses.
 RandomPipeline full_random_pipeline(uint64_t seed);
 
 /// The formula of stages without taps, as type t has it.
@@ -121,6 +127,7 @@ int64_t source_value(const Type &t, int x, int y);
 struct BuiltPipeline {
     std::vector<Func> funcs;
     std::vector<ImageParam> images;
+    Param<int> choice{"choice"};
     std::vector<std::vector<std::vector<RVar>>> rvars;
 };
 

@@ -62,11 +62,17 @@ public:
           output_(output) {
     }
 
-    std::vector<Loop> loops;  ///< innermost first
+    std::vector<Loop> loops;     ///< innermost first
+    bool may_be_atomic = false;  ///< a reduction: then its loops may be in any order
 
     void run(const std::string &prefix, bool update) {
         prefix_ = prefix;
         update_ = update;
+        if (may_be_atomic && dice_.chance(25) && apply("atomic()", [&] { stage_.atomic(); })) {
+            for (Loop &l : loops) {
+                l.impure = false;
+            }
+        }
         for (int i = dice_(5); i > 0; i--) {
             one_directive();
         }
@@ -245,7 +251,8 @@ public:
     PipelineScheduler(const RandomPipeline &p, BuiltPipeline &built, uint64_t seed,
                       Directives &directives)
         : p_(p), built_(built), dice_(seed), directives_(directives), loops_(p.stages.size()),
-          chains_(p.stages.size()), inlined_(p.stages.size(), false) {
+          chains_(p.stages.size()), inlined_(p.stages.size(), false),
+          at_root_(p.stages.size(), false) {
     }
 
     void run() {
@@ -280,8 +287,115 @@ private:
             const std::string text = name(i) + ".update(" + std::to_string(u) + ")";
             StageScheduler s(dice_, directives_, func(i).update(int(u)), text, output, wide());
             s.loops = update_loops(updates[u].kind, built_.rvars[size_t(i)][u]);
+            s.may_be_atomic = p_.full && is_reduction(updates[u].kind);
+            if (p_.full && s.may_be_atomic && s.loops.size() == 4 && dice_.chance(15)) {
+                factor(i, int(u), s.loops);
+            }
             s.run("u" + std::to_string(u) + "_", true);
             loops_[size_t(i)].push_back(s.loops);
+        }
+        if (p_.full && dice_.chance(15)) {
+            compute_with(i);
+        }
+    }
+
+    static bool is_reduction(UpdateKind kind) {
+        switch (kind) {
+        case UpdateKind::Pure:
+        case UpdateKind::Row:
+        case UpdateKind::ScanColumns:
+        case UpdateKind::ScanRows:
+        case UpdateKind::WhileSmall:
+            return false;
+        default:
+            return true;
+        }
+    }
+
+    /// One of the two RVars of a window stays; a Func that is computed first reduces over the other.
+    void factor(int i, int update, std::vector<Loop> &loops) {
+        const size_t kept = size_t(dice_(2));
+        const RVar stays = built_.rvars[size_t(i)][size_t(update)][kept];
+        const Var v("v" + std::to_string(update));
+        Func first;
+        const std::string text = name(i) + ".update(" + std::to_string(update) + ").rfactor(" +
+                                 stays.name() + ", " + v.name() + ")";
+        if (!directives_.apply(text + ".compute_root();", [&] {
+                first = func(i).update(update).rfactor(stays, v).compute_root();
+            })) {
+            return;
+        }
+        at_root_[size_t(p_.stages[size_t(i)].updates[size_t(update)].tap.source)] = true;
+        StageScheduler s(dice_, directives_, first.update(0), text + ".update()", false, wide());
+        s.loops = {loops[1 - kept], {x}, {y}, {v}};
+        s.may_be_atomic = true;
+        s.run("r" + std::to_string(update) + "_", true);
+        loops.erase(loops.begin() + std::ptrdiff_t(1 - kept));
+    }
+
+    /// Whether the values of Func i are made of those of Func `of`.
+    bool depends(int i, int of) const {
+        for (int source = of; source < i; source++) {
+            const bool is_on_the_way = source == of || depends(source, of);
+            for (size_t stage = 0; stage <= p_.stages[size_t(i)].updates.size(); stage++) {
+                if (is_on_the_way && uses(i, stage, source)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    bool has_free_rows(int i) const {
+        const Loop &outermost = loops_[size_t(i)][0].back();
+        return outermost.var.name() == y.name() && !outermost.marked;
+    }
+
+    /// One pass over the rows of two Funcs that are computed at the same level.
+    void compute_with(int i) {
+        for (int other = i + 1; other < int(p_.stages.size()); other++) {
+            const std::vector<Level> &here = chains_[size_t(i)], &there = chains_[size_t(other)];
+            const bool is_same_level =
+                std::equal(here.begin(), here.end(), there.begin(), there.end(), same);
+            if (!inlined_[size_t(other)] && is_same_level && has_free_rows(i) &&
+                has_free_rows(other) && !depends(other, i)) {
+                directives_.apply(name(i) + ".compute_with(" + name(other) + ", y);",
+                                  [&] { func(i).compute_with(func(other), y); });
+                return;
+            }
+        }
+    }
+
+    /// A copy of Func i for one of those that use it, or one of its values for all of them.
+    void wrap(int i, const std::vector<Level> &all, int compute) {
+        if (dice_.chance(6)) {
+            clone(i);
+        } else if (dice_.chance(8)) {
+            const int level = compute + dice_(int(all.size()) - compute);
+            Func wrapper;
+            directives_.apply(name(i) + ".in();", [&] { wrapper = func(i).in(); });
+            if (wrapper.defined()) {
+                const std::string text = name(i) + ".in()";
+                place_at(wrapper, text, all, level);
+                StageScheduler s(dice_, directives_, wrapper, text, false, wide());
+                s.loops = {{x}, {y}};
+                s.run("w", false);
+            }
+        }
+    }
+
+    void clone(int i) {
+        for (int c = int(p_.stages.size()) - 1; c > i; c--) {
+            if (inlined_[size_t(c)] || !uses(c, 0, i)) {
+                continue;
+            }
+            const bool is_cloned =
+                directives_.apply(name(i) + ".clone_in(" + name(c) + ").compute_root();",
+                                  [&] { func(i).clone_in(func(c)).compute_root(); });
+            for (int source = 0; is_cloned && source < i; source++) {
+                at_root_[size_t(source)] = at_root_[size_t(source)] || depends(i, source);
+            }
+            return;
         }
     }
 
@@ -297,6 +411,7 @@ private:
         case UpdateKind::Histogram:
             return {{r[0], true}, {y}};
         case UpdateKind::LongWindow:
+        case UpdateKind::ParamWindow:
             return {{r[0], true}, {x}, {y}};
         default:
             break;
@@ -307,6 +422,9 @@ private:
     /// Where the value of Func i is used, from the outside in: the levels common to all uses.
     std::vector<Level> levels(int i) {
         std::vector<Level> common;
+        if (at_root_[size_t(i)]) {
+            return common;
+        }
         bool first = true;
         for (int c = int(p_.stages.size()) - 1; c > i; c--) {
             for (size_t stage = 0; stage <= p_.stages[size_t(c)].updates.size(); stage++) {
@@ -366,6 +484,9 @@ private:
             fold(i, store < compute ? 20 : 0);
         }
         storage(i, all, store);
+        if (p_.full) {
+            wrap(i, all, compute);
+        }
     }
 
     /// Factors that are too small are refused, at the latest when the pipeline runs.
@@ -400,6 +521,7 @@ private:
             sometimes(50, "ring_buffer(2)", [&] { func(i).ring_buffer(2); });
         }
         sometimes(5, "async()", [&] { func(i).async(); });
+        sometimes(p_.full && store < 0 ? 8 : 0, "memoize()", [&] { func(i).memoize(); });
     }
 
     void hoist(int i, const std::vector<Level> &all, int level) {
@@ -419,13 +541,16 @@ private:
     }
 
     bool compute_at(int i, const std::vector<Level> &all, int level) {
+        return place_at(func(i), name(i), all, level);
+    }
+
+    bool place_at(Func f, const std::string &name, const std::vector<Level> &all, int level) {
         if (level < 0) {
-            return directives_.apply(name(i) + ".compute_root();", [&] { func(i).compute_root(); });
+            return directives_.apply(name + ".compute_root();", [&] { f.compute_root(); });
         }
         const Level &l = all[size_t(level)];
-        return directives_.apply(name(i) + ".compute_at(" + text(l) + ");", [&] {
-            func(i).compute_at(LoopLevel(func(l.func), l.var, l.stage));
-        });
+        return directives_.apply(name + ".compute_at(" + text(l) + ");",
+                                 [&] { f.compute_at(LoopLevel(func(l.func), l.var, l.stage)); });
     }
 
     void store_at(int i, const std::vector<Level> &all, int level) {
@@ -445,6 +570,7 @@ private:
     std::vector<std::vector<std::vector<Loop>>> loops_;  ///< of each stage of each Func
     std::vector<std::vector<Level>> chains_;  ///< the loops that each Func is computed in
     std::vector<bool> inlined_;
+    std::vector<bool> at_root_;  ///< used also by a Func of the schedule's that is computed there
 };
 
 }  // namespace
