@@ -5,6 +5,9 @@
 // stand in a hash table and, by use, in a list. In front of each block's memory stands its entry,
 // null while the result is being computed, so that the host pointer alone leads back to it. An
 // entry counts the blocks in use; only entries without any are dropped for space.
+//
+// The memory is the cache's own and not of calotype_malloc: it outlives the call that asked for it,
+// and what an application put in the place of malloc and free for that call.
 #include "runtime/abi/memoization.h"
 
 #include <new>
@@ -115,9 +118,9 @@ public:
     Entry *find(const Query &query);
     void use(Entry &entry);
     /** Enter what `query.buffers` hold, unless there is an entry already. */
-    int store(void *user_context, const Query &query, bool has_eviction_key, uint64_t eviction_key);
-    void evict(void *user_context, uint64_t eviction_key);
-    void release(void *user_context, void *host);
+    int store(const Query &query, bool has_eviction_key, uint64_t eviction_key);
+    void evict(uint64_t eviction_key);
+    void release(void *host);
     void set_size(int64_t size);
     void clear();
 
@@ -137,8 +140,8 @@ private:
     }
     void link_as_most_recent(Entry &entry);
     void unlink(Entry &entry);
-    void drop(void *user_context, Entry &entry);
-    void prune(void *user_context);
+    void drop(Entry &entry);
+    void prune();
 };
 
 constinit Cache cache;
@@ -201,15 +204,15 @@ void Cache::use(Entry &entry) {
     link_as_most_recent(entry);
 }
 
-void free_entry(void *user_context, Entry &entry) {
+void free_entry(Entry &entry) {
     for (int i = 0; i < entry.count; i++) {
-        calotype_free(user_context, header_of(entry.values[i].host));
+        calotype_default_free(nullptr, header_of(entry.values[i].host));
     }
     free(&entry);
 }
 
 /** Take an entry out of table and list; free it as soon as nobody uses it. */
-void Cache::drop(void *user_context, Entry &entry) {
+void Cache::drop(Entry &entry) {
     Entry **place = &bucket_of(entry.hash);
     while (*place != &entry) {
         place = &(*place)->next_in_bucket;
@@ -219,23 +222,22 @@ void Cache::drop(void *user_context, Entry &entry) {
     bytes -= entry.bytes;
     entry.orphaned = true;
     if (entry.in_use == 0) {
-        free_entry(user_context, entry);
+        free_entry(entry);
     }
 }
 
 /** Drop what is not in use, the least recent first, until the rest fits. */
-void Cache::prune(void *user_context) {
+void Cache::prune() {
     Entry *next;
     for (Entry *entry = least_recent; entry && bytes > max_bytes; entry = next) {
         next = entry->more_recent;
         if (entry->in_use == 0) {
-            drop(user_context, *entry);
+            drop(*entry);
         }
     }
 }
 
-int Cache::store(void *user_context, const Query &query, bool has_eviction_key,
-                 uint64_t eviction_key) {
+int Cache::store(const Query &query, bool has_eviction_key, uint64_t eviction_key) {
     if (find(query)) {
         return 0;  // Another thread was faster. Our blocks go when they are released.
     }
@@ -254,45 +256,45 @@ int Cache::store(void *user_context, const Query &query, bool has_eviction_key,
     bucket = entry;
     link_as_most_recent(*entry);
     bytes += entry->bytes;
-    prune(user_context);
+    prune();
     return 0;
 }
 
-void Cache::evict(void *user_context, uint64_t eviction_key) {
+void Cache::evict(uint64_t eviction_key) {
     Entry *next;
     for (Entry *entry = least_recent; entry; entry = next) {
         next = entry->more_recent;
         if (entry->has_eviction_key && entry->eviction_key == eviction_key) {
-            drop(user_context, *entry);
+            drop(*entry);
         }
     }
 }
 
-void Cache::release(void *user_context, void *host) {
+void Cache::release(void *host) {
     BlockHeader *header = header_of(host);
     Entry *entry = header->entry;
     if (!entry) {
-        calotype_free(user_context, header);
+        calotype_default_free(nullptr, header);
         return;
     }
     if (--entry->in_use > 0) {
         return;
     }
     if (entry->orphaned) {
-        free_entry(user_context, *entry);
+        free_entry(*entry);
     } else {
-        prune(user_context);
+        prune();
     }
 }
 
 void Cache::set_size(int64_t size) {
     max_bytes = size > 0 ? uint64_t(size) : default_size;
-    prune(nullptr);
+    prune();
 }
 
 void Cache::clear() {
     while (most_recent) {
-        drop(nullptr, *most_recent);
+        drop(*most_recent);
     }
 }
 
@@ -301,10 +303,10 @@ void Cache::clear() {
 int allocate_blocks(void *user_context, const Query &query) {
     for (int i = 0; i < query.count; i++) {
         calotype_buffer_t &buffer = *query.buffers[i];
-        void *block = calotype_malloc(user_context, buffer.size_in_bytes() + header_size);
+        void *block = calotype_default_malloc(nullptr, buffer.size_in_bytes() + header_size);
         if (!block) {
             while (i-- > 0) {
-                calotype_free(user_context, header_of(query.buffers[i]->host));
+                calotype_default_free(nullptr, header_of(query.buffers[i]->host));
                 query.buffers[i]->host = nullptr;
             }
             return calotype_error_out_of_memory(user_context);
@@ -356,17 +358,17 @@ CALOTYPE_WEAK int calotype_memoization_cache_store(void *user_context, const uin
                                                    bool has_eviction_key, uint64_t eviction_key) {
     const Query query = make_query(cache_key, size, realized_bounds, tuple_count, tuple_buffers);
     LockGuard lock(cache.mutex);
-    return cache.store(user_context, query, has_eviction_key, eviction_key);
+    return cache.store(query, has_eviction_key, eviction_key);
 }
 
 CALOTYPE_WEAK void calotype_memoization_cache_evict(void *user_context, uint64_t eviction_key) {
     LockGuard lock(cache.mutex);
-    cache.evict(user_context, eviction_key);
+    cache.evict(eviction_key);
 }
 
 CALOTYPE_WEAK void calotype_memoization_cache_release(void *user_context, void *host) {
     LockGuard lock(cache.mutex);
-    cache.release(user_context, host);
+    cache.release(host);
 }
 
 CALOTYPE_WEAK void calotype_memoization_cache_cleanup(void) {
