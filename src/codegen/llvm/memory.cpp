@@ -247,11 +247,22 @@ Value *FunctionEmitter::load_gather(const Load *op, Value *mask) {
         return load_by_lanes(op);
     }
     Value *pointers = element_pointer(op->name, op->type, emit(op->index));
-    llvm::Type *in_memory = llvm_memory_type(module_.context(), op->type);
-    auto *gather =
-        b_.CreateMaskedGather(in_memory, pointers, llvm::Align(uint64_t(op->type.bytes())), mask);
-    tag_access(gather, op->name);
-    return from_memory(gather, op->type);
+    // Registers with lanes that only pad others would have an undefined index, for which LLVM may
+    // take the register of the result: x86 has no such gather.
+    const int lanes = op->type.lanes(),
+              most = llvm::isPowerOf2_32(uint32_t(lanes))
+                         ? lanes
+                         : std::max(2, vector_register_bits(target(), true) / op->type.bits());
+    std::vector<Value *> parts;
+    for (int begin = 0, n = 0; begin < lanes; begin += n) {
+        n = lanes - begin <= most + 1 ? lanes - begin : most;  // none of one lane
+        auto *gather = b_.CreateMaskedGather(
+            llvm_memory_type(module_.context(), op->type.with_lanes(n)), slice(pointers, begin, n),
+            llvm::Align(uint64_t(op->type.bytes())), mask ? slice(mask, begin, n) : nullptr);
+        tag_access(gather, op->name);
+        parts.push_back(gather);
+    }
+    return from_memory(concat(parts), op->type);
 }
 
 // Stride is a scalar; base may be a vector, whose pieces then stand one after the other.

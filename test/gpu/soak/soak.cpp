@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <shared_mutex>
@@ -65,7 +66,7 @@ struct Module {
                                                            driver->nothing, &kernel, 1);
 };
 constexpr int n_modules = 5;
-std::vector<Module *> modules;
+std::vector<std::unique_ptr<Module>> modules;
 
 /// Null for the default one. Whoever destroys it is alone in it.
 struct Context {
@@ -74,7 +75,7 @@ struct Context {
     bool is_default = false;
     std::shared_mutex users;
 };
-std::vector<Context *> contexts;
+std::vector<std::unique_ptr<Context>> contexts;
 
 std::mutex late_lock;
 std::vector<Ints *> late;  ///< to be freed by whoever comes
@@ -286,7 +287,7 @@ void release(const calotype_device_context &on) {
 
 /// Another context whose users are held; null if it is the same.
 Context *second_context(const Context &first, unsigned random) {
-    Context *other = contexts[random % contexts.size()];
+    Context *other = contexts[random % contexts.size()].get();
     return other == &first || !other->users.try_lock_shared() ? nullptr : other;
 }
 
@@ -388,7 +389,7 @@ int finish(unsigned seed) {
     while (!late.empty()) {
         free_a_late_one();
     }
-    for (Context *context : contexts) {
+    for (const auto &context : contexts) {
         // What was freed without naming them goes with the call that does.
         const Stream stream(driver->capture ? nullptr : context->handle, true);
         const calotype_device_context on = CALOTYPE_DEVICE_CONTEXT(context->handle, stream.handle);
@@ -423,11 +424,11 @@ void set_up(int n_contexts) {
         calotype_set_error_handler([](void *, const char *) {});
     }
     for (int i = 0; i < n_modules; i++) {
-        modules.push_back(new Module);
+        modules.push_back(std::make_unique<Module>());
         modules.back()->desc.uid.b[0] = uint8_t(i + 1);
     }
     for (int i = 0; i < n_contexts; i++) {
-        contexts.push_back(new Context);
+        contexts.push_back(std::make_unique<Context>());
         contexts.back()->device = i % driver->devices;
         contexts.back()->is_default = i == 0;
         if (i > 0) {

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 
 #include "random_run.h"
 
@@ -87,6 +88,9 @@ bool run_full(uint64_t seed) {
     std::vector<Buffer<void>> outputs;
     try {
         random_schedule(run.p, run.built, seed * 77 + 5, run.directives);
+        if (std::getenv("CT_TEST_SEED")) {
+            std::cout << run.text() << std::flush;  // the program may end here
+        }
         outputs = run.outputs();
         run.set_inputs(outputs, get_jit_target_from_environment());
         Pipeline pipeline = run.pipeline();
