@@ -9,9 +9,9 @@
 
 namespace calotype::internal {
 
-/// The node with these fields, checked as by make(); what is not a field stays.
-#define EXPR(Name) Expr remade(const Name &node);
-#define STMT(Name) Stmt remade(const Name &node);
+/// A node with these fields, which are taken out, checked as by make(); what is not a field stays.
+#define EXPR(Name) Expr remade(Name &&node);
+#define STMT(Name) Stmt remade(Name &&node);
 #include "ir/nodes.def"
 
 /// op, but for the fields that are named, each with its new value.
@@ -27,7 +27,7 @@ auto with(const T *op, Changes &&...changes) {
         }
     };
     set(set, std::forward<Changes>(changes)...);
-    return remade(node);
+    return remade(std::move(node));
 }
 
 }  // namespace calotype::internal

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ir/mutator.h"
 
+#include <type_traits>
 #include <unordered_map>
 
 #include "ir/walk/field_walk.h"
@@ -203,17 +204,31 @@ Stmt GraphMutator::mutate(const Stmt &s) {
 
 namespace internal {
 
+template<typename T>
+constexpr bool is_leaf =
+    std::is_same_v<T, IntImm> || std::is_same_v<T, UIntImm> || std::is_same_v<T, FloatImm> ||
+    std::is_same_v<T, StringImm> || std::is_same_v<T, Variable>;
+
 template<typename Handle, typename T>
-Handle remake(const T &node) {
-    return std::apply([&](const auto &...field) { return Handle(rebuild(&node, field...)); },
-                      node.fields());
+Handle remake(T &node) {
+    if constexpr (is_leaf<T>) {
+        return new T(node);
+    } else {
+        // fields() gives constant references; the node itself is not constant.
+        const auto take = []<typename F>(const F &field) -> F && {
+            return std::move(const_cast<F &>(field));
+        };
+        return std::apply(
+            [&](const auto &...field) { return Handle(rebuild(&node, take(field)...)); },
+            node.fields());
+    }
 }
 #define EXPR(Name)                                                                                 \
-    Expr remade(const Name &node) {                                                                \
+    Expr remade(Name &&node) {                                                                     \
         return remake<Expr>(node);                                                                 \
     }
 #define STMT(Name)                                                                                 \
-    Stmt remade(const Name &node) {                                                                \
+    Stmt remade(Name &&node) {                                                                     \
         return remake<Stmt>(node);                                                                 \
     }
 #include "ir/nodes.def"
