@@ -5,6 +5,14 @@
 
 namespace calotype::names {
 
+namespace {
+
+std::string of_consumer(const std::string &func, const std::string &what, int consumer) {
+    return consumer == 0 ? part(func, what) : part(func, what, size_t(consumer));
+}
+
+}  // namespace
+
 std::string loop(const std::string &func, int stage, const std::string &var) {
     return func + ".s" + std::to_string(stage) + "." + var;
 }
@@ -43,6 +51,66 @@ std::string realized_min(const std::string &func, int d) {
 
 std::string realized_extent(const std::string &func, int d) {
     return func + ".extent_realized." + std::to_string(d);
+}
+
+std::string required_min(const std::string &buffer, int d) {
+    return part(buffer, "required_min", size_t(d));
+}
+
+std::string required_max(const std::string &buffer, int d) {
+    return part(buffer, "required_max", size_t(d));
+}
+
+std::string crop(const std::string &buffer) {
+    return part(buffer, "crop");
+}
+
+std::string query_header(const std::string &func, const std::string &buffer) {
+    return part(func, "query") + "." + buffer;
+}
+
+std::string query_min(const std::string &func, const std::string &buffer, int d) {
+    return part(query_header(func, buffer), "min", size_t(d));
+}
+
+std::string query_max(const std::string &func, const std::string &buffer, int d) {
+    return part(query_header(func, buffer), "max", size_t(d));
+}
+
+std::string mutex(const std::string &func) {
+    return part(func, "mutex");
+}
+
+std::string semaphore(const std::string &func, int consumer) {
+    return of_consumer(func, "semaphore", consumer);
+}
+
+std::string ring_semaphore(const std::string &func, int consumer) {
+    return of_consumer(func, "ring_semaphore", consumer);
+}
+
+std::string folding_semaphore(const std::string &func, int consumer) {
+    return of_consumer(func, "folding_semaphore", consumer);
+}
+
+std::string folding_places(const std::string &func) {
+    return part(func, "folding_places");
+}
+
+std::string ring_index(const std::string &func) {
+    return part(func, "ring_index");
+}
+
+std::string trace_id(const std::string &func) {
+    return part(func, "trace_id");
+}
+
+std::string part(const std::string &of, const std::string &what) {
+    return of + "." + what;
+}
+
+std::string part(const std::string &of, const std::string &what, size_t i) {
+    return part(of, what) + "." + std::to_string(i);
 }
 
 Expr var(const std::string &name) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/argument.h"
+#include "ir/conventions/names.h"
 #include "ir/enums.h"
 #include "ir/expr.h"
 #include "ir/symbol.h"
@@ -189,14 +190,5 @@ private:
     IntrusivePtr<ParameterContents> contents_;
     BufferConstraint &constraint(int dim) const;
 };
-
-/// Names of the shape variables of buffer `name`; the one place that spells them.
-namespace names {
-std::string buffer_min(const std::string &name, int d);
-std::string buffer_extent(const std::string &name, int d);
-std::string buffer_stride(const std::string &name, int d);
-/// The calotype_buffer_t * itself.
-std::string buffer(const std::string &name);
-}  // namespace names
 
 }  // namespace calotype

@@ -206,6 +206,22 @@ void check_preamble(const std::string &path, std::string_view text, std::vector<
     }
 }
 
+/// Names of the IR are made in one place. Those of which one place alone makes and reads a fresh one
+/// may say what they are about.
+void check_names(const std::string &path, std::string_view text, std::vector<Violation> &out) {
+    if (!starts_with(path, "src/lower/") || path == "src/lower/names.cpp") {
+        return;
+    }
+    std::istringstream lines{std::string(text)};
+    std::string line;
+    for (int number = 1; std::getline(lines, line); number++) {
+        static const std::regex made(R"re(\+ "\.[a-z])re");
+        if (std::regex_search(line, made) && line.find("names.unique(") == std::string::npos) {
+            out.push_back({path, number, "names are made by lower/names.h"});
+        }
+    }
+}
+
 std::string read(const std::filesystem::path &path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -253,6 +269,7 @@ std::vector<Violation> check_file(const std::string &path, std::string_view text
     if (is_header(path) || is_source(path)) {
         check_lengths(path, text, caps, found);
         check_preamble(path, text, found);
+        check_names(path, text, found);
     }
     return found;
 }

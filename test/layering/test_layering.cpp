@@ -123,6 +123,16 @@ TEST(Caps, Functions) {
               "");
 }
 
+TEST(Names, AreMadeInOnePlace) {
+    const std::string own = "std::string n = f + \".min\";\n",
+                      fresh = "std::string n = ctx.names.unique(f + \".min\");\n";
+    EXPECT_EQ(check("src/lower/nest/a.cpp", own),
+              "src/lower/nest/a.cpp:2: names are made by lower/names.h\n");
+    EXPECT_EQ(check("src/lower/nest/a.cpp", fresh), "");
+    EXPECT_EQ(check("src/lower/names.cpp", own), "");
+    EXPECT_EQ(check("src/driver/a.cpp", own), "");
+}
+
 TEST(Preamble, LicenceAndGuard) {
     EXPECT_EQ(check_file("src/ir/a.cpp", "int x;\n"),
               (std::vector<Violation>{

@@ -286,8 +286,8 @@ private:
             for (const auto &input : extern_inputs(f)) {
                 Box box(input.first.dimensions());
                 for (int d = 0; d < input.first.dimensions(); d++) {
-                    box[d] = Interval(names::var(query_min(f, input.second, d)),
-                                      names::var(query_max(f, input.second, d)));
+                    box[d] = Interval(names::var(names::query_min(f.name(), input.second, d)),
+                                      names::var(names::query_max(f.name(), input.second, d)));
                 }
                 merge_boxes(reads[input.first.name()], box);
             }

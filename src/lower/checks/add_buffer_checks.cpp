@@ -52,10 +52,10 @@ struct ArgumentBuffer {
         return names::var(names::buffer_stride(name, d));
     }
     Expr required_min(int d) const {
-        return names::var(name + ".required_min." + std::to_string(d));
+        return names::var(names::required_min(name, d));
     }
     Expr required_max(int d) const {
-        return names::var(name + ".required_max." + std::to_string(d));
+        return names::var(names::required_max(name, d));
     }
     bool is_argument() const {
         return parameter.defined();

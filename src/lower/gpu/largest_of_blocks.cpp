@@ -8,6 +8,7 @@
 #include "ir/constants.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/names.h"
 
 namespace calotype::internal {
 
@@ -84,7 +85,7 @@ Expr LargestOfBlocks::of(const std::string &what, const Expr &size, const PlaceI
 }
 
 Stmt LargestOfBlocks::asked_before(const Asked &asked, const Stmt &kernel) const {
-    const std::string storage = asked.name + ".found";
+    const std::string storage = names::part(asked.name, "found");
     const Expr found = Load::make(Int(32), storage, 0, const_true(), Alignment());
     Stmt loop = Store::make(storage, max(found, asked.size), 0, const_true(), Alignment());
     for (const BlockRange &block : asked.blocks) {

@@ -10,6 +10,7 @@
 #include "ir/operators.h"
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
+#include "lower/names.h"
 #include "runtime/abi/profiler.h"
 
 namespace calotype {
@@ -97,7 +98,7 @@ protected:
         if (on_stack || op->new_expr.defined()) {
             return on_stack ? on_the_stack(op, row, constant) : Mutator::visit(op);
         }
-        const std::string bytes_name = op->name + ".bytes";
+        const std::string bytes_name = names::part(op->name, "bytes");
         const Expr bytes = Variable::make(UInt(64), bytes_name);
         Released released{row, bytes};
         ScopedBinding<Released *> bind(alive_, op->name, &released);

@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
+#include "lower/names.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
 
@@ -48,12 +49,8 @@ private:
     }
 };
 
-std::string id_name(const std::string &name) {
-    return name + ".trace_id";
-}
-
 Expr id_of(const std::string &name) {
-    return Variable::make(Int(32), id_name(name));
+    return Variable::make(Int(32), names::trace_id(name));
 }
 
 std::vector<Expr> flat(const Region &bounds) {
@@ -98,7 +95,7 @@ public:
         Event end{ctx_.pipeline_name, calotype_trace_end_pipeline};
         end.parent = pipeline_id();
         body = Block::make({Block::make(tags), body, Evaluate::make(end.call())});
-        return LetStmt::make(id_name(pipeline_key), begin.call(), body);
+        return LetStmt::make(names::trace_id(pipeline_key), begin.call(), body);
     }
 
 protected:
@@ -217,8 +214,9 @@ protected:
     /// begin and end of the storage's life; or, where only accesses are traced, an id for them.
     Stmt around_storage(const Function &f, const Region &bounds, const Stmt &body) {
         if (!traces_realizations(f)) {
-            return traces_loads(f) || traces_stores(f) ? LetStmt::make(id_name(f.name()), 0, body)
-                                                       : body;
+            return traces_loads(f) || traces_stores(f)
+                       ? LetStmt::make(names::trace_id(f.name()), 0, body)
+                       : body;
         }
         return between(f, bounds, calotype_trace_begin_realization, pipeline_id(), body);
     }
@@ -233,7 +231,7 @@ protected:
         Event end = begin;
         end.code = calotype_trace_event_code_t(code + 1);
         end.parent = id_of(f.name());
-        return LetStmt::make(id_name(f.name()), begin.call(),
+        return LetStmt::make(names::trace_id(f.name()), begin.call(),
                              Block::make(body, Evaluate::make(end.call())));
     }
 

@@ -18,6 +18,7 @@
 #include "ir/visitor.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
+#include "lower/names.h"
 #include "pipeline/key_text.h"
 #include "support/hash.h"
 
@@ -200,7 +201,7 @@ private:
 
 /// The parts of the lookup, each a variable of this name.
 std::string part(const Function &f, const char *what) {
-    return f.name() + ".memoized." + what;
+    return names::part(names::part(f.name(), "memoized"), what);
 }
 
 Expr handle_part(const Function &f, const char *what) {

@@ -89,8 +89,8 @@ Expr touched_boxes(const Function &f, const Box &region) {
     for (const auto &input : extern_inputs(f)) {
         std::vector<Expr> min, max;
         for (int d = 0; d < input.first.dimensions(); d++) {
-            min.push_back(names::var(query_min(f, input.second, d)));
-            max.push_back(names::var(query_max(f, input.second, d)));
+            min.push_back(names::var(names::query_min(f.name(), input.second, d)));
+            max.push_back(names::var(names::query_max(f.name(), input.second, d)));
         }
         add(input.first, 0, min);
         add(input.first, 0, max);
@@ -110,7 +110,7 @@ Expr touched_boxes(const Function &f, const Box &region) {
 }
 
 std::string query_header(const Function &f, const std::string &buffer) {
-    return f.name() + ".query." + buffer;
+    return names::query_header(f.name(), buffer);
 }
 
 Expr header_field(Intrinsic field, const Function &f, const std::string &buffer, int d) {
@@ -175,8 +175,8 @@ Stmt touch_images(const Function &f) {
         std::vector<Expr> min, max;
         Expr any = const_true();
         for (int d = 0; d < image.dimensions; d++) {
-            min.push_back(names::var(query_min(f, image.name, d)));
-            max.push_back(names::var(query_max(f, image.name, d)));
+            min.push_back(names::var(names::query_min(f.name(), image.name, d)));
+            max.push_back(names::var(names::query_max(f.name(), image.name, d)));
             any = any && min.back() <= max.back();
         }
         std::vector<Expr> corners;
@@ -190,27 +190,15 @@ Stmt touch_images(const Function &f) {
     return Block::make(all);
 }
 
-std::string query_min(const Function &f, const std::string &input, int d) {
-    return query_header(f, input) + ".min." + std::to_string(d);
-}
-
-std::string query_max(const Function &f, const std::string &input, int d) {
-    return query_header(f, input) + ".max." + std::to_string(d);
-}
-
-std::string crop_name(const std::string &buffer) {
-    return buffer + ".crop";
-}
-
 Stmt extern_stage_call(const Function &f, const Box &region) {
     auto crop = [&](const std::string &buffer) {
         bool own = false;
         for (int i = 0; i < f.outputs(); i++) {
             own = own || buffer == f.buffer_name(i);
         }
-        return own ? crop_name(buffer) : names::buffer(buffer);
+        return own ? names::crop(buffer) : names::buffer(buffer);
     };
-    std::string result_name = f.name() + ".extern_result";
+    std::string result_name = names::part(f.name(), "extern_result");
     Expr result = names::var(result_name);
     Stmt s = check(result == 0, "extern_stage_failed", {f->extern_name, result});
     s = LetStmt::make(result_name, call_function(f, crop), s);
@@ -233,8 +221,8 @@ std::vector<QueryStep> query_copy_stage(const Function &f) {
     std::vector<QueryStep> steps;
     for (const auto &input : extern_inputs(f)) {
         for (int d = 0; d < f.dimensions(); d++) {
-            steps.push_back({query_min(f, input.second, d), stage_min(f, d), Stmt()});
-            steps.push_back({query_max(f, input.second, d), stage_max(f, d), Stmt()});
+            steps.push_back({names::query_min(f.name(), input.second, d), stage_min(f, d), Stmt()});
+            steps.push_back({names::query_max(f.name(), input.second, d), stage_max(f, d), Stmt()});
         }
     }
     return steps;
@@ -291,7 +279,7 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
         steps.push_back({query_header(f, f.buffer_name(i)),
                          make_buffer_header(Expr(), f.output_types()[i], shape), Stmt()});
     }
-    std::string result_name = f.name() + ".query_result";
+    std::string result_name = names::part(f.name(), "query_result");
     Expr call =
         call_function(f, [&](const std::string &buffer) { return query_header(f, buffer); });
     steps.push_back({result_name, call, Stmt()});
@@ -300,8 +288,8 @@ std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part) {
         {"", Expr(), check(result == 0, "bounds_inference_call_failed", {f->extern_name, result})});
     const auto take_answer = [&](const std::string &buffer, int dimensions) {
         for (int d = 0; d < dimensions; d++) {
-            const std::string min_name = query_min(f, buffer, d),
-                              max_name = query_max(f, buffer, d);
+            const std::string min_name = names::query_min(f.name(), buffer, d),
+                              max_name = names::query_max(f.name(), buffer, d);
             const Expr first = names::var(min_name), last = names::var(max_name);
             const auto within = [&](const Expr &answer) {
                 return is_part ? clamp(answer, first, last) : answer;

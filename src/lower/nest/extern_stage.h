@@ -21,9 +21,6 @@ Stmt extern_stage_call(const Function &f, const internal::Box &region);
 /// The buffer parameter or constant image that is called, as an argument.
 ExternFuncArgument image_argument(const internal::Call &call);
 
-/// The part of a buffer of f that the call computes: a header.
-std::string crop_name(const std::string &buffer);
-
 /// A step of the bounds query, in order: a let, or (no name) a check.
 struct QueryStep {
     std::string name;
@@ -32,13 +29,11 @@ struct QueryStep {
 };
 
 /// The call of f's C function with buffers that have a shape and no memory: it fills in what it
-/// needs of its inputs. Free Variables: names::stage_min/max of f. Defines query_min/query_max of
-/// every buffer of a Func that f reads.
+/// needs of its inputs. Free Variables: names::stage_min/max of f. Defines names::query_min/query_max
+/// of every buffer of a Func that f reads.
 /// Where it is a part of a larger region that is asked for, the answers are kept within those for
 /// the whole: these have the same names, outside.
 std::vector<QueryStep> query_extern_stage(const Function &f, bool is_part);
-std::string query_min(const Function &f, const std::string &input, int d);
-std::string query_max(const Function &f, const std::string &input, int d);
 
 /// `e` for a query that is made before images are checked: they may have no memory, being asked
 /// themselves, or too little of it. What cannot be read is 0.

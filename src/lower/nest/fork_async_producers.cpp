@@ -11,6 +11,7 @@
 #include "ir/visitor.h"
 #include "ir/walk/search.h"
 #include "ir/with.h"
+#include "lower/names.h"
 #include "runtime/abi/threads.h"
 
 namespace calotype {
@@ -18,21 +19,6 @@ namespace calotype {
 using namespace internal;
 
 namespace {
-
-/// Of each consumer of an async Func, by its number: counts what is there to be consumed.
-std::string semaphore_name(const std::string &func, int consumer) {
-    return func + ".semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
-}
-
-/// Counts the copies of hoisted storage that the consumer is done with.
-std::string ring_name(const std::string &func, int consumer) {
-    return func + ".ring_semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
-}
-
-/// Counts free places in folded storage.
-std::string fold_name(const std::string &func, int consumer) {
-    return func + ".folding_semaphore" + (consumer == 0 ? "" : "." + std::to_string(consumer));
-}
 
 Expr semaphore(const std::string &name) {
     return Variable::make(type_of<calotype_semaphore_t *>(), name);
@@ -128,7 +114,7 @@ private:
     using Mutator::visit;
 
     Expr index() const {
-        return Variable::make(Int(32), func_ + ".ring_index");
+        return Variable::make(Int(32), names::ring_index(func_));
     }
 
     std::vector<Expr> with_index(std::vector<Expr> args) const {
@@ -155,7 +141,7 @@ private:
         Region bounds = op->bounds;
         bounds.emplace_back(0, copies_);
         const Stmt body = with(op, &Realize::bounds, bounds, &Realize::body, mutate(op->body));
-        return LetStmt::make(func_ + ".ring_index", iteration % copies_, body);
+        return LetStmt::make(names::ring_index(func_), iteration % copies_, body);
     }
 
     Expr visit(const Call *op) override {
@@ -199,7 +185,8 @@ private:
             return s;
         }
         const Stmt rest = without_production(r->body, op->name);
-        const std::map<std::string, std::vector<std::string>> none = {{fold_name(op->name, 0), {}}};
+        const std::map<std::string, std::vector<std::string>> none = {
+            {names::folding_semaphore(op->name, 0), {}}};
         return mutate(ReplaceSemaphores(none).mutate(rest));
     }
 
@@ -334,8 +321,9 @@ private:
             if (!op->is_producer) {
                 return Stmt();
             }
-            const Stmt produce = Block::make(op, release(semaphore_name(func_, 0)));
-            return ring_ ? Acquire::make(semaphore(ring_name(func_, 0)), 1, produce) : produce;
+            const Stmt produce = Block::make(op, release(names::semaphore(func_, 0)));
+            return ring_ ? Acquire::make(semaphore(names::ring_semaphore(func_, 0)), 1, produce)
+                         : produce;
         }
         const bool whole =
             op->is_producer && inside_.contains(op->name) && !produces(op->body, func_);
@@ -394,12 +382,13 @@ private:
         if (op->is_producer) {
             return Stmt();
         }
-        const Stmt consume = ring_ ? Block::make(op, release(ring_name(func_, 0))) : Stmt(op);
-        return Acquire::make(semaphore(semaphore_name(func_, 0)), 1, consume);
+        const Stmt consume =
+            ring_ ? Block::make(op, release(names::ring_semaphore(func_, 0))) : Stmt(op);
+        return Acquire::make(semaphore(names::semaphore(func_, 0)), 1, consume);
     }
     Stmt visit(const Acquire *op) override {
         const Stmt body = mutate(op->body);
-        return !body.defined() || acquired_by(op) == fold_name(func_, 0)
+        return !body.defined() || acquired_by(op) == names::folding_semaphore(func_, 0)
                    ? body
                    : Acquire::make(op->semaphore, op->count, body);
     }
@@ -449,9 +438,9 @@ private:
         AcquiredNames acquired;
         acquired(body);
         for (const std::string &func : acquired_rooms(acquired.names)) {
-            rooms_[fold_name(func, 0)] = func;
+            rooms_[names::folding_semaphore(func, 0)] = func;
         }
-        const bool folded = acquired.names.count(fold_name(name, 0)) > 0;
+        const bool folded = acquired.names.count(names::folding_semaphore(name, 0)) > 0;
         Stmt producer = DropUnused(name).mutate(ProducerSide(name, ring, rooms_).mutate(body));
         Stmt consumer = DropUnused(name).mutate(ConsumerSide(name, ring, rooms_).mutate(body));
         check_needs(name, body, producer);
@@ -463,9 +452,9 @@ private:
         const int consumers = consumers_.at(name);
         std::vector<std::string> all, rings, folds;
         for (int i = 0; i < consumers; i++) {
-            all.push_back(semaphore_name(name, i));
-            rings.push_back(ring_name(name, i));
-            folds.push_back(fold_name(name, i));
+            all.push_back(names::semaphore(name, i));
+            rings.push_back(names::ring_semaphore(name, i));
+            folds.push_back(names::folding_semaphore(name, i));
         }
         producer = mutate(ReplaceSemaphores({{all[0], all}, {rings[0], rings}, {folds[0], folds}})
                               .mutate(producer));
@@ -473,7 +462,7 @@ private:
         for (int i = 0; i < consumers; i++) {
             result = with_semaphore(all[i], 0, result);
             result = ring ? with_semaphore(rings[i], copies, result) : result;
-            const Expr places = Variable::make(Int(32), folding_places(name));
+            const Expr places = Variable::make(Int(32), names::folding_places(name));
             result = folded ? with_semaphore(folds[i], places, result) : result;
         }
         return result;
@@ -482,8 +471,9 @@ private:
     /// Registers the next consumer of an async Func; its number.
     int add_consumer(const std::string &func) {
         const int number = consumers_[func]++;
-        rooms_[ring_name(func, number)] = rooms_[fold_name(func, number)] = func;
-        waits_for_[semaphore_name(func, number)] = {func, number};
+        rooms_[names::ring_semaphore(func, number)] =
+            rooms_[names::folding_semaphore(func, number)] = func;
+        waits_for_[names::semaphore(func, number)] = {func, number};
         return number;
     }
 
@@ -512,16 +502,17 @@ private:
                 continue;
             }
             const auto [func, number] = waits->second;
-            const std::string ring = ring_name(func, number), fold = fold_name(func, number);
+            const std::string ring = names::ring_semaphore(func, number),
+                              fold = names::folding_semaphore(func, number);
             if (!uses_buffer(consumer, func)) {
                 consumer = ReplaceSemaphores({{name, {}}, {ring, {}}, {fold, {}}}).mutate(consumer);
             } else if (!uses_buffer(producer, func)) {
                 producer = ReplaceSemaphores({{name, {}}, {ring, {}}, {fold, {}}}).mutate(producer);
             } else {
                 const int next = add_consumer(func);
-                consumer = ReplaceSemaphores({{name, {semaphore_name(func, next)}},
-                                              {ring, {ring_name(func, next)}},
-                                              {fold, {fold_name(func, next)}}})
+                consumer = ReplaceSemaphores({{name, {names::semaphore(func, next)}},
+                                              {ring, {names::ring_semaphore(func, next)}},
+                                              {fold, {names::folding_semaphore(func, next)}}})
                                .mutate(consumer);
             }
         }
@@ -531,7 +522,7 @@ private:
     std::vector<std::string> acquired_rooms(const std::set<std::string> &names) const {
         std::vector<std::string> funcs;
         for (const auto &entry : ctx_.env) {
-            if (names.count(fold_name(entry.first, 0))) {
+            if (names.count(names::folding_semaphore(entry.first, 0))) {
                 funcs.push_back(entry.first);
             }
         }
@@ -568,16 +559,8 @@ private:
 
 }  // namespace
 
-std::string folding_semaphore(const std::string &func) {
-    return fold_name(func, 0);
-}
-
-std::string folding_places(const std::string &func) {
-    return func + ".folding_places";
-}
-
 Stmt release_places(const std::string &func, const Expr &n) {
-    return release(fold_name(func, 0), n);
+    return release(names::folding_semaphore(func, 0), n);
 }
 
 Stmt fork_async_producers(const Stmt &s, LowerContext &ctx) {

@@ -36,13 +36,9 @@ namespace calotype {
 /// Establishes: Fork and Acquire nodes; no Func is async any more.
 /// Order: after passes that reason about the order of iterations; before split_tuples, which sees
 ///     one storage as several.
-/// The semaphore that counts free places in the folded storage of an async Func, and the let that
-/// holds how many there are.
-std::string folding_semaphore(const std::string &func);
-std::string folding_places(const std::string &func);
-/// The statement that gives n places back.
-Stmt release_places(const std::string &func, const Expr &n);
-
 Stmt fork_async_producers(const Stmt &s, LowerContext &ctx);
+
+/// The statement that gives n places in the folded storage of an async Func back.
+Stmt release_places(const std::string &func, const Expr &n);
 
 }  // namespace calotype

@@ -8,6 +8,7 @@
 #include "ir/queries.h"
 #include "ir/with.h"
 #include "lower/effects.h"
+#include "lower/names.h"
 #include "support/error.h"
 
 namespace calotype {
@@ -52,7 +53,7 @@ protected:
         if (!internal::is_linked(op) || op->is_pure() || uses_buffer(Expr(op), func_)) {
             return Mutator::visit(op);
         }
-        lets.emplace_back(func_ + ".effect." + std::to_string(lets.size()), op);
+        lets.emplace_back(names::part(func_, "effect", lets.size()), op);
         return Variable::make(op->type, lets.back().first);
     }
 
@@ -151,8 +152,7 @@ Stmt provide_all(const std::string &name, const std::vector<Expr> &values,
         auto named = [&](const std::vector<Expr> &exprs, const char *role) {
             std::vector<Expr> result;
             for (size_t j = 0; j < exprs.size(); j++) {
-                std::string let =
-                    name + "." + role + "." + std::to_string(i) + "." + std::to_string(j);
+                std::string let = names::part(names::part(name, role, i), std::to_string(j));
                 lets.emplace_back(let, Choose(i).mutate(exprs[j]));
                 result.push_back(Variable::make(exprs[j].type(), let));
             }
@@ -170,7 +170,7 @@ Stmt provide_where(const Expr &condition, const std::string &name, std::vector<E
     for (Expr &value : values) {
         if (!has_effects(value) && !contains_intrinsic(value, Intrinsic::undef) &&
             !contains_intrinsic(value, Intrinsic::scatter_gather)) {
-            lets.emplace_back(name + ".stored." + std::to_string(lets.size()), value);
+            lets.emplace_back(names::part(name, "stored", lets.size()), value);
             value = Variable::make(value.type(), lets.back().first);
         }
     }

@@ -11,6 +11,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "lower/names.h"
 
 namespace calotype {
 
@@ -141,7 +142,7 @@ protected:
 
     /// Stands for the condition under which a let that is undef() in part is not.
     static Expr defined_name(const std::string &let) {
-        return Variable::make(Bool(), let + ".is_defined");
+        return Variable::make(Bool(), names::part(let, "is_defined"));
     }
 
     template<typename Make>

@@ -13,6 +13,7 @@
 #include "ir/queries.h"
 #include "ir/visitor.h"
 #include "ir/with.h"
+#include "lower/names.h"
 #include "lower/nest/extern_stage.h"
 
 namespace calotype {
@@ -260,7 +261,7 @@ private:
         std::set<std::string> handles;
         for (int i = 0; i < (f == ctx_.env.end() ? 1 : f->second.outputs()); i++) {
             const std::string buffer = f == ctx_.env.end() ? func : f->second.buffer_name(i);
-            handles.insert({buffer, names::buffer(buffer), crop_name(buffer)});
+            handles.insert({buffer, names::buffer(buffer), names::crop(buffer)});
         }
         return handles;
     }

@@ -11,6 +11,7 @@
 #include "ir/walk/search.h"
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
+#include "lower/names.h"
 #include "lower/storage/independent_values.h"
 #include "support/error.h"
 
@@ -33,10 +34,6 @@ public:
 private:
     using Mutator::visit;
 
-    static std::string mutex_of(const std::string &func) {
-        return func + ".mutex";
-    }
-
     Stmt visit(const For *op) override {
         const bool parallel = is_unordered_parallel(op->for_type), kernel = is_gpu(op->for_type);
         parallel_ += parallel;
@@ -57,7 +54,7 @@ private:
                                         "it elsewhere, which takes a mutex: kernels on a GPU "
                                      << "have none";
         wanted_.insert(op->producer_name);
-        return Atomic::make(op->producer_name, mutex_of(op->producer_name), op->body);
+        return Atomic::make(op->producer_name, names::mutex(op->producer_name), op->body);
     }
 
     /// Where to store must be known before the element is locked.
@@ -72,7 +69,7 @@ private:
     }
 
     Stmt with_mutex(const std::string &func, const Stmt &body) {
-        const std::string name = mutex_of(func);
+        const std::string name = names::mutex(func);
         const Expr locks = Variable::make(Handle(), name);
         const Expr create = call_runtime(RuntimeFunction::mutex_array_create,
                                          {make_const(UInt(64), atomic_mutexes)});

@@ -64,7 +64,7 @@ Stmt DeviceHeap::visit(const Allocate *op) {
         << "device memory (Heap) it needs a heap of the device, which " << to_string(api_)
         << " has not; compute it outside of the thread loops, or store it in GPUShared";
     is_used_ = true;
-    const std::string size = op->name + ".bytes", block = op->name + ".block";
+    const std::string size = names::part(op->name, "bytes"), block = names::part(op->name, "block");
     const Expr bytes = Variable::make(UInt(64), size), address = Variable::make(Handle(), block);
     const Stmt body =
         Block::make(mutate(op->body), Evaluate::make(call(release, Int(32), address)));

@@ -9,6 +9,7 @@
 #include "ir/linkable.h"
 #include "ir/mutator.h"
 #include "lower/context.h"
+#include "lower/names.h"
 
 namespace calotype::internal {
 
@@ -18,7 +19,7 @@ class DeviceHeap : public StmtMutator {
 public:
     /// CompileError at the first such storage if the device has no heap.
     DeviceHeap(const std::string &kernel, DeviceAPI api)
-        : kernel_(kernel), flag_(kernel + ".heap"), api_(api) {
+        : kernel_(kernel), flag_(names::part(kernel, "heap")), api_(api) {
     }
     /// True if it was needed.
     bool is_used() const {

@@ -29,6 +29,7 @@
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
+#include "lower/names.h"
 #include "lower/nest/fork_async_producers.h"
 #include "lower/storage/fold_headers.h"
 #include "lower/storage/handle_names.h"
@@ -314,9 +315,10 @@ private:
         const Expr taken = max(b - start + 1, fold->factor);
         const Expr acquired = simplify(taken - select(i == first, 0, in(taken, i - 1)));
         const Expr released = simplify(select(i == last, taken - (a - start), in(a, i + 1) - a));
-        return Acquire::make(
-            Variable::make(type_of<calotype_semaphore_t *>(), folding_semaphore(f_.name())),
-            acquired, Block::make(loop->body, release_places(f_.name(), released)));
+        return Acquire::make(Variable::make(type_of<calotype_semaphore_t *>(),
+                                            names::folding_semaphore(f_.name(), 0)),
+                             acquired,
+                             Block::make(loop->body, release_places(f_.name(), released)));
     }
 
     const StorageDim *schedule_of(int d) const {
@@ -478,7 +480,7 @@ private:
         }
         const Stmt folded = folding.with_memory(with_body(op, bounds, searched));
         return it->second.schedule().async
-                   ? LetStmt::make(folding_places(op->name), folds[0].factor, folded)
+                   ? LetStmt::make(names::folding_places(op->name), folds[0].factor, folded)
                    : folded;
     }
 

@@ -5,6 +5,7 @@
 
 #include "ir/mutator.h"
 #include "ir/walk/search.h"
+#include "lower/names.h"
 #include "lower/storage/independent_values.h"
 
 namespace calotype {
@@ -110,15 +111,15 @@ private:
         };
         std::vector<Expr> args, values;
         for (const Expr &e : op->args) {
-            args.push_back(evaluate_early(e, op->name + ".arg"));
+            args.push_back(evaluate_early(e, names::part(op->name, "arg")));
         }
-        const Expr predicate = evaluate_early(op->predicate, op->name + ".predicate");
+        const Expr predicate = evaluate_early(op->predicate, names::part(op->name, "predicate"));
         const bool independent = has_independent_values(op);
         for (size_t i = 0; i < op->values.size(); i++) {
             values.push_back(
                 i == 0 || independent
                     ? mutate(op->values[i])
-                    : evaluate_early(op->values[i], f->buffer_name(int(i)) + ".value"));
+                    : evaluate_early(op->values[i], names::part(f->buffer_name(int(i)), "value")));
         }
         std::vector<Stmt> stores;
         for (size_t i = 0; i < values.size(); i++) {

@@ -8,6 +8,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/walk/search.h"
+#include "lower/names.h"
 
 namespace calotype::internal {
 
@@ -261,7 +262,8 @@ private:
         p.a = {a->name, a->type, of_a->first,
                roles.row < 0 ? make_const(Int(32), depth.extent) : of_a->steps[size_t(roles.row)]};
         // The depth is taken apart: where in 32 bits, and which of these.
-        const std::string which = depth.name + ".which", within = depth.name + ".within";
+        const std::string which = names::part(depth.name, "which"),
+                          within = names::part(depth.name, "within");
         const Expr whole =
             Variable::make(Int(32), which) * packed + Variable::make(Int(32), within);
         const Expr index = substitute(depth.name, whole, b->index);

@@ -22,6 +22,7 @@
 #include "lower/gpu/host/device_alignment.h"
 #include "lower/gpu/host/thread_scratch.h"
 #include "lower/gpu/kernel_nest.h"
+#include "lower/names.h"
 #include "lower/storage/device_heap.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -179,7 +180,7 @@ public:
     std::set<DeviceAPI> used;
 
     static std::string hold_name(DeviceAPI api) {
-        return std::string(to_string(api)) + ".hold";
+        return names::part(to_string(api), "hold");
     }
 
 private:
@@ -300,7 +301,7 @@ private:
         for (const KernelArgument &a : kernel.args) {
             args.push_back(argument_value(a));
         }
-        const std::string result = kernel.name + ".result";
+        const std::string result = names::part(kernel.name, "result");
         Stmt run = check_result(result, Call::make(Int(32), Intrinsic::gpu_launch, args), Stmt());
         if (heap.is_used()) {
             run = heap.around_launch(run, ctx_);
@@ -353,7 +354,7 @@ private:
                  tile.box_height, tile.dimension, Variable::make(Handle(), name)});
             const Expr storage =
                 Call::make(Handle(), Intrinsic::alloca, {Expr(TileCopyCall::map_bytes)});
-            launch = Block::make(check_result(name + ".result", make, Stmt()), launch);
+            launch = Block::make(check_result(names::part(name, "result"), make, Stmt()), launch);
             launch = LetStmt::make(name, storage, launch);
         }
         return launch;
@@ -448,7 +449,8 @@ private:
         const Expr begin =
             call_runtime(RuntimeFunction::begin_kernels, {user_context(), descriptor, hold});
         const Stmt end = at_exit(RuntimeFunction::end_kernels, hold);
-        const Stmt inside = Offloader::check_result(api + ".begun", begin, Block::make(end, s));
+        const Stmt inside =
+            Offloader::check_result(names::part(api, "begun"), begin, Block::make(end, s));
         return LetStmt::make(hold_, Call::make(Handle(), Intrinsic::alloca, {Expr(hold_bytes)}),
                              inside);
     }

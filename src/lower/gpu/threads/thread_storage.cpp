@@ -24,6 +24,7 @@
 #include "ir/with.h"
 #include "lower/gpu/host/guarded_tails.h"
 #include "lower/gpu/shared/shared_access.h"
+#include "lower/names.h"
 #include "support/error.h"
 #include "support/scope.h"
 
@@ -126,10 +127,11 @@ public:
                 continue;
             }
             const Expr t = Variable::make(Int(32), loop.name);
-            const Expr outer = Variable::make(Int(32), loop.name + ".outer"),
-                       inner = Variable::make(Int(32), loop.name + ".inner");
-            sizes[loop.name + ".outer"] = size / c;
-            sizes[loop.name + ".inner"] = c;
+            const std::string outer_name = names::part(loop.name, "outer"),
+                              inner_name = names::part(loop.name, "inner");
+            const Expr outer = names::var(outer_name), inner = names::var(inner_name);
+            sizes[outer_name] = size / c;
+            sizes[inner_name] = c;
             parts_.push_back({t / int(c), outer});
             parts_.push_back({t % int(c), inner});
             parts_.push_back({t, outer * int(c) + inner});
