@@ -39,6 +39,23 @@ TEST(Rfactor, sum_of_a_split_that_does_not_divide) {
     EXPECT_EQ(result(), expected);
 }
 
+TEST(Rfactor, parts_of_a_split_read_no_more_than_the_whole) {
+    for (const bool is_constant : {true, false}) {
+        ImageParam in(Int(8), 1, "in");
+        Func f("f");
+        RDom r(0, is_constant ? Expr(1003) : in.dim(0).extent());
+        RVar ro("ro"), ri("ri");
+        f() = 0;
+        f() += cast<int>(in(r));
+        f.update().split(r, ro, ri, 128, TailStrategy::GuardWithIf);
+        f.update().rfactor(ro, u).compute_root();
+        Buffer<int8_t> ones(1003);
+        ones.fill(1);
+        in.set(ones);
+        EXPECT_EQ(Buffer<int>(f.realize())(), 1003);
+    }
+}
+
 TEST(Rfactor, histogram_by_rows) {
     Func f("f");
     RDom r(0, 50, 0, 40);

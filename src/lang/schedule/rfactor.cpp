@@ -92,13 +92,20 @@ private:
         ranges_[size_t(s.inner)] = {"", 0, s.factor};
     }
 
+    bool has_tail(const LoopStep &s) const {
+        const auto extent = as_const_int(range(s.old).extent), factor = as_const_int(s.factor);
+        return !extent || !factor || *extent % *factor != 0;
+    }
+
     // The iterations of a split that the old loop has.
     void limit(const LoopStep &s) {
-        const Expr extent = range(s.old).extent;
-        const auto number = as_const_int(extent), factor = as_const_int(s.factor);
-        if (!number || !factor || *number % *factor != 0) {
-            predicate = both(predicate, value(s.outer) * s.factor + value(s.inner) < extent);
+        if (has_tail(s)) {
+            predicate = both(predicate, iteration(s) < range(s.old).extent);
         }
+    }
+
+    Expr iteration(const LoopStep &s) const {
+        return value(s.outer) * s.factor + value(s.inner);
     }
 
     // A loop in terms of those of the nest.
@@ -109,8 +116,13 @@ private:
         }
         const Expr min = range(loop).min;
         switch (s->kind) {
-        case Split::Kind::Split:
-            return offset(min, value(s->outer) * s->factor + value(s->inner));
+        case Split::Kind::Split: {
+            const Expr e = offset(min, iteration(*s));
+            // The predicate sees to it; bounds inference does not look into sums in conditions.
+            return has_tail(*s) ? Call::make(Int(32), Intrinsic::promise_clamped,
+                                             {e, min, min + range(loop).extent - 1})
+                                : e;
+        }
         case Split::Kind::Rename:
             return value(s->outer);
         case Split::Kind::Fuse:

@@ -295,10 +295,16 @@ TEST(Schedule, eager_inline_keeps_effects_apart) {
 
 TEST(Schedule, change_type) {
     Func f("changed_f");
-    f(x) = cast<uint8_t>(x);
-    f.change_type(Int(32));
+    f(x) = cast<int32_t>(cast<uint8_t>(x));
+    f.compute_root();
+    Func g = f.change_type(UInt(8));
     EXPECT_EQ(f.type(), Int(32));
     EXPECT_EQ(f.output_buffer().type(), Int(32));
+    EXPECT_TRUE(f.function().schedule().compute_level.is_inlined());
+    EXPECT_EQ(g.type(), UInt(8));
+    EXPECT_EQ(g.output_buffer().type(), UInt(8));
+    EXPECT_TRUE(g.function().schedule().compute_level.is_root());
+    EXPECT_TRUE(f.change_type(Int(32)).function().same_as(f.function()));
 }
 
 TEST(Schedule, compute_with) {
@@ -322,7 +328,8 @@ TEST(Rfactor, of_a_split_sum) {
     EXPECT_EQ(loops(part.update()), "ro u");
     EXPECT_EQ(loops(f.update()), "ri");
     EXPECT_TRUE(f.function().stage(1)->schedule.splits.empty());
-    EXPECT_EQ(to_string(part.update_value()), part.name() + "(u) + factored_in(ro * 8 + u)");
+    EXPECT_EQ(to_string(part.update_value()),
+              part.name() + "(u) + factored_in(promise_clamped(ro * 8 + u, 0, 29))");
     EXPECT_EQ(to_string(part.function().stage(1)->predicate), "ro * 8 + u < 30");
     EXPECT_EQ(to_string(f.update_value()), "factored_f() + " + part.name() + "(ri)");
 }
