@@ -56,6 +56,8 @@ public:
     }
 
     void include_constraints(const Parameter &p) {
+        (*this)(p->min_value);
+        (*this)(p->max_value);
         for (const BufferConstraint &c : p->constraints) {
             for (const Expr *e : {&c.min, &c.extent, &c.stride}) {
                 (*this)(*e);

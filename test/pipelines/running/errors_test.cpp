@@ -116,6 +116,22 @@ TEST_F(RunTimeErrors, parameter_out_of_range) {
     EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "parameter shift is 10, must be at most 9");
 }
 
+TEST_F(RunTimeErrors, parameters_that_bound_each_other) {
+    Param<int> low("low"), high("high");
+    low.set_range(0, high);
+    high.set_range(low, 100);
+    Func g("bounded_by_each_other");
+    g(x) = x + low;
+    low.set(3);
+    high.set(5);
+    EXPECT_EQ(Buffer<int>(g.realize({4}))(1), 4);
+    high.set(2);
+    EXPECT_RUNTIME_ERROR(g.realize({4}), "parameter high is 2, must be at least 3");
+    low.set(102);
+    high.set(101);
+    EXPECT_RUNTIME_ERROR(g.realize({4}), "parameter high is 101, must be at least 102");
+}
+
 TEST_F(RunTimeErrors, too_many_elements) {
     Buffer<int> one(1);
     calotype_dimension_t shape[2] = {{0, 1 << 20, 0}, {0, 1 << 20, 0}};
