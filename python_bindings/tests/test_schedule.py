@@ -67,6 +67,21 @@ def test_schedules_keep_the_result(name):
     assert pixels(funcs[2]) == plain
 
 
+def test_change_type_computes_in_another_type():
+    f, g = ct.funcs("f g")
+    r = ct.RDom([(0, 10)], "r")
+    f[x] = 0.0
+    f[x] += ct.cast(ct.Float(32), ct.clamp(x + r, 0, 20))
+    g[x] = f[x] / 2
+    narrow = f.change_type(ct.Int(16))
+    assert (narrow.type(), f.type()) == (ct.Int(16), ct.Float(32))
+    narrow.compute_root()
+    assert list(g.realize([2])) == [22.5, 27.5]
+    with pytest.raises(ct.CompileError, match="the sum of update 0 may not be one of its values"):
+        narrow.change_type(ct.Int(8))
+    assert narrow.change_type(ct.UInt(8), unsafe=True).type() == ct.UInt(8)
+
+
 def test_directives_give_the_same_object():
     f = blur()[2]
     assert f.compute_root() is f and f.vectorize(x, 8) is f and f.parallel(y) is f

@@ -116,11 +116,8 @@ private:
             return GraphMutator::visit(op);
         }
         const IntrusivePtr<FunctionContents> &callee = copies_.by_name.at(op->name);
-        const Type t = callee->output_types.at(size_t(op->value_index));
-        Expr call = Call::make(t, op->name, Mutator::mutate(op->args), CallKind::Func,
-                               op->value_index, op->symbol.defined() ? callee : nullptr);
-        // The type may have been changed after the call was made.
-        return t == op->type ? call : Cast::make(op->type, call);
+        return Call::make(op->type, op->name, Mutator::mutate(op->args), CallKind::Func,
+                          op->value_index, op->symbol.defined() ? callee : nullptr);
     }
     const Copies &copies_;
 };

@@ -133,6 +133,10 @@ auto fields(S &p) {
                       field("constraints", p.constraints), field("memory_type", p.memory_type),
                       field("trace_loads", p.trace_loads), field("trace_tags", p.trace_tags));
 }
+template<MaybeConst<Requirement> S>
+auto fields(S &r) {
+    return std::tuple(field("condition", r.condition), field("message_parts", r.message_parts));
+}
 template<MaybeConst<FunctionContents> S>
 auto fields(S &f) {
     return std::tuple(
@@ -145,11 +149,7 @@ auto fields(S &f) {
         field("extern_device_api", f.extern_device_api),
         field("extern_proxy_expr", f.extern_proxy_expr),
         field("extern_schedule", f.extern_schedule), note("wrapped", f.wrapped),
-        field("copy_to", f.copy_to));
-}
-template<MaybeConst<Requirement> S>
-auto fields(S &r) {
-    return std::tuple(field("condition", r.condition), field("message_parts", r.message_parts));
+        field("copy_to", f.copy_to), field("requirements", f.requirements));
 }
 /// @}
 

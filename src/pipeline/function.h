@@ -15,6 +15,13 @@
 
 namespace calotype {
 
+/// Checked when the pipeline starts: that of `add_requirement(condition, args...)`, and what a Func
+/// relies on. The parts make up the message.
+struct Requirement {
+    Expr condition;
+    std::vector<Expr> message_parts;
+};
+
 /// The data behind Function; the Symbol of calls to it.
 class FunctionContents : public Symbol {
 public:
@@ -49,6 +56,8 @@ public:
     /// The pure definition is a plain call of one source at the same coordinates, to be carried out
     /// by the runtime's buffer copy, onto this device.
     std::optional<DeviceAPI> copy_to;
+    /// Of every pipeline that the Func is part of.
+    std::vector<Requirement> requirements;
 };
 
 /// A handle to a Func's data, undefined by default.

@@ -13,13 +13,6 @@
 
 namespace calotype {
 
-/// `add_requirement(condition, args...)`: checked when the pipeline starts; the arguments make up
-/// the message.
-struct Requirement {
-    Expr condition;
-    std::vector<Expr> message_parts;
-};
-
 /// A pass that the user adds after ours.
 using CustomPass = std::function<Stmt(const Stmt &)>;
 

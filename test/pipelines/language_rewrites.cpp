@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "calotype.h"
 #include "harness/expect_error.h"
@@ -122,11 +123,127 @@ TEST(Clones, have_a_schedule_of_their_own) {
     }
 }
 
-TEST(Rewrites, changed_type_is_converted_back) {
+TEST(ChangeType, SumsOfFloatsThatHoldIntegersAreSumsOfIntegers) {
+    ImageParam a(Int(8), 1, "a"), b(Int(8), 1, "b");
+    Func f("f"), g("g");
+    RDom r(0, 100, "r");
+    f(x) = 0.0f;
+    f(x) += cast<float>(a(x + r)) * cast<float>(b(r));
+    g(x) = f(x) / 2;
+    Func in_integers = f.change_type(Int(32));
+    EXPECT_EQ(in_integers.type(), Int(32));
+    EXPECT_EQ(f.type(), Float(32));
+    in_integers.compute_root().vectorize(x, 4);
+    Buffer<int8_t> of_a(104), of_b(100);
+    of_a.for_each_element([&](int i) { of_a(i) = int8_t(i * 37); });
+    of_b.for_each_element([&](int i) { of_b(i) = int8_t(i * 11 + 5); });
+    a.set(of_a);
+    b.set(of_b);
+    Buffer<float> result = g.realize({4});
+    for (int i = 0; i < 4; i++) {
+        int sum = 0;
+        for (int k = 0; k < 100; k++) {
+            sum += of_a(i + k) * of_b(k);
+        }
+        EXPECT_EQ(result(i), float(sum) / 2);
+    }
+}
+
+TEST(ChangeType, OnceMore) {
+    ImageParam a(Int(8), 1, "a");
+    Func f("f");
+    RDom r(0, 32, "r");
+    f() = 0.0f;
+    f() += cast<float>(a(r));
+    Func narrow = f.change_type(Int(32)).change_type(Int(16));
+    EXPECT_EQ(narrow.type(), Int(16));
+    narrow.compute_root();
+    Buffer<int8_t> of_a(32);
+    of_a.fill(-128);
+    a.set(of_a);
+    Buffer<float> result = f.realize();
+    EXPECT_EQ(result(), -128 * 32);
+}
+
+TEST(ChangeType, HowManyIterationsAreSafeIsCheckedByTheRun) {
+    Param<int> n("n");
+    Func f("some_terms");
+    RDom r(0, n, "r");
+    f() = 0;
+    f() += clamp(r * r, 0, 100);
+    const Func narrow = f.change_type(UInt(8));
+    n.set(2);
+    EXPECT_EQ(Buffer<int>(f.realize())(), 1);
+    n.set(3);
+    const char *const failed =
+        "requirement failed: float64(max(n, 0)) <= (float64)2.0: change_type of func some_terms "
+        "needs at most 2 iterations of update 0";
+    EXPECT_RUNTIME_ERROR(f.realize(), failed);
+    // What the first change relies on stays so when the type is changed again.
+    Func again = narrow;
+    again.change_type(Int(32)).compute_root();
+    EXPECT_RUNTIME_ERROR(f.realize(), failed);
+}
+
+TEST(ChangeType, AMinimumOfNothingIsRefusedByTheRun) {
+    Param<int> n("n");
+    Func f("some_minimum");
+    RDom r(0, n, "r");
+    f(x) = Float(32).max();
+    f(x) = min(f(x), cast<float>(r % 5 + 2));
+    f.change_type(UInt(8)).compute_root();
+    n.set(1);
+    EXPECT_EQ(Buffer<float>(f.realize({1}))(0), 2);
+    n.set(0);
+    EXPECT_RUNTIME_ERROR(f.realize({1}),
+                         "requirement failed: 0 < n: change_type of func some_minimum needs an "
+                         "iteration of its first update");
+}
+
+TEST(ChangeType, ScansAndDifferences) {
+    Func f("f"), g("g");
+    RDom r(1, 20, "r");
+    f(x) = 100;
+    f(r) = f(r - 1) - clamp(r, 0, 5);
+    f.change_type(Int(8)).compute_root();
+    g(x) = f(x) * 1000;
+    EXPECT_EQ(Buffer<int>(g.realize({21}))(20), (100 - 1 - 2 - 3 - 4 - 16 * 5) * 1000);
+}
+
+TEST(ChangeType, TruthValuesAsNumbers) {
+    ImageParam a(Int(8), 1, "a");
+    Func any("any"), g("g");
+    RDom r(0, 4, "r");
+    any(x) = cast<bool>(false);
+    any(x) = any(x) || a(x + r) > 3;
+    g(x) = cast<int>(any(x));
+    any.change_type(UInt(8)).compute_root();
+    Buffer<int8_t> of_a(8);
+    of_a.for_each_element([&](int i) { of_a(i) = int8_t(i == 6 ? 4 : 3); });
+    a.set(of_a);
+    Buffer<int> result = g.realize({5});
+    EXPECT_EQ(result(2), 0);
+    EXPECT_EQ(result(3), 1);
+}
+
+TEST(ChangeType, MinimaBeginWithTheLargestValueOfTheOtherType) {
+    Func p("p"), f("f");
+    RDom r(0, 10, "r");
+    p(x) = clamp(x * 20 - 30, -100, 100);
+    f(x) = std::numeric_limits<int>::max();
+    f(x) = min(f(x), p(x + r));
+    p.compute_root();
+    f.change_type(Int(8)).compute_root();
+    Buffer<int> result = f.realize({3});
+    EXPECT_EQ(result(0), -30);
+    EXPECT_EQ(result(2), 10);
+}
+
+TEST(ChangeType, UnsafelyWhateverTheValues) {
     Func f("f"), g("g");
     f(x) = x + 250;
     g(x) = f(x) * 2;
-    f.compute_root().change_type(UInt(8));
+    f.change_type(UInt(8), true).compute_root();
     Buffer<int> result = g.realize({10});
     EXPECT_EQ(result(3), 2 * 253);
     EXPECT_EQ(result(9), 2 * (259 - 256));

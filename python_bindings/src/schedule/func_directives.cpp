@@ -126,8 +126,9 @@ void bind_storage(nb::class_<Func> &c) {
             "extent"_a, same_object)
         .def("store_in", &Func::store_in, "memory_type"_a, same_object)
         .def(
-            "change_type", [](Func &f, TypeArg t) -> Func & { return f.change_type(t.get()); },
-            "type"_a, same_object);
+            "change_type",
+            [](Func &f, TypeArg t, bool is_unsafe) { return f.change_type(t.get(), is_unsafe); },
+            "type"_a, "unsafe"_a = false);
 }
 
 void bind_diagnostics(nb::class_<Func> &c) {

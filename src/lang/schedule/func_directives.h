@@ -114,9 +114,17 @@ public:
     Func &ring_buffer(Expr extent);
     /// Where the storage lives: heap, stack, registers, GPU shared memory, ...
     Func &store_in(MemoryType memory_type);
-    /// Store in `type` instead of the type that the definition has (one value only): what is stored
-    /// and what is read is converted. Calls made from now on have the new type.
-    Func &change_type(const Type &type);
+    /// Compute and store in `type`: the result is a Func with these definitions and this schedule in
+    /// that type, and this Func (of one value) becomes a call of it, converted back.
+    ///
+    ///     f(x) = 0.0f;   f(x) += cast<float>(g(r));   (int8 g)
+    ///     ->
+    ///     f_typed(x) = 0;   f_typed(x) += cast<int32_t>(g(r));   f(x) = cast<float>(f_typed(x));
+    ///
+    /// A CompileError where `type` could lack a value, unless is_unsafe; updates must be sums,
+    /// differences, minima or maxima. Floats that are converted from integers are taken as exact. If
+    /// it is not known how many terms a sum has, the run checks that there are few enough.
+    Func change_type(const Type &type, bool is_unsafe = false);
 
     /// Keep results across runs, keyed by all parameters that they depend on. `eviction_key` (an
     /// integer or a pointer parameter) groups entries for calotype_memoization_cache_evict. The

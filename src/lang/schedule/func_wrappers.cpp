@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Directives that make another Func or rewrite definitions: in, clone_in, copy_to_device,
-// eager_inline, change_type.
+// eager_inline.
 //
 // A wrapper belongs to the Func that it wraps (schedule.wrappers); its own call to that Func is by
 // name alone, so that the two do not keep each other alive.
@@ -146,20 +146,6 @@ Func &FuncDirectives::copy_to_device(DeviceAPI api) {
 
 Func &FuncDirectives::copy_to_host() {
     return copy_to_device(DeviceAPI::Host);
-}
-
-Func &FuncDirectives::change_type(const Type &type) {
-    user_assert(func_.has_pure_definition())
-        << "change_type of func " << func_.name() << ", which has no pure definition";
-    user_assert(func_.outputs() == 1)
-        << "change_type of func " << func_.name() << ", which has " << func_.outputs() << " values";
-    for (int i = 0; i < func_.stages(); i++) {
-        Expr &value = func_.stage(i)->values[0];
-        value = cast(type, value);
-    }
-    func_->output_types[0] = type;
-    func_.make_output_buffers();
-    return self();
 }
 
 Func &FuncDirectives::eager_inline(const Func &f) {

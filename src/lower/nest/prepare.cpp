@@ -303,6 +303,10 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
             << "output " << (f.defined() ? f.name() : "") << " of the pipeline has no definition";
     }
     deep_copy(source.outputs, &ctx->outputs, &ctx->env);
+    for (const auto &[name, f] : ctx->env) {
+        const std::vector<Requirement> &own = f->requirements;
+        ctx->requirements.insert(ctx->requirements.end(), own.begin(), own.end());
+    }
     check_defined(ctx->env);
     pin_outputs(ctx->outputs);
     lock_levels(ctx->env);

@@ -71,16 +71,6 @@ TEST(DeepCopy, shares_nothing_with_the_original) {
     EXPECT_TRUE(outputs[0].schedule().compute_level.locked());
 }
 
-TEST(DeepCopy, converts_calls_of_a_func_whose_type_changed) {
-    Chain c;
-    c.a->output_types[0] = Float(32);
-    c.a.stage(0)->values[0] = cast<float>(c.a.stage(0)->values[0]);
-    std::vector<Function> outputs;
-    Environment env;
-    deep_copy({c.b}, &outputs, &env);
-    EXPECT_EQ(to_string(outputs[0].stage(0)->values[0]), "int32(a(x):float32) + 1");
-}
-
 TEST(Definitions, a_condition_that_calls_the_func_itself_owns_nothing) {
     int alive = 0;
     {
