@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "arith/bounds.h"
-#include "arith/const_bounds.h"
+#include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -43,15 +43,19 @@ std::optional<int64_t> constant_upper_bound(const Expr &e, const Scope<Interval>
 
 bool KnownHere::Around::is_integer() const {
     const Type t = first.type();
-    return !name.empty() && t.is_scalar() && (t.is_int() || t.is_uint());
+    return !is_condition() && t.is_scalar() && (t.is_int() || t.is_uint());
 }
 
 void KnownHere::push(const std::string &name, const Expr &first, const Expr &last) {
-    around_.push_back({name, first, last, std::nullopt, std::nullopt});
+    around_.push_back({name, first, last, std::nullopt, std::nullopt, std::nullopt});
     lets_.push(name, around_.back().is_let() && is_pure(first) ? first : Expr());
 }
 
 KnownHere::Inside::Inside(KnownHere &known, const LetStmt *op) : known_(known) {
+    known.push(op->name, op->value, op->value);
+}
+
+KnownHere::Inside::Inside(KnownHere &known, const Let *op) : known_(known) {
     known.push(op->name, op->value, op->value);
 }
 
@@ -90,24 +94,92 @@ bool KnownHere::binds(const std::string &name) const {
     return a && a->is_integer();
 }
 
+std::optional<KnownHere::VariableRange> KnownHere::range_of_variable(const std::string &name,
+                                                                     size_t end, Of of) const {
+    std::optional<ConstantInterval> narrower;
+    for (size_t i = end; i-- > 0;) {
+        const Around &a = around_[i];
+        if (a.is_condition() && !narrower) {
+            // It takes account of the conditions further out, too.
+            const ConstantRanges &here = narrowed(i);
+            const auto it = here.find(name);
+            if (it != here.end() && !it->second.is_empty()) {
+                narrower = it->second;
+            }
+        }
+        if (a.is_condition() || a.name != name) {
+            continue;
+        }
+        if ((of == Of::Lets && !a.is_let()) || !a.is_integer() || !a.first.type().is_int()) {
+            return std::nullopt;
+        }
+        if (!narrower && !a.range) {
+            // The last iteration is often a difference of lets.
+            a.range = a.is_let() ? range(a.first, i)
+                                 : ConstantInterval(range(expanded(a.first, i), i).min,
+                                                    range(expanded(a.last, i), i).max);
+        }
+        return VariableRange{narrower ? *narrower : *a.range, a.first.type()};
+    }
+    const auto it = of == Of::All ? given_.find(name) : given_.end();
+    if (it == given_.end()) {
+        return std::nullopt;
+    }
+    return VariableRange{narrower ? *narrower : it->second, Int(32)};
+}
+
 Scope<Interval> KnownHere::ranges_of_variables(const Expr &e, size_t end, Of of) const {
     Scope<Interval> ranges;
     for (const std::string &name : free_variables(e)) {
-        size_t i = 0;
-        const Around *a = find(name, end, &i);
-        if (!a || (of == Of::Lets && !a->is_let()) || !a->is_integer() ||
-            !a->first.type().is_int()) {
-            continue;
+        if (const auto known = range_of_variable(name, end, of)) {
+            ranges.push(name, make_interval(known->range, known->type));
         }
-        if (!a->range) {
-            a->range = range(a->first, i);
-            if (!a->last.same_as(a->first)) {
-                a->range->max = range(a->last, i).max;
-            }
-        }
-        ranges.push(name, make_interval(*a->range, a->first.type()));
     }
     return ranges;
+}
+
+const ConstantRanges &KnownHere::narrowed(size_t index) const {
+    const Around &a = around_[index];
+    if (a.narrowed) {
+        return *a.narrowed;
+    }
+    a.narrowed.emplace();
+    const auto narrow = [&](const Expr &condition) {
+        ConstantRanges before;
+        for (const std::string &name : free_variables(condition)) {
+            const auto known = range_of_variable(name, index);
+            if (known && known->type == Int(32)) {
+                before[name] = known->range;
+            }
+        }
+        for (const auto &[name, range] : narrowed_by(condition, before)) {
+            if (!(range == before.at(name))) {
+                const auto [it, is_new] = a.narrowed->emplace(name, range);
+                it->second = is_new ? range : intersection(it->second, range);
+            }
+        }
+    };
+    const Expr condition = remove_likelies(a.first), whole = expanded(condition, index);
+    narrow(condition);
+    if (!whole.same_as(condition) && !is_repetitive(whole)) {
+        narrow(whole);
+    }
+    return *a.narrowed;
+}
+
+bool KnownHere::is_reachable() const {
+    for (size_t i = 0; i < around_.size(); i++) {
+        if (!around_[i].is_condition()) {
+            continue;
+        }
+        const ConstantRanges &here = narrowed(i);
+        if (range(around_[i].first, i) == ConstantInterval::single(0) ||
+            std::any_of(here.begin(), here.end(),
+                        [](const auto &entry) { return entry.second.is_empty(); })) {
+            return false;
+        }
+    }
+    return true;
 }
 
 ConstantInterval KnownHere::range(const Expr &e, size_t end) const {
@@ -158,7 +230,7 @@ std::optional<int64_t> KnownHere::upper_bound(const Expr &e) const {
         result = std::min(result.value_or(*direct), *direct);
     }
     for (size_t i = around_.size(); i-- > 0 && !result;) {
-        if (around_[i].name.empty()) {
+        if (around_[i].is_condition()) {
             const Expr condition = expanded(around_[i].first, i);
             const Expr there =
                 is_speculatable(condition) ? simplified_under(condition, known) : Expr();

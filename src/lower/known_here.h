@@ -2,10 +2,12 @@
 // What the code around a place says of integers there.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "arith/const_bounds.h"
 #include "arith/interval.h"
 #include "ir/stmt_nodes.h"
 #include "lower/let_scope.h"
@@ -21,6 +23,7 @@ public:
     class Inside {
     public:
         Inside(KnownHere &known, const LetStmt *op);
+        Inside(KnownHere &known, const Let *op);
         Inside(KnownHere &known, const For *op);
         Inside(KnownHere &known, const Expr &condition);
         /// `name` counts from 0 up to extent, which is known outside of all of this.
@@ -33,10 +36,21 @@ public:
         KnownHere &known_;
     };
 
-    /// The values of integer e, by the ranges of its variables.
+    /// Says of an int32 that is defined outside of all of this what values it has, from now on.
+    void given(const std::string &name, const ConstantInterval &range) {
+        given_[name] = range;
+    }
+    /// All that follows is inside of a let.
+    void given(const std::string &name, const Expr &value) {
+        push(name, value, value);
+    }
+
+    /// The values of integer e, by the ranges of its variables, which conditions narrow.
     ConstantInterval range(const Expr &e) const {
         return range(e, around_.size());
     }
+    /// False if the conditions around are never met together, by the ranges of their variables.
+    bool is_reachable() const;
     /// A constant that integer e never exceeds. Looks harder than range(): lets are expanded, since
     /// differences of them may cancel, and where nothing else bounds e, conditions are used.
     std::optional<int64_t> upper_bound(const Expr &e) const;
@@ -47,6 +61,10 @@ public:
     }
     /// True of integers that are loops' or lets' here.
     bool binds(const std::string &name) const;
+    /// The pure lets around.
+    const LetScope &lets() const {
+        return lets_;
+    }
 
 private:
     /// A let has first and last the same; a condition has no name and is `first`.
@@ -55,8 +73,14 @@ private:
         Expr first, last;
         mutable std::optional<ConstantInterval> range;
         mutable std::optional<Interval> interval;
+        /// What the condition leaves of the ranges of those of its variables that it narrows; an
+        /// empty range: it is never met.
+        mutable std::optional<ConstantRanges> narrowed;
+        bool is_condition() const {
+            return name.empty();
+        }
         bool is_let() const {
-            return !name.empty() && last.same_as(first);
+            return !is_condition() && last.same_as(first);
         }
         bool is_integer() const;
     };
@@ -65,11 +89,19 @@ private:
     void push(const std::string &name, const Expr &first, const Expr &last);
     // By what is outside of around_[end].
     const Around *find(const std::string &name, size_t end, size_t *index) const;
+    struct VariableRange {
+        ConstantInterval range;
+        Type type;
+    };
+    std::optional<VariableRange> range_of_variable(const std::string &name, size_t end,
+                                                   Of of = Of::All) const;
     Scope<Interval> ranges_of_variables(const Expr &e, size_t end, Of of = Of::All) const;
+    const ConstantRanges &narrowed(size_t index) const;
     ConstantInterval range(const Expr &e, size_t end) const;
     Interval interval(const Expr &e, size_t end) const;
     Expr expanded(const Expr &e, size_t end) const;
 
+    ConstantRanges given_;
     std::vector<Around> around_;  ///< outermost first
     LetScope lets_;               ///< the same: those of them that have pure values
 };

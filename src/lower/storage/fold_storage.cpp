@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "arith/box.h"
-#include "arith/const_bounds.h"
 #include "arith/monotonic.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -29,6 +28,7 @@
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
+#include "lower/known_here.h"
 #include "lower/names.h"
 #include "lower/nest/fork_async_producers.h"
 #include "lower/storage/fold_headers.h"
@@ -87,20 +87,19 @@ private:
     }
 };
 
-/// A constant that an extent does not exceed, whatever answers its Selects get: they hang together,
-/// as both ends of a window ask the same.
-std::optional<int64_t> bound_in_all_cases(const Expr &extent, const Scope<Interval> &range,
+/// A constant that an extent does not exceed, whatever answers its Selects get: they depend on each
+/// other, as both ends of a window ask the same.
+std::optional<int64_t> bound_in_all_cases(const Expr &extent, const KnownHere &known,
                                           int questions = 4) {
     FindQuestion finder;
     finder(extent);
     if (!finder.question.defined() || questions == 0) {
-        const Expr bound = find_constant_bound(extent, Direction::Upper, range);
-        return bound.defined() ? as_const_int(bound) : std::nullopt;
+        return known.upper_bound(extent);
     }
     std::optional<int64_t> largest;
     for (const Expr &answer : {const_true(), const_false()}) {
         const auto bound = bound_in_all_cases(simplify(substitute(finder.question, answer, extent)),
-                                              range, questions - 1);
+                                              known, questions - 1);
         if (!bound) {
             return std::nullopt;
         }
@@ -191,9 +190,10 @@ private:
 class FoldFunc {
 public:
     /// If `explicit_only`, only dimensions for which the schedule gives a factor are folded.
-    FoldFunc(const Function &f, const Realize *storage, const Scope<Expr> &lets, bool explicit_only,
+    /// `known`: around the storage.
+    FoldFunc(const Function &f, const Realize *storage, const KnownHere &known, bool explicit_only,
              LowerContext &ctx)
-        : f_(f), storage_(storage), lets_(lets), explicit_only_(explicit_only), ctx_(ctx) {
+        : f_(f), storage_(storage), known_(known), explicit_only_(explicit_only), ctx_(ctx) {
     }
 
     std::optional<Fold> fold;
@@ -207,9 +207,11 @@ public:
     /// The statement with checks, and the fold that was found. `s` holds all accesses.
     Stmt search(const Stmt &s) {
         if (const auto *op = s.as<LetStmt>()) {
-            return uses_buffer(op->value, f_.name())
-                       ? s
-                       : LetStmt::make(op->name, op->value, search(op->body));
+            if (uses_buffer(op->value, f_.name())) {
+                return s;
+            }
+            const KnownHere::Inside inside(known_, op);
+            return LetStmt::make(op->name, op->value, search(op->body));
         } else if (const auto *op = s.as<ProducerConsumer>()) {
             return ProducerConsumer::make(op->name, op->is_producer, search(op->body));
         } else if (const auto *op = s.as<Realize>()) {
@@ -242,8 +244,11 @@ private:
     Stmt search_branches(const IfThenElse *op) {
         const bool elsewhere = uses_buffer(op->condition, f_.name()) ||
                                (op->else_case.defined() && uses_buffer(op->else_case, f_.name()));
-        return elsewhere ? Stmt(op)
-                         : IfThenElse::make(op->condition, search(op->then_case), op->else_case);
+        if (elsewhere) {
+            return op;
+        }
+        const KnownHere::Inside inside(known_, op->condition);
+        return IfThenElse::make(op->condition, search(op->then_case), op->else_case);
     }
 
     static Stmt with_body(const For *op, const Stmt &body) {
@@ -260,6 +265,7 @@ private:
         if (op->for_type != ForType::Serial && op->for_type != ForType::Unrolled) {
             return op;
         }
+        const KnownHere::Inside inside(known_, op);
         if (runs_once(op)) {
             return with_body(op, search(op->body));
         }
@@ -357,20 +363,13 @@ private:
         }
         if (!explicit_only_ && !f_.schedule().async &&
             (moves(first, Monotonic::Increasing) || moves(last, Monotonic::Decreasing))) {
-            fold_automatically(loop, d, extent);
+            fold_automatically(d, extent);
         }
         return Stmt();
     }
 
-    /// A constant that the extent exceeds in no iteration.
-    static std::optional<int64_t> bound_in(const For *loop, const Expr &extent) {
-        Scope<Interval> range;
-        range.push(loop->name, Interval(loop->min, simplify(loop->min + loop->extent - 1)));
-        return bound_in_all_cases(extent, range);
-    }
-
-    void fold_automatically(const For *loop, int d, const Expr &extent) {
-        const std::optional<int64_t> size = bound_in(loop, extent);
+    void fold_automatically(int d, const Expr &extent) {
+        const std::optional<int64_t> size = bound_in_all_cases(extent, known_);
         if (!size || *size > max_automatic_factor) {
             return;
         }
@@ -378,18 +377,10 @@ private:
         while (factor < *size) {
             factor *= 2;
         }
-        const std::optional<int64_t> whole = whole_extent(d);
+        const std::optional<int64_t> whole = known_.upper_bound(storage_->bounds[size_t(d)].extent);
         if (!whole || *whole > factor) {
             fold = Fold{d, Expr(int(factor))};
         }
-    }
-
-    /// The extent of the realization in dimension d, if it is constant.
-    std::optional<int64_t> whole_extent(int d) const {
-        Expr extent = storage_->bounds[d].extent;
-        const Variable *v = extent.as<Variable>();
-        const Expr *value = v ? lets_.find(v->name) : nullptr;
-        return as_const_int(simplify(value ? *value : extent));
     }
 
     Stmt fold_explicit(const For *loop, int d, const StorageDim &schedule, const Expr &leading,
@@ -399,7 +390,8 @@ private:
         const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
                    var_name = StringImm::make(f_.args()[d]);
         Stmt checks;
-        const std::optional<int64_t> size = bound_in(loop, extent), given = as_const_int(factor);
+        const std::optional<int64_t> size = bound_in_all_cases(extent, known_),
+                                     given = as_const_int(factor);
         if (!(size && given && *size <= *given) && !can_prove(extent <= factor)) {
             checks = check(extent <= factor, "fold_factor_too_small",
                            {func_name, var_name, factor, loop_name, extent});
@@ -430,7 +422,7 @@ public:
 private:
     const Function &f_;
     const Realize *storage_;
-    const Scope<Expr> &lets_;
+    KnownHere known_;
     const bool explicit_only_;
     LowerContext &ctx_;
     std::string last_window_;
@@ -447,7 +439,12 @@ private:
     using Mutator::visit;
 
     Stmt visit(const LetStmt *op) override {
-        ScopedBinding<Expr> bind(lets_, op->name, op->value);
+        const KnownHere::Inside inside(known_, op);
+        return Mutator::visit(op);
+    }
+
+    Stmt visit(const For *op) override {
+        const KnownHere::Inside inside(known_, op);
         return Mutator::visit(op);
     }
 
@@ -458,7 +455,7 @@ private:
         if (it == ctx_.env.end() || !can_fold(it->second, body, explicit_only)) {
             return with_body(op, op->bounds, body);
         }
-        FoldFunc folding(it->second, op, lets_, explicit_only, ctx_);
+        FoldFunc folding(it->second, op, known_, explicit_only, ctx_);
         Stmt searched = folding.search(body);
         if (!folding.fold) {
             user_assert(!explicit_only)
@@ -487,7 +484,7 @@ private:
     /// Looks for a further dimension. Each alone holds, in every iteration of its loop, all that is
     /// alive then, so that both together do.
     bool fold_another(const Realize *op, const Function &f, std::vector<Fold> *folds, Stmt *s) {
-        FoldFunc folding(f, op, lets_, has_explicit_fold(f), ctx_);
+        FoldFunc folding(f, op, known_, has_explicit_fold(f), ctx_);
         for (const Fold &fold : *folds) {
             folding.folded_already.insert(fold.dimension);
         }
@@ -522,7 +519,8 @@ private:
         return false;
     }
 
-    /// What extern stages touch is folded where the schedule says so: they may not take it in parts.
+    /// What extern stages touch is folded where the schedule says so: they may not take it in
+    /// parts.
     bool can_fold(const Function &f, const Stmt &body, bool explicit_only) const {
         user_assert(!explicit_only || !f.schedule().async ||
                     f.schedule().hoist_storage_level == f.schedule().store_level)
@@ -537,7 +535,7 @@ private:
 
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
-    Scope<Expr> lets_;
+    KnownHere known_;
 };
 
 }  // namespace

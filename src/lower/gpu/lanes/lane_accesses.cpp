@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "arith/const_bounds.h"
 #include "arith/monotonic.h"
 #include "ir/constants.h"
 #include "ir/operators.h"
@@ -63,27 +62,29 @@ bool is_uniform_in(const Expr &e, const std::set<std::string> &own) {
 LaneAccesses::LaneAccesses(const Allocate *op, const Warps &warps, int lanes, int64_t first_slot)
     : op_(op), warps_(warps), first_slot_(first_slot), own_(warps.own), known_(warps.known) {
     stripes_.lanes = lanes;
-}
-
-LaneAccesses::Binding::Binding(LaneAccesses &accesses, const std::string &name,
-                               const ConstRange &range, bool is_own)
-    : accesses_(accesses), name_(name) {
-    const auto hidden = accesses_.known_.bounds.find(name);
-    if (hidden != accesses_.known_.bounds.end()) {
-        hidden_range_ = hidden->second;
-    }
-    accesses_.known_.bounds[name] = range;
-    hides_inside_ = !accesses_.inside_.insert(name).second;
-    hides_own_ = accesses_.own_.erase(name) > 0;
-    if (is_own) {
-        accesses_.own_.insert(name);
+    for (const auto &[name, range] : known_.bounds) {
+        here_.given(name, range);
     }
 }
 
-LaneAccesses::Binding::~Binding() {
-    accesses_.known_.bounds.erase(name_);
-    if (hidden_range_) {
-        accesses_.known_.bounds[name_] = *hidden_range_;
+void LaneAccesses::Inside::bind(bool is_own) {
+    if (!name_.empty()) {
+        hides_inside_ = !accesses_.inside_.insert(name_).second;
+        hides_own_ = accesses_.own_.erase(name_) > 0;
+        accesses_.known_.bounds[name_] = {};
+        if (is_own) {
+            accesses_.own_.insert(name_);
+        }
+    }
+    for (auto &[name, range] : accesses_.known_.bounds) {
+        range = accesses_.here_.range(Variable::make(Int(32), name));
+    }
+}
+
+LaneAccesses::Inside::~Inside() {
+    accesses_.known_.bounds = around_;
+    if (name_.empty()) {
+        return;
     }
     if (!hides_inside_) {
         accesses_.inside_.erase(name_);
@@ -94,20 +95,8 @@ LaneAccesses::Binding::~Binding() {
     }
 }
 
-LaneAccesses::Where::Where(LaneAccesses &accesses, const Expr &condition)
-    : accesses_(accesses), around_(accesses.known_.bounds) {
-    ConstantRanges &bounds = accesses_.known_.bounds;
-    bounds = narrowed_by(condition, std::move(bounds));
-    for (const auto &[name, range] : bounds) {
-        is_never = is_never || range.is_empty();
-    }
-}
-
-LaneAccesses::Where::~Where() {
-    accesses_.known_.bounds = around_;
-}
-
 void LaneAccesses::bind_own(const std::string &name, const ConstRange &range) {
+    here_.given(name, range);
     known_.bounds[name] = range;
     inside_.insert(name);
     own_.insert(name);
@@ -117,7 +106,7 @@ ConstRange LaneAccesses::range_of(const Expr &e) const {
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         return ConstRange();
     }
-    return constant_bounds_in(e, {&known_.bounds});
+    return here_.range(e);
 }
 
 bool LaneAccesses::is_inside(const Expr &e) const {

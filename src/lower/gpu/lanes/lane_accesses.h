@@ -14,6 +14,7 @@
 #include "ir/stmt_nodes.h"
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/lanes/lane_stripes.h"
+#include "lower/known_here.h"
 
 namespace calotype::internal {
 
@@ -39,34 +40,40 @@ public:
     /// `lanes` are dealt to, slots count from `first_slot`.
     LaneAccesses(const Allocate *op, const Warps &warps, int lanes, int64_t first_slot);
 
-    /// Within the length of a C++ block: the name of a loop or let, which may hide another one.
-    class Binding {
+    /// Within the length of a C++ block: inside of a loop or let, of which lanes have values of
+    /// their own if it `is_own`, or where a condition holds.
+    class Inside {
     public:
-        Binding(LaneAccesses &accesses, const std::string &name, const ConstRange &range,
-                bool is_own);
-        ~Binding();
-        Binding(const Binding &) = delete;
-        Binding &operator=(const Binding &) = delete;
+        template<typename T>
+        Inside(LaneAccesses &accesses, const T *op, bool is_own)
+            : Inside(accesses, op->name, is_own, op) {
+        }
+        Inside(LaneAccesses &accesses, const Expr &condition)
+            : Inside(accesses, "", false, condition) {
+        }
+        ~Inside();
+        Inside(const Inside &) = delete;
+        Inside &operator=(const Inside &) = delete;
 
     private:
+        template<typename T>
+        Inside(LaneAccesses &accesses, const std::string &name, bool is_own, const T &what)
+            : accesses_(accesses), inside_(accesses.here_, what), name_(name),
+              around_(accesses.known_.bounds) {
+            bind(is_own);
+        }
+        void bind(bool is_own);
+
         LaneAccesses &accesses_;
+        const KnownHere::Inside inside_;
         const std::string name_;
-        std::optional<ConstRange> hidden_range_;
+        const std::map<std::string, ConstRange> around_;
         bool hides_inside_ = false, hides_own_ = false;
     };
-    /// Within the length of a C++ block: what a condition says of threads.
-    class Where {
-    public:
-        Where(LaneAccesses &accesses, const Expr &condition);
-        ~Where();
-        Where(const Where &) = delete;
-        Where &operator=(const Where &) = delete;
-        bool is_never = false;
-
-    private:
-        LaneAccesses &accesses_;
-        const std::map<std::string, ConstRange> around_;
-    };
+    /// False where the conditions contradict each other.
+    bool is_reachable() const {
+        return here_.is_reachable();
+    }
     /// A variable of which each lane has its own value, from here on.
     void bind_own(const std::string &name, const ConstRange &range);
 
@@ -113,7 +120,8 @@ private:
     LaneStripes stripes_;
     const int64_t first_slot_;
     std::set<std::string> own_;
-    SimplifyContext known_;
+    KnownHere here_;                ///< within the allocation
+    SimplifyContext known_;         ///< the ranges of threads and of what is within the allocation
     std::set<std::string> inside_;  ///< loops and lets within the allocation
     bool has_begun_ = false;
     int stored_lanes_ = 0;

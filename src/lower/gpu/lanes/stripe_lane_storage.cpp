@@ -158,8 +158,7 @@ private:
     Stmt walk_let(const LetStmt *op) {
         return with_lets([&] {
             const Expr e = guarded(value(op->value));
-            const LaneAccesses::Binding bind(accesses, op->name, accesses.range_of(op->value),
-                                             !accesses.is_uniform(e));
+            const LaneAccesses::Inside inside(accesses, op, !accesses.is_uniform(e));
             return LetStmt::make(op->name, e, walk(op->body));
         });
     }
@@ -173,9 +172,7 @@ private:
 
     Stmt loop(const For *op, bool is_own) {
         const Expr min = value(op->min), extent = value(op->extent);
-        const ConstRange first = accesses.range_of(op->min);
-        const ConstRange last = accesses.range_of(op->min + op->extent - 1);
-        const LaneAccesses::Binding bind(accesses, op->name, {first.min, last.max}, is_own);
+        const LaneAccesses::Inside inside(accesses, op, is_own);
         const auto around = taken_;
         if (accessed_buffers(op->body).written.count(op_->name)) {
             taken_.clear();
@@ -204,10 +201,10 @@ private:
 
     /// With one more condition to be put around stores; `known` is what it was.
     Stmt walk_where(const Expr &known, const Expr &condition, const Stmt &s) {
-        const LaneAccesses::Where where(accesses, known);
+        const LaneAccesses::Inside inside(accesses, known);
         const Expr guard = guard_;
         guard_ = guard.defined() ? guard && condition : condition;
-        const Stmt result = where.is_never ? Stmt() : walk(s);
+        const Stmt result = accesses.is_reachable() ? walk(s) : Stmt();
         guard_ = guard;
         return result;
     }
@@ -216,8 +213,8 @@ private:
     Stmt branch(const IfThenElse *op) {
         const Expr condition = value(op->condition);
         const auto walk_in = [&](const Expr &known, const Stmt &s) {
-            const LaneAccesses::Where where(accesses, known);
-            return where.is_never ? Stmt() : walk(s);
+            const LaneAccesses::Inside inside(accesses, known);
+            return accesses.is_reachable() ? walk(s) : Stmt();
         };
         const Stmt then_case = walk_in(op->condition, op->then_case);
         const Stmt else_case = walk_in(!op->condition, op->else_case);

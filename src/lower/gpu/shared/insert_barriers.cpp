@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "arith/const_bounds.h"
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -23,7 +22,7 @@
 #include "lower/gpu/kernel_nest.h"
 #include "lower/gpu/shared/shared_access.h"
 #include "lower/gpu/uniform.h"
-#include "lower/let_scope.h"
+#include "lower/known_here.h"
 #include "lower/names.h"
 #include "pipeline/parameter.h"
 #include "pipeline/schedule.h"
@@ -39,32 +38,40 @@ using Accesses = std::vector<SharedAccess>;
 
 constexpr int fence_device = 1, fence_shared = 2, fence_warpgroups = 4;
 
-/// What is known of names at a place in a kernel.
-struct Place {
-    IndexNames names;
-    LetScope lets;                  ///< those with pure values
+/// What is known at a place in a kernel.
+struct Place : AccessContext {
     Scope<> private_memory;         ///< storage of a thread
     Scope<> shared_memory;          ///< storage of a block
     std::set<std::string> written;  ///< buffers that the order of stores matters for
 
     /// e in terms of threads, loops and what is outside of the kernel.
     Expr expand(const Expr &e) const {
-        return lets.expand_while_small(e);
+        return known.lets().expand_while_small(e);
     }
 
     ConstantInterval range_of(const Expr &e) const {
-        return constant_bounds_in(expand(e), {&names.own, &names.common});
+        return known.range(expand(e));
     }
+};
 
-    ConstantInterval range_of_loop(const For *op) const {
-        return {range_of(op->min).min, range_of(op->min + op->extent - 1).max};
+/// Within the length of a C++ block: each thread has a value of its own for a name, if it `is_own`.
+class OwnName {
+public:
+    OwnName(bool is_own, Place &place, const std::string &name)
+        : place_(place), name_(name), is_new_(is_own && place.own.insert(name).second) {
     }
+    ~OwnName() {
+        if (is_new_) {
+            place_.own.erase(name_);
+        }
+    }
+    OwnName(const OwnName &) = delete;
+    OwnName &operator=(const OwnName &) = delete;
 
-    /// The threads that a condition leaves.
-    ConstantRanges narrowed(const Expr &condition) const {
-        const Expr expanded = expand(condition);
-        return is_repetitive(expanded) ? names.own : narrowed_by(expanded, names.own);
-    }
+private:
+    Place &place_;
+    const std::string name_;
+    const bool is_new_;
 };
 
 /// The accesses of one step.
@@ -101,13 +108,13 @@ private:
         }
         const Expr e = simplify(expanded);
         if (e.type().is_scalar()) {
-            return linear_index(e, place_.names, is_stride);
+            return linear_index(e, place_, is_stride);
         }
         const Ramp *ramp = e.as<Ramp>();
         const auto stride = ramp ? as_const_int(ramp->stride) : std::nullopt;
         LinearIndex result;
         if (ramp && ramp->base.type().is_scalar() && stride) {
-            result = linear_index(ramp->base, place_.names, is_stride);
+            result = linear_index(ramp->base, place_, is_stride);
             result[""].other.push_back({*stride, ConstantInterval(0, ramp->lanes - 1)});
         } else {
             result[""].other.push_back({1, place_.range_of(e)});
@@ -174,16 +181,9 @@ private:
     template<typename T>
     void visit_let(const T *op) {
         (*this)(op->value);
-        const bool known = is_pure(op->value);
-        const LetScope::Inside inside(place_.lets, op->name,
-                                      known ? place_.expand(op->value) : Expr());
-        if (!known) {
-            place_.names.own[op->name] = place_.range_of(op->value);
-        }
+        const KnownHere::Inside inside(place_.known, op);
+        const OwnName own(!is_pure(op->value), place_, op->name);
         (*this)(op->body);
-        if (!known) {
-            place_.names.own.erase(op->name);
-        }
     }
     void visit(const LetStmt *op) override {
         visit_let(op);
@@ -194,18 +194,18 @@ private:
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
-        place_.names.own[op->name] = place_.range_of_loop(op);
+        const KnownHere::Inside inside(place_.known, op);
+        const OwnName own(true, place_, op->name);
         (*this)(op->body);
-        place_.names.own.erase(op->name);
     }
     void visit(const IfThenElse *op) override {
         (*this)(op->condition);
-        const auto around = place_.names.own;
-        place_.names.own = place_.narrowed(op->condition);
-        (*this)(op->then_case);
-        place_.names.own = place_.narrowed(!op->condition);
-        (*this)(op->else_case);
-        place_.names.own = around;
+        visit_where(op->condition, op->then_case);
+        visit_where(!op->condition, op->else_case);
+    }
+    void visit_where(const Expr &condition, const Stmt &s) {
+        const KnownHere::Inside inside(place_.known, condition);
+        (*this)(s);
     }
     void visit(const Allocate *op) override {
         const bool is_private = op->memory_type != MemoryType::GPUShared;
@@ -218,8 +218,8 @@ private:
     std::set<std::string> atomic_;  ///< what is updated atomically here
 };
 
-/// True if products of warpgroups read what threads write: what copies of tiles bring comes the same
-/// way as it is read.
+/// True if products of warpgroups read what threads write: what copies of tiles bring comes the
+/// same way as it is read.
 bool warpgroups_read_stores(const Stmt &s) {
     std::set<std::string> operands, stored;
     for_each<Store>(s, [&](const Store *op) { stored.insert(op->name); });
@@ -241,11 +241,12 @@ public:
         for (const KernelLoop &loop : nest.threads) {
             const auto n = as_const_int(loop.extent);
             threads_[loop.name] = n.value_or(0);
-            place_.names.own[loop.name] =
-                ConstantInterval(0, n ? std::optional<int64_t>(*n - 1) : std::nullopt);
+            place_.own.insert(loop.name);
+            place_.known.given(
+                loop.name, ConstantInterval(0, n ? std::optional<int64_t>(*n - 1) : std::nullopt));
         }
-        for (const auto &let : nest.lets) {
-            place_.lets.push(let.first, place_.expand(let.second));
+        for (const auto &[name, value] : nest.lets) {
+            place_.known.given(name, value);
         }
     }
 
@@ -263,8 +264,7 @@ public:
 private:
     bool is_uniform(const Expr &e) const {
         return internal::is_uniform(
-            place_.expand(e),
-            [&](const std::string &name) { return place_.names.own.count(name) > 0; },
+            place_.expand(e), [&](const std::string &name) { return place_.own.count(name) > 0; },
             [&](const Load *load) { return !place_.private_memory.contains(load->name); });
     }
 
@@ -362,18 +362,10 @@ private:
 
     Stmt walk_let(const LetStmt *op) {
         const Stmt first = before(accesses_of(op->value));
-        const bool known = is_pure(op->value);
-        const bool own = !known && !is_uniform(op->value);
-        const ConstantInterval range = place_.range_of(op->value);
-        const LetScope::Inside inside(place_.lets, op->name,
-                                      known ? place_.expand(op->value) : Expr());
-        if (own) {
-            place_.names.own[op->name] = range;
-        }
+        const bool is_own = !is_pure(op->value) && !is_uniform(op->value);
+        const KnownHere::Inside inside(place_.known, op);
+        const OwnName own(is_own, place_, op->name);
         const Stmt body = walk(op->body);
-        if (own) {
-            place_.names.own.erase(op->name);
-        }
         return Block::make(first, LetStmt::make(op->name, op->value, body));
     }
 
@@ -381,23 +373,28 @@ private:
         const Stmt first = before(accesses_of(op->condition));
         const Accesses at_condition = pending_;
         const int barriers = barriers_;
-        const Stmt then_case = walk(op->then_case);
+        const Stmt then_case = walk_where(op->condition, op->then_case);
         const Accesses after_then = std::exchange(pending_, at_condition);
-        const Stmt else_case = op->else_case.defined() ? walk(op->else_case) : Stmt();
+        const Stmt else_case =
+            op->else_case.defined() ? walk_where(!op->condition, op->else_case) : Stmt();
         // What was before the condition counts once.
         const size_t known = barriers_ != barriers ? 0 : at_condition.size();
         pending_.insert(pending_.end(), after_then.begin() + long(known), after_then.end());
         return Block::make(first, IfThenElse::make(op->condition, then_case, else_case));
     }
 
+    Stmt walk_where(const Expr &condition, const Stmt &s) {
+        const KnownHere::Inside inside(place_.known, condition);
+        return walk(s);
+    }
+
     Stmt walk_loop(const For *op) {
         Accesses of_range = accesses_of(op->min), of_extent = accesses_of(op->extent);
         of_range.insert(of_range.end(), of_extent.begin(), of_extent.end());
         const Stmt first = before(std::move(of_range));
-        place_.names.common[op->name] = place_.range_of_loop(op);
+        const KnownHere::Inside inside(place_.known, op);
         Stmt rest = walk_loop_without_barriers(op);
         rest = rest.defined() ? rest : walk_loop_with_barriers(op);
-        place_.names.common.erase(op->name);
         return Block::make(first, rest);
     }
 

@@ -19,13 +19,13 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "arith/const_bounds.h"
 #include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "ir/visitor.h"
+#include "lower/names.h"
 #include "support/scope.h"
 
 namespace calotype::internal {
@@ -74,8 +74,9 @@ constexpr int64_t too_large = int64_t(1) << 40;
 
 class Linearizer {
 public:
-    Linearizer(const IndexNames &names, const std::function<bool(const std::string &)> &is_stride)
-        : names_(names), is_stride_(is_stride) {
+    Linearizer(const AccessContext &context,
+               const std::function<bool(const std::string &)> &is_stride)
+        : context_(context), is_stride_(is_stride) {
         of_stride("");
     }
     LinearIndex index;
@@ -110,8 +111,8 @@ private:
     ThreadIndex &of_stride(const std::string &stride) {
         const auto [it, is_new] = index.try_emplace(stride);
         if (is_new) {
-            for (const auto &entry : names_.own) {
-                it->second.own[entry.first].range = entry.second;
+            for (const std::string &name : context_.own) {
+                it->second.own[name].range = context_.known.range(names::var(name));
             }
         }
         return it->second;
@@ -124,8 +125,7 @@ private:
 
     void add_term(ThreadIndex &form, const Expr &e, int64_t factor) const {
         if (const Variable *v = e.as<Variable>()) {
-            const auto own = names_.own.find(v->name);
-            if (own != names_.own.end()) {
+            if (context_.own.count(v->name)) {
                 form.own[v->name].coefficient += factor;
                 return;
             }
@@ -133,9 +133,9 @@ private:
         const std::vector<std::string> variables = free_variables(e);
         const bool is_common =
             is_pure(e) && std::none_of(variables.begin(), variables.end(), [&](const auto &name) {
-                return names_.own.count(name) > 0;
+                return context_.own.count(name) > 0;
             });
-        const ConstantInterval range = constant_bounds_in(e, {&names_.own, &names_.common});
+        const ConstantInterval range = context_.known.range(e);
         if (!is_common) {
             form.other.push_back({factor, range});
             return;
@@ -147,7 +147,7 @@ private:
         form.common_names[text] = variables;
     }
 
-    const IndexNames &names_;
+    const AccessContext &context_;
     const std::function<bool(const std::string &)> &is_stride_;
 };
 
@@ -363,9 +363,9 @@ private:
 
 }  // namespace
 
-LinearIndex linear_index(const Expr &e, const IndexNames &names,
+LinearIndex linear_index(const Expr &e, const AccessContext &context,
                          const std::function<bool(const std::string &)> &is_stride) {
-    Linearizer linearizer(names, is_stride);
+    Linearizer linearizer(context, is_stride);
     linearizer.add(simplify(e), 1, "");
     return std::move(linearizer.index);
 }

@@ -10,6 +10,7 @@
 
 #include "arith/constant_interval.h"
 #include "ir/expr.h"
+#include "lower/known_here.h"
 
 namespace calotype::internal {
 
@@ -30,21 +31,21 @@ struct ThreadIndex {
     int64_t constant = 0;
 };
 
-/// What an expression may be about.
-struct IndexNames {
-    /// Variables with values of their own; those of threads are among them.
-    std::map<std::string, ConstantInterval> own;
-    /// Variables that are the same for all threads, where something is known of them.
-    std::map<std::string, ConstantInterval> common;
+/// What is known where an access is made.
+struct AccessContext {
+    /// Integers of which each thread has a value of its own; those that tell threads apart are
+    /// among them.
+    std::set<std::string> own;
+    KnownHere known;
 };
 
 /// An index as a sum of such times strides of the buffer, by the names of these; "" is the stride
 /// 1. Rows of a buffer do not overlap: indices are equal only where all of them are.
 using LinearIndex = std::map<std::string, ThreadIndex>;
 
-/// The scalar e, where `is_stride` tells which variables are strides. Sums of anything are linear;
-/// what is not understood goes to `other`.
-LinearIndex linear_index(const Expr &e, const IndexNames &names,
+/// The scalar e, which is free of lets, where `is_stride` tells which variables are strides. Sums
+/// of anything are linear; what is not understood goes to `other`.
+LinearIndex linear_index(const Expr &e, const AccessContext &context,
                          const std::function<bool(const std::string &)> &is_stride);
 
 /// Names of buffers, by the loads, stores and asynchronous copies of a statement.

@@ -12,7 +12,6 @@
 #include <numeric>
 #include <set>
 
-#include "arith/bounds.h"
 #include "arith/linear_form.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -24,6 +23,7 @@
 #include "ir/with.h"
 #include "lower/gpu/host/guarded_tails.h"
 #include "lower/gpu/shared/shared_access.h"
+#include "lower/known_here.h"
 #include "lower/names.h"
 #include "support/error.h"
 #include "support/scope.h"
@@ -200,8 +200,9 @@ class Collector : public Visitor {
 public:
     Collector(const std::string &name, const FusedThreads &threads)
         : name_(name), threads_(threads), sizes_(threads.sizes) {
-        for (const auto &thread : sizes_) {
-            sizes[thread.first] = 1;
+        for (const auto &[thread, size] : sizes_) {
+            sizes[thread] = 1;
+            known_.given(thread, {0, size > 0 ? std::optional<int64_t>(size - 1) : std::nullopt});
         }
     }
     std::vector<Access> found;
@@ -243,14 +244,14 @@ private:
         bool is_base = true, has_threads = false;
         for (const std::string &name : free_variables(e)) {
             has_threads = has_threads || sizes_.count(name) > 0;
-            is_base = is_base && !loops_.contains(name);
+            is_base = is_base && !inside_.contains(name);
         }
         a.is_known = a.is_known && is_pure(e) && (!has_threads || e.as<Variable>()) &&
                      std::abs(factor) < too_large;
         if (is_base) {
             a.base[to_string(e)] += factor;
         } else {
-            a.rest.push_back({e, factor, constant_bounds(e, loops_)});
+            a.rest.push_back({e, factor, known_.range(e)});
         }
     }
 
@@ -260,31 +261,19 @@ private:
         }
         found.push_back(parts_of(index));
         for (auto &[thread, size] : sizes) {
-            const int64_t here = sizes_.at(thread);
-            size = here == 0 || size == 0 ? 0 : std::max(size, here);
-        }
-    }
-    /// Inside of a stage with fewer threads than the block has.
-    void narrow(const Expr &condition) {
-        if (const And *both = condition.as<And>()) {
-            narrow(both->a);
-            narrow(both->b);
-        } else if (const LT *less = condition.as<LT>()) {
-            const Variable *v = less->a.as<Variable>();
-            const auto end = as_const_int(less->b);
-            const auto it = v && end && *end > 0 ? sizes_.find(v->name) : sizes_.end();
-            if (it != sizes_.end()) {
-                it->second = it->second == 0 ? *end : std::min(it->second, *end);
-            }
+            // A stage may have fewer threads than the block has.
+            const auto last = known_.range(names::var(thread)).max;
+            size = !last || size == 0 ? 0 : std::max(size, *last + 1);
         }
     }
     void visit(const IfThenElse *op) override {
         (*this)(op->condition);
-        const std::map<std::string, int64_t> around = sizes_;
-        narrow(op->condition);
-        (*this)(op->then_case);
-        sizes_ = around;
-        (*this)(op->else_case);
+        visit_where(op->condition, op->then_case);
+        visit_where(!op->condition, op->else_case);
+    }
+    void visit_where(const Expr &condition, const Stmt &s) {
+        const KnownHere::Inside inside(known_, threads_.apart(condition));
+        (*this)(s);
     }
     void visit(const Load *op) override {
         access(op->name, op->index);
@@ -300,7 +289,8 @@ private:
     template<typename T>
     void visit_let(const T *op) {
         (*this)(op->value);
-        const ScopedBinding<Interval> bind(loops_, op->name, Interval::everything());
+        const KnownHere::Inside inside(known_, op);
+        const ScopedBinding<> bind(inside_, op->name);
         (*this)(op->body);
     }
     void visit(const LetStmt *op) override {
@@ -312,17 +302,16 @@ private:
     void visit(const For *op) override {
         (*this)(op->min);
         (*this)(op->extent);
-        const Expr last = simplify(op->min + op->extent - 1);
-        const ConstantInterval range(constant_bounds(op->min, loops_).min,
-                                     constant_bounds(last, loops_).max);
-        const ScopedBinding<Interval> bind(loops_, op->name, make_interval(range, Int(32)));
+        const KnownHere::Inside inside(known_, op);
+        const ScopedBinding<> bind(inside_, op->name);
         (*this)(op->body);
     }
 
     const std::string &name_;
     const FusedThreads &threads_;
-    std::map<std::string, int64_t> sizes_;  ///< of the threads, as conditions around leave it
-    Scope<Interval> loops_;                 ///< and lets inside
+    const std::map<std::string, int64_t> sizes_;  ///< of the threads
+    KnownHere known_;
+    Scope<> inside_;  ///< loops and lets
 };
 
 /// Gives accesses of one allocation their new indices, in the order in which they were found.

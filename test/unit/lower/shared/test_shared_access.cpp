@@ -14,7 +14,7 @@ protected:
     SharedAccess access(const char *index) const {
         SharedAccess a;
         a.buffer = "f";
-        a.index = linear_index(parse_expr(index), names,
+        a.index = linear_index(parse_expr(index), context,
                                [](const std::string &name) { return name == "f.stride.1"; });
         return a;
     }
@@ -23,7 +23,14 @@ protected:
         return may_conflict(access(a), access(b), {{"tx", 16}, {"ty", 8}});
     }
 
-    IndexNames names = {{{"tx", {0, 15}}, {"ty", {0, 7}}, {"i", {0, 3}}}, {{"k", {0, 9}}}};
+    SharedAccessTest() {
+        context.own = {"tx", "ty", "i"};
+        context.known.given("tx", ConstantInterval(0, 15));
+        context.known.given("ty", ConstantInterval(0, 7));
+        context.known.given("i", ConstantInterval(0, 3));
+        context.known.given("k", ConstantInterval(0, 9));
+    }
+    AccessContext context;
 };
 
 TEST_F(SharedAccessTest, the_same_thread_alone) {
