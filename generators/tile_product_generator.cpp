@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The product of two matrices in the tile registers of x86 processors (AMX): of bytes, or of bfloat16.
+// The product of two matrices in the tile registers of x86 processors (AMX): of bytes, or of
+// bfloat16.
 #include <calotype/calotype.h>
 
 class TileProduct : public calotype::Generator<TileProduct> {
@@ -27,8 +28,9 @@ public:
         product.dim(0).set_min(0);
     }
 
-    // Two by two tiles at once, and 256 rows of a as long as they stay in the second-level cache: in
-    // a copy, whose rows are no power of two apart, so that those of a tile do not displace each other.
+    // Two by two tiles at once, and 256 rows of a as long as they stay in the second-level cache:
+    // in a copy, whose rows are not a power of two apart, so that those of a tile do not displace
+    // each other.
     void schedule() {
         const int depth = row_bytes / a.type().bytes();
         Var xi{"xi"}, yi{"yi"}, yo{"yo"};

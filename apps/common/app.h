@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the programs of the apps have in common: pictures are read, the pipeline is called and timed,
-// its results are compared with those of plain C++, and a picture is written.
+// What the programs of the apps have in common: pictures are read, the pipeline is called and
+// timed, its results are compared with those of plain C++, and a picture is written.
 //
 //     int main(int argc, char **argv) {
 //         return app::run("invert", argc, argv, [](app::Run &run, const app::Picture &picture) {
@@ -128,7 +128,7 @@ public:
             const double e = double(expected(at)), distance = std::abs(double(output(at)) - e);
             const bool is_exact = std::is_integral<T>::value;
             const double difference = is_exact ? distance : distance / std::max(1.0, std::abs(e));
-            wrong_ += difference <= tolerance ? 0 : 1;  // what is no number is wrong
+            wrong_ += difference <= tolerance ? 0 : 1;  // NaN is wrong
             worst_ = difference <= worst_ ? worst_ : difference;
         });
     }

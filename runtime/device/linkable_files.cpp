@@ -51,7 +51,7 @@ bool uses_nrt(const calotype_module_desc &desc) {
 calotype_status LinkableFiles::read_image(const char *linkable, const calotype_image &named,
                                           calotype_image *image) {
     const auto &wanted = *static_cast<const calotype_file_image *>(named.data);
-    // What is no file must not be waited for, as the open of a pipe without a writer would.
+    // Only files may be waited for, as the open of a pipe without a writer would.
     const FileHandle file(open(wanted.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat about = {};
     const bool is_open = file && fstat(file.get(), &about) == 0;

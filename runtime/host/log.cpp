@@ -18,7 +18,7 @@ struct Topic {
 };
 constexpr Topic known[] = {{"cache", 1}, {"memory", 2}, {"store", 4}, {"launch", 8}, {"all", 15}};
 
-/** 0 for a word that is no topic. */
+/** 0 for a word that is not a topic. */
 uint32_t topic_named(const char *word, size_t length) {
     for (const Topic &topic : known) {
         if (strlen(topic.name) == length && memcmp(topic.name, word, length) == 0) {

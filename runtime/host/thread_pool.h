@@ -113,7 +113,7 @@ private:
     Worker *first_worker = nullptr;
     int sets = 0;             ///< not yet finished
     int workers = 0;          ///< threads
-    int idle = 0;             ///< of them looking for work in vain
+    int idle = 0;             ///< of them looking for work without finding any
     int blocked_workers = 0;  ///< of them waiting for a set of their own
     bool stopping = false;
     bool forks_handled = false;

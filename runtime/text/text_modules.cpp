@@ -245,7 +245,7 @@ int begin_text_module(void *user_context, void **state, const char *text, int si
         calotype_error(user_context, "a text of kernels and a place for their state are needed");
         return calotype_error_code_internal_error;
     }
-    // Where the text ends in a NUL that counts, that is no part of it.
+    // If the text ends in a NUL that counts, that is not part of it.
     const size_t length = strnlen(text, size_t(size));
     const TextModule *module = static_cast<TextModule *>(__atomic_load_n(state, __ATOMIC_ACQUIRE));
     if (!module) {

@@ -81,7 +81,7 @@ void tell(const CompileJob &job, const CompileStep &step) {
     }
 }
 
-// The code of a module that is lowered, with each step told.
+// The code of a lowered module; each step is reported.
 std::string object_of(const LoweredModule &module, const CompileJob &job) {
     std::vector<DeviceCode> device_codes;
     if (!module.device_modules.empty()) {

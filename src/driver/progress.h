@@ -9,7 +9,7 @@ namespace calotype {
 
 struct LoweredModule;
 
-/// A step of compiling, told when it begins.
+/// A step of compiling, reported when it begins.
 struct CompileStep {
     std::string pipeline;
     /// "lower", then "device code" if there are kernels, "host code", and in process "load".
@@ -23,8 +23,8 @@ struct CompileStep {
 /// ends the compilation, and is thrown to who began that.
 using CompileProgress = std::function<void(const CompileStep &)>;
 
-/// As long as it lives, or until one that is made later, all that this thread begins to compile is told of. What is found compiled
-/// takes no steps.
+/// As long as it lives, or until one that is made later, all that this thread begins to compile is
+/// told of. What is found compiled takes no steps.
 ///
 ///     ProgressScope scope([](const CompileStep &s) { std::cerr << s.stage << s.detail << "\n"; });
 ///     blur.compile_jit();

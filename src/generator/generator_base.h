@@ -118,7 +118,7 @@ public:
 
 protected:
     GeneratorBase();
-    /// A parameter that is no member of the generator; false: there is none of that name.
+    /// A parameter that is not a member of the generator; false: there is none of that name.
     virtual bool set_other_param(const std::string &name, const std::string &value);
     virtual void call_configure() = 0;
     virtual void call_generate() = 0;

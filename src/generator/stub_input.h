@@ -34,7 +34,7 @@ struct StubInput {
     StubInput(const T &value) : kind(IsExpr), expr(value) {
     }
 
-    /// What is no scalar.
+    /// Anything that is not a scalar.
     Func as_func() const {
         Buffer<> b = buffer;
         return kind == IsFunc ? Func(func) : image.defined() ? Func(image) : Func(b);

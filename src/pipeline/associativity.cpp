@@ -320,7 +320,7 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
     return {};
 }
 
-// What x is multiplied by; undefined if e is no product with it.
+// What x is multiplied by; undefined if e is not a product with it.
 Expr cofactor(const Expr &e, const Expr &x) {
     const Mul *product = e.as<Mul>();
     if (!product) {

@@ -23,7 +23,7 @@ public:
 constexpr int max_array_dimensions = 16;
 
 enum class Imported {
-    nothing,  ///< the object is no array
+    nothing,  ///< the object is not an array
     done,
     needs_stream  ///< it must be told which stream will use it
 };

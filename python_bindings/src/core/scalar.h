@@ -7,7 +7,7 @@
 namespace calotype::python {
 
 /// The bits of a number as a value of that type. An ArrayError that names `what` if it does not
-/// fit, or is no number.
+/// fit, or is not a number.
 uint64_t scalar_bits(nb::handle value, const Type &type, const std::string &what);
 /// The inverse.
 nb::object scalar_object(uint64_t bits, const Type &type);

@@ -56,7 +56,7 @@ inline bool is_for_good(calotype_status status) {
 }
 /** Where this_thread() is null. */
 calotype_status fail_without_block();
-/** "compiling" and "compiled"; both null for what is no step. */
+/** "compiling" and "compiled"; both null for anything that is not a step. */
 struct StageName {
     const char *doing, *done;
 };

@@ -172,7 +172,7 @@ protected:
     }
 };
 
-/// What is no generator of a class, as one.
+/// A generator that is not made from a class, as one.
 class Foreign : public GeneratorBase {
     AbstractGeneratorPtr generator_;
     std::vector<std::unique_ptr<ForeignInput>> inputs_made_;

@@ -18,15 +18,16 @@ Expr likely(Expr e);
 /// likely, but only where it stands in the innermost loop that it depends on.
 Expr likely_if_innermost(Expr e);
 
-/// value, which is promised to be from min to max (undefined: those of its type). Nothing is clamped; a broken promise is
-/// undefined behaviour, or, with target feature check_unsafe_promises, an error at run time.
+/// value, which is promised to be from min to max (undefined: those of its type). Nothing is
+/// clamped; a broken promise is undefined behaviour, or, with target feature check_unsafe_promises,
+/// an error at run time.
 Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max);
 
 /// e with all float operations in it done exactly as written: none reassociated or contracted, NaNs
 /// and infinities kept.
 Expr strict_float(const Expr &e);
 
-/// A value of no matter what; as the value of an update it means that nothing is stored.
+/// Any value; as the value of an update it means that nothing is stored.
 Expr undef(Type t);
 template<typename T>
 Expr undef() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One name, one meaning.
+// uniquify_names: renames lets and loops so that no two have the same name.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// debug_to_file: the values of a Func, for somebody to look at.
+// debug_to_file: writes the values of a Func to a file after they are computed.
 #pragma once
 
 #include "lower/context.h"

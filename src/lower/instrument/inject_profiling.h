@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_profiling: the pipeline says what it is doing.
+// inject_profiling: adds calls that tell the profiler which Func is being computed.
 #pragma once
 
 #include "lower/context.h"

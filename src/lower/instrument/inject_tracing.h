@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_tracing: events for whoever watches the pipeline run.
+// inject_tracing: adds calls that report loads, stores and realizations to the tracing callback.
 #pragma once
 
 #include "lower/context.h"
@@ -16,8 +16,8 @@ namespace calotype {
 ///                         produce f {...}
 ///                         trace(end_produce, parent f.trace_id)
 ///
-/// The parent of an event is the innermost one of the same Func around it, of the outermost ones the
-/// pipeline.
+/// The parent of an event is the innermost one of the same Func around it, of the outermost ones
+/// the pipeline.
 ///
 /// Requires:    the nest of build_nest.
 /// Establishes: nothing that other passes rely on.

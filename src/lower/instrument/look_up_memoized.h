@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// look_up_memoized: memoized Funcs are computed only where the cache does not have them.
+// look_up_memoized: computes memoized Funcs only if their values are not in the cache.
 #pragma once
 
 #include "ir/stmt_nodes.h"

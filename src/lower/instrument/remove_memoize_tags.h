@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// remove_memoize_tags: what only the key of a cache needs to know.
+// remove_memoize_tags: replaces memoize_tag(value, ...) by its value.
 #pragma once
 
 #include "lower/context.h"

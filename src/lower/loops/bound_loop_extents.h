@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bound_loop_extents: unrolled and vectorized loops whose extent is not constant run to a constant
-// bound of it.
+// bound_loop_extents: makes unrolled and vectorized loops whose extent is not constant run to a
+// constant bound of it.
 #pragma once
 
 #include "lower/context.h"

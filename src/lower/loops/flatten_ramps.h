@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// flatten_ramps: accesses by ramps of vectors become accesses by plain ramps.
+// flatten_ramps: turns accesses by ramps of vectors into accesses by plain ramps.
 #pragma once
 
 #include "ir/stmt_nodes.h"

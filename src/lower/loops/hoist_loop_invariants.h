@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_loop_invariants: what is the same in all iterations is computed once, before the loop.
+// hoist_loop_invariants: computes loop-invariant values once, before the loop.
 #pragma once
 
 #include "ir/stmt_nodes.h"

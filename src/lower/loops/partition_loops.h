@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// partition_loops: the common case without its tests.
+// partition_loops: splits loops into a prologue, a steady state without boundary tests, and an
+// epilogue.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// relate_lets: what is a constant away from something that has a name is written in terms of it.
+// relate_lets: rewrites lets that differ by a constant from another let in terms of that one.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -19,8 +19,8 @@ namespace calotype {
 ///     let g.s0.x.min = min(f.s0.xo * 16, 248) + a
 ///     for g.s0.x in [g.s0.x.min, 3) { ... }
 ///
-/// In kernels lets keep their values, by which the sizes of storage are bounded; constants are put in
-/// place there, too, and clamps that never do anything go.
+/// In kernels lets keep their values, by which the sizes of storage are bounded; constants are put
+/// in place there, too, and clamps that never do anything go.
 ///
 /// Requires: flat storage.
 /// Establishes: simplified.

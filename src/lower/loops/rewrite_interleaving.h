@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// rewrite_interleaving: strided accesses that together are dense.
+// rewrite_interleaving: combines strided loads and stores into dense ones with shuffles.
 #pragma once
 
 #include "ir/stmt_nodes.h"

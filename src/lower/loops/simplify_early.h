@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// simplify_early: simplification of flat statements, before loops change their shape.
+// simplify_early: simplifies flat statements, before loops are unrolled, vectorized and split.
 #pragma once
 
 #include "ir/stmt_nodes.h"

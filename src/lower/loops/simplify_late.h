@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// simplify_late: the last simplification, without hints.
+// simplify_late: simplifies for the last time, and strips hints.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// trim_no_ops: iterations that do nothing are not run.
+// trim_no_ops: removes iterations that do nothing from the ends of loops.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -20,8 +20,8 @@ namespace calotype {
 ///                                         }
 ///
 /// A store of f[x] + select(x <= y, a, 0) counts as under the condition x <= y, and so do other
-/// selects that give what is stored there already. What is done in one iteration after another counts
-/// if all of it is under the same conditions.
+/// selects that give what is stored there already. What is done in one iteration after another
+/// counts if all of it is under the same conditions.
 ///
 /// A condition stays where it does not hold in the whole range. Conditions that read memory are
 /// left alone.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// unroll_loops: unrolled loops become straight code.
+// unroll_loops: replaces unrolled loops by one copy of the body for each iteration.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// vectorize_loops: vectorised loops become vector code.
+// vectorize_loops: turns vectorized loops into vector code.
 #pragma once
 
 #include "ir/stmt_nodes.h"

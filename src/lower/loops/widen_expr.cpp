@@ -205,7 +205,7 @@ Expr ExprWidener::visit_require(const Call *op) {
 }
 
 // An access of all lanes is one event, with the lanes of each coordinate side by side. Undefined if
-// the event is no such access, or some lanes may be off.
+// the event is not such an access, or some lanes may be off.
 Expr ExprWidener::visit_trace(const Call *op) {
     constexpr size_t value = 1, coordinates = 2, lanes = 5, dimensions = 9;
     // Members of a struct are without gaps if they have a power of two of lanes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fork_async_producers: producers that run beside their consumers.
+// fork_async_producers: runs async producers in parallel with their consumers.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_prefetch: regions that will be needed soon.
+// inject_prefetch: adds prefetches of the regions that later iterations need.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// name_shared: values that are small as a graph and large as a tree become lets.
+// name_shared: turns shared subexpressions into lets where the tree would be much larger than the
+// graph.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// prune_branches: what a condition around excludes is not there.
+// prune_branches: removes branches that an enclosing condition excludes.
 #pragma once
 
 #include "lower/context.h"

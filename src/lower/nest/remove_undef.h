@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// remove_undef: what is not to be computed is not.
+// remove_undef: deletes stores of undef(), and guards stores that are undef() under a condition.
 #pragma once
 
 #include "lower/context.h"

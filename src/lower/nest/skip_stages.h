@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// skip_stages: what no value depends on in this run is not computed.
+// skip_stages: guards stages by the conditions under which this run uses their values.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// add_atomic_mutex: locks for updates that no single instruction can make.
+// add_atomic_mutex: adds locks to atomic updates that no single instruction can make.
 #pragma once
 
 #include "ir/stmt_nodes.h"

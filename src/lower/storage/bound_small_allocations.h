@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// bound_small_allocations: small storage goes to the stack.
+// bound_small_allocations: gives storage of small bounded size a constant size, on the stack.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -18,9 +18,9 @@ namespace calotype {
 /// Requires: flat storage.
 /// Establishes: allocations of MemoryType::Auto that are left are for the heap, unless their size
 ///     is constant.
-/// Order: after unrolled and vectorized loops are gone; before partition_loops, whose steady states lack
-///     the clamps by which sizes are bounded, and before inject_early_frees, which only looks at the
-///     heap.
+/// Order: after unrolled and vectorized loops are gone; before partition_loops, whose steady states
+///     lack the clamps by which sizes are bounded, and before inject_early_frees, which only looks
+///     at the heap.
 Stmt bound_small_allocations(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

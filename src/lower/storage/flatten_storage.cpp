@@ -252,7 +252,7 @@ private:
         return body;
     }
 
-    /// What the host knows of a texture is memory as any.
+    /// On the host a texture is memory like any other.
     MemoryType memory_of(const Realize *op) const {
         const bool is_host = kernel_api_ == DeviceAPI::None;
         return is_host && op->memory_type == MemoryType::GPUTexture ? MemoryType::Heap

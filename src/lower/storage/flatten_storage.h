@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// flatten_storage: coordinates become addresses.
+// flatten_storage: turns coordinates into addresses.
 #pragma once
 
 #include "ir/stmt_nodes.h"

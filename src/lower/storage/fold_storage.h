@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fold_storage: circular buffers.
+// fold_storage: makes storage circular where only a window of it is live.
 #pragma once
 
 #include "ir/stmt_nodes.h"

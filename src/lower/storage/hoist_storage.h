@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_storage: allocations move out of loops, to where the schedule wants them.
+// hoist_storage: moves allocations out of loops, to where the schedule wants them.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_early_frees: heap storage is released after its last use.
+// inject_early_frees: frees heap storage after its last use.
 #pragma once
 
 #include "ir/stmt_nodes.h"

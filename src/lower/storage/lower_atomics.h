@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lower_atomics: atomic updates that nothing can interrupt become plain ones, mutexes become calls.
+// lower_atomics: turns atomic updates of private memory into plain ones, and mutexes into calls.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lower_prefetches: regions become cache lines.
+// lower_prefetches: turns prefetches of regions into loops over cache lines.
 #pragma once
 
 #include "lower/context.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// slide_windows: what an earlier iteration has computed is not computed again.
+// slide_windows: computes in each iteration only what earlier iterations have not computed.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// split_tuples: a Func of several values becomes several buffers.
+// split_tuples: splits the storage of a Func of several values into one buffer for each.
 #pragma once
 
 #include "ir/stmt_nodes.h"

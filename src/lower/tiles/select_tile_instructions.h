@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// select_tile_instructions: products of tiles in tile registers.
+// select_tile_instructions: computes matrix products with tile registers.
 #pragma once
 
 #include "lower/context.h"
@@ -18,12 +18,13 @@ namespace calotype {
 ///     vectorized y, x in [0, 16)                     tile_store(0, out, 0, 64)
 ///       out[y*64 + x] = c[y*16 + x]                  tile_release()
 ///
-/// Where the code does anything else with a tile, it is in memory: stored before that, and loaded after
-/// it. A product whose conditions may fail is one where they hold for the whole tile, and plain loops
-/// where they do not. Operands that are the same for neighbouring products are loaded once.
+/// Where the code does anything else with a tile, it is in memory: stored before that, and loaded
+/// after it. A product whose conditions may fail is one where they hold for the whole tile, and
+/// plain loops where they do not. Operands that are the same for neighbouring products are loaded
+/// once.
 ///
-/// CompileError where nothing is a product of tiles, a sum in tiles is none, they need more registers
-/// than there are, or the target has none.
+/// CompileError where nothing is a product of tiles, a sum in tiles is none, they need more
+/// registers than there are, or the target has none.
 ///
 /// Requires: flat storage, no unrolled loops.
 /// Establishes: no storage in MemoryType::AMXTile.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// align_accesses: which accesses of kernels stand at multiples of something.
+// align_accesses: finds the alignment of accesses in kernels.
 #pragma once
 
 #include "ir/stmt_nodes.h"

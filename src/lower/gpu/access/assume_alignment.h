@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// assume_alignment: kernels for buffers whose rows begin at multiples of a vector.
+// assume_alignment: adds versions of kernels for buffers whose rows are aligned to vectors.
 #pragma once
 
 #include "ir/stmt_nodes.h"

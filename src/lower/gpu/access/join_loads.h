@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// join_loads: loads of one expression that overlap are made of as few accesses as may be.
+// join_loads: replaces overlapping loads of one expression by as few accesses as possible.
 #pragma once
 
 #include "ir/stmt_nodes.h"
@@ -16,8 +16,8 @@ namespace calotype {
 ///                                                               in concat(w, w$1)[0..3]
 ///                                                                + w$1 + concat(w$1, w$2)[1..4]
 ///
-/// Nothing is read that was not. A vector alone, whose address is not a multiple of its size, is cut
-/// likewise. Only of memory that more than one thread can see; a thread's own is in registers.
+/// Nothing is read that was not. A vector alone, whose address is not a multiple of its size, is
+/// cut likewise. Only of memory that more than one thread can see; a thread's own is in registers.
 ///
 /// Only for CUDA.
 ///

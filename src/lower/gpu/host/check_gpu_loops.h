@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// check_gpu_loops: is the schedule one that a GPU can run?
+// check_gpu_loops: checks that a GPU can run the schedule.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// hoist_kernel_checks: what is checked inside of kernels is checked before they are launched.
+// hoist_kernel_checks: moves assertions out of kernels, to before their launch.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// inject_device_copies: data follows the computation between host and device.
+// inject_device_copies: adds copies between host and device where the other side needs the data.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// offload_kernels: kernels leave the host's code.
+// offload_kernels: moves kernels into device modules and replaces them by launches.
 #pragma once
 
 #include "ir/stmt_nodes.h"

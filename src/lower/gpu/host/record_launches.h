@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// record_launches: kernels that follow one another are launched together.
+// record_launches: launches kernels that follow one another together, as one recorded graph.
 #pragma once
 
 #include "ir/stmt_nodes.h"

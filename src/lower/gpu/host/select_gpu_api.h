@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// select_gpu_api: which kind of GPU runs the loops that are to run on any.
+// select_gpu_api: replaces the default GPU of loops by the API of the target.
 #pragma once
 
 #include "ir/stmt_nodes.h"

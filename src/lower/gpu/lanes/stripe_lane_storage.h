@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// stripe_lane_storage: what lanes share stays in their registers.
+// stripe_lane_storage: distributes storage over the registers of a warp's lanes.
 #pragma once
 
 #include "ir/stmt_nodes.h"

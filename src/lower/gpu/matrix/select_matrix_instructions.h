@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// select_matrix_instructions: products of small matrices by the instructions for them.
+// select_matrix_instructions: computes products of small matrices with matrix instructions.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -28,8 +28,8 @@ struct WarpgroupProduct {
     std::vector<MatrixLoop> rows;  ///< over further tiles of rows
 };
 
-/// False if it has not that form. `shared` has the allocations in shared memory, `kernel` is the
-/// body of the kernel.
+/// False if it does not have that form. `shared` has the allocations in shared memory, `kernel` is
+/// the body of the kernel.
 bool match_warpgroup_product(const MatrixProduct &product, const std::vector<KernelLoop> &threads,
                              const std::map<std::string, const Allocate *> &shared,
                              const Stmt &kernel, WarpgroupProduct *result);

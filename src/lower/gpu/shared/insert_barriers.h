@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// insert_barriers: threads wait for each other where one needs what another stores.
+// insert_barriers: adds barriers where a thread needs what another one stores.
 #pragma once
 
 #include "ir/stmt_nodes.h"

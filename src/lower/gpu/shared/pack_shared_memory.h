@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// pack_shared_memory: storage that is not needed at the same time shares its place.
+// pack_shared_memory: overlays shared storage with disjoint live ranges.
 #pragma once
 
 #include "ir/stmt_nodes.h"

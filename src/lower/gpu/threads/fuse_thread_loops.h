@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// fuse_thread_loops: one block of threads for all stages of a kernel.
+// fuse_thread_loops: fuses the thread loops of all stages of a kernel into one block of threads.
 #pragma once
 
 #include "ir/stmt_nodes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// place_kernel_storage: where the storage of kernels is.
+// place_kernel_storage: decides which memory holds the storage of kernels.
 #pragma once
 
 #include "ir/stmt_nodes.h"
