@@ -65,7 +65,7 @@ void FunctionEmitter::emit_cleanups(bool success) {
         llvm::BasicBlock *release = new_block("release"), *after = new_block("released");
         b_.CreateCondBr(b_.CreateIsNull(object), after, release);
         b_.SetInsertPoint(release);
-        call_runtime(cleanup->function, b_.getVoidTy(), {user_context(), object});
+        call_c(cleanup->function, b_.getVoidTy(), {user_context(), object});
         b_.CreateBr(after);
         b_.SetInsertPoint(after);
     }
@@ -93,9 +93,8 @@ Value *FunctionEmitter::allocation_bytes(const Allocate *op) {
     Value *padding = b_.getInt64(uint64_t(op->padding) * uint64_t(op->type.bytes()));
     bytes = b_.CreateAdd(bytes, padding);
     check(b_.CreateNot(too_large), [&] {
-        return internal::call_runtime(
-            *this, RuntimeFunction::error_buffer_allocation_too_large,
-            {user_context(), module_.string_constant(op->name), bytes, limit});
+        return call_runtime(*this, RuntimeFunction::error_buffer_allocation_too_large,
+                            {user_context(), module_.string_constant(op->name), bytes, limit});
     });
     return bytes;
 }
@@ -132,15 +131,14 @@ Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
     llvm::BasicBlock *release = new_block("release"), *released = new_block("released");
     b_.CreateCondBr(b_.CreateIsNull(old), released, release);
     b_.SetInsertPoint(release);
-    internal::call_runtime(*this, RuntimeFunction::free, {user_context(), old});
+    call_runtime(*this, RuntimeFunction::free, {user_context(), old});
     b_.CreateBr(released);
     b_.SetInsertPoint(released);
-    Value *fresh = internal::call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
+    Value *fresh = call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
     b_.CreateStore(fresh, slot);
     b_.CreateStore(bytes, size);
     check(b_.CreateIsNotNull(fresh), [&] {
-        return internal::call_runtime(*this, RuntimeFunction::error_out_of_memory,
-                                      {user_context()});
+        return call_runtime(*this, RuntimeFunction::error_out_of_memory, {user_context()});
     });
     b_.CreateBr(ready);
     b_.SetInsertPoint(ready);
@@ -161,13 +159,11 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
             storage = grow_frame_buffer(op, bytes);
         } else {
             allocation.free_function = runtime_function(RuntimeFunction::free).name;
-            storage =
-                internal::call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
+            storage = call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
             Value *good = b_.CreateIsNotNull(storage);
             good = wanted ? b_.CreateOr(good, b_.CreateNot(wanted)) : good;
             check(good, [&] {
-                return internal::call_runtime(*this, RuntimeFunction::error_out_of_memory,
-                                              {user_context()});
+                return call_runtime(*this, RuntimeFunction::error_out_of_memory, {user_context()});
             });
         }
         set_host_alignment(op->name, heap_alignment);
@@ -218,7 +214,7 @@ void FunctionEmitter::free_allocation(const std::string &name) {
     }
     llvm::Type *p = module_.pointer_type();
     Value *storage = b_.CreateLoad(p, allocation->slot);
-    call_runtime(allocation->free_function, b_.getVoidTy(), {user_context(), storage});
+    call_c(allocation->free_function, b_.getVoidTy(), {user_context(), storage});
     b_.CreateStore(llvm::ConstantPointerNull::get(module_.pointer_type()), allocation->slot);
 }
 

@@ -37,8 +37,8 @@ llvm::AttributeList call_attributes(llvm::Function *callee) {
 
 }  // namespace
 
-Value *FunctionEmitter::call_runtime(const std::string &name, llvm::Type *result,
-                                     const std::vector<Value *> &args) {
+Value *FunctionEmitter::call_c(const std::string &name, llvm::Type *result,
+                               const std::vector<Value *> &args) {
     std::vector<llvm::Type *> types;
     for (Value *a : args) {
         types.push_back(a->getType());
@@ -62,7 +62,7 @@ Value *call_runtime(FunctionEmitter &f, RuntimeFunction function,
     }
     internal_assert(agree) << "wrong arguments of " << info.name;
     llvm::Type *result = info.is_void ? f.builder().getVoidTy() : f.type(info.result);
-    return f.call_runtime(info.name, result, args);
+    return f.call_c(info.name, result, args);
 }
 
 llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
@@ -115,7 +115,7 @@ Value *FunctionEmitter::emit_extern_call(const Call *op) {
     }
     const RuntimeFunctionInfo *of_runtime = find_runtime_function(op->name);
     if (of_runtime && of_runtime->accepts(op->args)) {
-        Value *result = internal::call_runtime(*this, of_runtime->function, args);
+        Value *result = call_runtime(*this, of_runtime->function, args);
         return of_runtime->is_void ? llvm::Constant::getNullValue(type(op->type)) : result;
     }
     llvm::Function *callee = declare_extern(op);

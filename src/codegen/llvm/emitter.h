@@ -82,8 +82,7 @@ public:
     Value *call_llvm(unsigned intrinsic_id, const std::vector<Value *> &args);
     Value *call_llvm(unsigned intrinsic_id, llvm::Type *overload, const std::vector<Value *> &args);
     /// Calls the C function. Bools and small integers are extended as the ABI wants.
-    Value *call_runtime(const std::string &name, llvm::Type *result,
-                        const std::vector<Value *> &args);
+    Value *call_c(const std::string &name, llvm::Type *result, const std::vector<Value *> &args);
     /// `groups` results, each of that many neighbours.
     Value *reduce_groups(Value *v, int groups, VectorReduce::Operator op, Type element);
     Value *divide(Value *a, Value *b, Type t);

@@ -83,8 +83,8 @@ void FunctionEmitter::emit_parallel_loop(const For *op) {
         unpack_closure(closure, task->getArg(2), inner);
         inner.emit_body(op->body);
     }
-    return_if_nonzero(internal::call_runtime(*this, RuntimeFunction::do_par_for,
-                                             {user_context(), task, min, extent, closure.address}));
+    return_if_nonzero(call_runtime(*this, RuntimeFunction::do_par_for,
+                                   {user_context(), task, min, extent, closure.address}));
 }
 
 // int task(user_context, min, extent, closure, task_parent): iterations min .. min + extent - 1.
@@ -145,9 +145,9 @@ void FunctionEmitter::emit_parallel_tasks(const std::vector<ParallelTask> &tasks
     }
     Value *parent =
         task_parent_ ? task_parent_ : llvm::ConstantPointerNull::get(module_.pointer_type());
-    return_if_nonzero(internal::call_runtime(
-        *this, RuntimeFunction::do_parallel_tasks,
-        {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
+    return_if_nonzero(
+        call_runtime(*this, RuntimeFunction::do_parallel_tasks,
+                     {user_context(), b_.getInt32(uint32_t(tasks.size())), array, parent}));
 }
 
 void FunctionEmitter::emit_node(const Fork *op) {

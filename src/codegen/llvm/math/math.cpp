@@ -88,7 +88,7 @@ Value *MathEmitter::by_libm(const char *name, const std::vector<Value *> &args) 
     std::string symbol = std::string(name) + (is_double() ? "" : "f");
     llvm::Type *scalar = f_.type(type_.element_of());
     return f_.by_lanes(args, type_.lanes(), [&](const std::vector<Value *> &lane) {
-        return f_.call_runtime(symbol, scalar, lane);
+        return f_.call_c(symbol, scalar, lane);
     });
 }
 
