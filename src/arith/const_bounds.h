@@ -2,7 +2,6 @@
 // Constant bounds of sizes and coordinates, for allocations and checks.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <string>
 
@@ -26,11 +25,6 @@ ConstantInterval find_constant_bounds(const Expr &e,
 
 /// Constant ranges of int32 variables.
 using ConstantRanges = std::map<std::string, ConstantInterval>;
-
-/// As constant_bounds of arith/bounds.h; of variables that are in several of `vars`, the first
-/// counts.
-ConstantInterval constant_bounds_in(const Expr &e,
-                                    std::initializer_list<const ConstantRanges *> vars);
 
 /// The ranges where the condition holds. Where it never does, one of them is empty, or more is in
 /// them than can be.

@@ -63,21 +63,6 @@ Expr find_constant_bound(const Expr &e, Direction d, const Scope<Interval> &vars
     return says_nothing ? Expr() : make_const(t, *end);
 }
 
-ConstantInterval constant_bounds_in(const Expr &e,
-                                    std::initializer_list<const ConstantRanges *> vars) {
-    Scope<Interval> ranges;
-    for (const std::string &name : free_variables(e)) {
-        for (const ConstantRanges *known : vars) {
-            const auto it = known->find(name);
-            if (it != known->end()) {
-                ranges.push(name, make_interval(it->second, Int(32)));
-                break;
-            }
-        }
-    }
-    return constant_bounds(e, ranges);
-}
-
 ConstantRanges narrowed_by(const Expr &condition, ConstantRanges vars) {
     Scope<Interval> ranges;
     for (const auto &[name, range] : vars) {
