@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What holds something as long as it lives is one thing: the base of such classes.
+// Base of classes that own something as long as they live and cannot be copied.
 #pragma once
 
 namespace calotype::runtime {

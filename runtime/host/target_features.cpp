@@ -108,8 +108,8 @@ CpuFeatures cpu_features() {
 
 }  // namespace
 
-// Only there where the program has code for the device, which brings that part of the runtime
-// along.
+// Defined only if the program contains code for the device, which links that part of the
+// runtime.
 extern "C" {
 __attribute__((weak)) int calotype_cuda_can_run(int min_capability);
 __attribute__((weak)) int calotype_opencl_can_run(void);

@@ -21,8 +21,8 @@ namespace calotype::internal {
 bool can_emit(OutputFileType type);
 
 /// The bytes of each file asked for. Code is generated once, and only if a type needs it. Nothing
-/// is written: whoever gets the whole result can write it out in one go. What was remarked of
-/// device code (DeviceCode::notes) is reported as warnings where code goes into a file. `begins`, if
+/// is written: the caller can write the whole result out in one go. Notes about device code
+/// (DeviceCode::notes) are reported as warnings if code goes into a file. `begins`, if
 /// not empty, is called before device code is compiled, with true, and before the host's.
 std::map<OutputFileType, std::string>
 emit_outputs(const LoweredModule &module, const Target &target,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who wants to know how far a compilation is.
+// Reports of how far a compilation is.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct CompileStep {
 using CompileProgress = std::function<void(const CompileStep &)>;
 
 /// As long as it lives, or until one that is made later, all that this thread begins to compile is
-/// told of. What is found compiled takes no steps.
+/// reported. What is found compiled takes no steps.
 ///
 ///     ProgressScope scope([](const CompileStep &s) { std::cerr << s.stage << s.detail << "\n"; });
 ///     blur.compile_jit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the calls of a Func become where its values stand in their place.
+// Inlining of Funcs: the expressions that replace their calls.
 #pragma once
 
 #include <algorithm>

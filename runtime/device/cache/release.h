@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the ends of a context have in common: by release, by loss, with the process. The lock is
-// held in all of these.
+// The common part of all ways in which a context ends: by release, by loss, with the process. The
+// lock is held in all of these.
 #pragma once
 
 #include "runtime/device/cache/kernel_cache.h"

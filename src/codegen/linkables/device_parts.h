@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What lies inside of fatbins, objects and archives: parts, each with its code in several forms.
+// The contents of fatbins, objects and archives: parts, each with its code in several forms.
 #pragma once
 
 #include <cstdint>

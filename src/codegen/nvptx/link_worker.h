@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the compiler and link_worker.c say to each other.
+/* The messages between the compiler and link_worker.c.
  *
  *     request (standard input)   ct_worker_request, the path of the library, the options and the
  * inputs: each text ends with a zero; before each input stands a ct_worker_input, then its name,

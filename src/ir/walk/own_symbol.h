@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a declaration holds names the declaration without its symbol, or it would own itself.
+// Expressions that a declaration holds refer to it without its symbol, or it would own itself.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the writer and the reader of pipelines share: the words of enumerations.
+// The words of enumerations, shared by the writer and the reader of pipelines.
 #pragma once
 
 #include <array>
