@@ -9,6 +9,7 @@
 #include "driver/jit_handlers.h"
 #include "driver/module.h"
 #include "driver/plugin.h"
+#include "driver/progress.h"
 #include "generator/create_callable.h"
 #include "generator/generator.h"
 #include "lang/language.h"

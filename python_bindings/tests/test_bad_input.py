@@ -99,6 +99,26 @@ def test_an_interface_that_is_none(copy):
         copy(Odd(), result())
 
 
+@pytest.mark.parametrize("use", ["input", "output", "Buffer", "realize", "set"])
+def test_arrays_with_a_mask(copy, use):
+    np = pytest.importorskip("numpy")
+    masked = np.ma.masked_equal(np.arange(16, dtype=np.uint8).reshape(4, 4), 5)
+    f, image = ct.Func("f"), ct.ImageParam(ct.UInt(8), 2)
+    f[x, y] = ct.u8(x + y)
+    take = {
+        "input": lambda a: copy(a, result()),
+        "output": lambda a: copy(result(), a),
+        "Buffer": ct.Buffer,
+        "realize": f.realize,
+        "set": image.set,
+    }[use]
+    with pytest.raises(ct.ArgumentError, match="the array has a mask, which pipelines do not know"):
+        take(masked)
+    take(masked.data)
+    take(masked.filled(0))
+    take(np.ma.array(masked.data))  # nothing was ever masked: an array as others
+
+
 @pytest.mark.parametrize(
     "array, text",
     [

@@ -453,6 +453,28 @@ def test_device_code_is_loaded_ahead(tmp_path, target, device):
     assert doubling.call.cache_stats()["loads"] == 1
 
 
+@pytest.mark.parametrize("device", [None, 0, 1])
+def test_device_code_of_a_callable_is_loaded_ahead(device):
+    doubling = Doubling()
+    loads = ct.kernel_cache_stats()["loads"]
+    loading = doubling.call.prefetch(device)
+    assert loading.modules == 1 and loading.wait()
+    assert ct.kernel_cache_stats()["loads"] == loads + 1
+    source, result = filled(ExchangeArray, device or 0), ExchangeArray(shape, "f", device or 0)
+    doubling.call(source, result)
+    doubling.check(source, result, None)
+    assert ct.kernel_cache_stats()["loads"] == loads + 1
+
+
+def test_callables_without_device_code_are_loaded():
+    f = ct.Func("plain")
+    f[x] = x
+    loading = f.compile_to_callable([]).prefetch()
+    assert loading.modules == 0 and loading.wait(0)
+    with pytest.raises(ct.ArgumentError, match="the pipeline was compiled for .* without cuda"):
+        f.compile_to_callable([], ct.get_host_target()).prefetch(0)
+
+
 def test_a_prefetch_that_nobody_waits_for(tmp_path):
     if compiler is None:
         pytest.skip("there is no C++ compiler to link with")

@@ -93,6 +93,11 @@ int Callable::call_checked(JITUserContext *context, const void **argv) const {
     return code;
 }
 
+const calotype_module_desc *const *Callable::device_modules() const {
+    user_assert(defined()) << "an undefined Callable is used";
+    return contents_->code->device_modules ? contents_->code->device_modules() : nullptr;
+}
+
 int Callable::call_argv_fast(size_t argc, const void *const *argv) const {
     user_assert(argc == arguments().size() + 1)
         << "a Callable takes " << arguments().size() + 1 << " pointers, not " << argc;

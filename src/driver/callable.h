@@ -13,6 +13,8 @@
 #include "ir/argument.h"
 #include "lang/buffer.h"
 
+struct calotype_module_desc;
+
 namespace calotype {
 
 namespace internal {
@@ -83,6 +85,10 @@ public:
             return self(std::forward<First>(first), std::forward<Rest>(rest)...);
         };
     }
+
+    /// The device code that it launches, a list that ends with null, or null: for
+    /// calotype_prefetch() and the like. It lives as long as a copy of this Callable.
+    const calotype_module_desc *const *device_modules() const;
 
     /// Without any check: argv[0] points to the JITUserContext *, the others to each scalar's value
     /// and to each calotype_buffer_t.

@@ -148,6 +148,10 @@ std::shared_ptr<const JitCode> load(const std::string &object, const CompileJob 
     code->argv =
         code->library->function<int(const void *const *)>(argv_symbol_name(function, job.target));
     code->function = code->library->find(symbol_name(function, job.target));
+    if (job.target.has_gpu_feature()) {
+        code->device_modules = code->library->function<const calotype_module_desc *const *()>(
+            device_modules_symbol_name(function, job.target));
+    }
     code->keep_alive = job.keep_alive;
     internal_assert(code->argv && code->function)
         << "compiled code has no " << argv_symbol_name(function, job.target);

@@ -13,6 +13,8 @@
 #include "driver/single_flight.h"
 #include "ir/module.h"
 
+struct calotype_module_desc;
+
 namespace calotype::internal {
 
 /// Code of one pipeline in memory.
@@ -22,6 +24,8 @@ struct JitCode {
     int (*argv)(const void *const *) =
         nullptr;                     ///< takes a pointer to each scalar's value, and the buffers
     const void *function = nullptr;  ///< the function itself
+    /// Null if it has no device code.
+    const calotype_module_desc *const *(*device_modules)() = nullptr;
     std::vector<std::shared_ptr<const void>> keep_alive;
 };
 

@@ -133,6 +133,26 @@ uint64_t number_of_stream(const void *stream) {
     return stream ? reinterpret_cast<uint64_t>(stream) : 1;
 }
 
+const char *const mask_text =
+    "the array has a mask, which pipelines do not know; pass its data or what filled() makes of it";
+
+// Arrays of numpy.ma share the memory of their elements and say nothing of their mask.
+void check_mask(PyObject *object) {
+    const Ref name(PyUnicode_FromString("numpy.ma"));
+    const Ref masked_arrays(name ? PyImport_GetModule(name.get()) : nullptr);
+    if (!masked_arrays) {
+        PyErr_Clear();
+        return;  // without that module there is none
+    }
+    const Ref is_masked(PyObject_CallMethod(masked_arrays.get(), "isMaskedArray", "O", object));
+    const Ref mask(is_masked.get() == Py_True ? attribute_of(object, "mask") : nullptr);
+    const Ref no_mask(attribute_of(masked_arrays.get(), "nomask"));
+    PyErr_Clear();
+    if (mask && mask.get() != no_mask.get()) {
+        throw ArrayError(mask_text);
+    }
+}
+
 // With the highest version that we know, or as before there were versions.
 PyObject *call_dlpack(PyObject *object, PyObject *stream) {
     Ref method(PyObject_GetAttrString(object, "__dlpack__"));
@@ -241,6 +261,9 @@ Imported Array::find(PyObject *object, ViewFor use, void *const *consumer, Asked
         return Imported::done;
     }
     if (PyObject_CheckBuffer(object) && import_buffer(object)) {
+        if (!is_known_numpy_class(object)) {
+            check_mask(object);
+        }
         return Imported::done;
     }
     if (const dlpack::ExchangeApi *api = exchange_api_of(object)) {
@@ -524,7 +547,7 @@ void Array::take_interface(PyObject *interface) {
     }
     PyObject *mask = PyDict_GetItemString(interface, "mask");
     if (mask && mask != Py_None) {
-        throw ArrayError("the array has a mask");
+        throw ArrayError(mask_text);
     }
     // The letters differ from those of the buffer protocol.
     const char kind = format[1] == 'b'   ? '?'

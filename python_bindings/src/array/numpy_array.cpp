@@ -69,6 +69,10 @@ const NumpyArray *numpy_array(PyObject *object, calotype_type_t *type) {
     return nullptr;
 }
 
+bool is_known_numpy_class(PyObject *object) {
+    return Py_TYPE(object) == array_class;
+}
+
 void learn_numpy_array(PyObject *object, const Py_buffer &view, calotype_type_t type) {
 #ifdef Py_GIL_DISABLED
     return;

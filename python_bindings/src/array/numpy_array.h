@@ -29,6 +29,9 @@ struct NumpyArray {
 /// protocol. With the GIL, as the next.
 const NumpyArray *numpy_array(PyObject *object, calotype_type_t *type);
 
+/// Of the class ndarray itself, as far as that is known by now.
+bool is_known_numpy_class(PyObject *object);
+
 /// Learns from an array that the buffer protocol has shown: that arrays of numpy are laid out as
 /// above, and what their dtypes stand for.
 void learn_numpy_array(PyObject *object, const Py_buffer &view, calotype_type_t type);

@@ -2,11 +2,15 @@
 // Callable: a compiled pipeline as a function.
 #include <algorithm>
 
+#include <calotype/driver/jit_shared_runtime.h>
+#include <nanobind/stl/optional.h>
+
 #include "bindings.h"
 #include "bounds_query.h"
 #include "buffer.h"
 #include "call.h"
 #include "instance.h"
+#include "prefetch_python.h"
 #include "run.h"
 
 namespace calotype::python {
@@ -104,6 +108,22 @@ nb::object bounds_of(const PythonCallable &c, nb::tuple outputs, nb::tuple scala
         })));
 }
 
+nb::object prefetch(const PythonCallable &c, std::optional<int> device) {
+    using calotype::internal::JITSharedRuntime;
+    const auto find = [](const char *name) {
+        return JITSharedRuntime::find_symbol(Target(), name);
+    };
+    const PrefetchFunctions functions = {
+        reinterpret_cast<decltype(&calotype_prefetch)>(find("calotype_prefetch")),
+        reinterpret_cast<decltype(&calotype_prefetch_wait)>(find("calotype_prefetch_wait")),
+        reinterpret_cast<decltype(&calotype_last_error)>(find("calotype_last_error")),
+        reinterpret_cast<decltype(&calotype_status_text)>(find("calotype_status_text"))};
+    auto p =
+        std::make_unique<Prefetch>(functions, c.callable.device_modules(),
+                                   std::make_shared<const Callable>(c.callable), c.callee, device);
+    return to_python(std::move(p), nb::module_::import_("calotype._core").attr("_await_prefetch"));
+}
+
 PyType_Slot *callable_slots() {
     static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void *>(call)}, {0, nullptr}};
     return slots;
@@ -116,6 +136,7 @@ nb::object to_python_callable(const Callable &c, const Target &target) {
 }
 
 void bind_callable(nb::module_ &m) {
+    bind_prefetch(m);
     nb::class_<PythonCallable>(m, "Callable", nb::type_slots(callable_slots()),
                                "A compiled pipeline as a function: of the arguments that it was "
                                "compiled with, then of the buffers that it fills.")
@@ -123,6 +144,11 @@ void bind_callable(nb::module_ &m) {
         .def("arguments", [](const PythonCallable &c) { return c.callable.arguments(); })
         .def("_arguments", &arguments_of)
         .def("_bounds", &bounds_of)
+        .def("prefetch", &prefetch, "device"_a = nb::none(),
+             "Begins to load its device code, for a CUDA device or where the runtime does it by "
+             "itself, while other work goes on: the first call need not.",
+             nb::sig("def prefetch(self, device: int | None = None) -> "
+                     "calotype._prefetch.Prefetch"))
         .def_prop_ro("_target", [](const PythonCallable &c) { return c.callee.target; })
         .def("__repr__", [](const PythonCallable &c) {
             return "<calotype.Callable " + c.signature->text() + ">";

@@ -8,9 +8,11 @@
 
 #include "driver/compiler.h"
 #include "driver/jit_handlers.h"
+#include "driver/jit_shared_runtime.h"
 #include "driver/module.h"
 #include "harness/expect_error.h"
 #include "lang/language.h"
+#include "runtime/abi/kernel_cache.h"
 
 namespace calotype {
 namespace {
@@ -268,6 +270,27 @@ TEST(UserContext, IsAnArgumentWhereTheTargetAsksForIt) {
     EXPECT_TRUE(with.functions()[0].args[0].type.is_handle());
     const Module without = Pipeline(f).compile_to_module({n}, "f", Target("x86-64-linux"));
     EXPECT_EQ(without.functions()[0].args.size(), 2u);
+}
+
+TEST_F(Gpu, DeviceCodeOfACallableIsLoadedAhead) {
+    Func f("f_ahead");
+    f(x) = x * 77;
+    f.gpu_tile(x, xi, 8);
+    const Callable call = f.compile_to_callable({}, target);
+    const calotype_module_desc *const *modules = call.device_modules();
+    ASSERT_TRUE(modules && modules[0]);
+    EXPECT_EQ(modules[1], nullptr);
+    void *ticket = nullptr;
+    ASSERT_EQ(calotype_prefetch(nullptr, modules, 1, 0, &ticket), CALOTYPE_OK);
+    ASSERT_EQ(calotype_prefetch_wait(ticket, 60000), CALOTYPE_OK);
+    const uint64_t loads = internal::JITSharedRuntime::kernel_cache_stats().loads;
+    Buffer<int> out(16);
+    EXPECT_EQ(call(out), 0);
+    EXPECT_EQ(internal::JITSharedRuntime::kernel_cache_stats().loads, loads);
+
+    Func g("g_ahead");
+    g(x) = x;
+    EXPECT_EQ(g.compile_to_callable({}, target).device_modules(), nullptr);
 }
 
 TEST(GpuErrors, NoGpuInTheTarget) {
