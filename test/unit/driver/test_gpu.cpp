@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "driver/callable.h"
 #include "driver/compiler.h"
 #include "driver/jit_handlers.h"
 #include "driver/jit_shared_runtime.h"
