@@ -33,12 +33,34 @@ def test_numbers_take_the_type_of_the_other_operand():
         u8 + 300
 
 
-def test_numpy_scalars_keep_their_type():
+def test_numpy_scalars_keep_a_type_that_was_chosen():
     numpy = pytest.importorskip("numpy")
     assert ct.Expr(numpy.uint8(3)).type() == ct.UInt(8)
-    assert ct.Expr(numpy.float64(0.1)).type() == ct.Float(64)
+    assert ct.Expr(numpy.float16(0.1)).type() == ct.Float(16)
+    assert (ct.u8(0) + numpy.int32(3)).type() == ct.Int(32)
     assert ct.cast(numpy.uint16, ct.Var()).type() == ct.UInt(16)
     assert ct.cast(numpy.dtype("float32"), ct.Var()).type() == ct.Float(32)
+
+
+def test_numpy_scalars_of_the_default_types_are_as_numbers_of_python():
+    numpy = pytest.importorskip("numpy")
+    x, y = ct.vars("x y")
+    three, half = numpy.arange(4)[3], numpy.sqrt(0.25)
+    assert (x + three).type() == (three * x).type() == ct.Expr(three).type() == ct.Int(32)
+    assert (ct.u8(x) + three).type() == ct.UInt(8)
+    assert (ct.f32(x) * half).type() == (half - ct.f32(x)).type() == ct.Expr(half).type() == ct.Float(32)
+    assert (ct.f32(x) * numpy.array(0.5)).type() == ct.Float(32)
+    assert (ct.f64(x) * half).type() == ct.Float(64)
+    assert ct.Expr(numpy.int64(2**40)).type() == ct.Int(64)
+    assert ct.select(x > 0, ct.f32(x), half).type() == ct.Float(32)
+    f = ct.Func("f")
+    f[x, y] = x + 10 * y
+    g = ct.Func("g")
+    g[x, y] = f[x * three, y + three]
+    g[three, y] += half < 1
+    assert g.realize([4, numpy.int64(2)])[three, 1] == 50
+    with pytest.raises(ct.CompileError, match="300 does not fit in the uint8"):
+        ct.u8(x) + numpy.int64(300)
 
 
 def test_a_float_that_float32_changes_visibly_is_warned_of():
@@ -153,7 +175,7 @@ def test_functions_of_numpy():
         (lambda: numpy.abs(e), ct.abs(e)),
         (lambda: numpy.less(numpy.float32(1), e), ct.f32(1) < e),
         (lambda: numpy.float32(2) * e, ct.f32(2) * e),
-        (lambda: e - numpy.float64(2), ct.f64(e) - ct.f64(2)),
+        (lambda: e - numpy.float64(2), e - 2),
         (lambda: numpy.float32(1) <= e, e >= ct.f32(1)),
         (lambda: numpy.logical_and(b, numpy.logical_not(b)), b & ~b),
         (lambda: numpy.isnan(e), ct.is_nan(e)),

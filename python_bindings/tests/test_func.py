@@ -202,3 +202,21 @@ def test_numbers_take_the_types_of_what_they_update():
     small[x] = ct.u8(x)
     with pytest.raises(ct.CompileError, match="constant 300 does not fit in the uint8"):
         small[x] += 300
+
+
+def test_coordinates_as_a_list():
+    x, y = ct.vars("x y")
+    f, g, image = ct.Func("f"), ct.Func("g"), ct.ImageParam(ct.Int(32), 2)
+    f[[x, y]] = x + 10 * y
+    f[[x, 0]] += image[[x, 1]]
+    g[[]] = f[[1, 0]]
+    buffer = ct.Buffer(ct.Int(32), [2, 2])
+    buffer.fill(0)
+    buffer[[1, 1]] = 5
+    image.set(buffer)
+    assert buffer[[1, 1]] == 5 and g.realize()[[]] == 6
+    h = ct.Func("h")
+    h[x] = buffer[[x, 1]]
+    assert h.realize([2])[1] == 5
+    with pytest.raises(ct.CompileError, match="is no coordinate"):
+        f[[[x], y]]

@@ -10,7 +10,11 @@ namespace calotype::python {
 
 namespace {
 
+// What stands between the brackets: a tuple, a list or one coordinate.
 nb::tuple as_tuple(nb::handle key) {
+    if (PyList_Check(key.ptr())) {
+        return nb::tuple(nb::borrow<nb::list>(key));
+    }
     return PyTuple_Check(key.ptr()) ? nb::borrow<nb::tuple>(key) : nb::make_tuple(key);
 }
 

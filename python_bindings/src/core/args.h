@@ -22,6 +22,10 @@ using namespace nb::literals;
 
 /// True for Expr, Var, RVar, RDom, Param, a Func at coordinates, numbers and (with `text`) strings.
 bool is_expr_like(nb::handle h, bool text = false);
+
+/// The number of Python that a scalar of numpy's default types, int64 and float64, stands for; all
+/// else as it is. What numpy computes from Python's numbers has these types: nobody chose them.
+nb::object plain_number(nb::handle h);
 /// The Expr that it stands for. Python's int is an int32 where it fits, else an int64; its float a
 /// float32, with a warning where that loses digits.
 Expr to_expr(nb::handle h);

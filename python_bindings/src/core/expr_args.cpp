@@ -90,12 +90,24 @@ Expr int_constant(nb::handle value, const Type &type) {
     return cast(type, Expr(int64_t(bits)));
 }
 
+nb::object plain_number(nb::handle h) {
+    const bool is_plain = nb::inst_check(h) || PyLong_Check(h.ptr()) || PyFloat_CheckExact(h.ptr());
+    if (!is_plain && is_typed_number(h)) {
+        const Type t = to_type(h.attr("dtype"));
+        if (t == Int(64) || t == Float(64)) {
+            return h.attr("item")();
+        }
+    }
+    return nb::borrow(h);
+}
+
 bool is_expr_like(nb::handle h, bool text) {
     return is_language_value(h) || is_number(h) || (text && PyUnicode_Check(h.ptr())) ||
            is_typed_number(h);
 }
 
-Expr to_expr(nb::handle h) {
+Expr to_expr(nb::handle object) {
+    const nb::object h = plain_number(object);
     PyObject *p = h.ptr();
     if (nb::isinstance<Expr>(h)) {
         return nb::cast<Expr>(h);
@@ -109,7 +121,7 @@ Expr to_expr(nb::handle h) {
     if (PyLong_Check(p)) {
         return from_int(h);
     }
-    if (PyFloat_Check(p) && !nb::hasattr(h, "dtype")) {
+    if (PyFloat_Check(p)) {
         return checked_float32(PyFloat_AsDouble(p));
     }
     if (PyUnicode_Check(p)) {
@@ -198,8 +210,8 @@ VarOrRVar to_loop(nb::handle h) {
 
 std::vector<Expr> to_coordinates(nb::handle h) {
     std::vector<Expr> result;
-    if (PyTuple_Check(h.ptr())) {
-        for (nb::handle item : nb::borrow<nb::tuple>(h)) {
+    if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
+        for (nb::handle item : nb::iter(h)) {
             user_assert(is_expr_like(item)) << describe(item) << " is no coordinate";
             result.push_back(to_expr(item));
         }

@@ -42,7 +42,8 @@ nb::object scalar_object(uint64_t bits, const Type &type) {
     return nb::int_(type.bits() >= 64 ? bits : bits & ((uint64_t(1) << type.bits()) - 1));
 }
 
-Expr scalar_expr(nb::handle value, const Type &type) {
+Expr scalar_expr(nb::handle object, const Type &type) {
+    const nb::object value = plain_number(object);
     if (PyFloat_Check(value.ptr()) && type.is_float()) {
         return float_constant(PyFloat_AsDouble(value.ptr()), type);
     }

@@ -11,10 +11,11 @@ namespace {
 
 // An operand that is a number of Python takes the type of the other one, as in C++: an int if it
 // fits, a float if the other is a double.
-Expr operand(nb::handle h, nb::handle other) {
+Expr operand(nb::handle object, nb::handle other) {
+    const nb::object h = plain_number(object);
     PyObject *p = h.ptr();
     const bool is_int = PyLong_Check(p) && !PyBool_Check(p);
-    const bool is_float = PyFloat_Check(p) && !nb::hasattr(h, "dtype");
+    const bool is_float = PyFloat_Check(p);
     if (!is_int && !is_float) {
         return to_expr(h);
     }

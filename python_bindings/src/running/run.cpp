@@ -11,6 +11,13 @@ namespace calotype::python {
 
 namespace {
 
+// Numbers of numpy are such, too. An array without dimensions is a number as well, but has an
+// element that can be set.
+bool is_size(nb::handle h) {
+    return !nb::inst_check(h) && PyIndex_Check(h.ptr()) &&
+           !PyObject_HasAttrString(reinterpret_cast<PyObject *>(Py_TYPE(h.ptr())), "__setitem__");
+}
+
 bool are_sizes(nb::handle h) {
     if (h.is_none()) {
         return true;
@@ -19,7 +26,7 @@ bool are_sizes(nb::handle h) {
         return false;
     }
     for (nb::handle item : nb::iter(h)) {
-        if (nb::inst_check(item) || !PyIndex_Check(item.ptr()) || is_buffer_like(item)) {
+        if (!is_size(item)) {
             return false;
         }
     }
