@@ -172,8 +172,8 @@ if __name__ == "__main__":
 """
 
 
-def command(tmp_path, *args):
-    (tmp_path / "ramp_generator.py").write_text(SOURCE)
+def command(tmp_path, *args, source=SOURCE):
+    (tmp_path / "ramp_generator.py").write_text(source)
     return subprocess.run(
         [sys.executable, "ramp_generator.py", *args],
         cwd=tmp_path,
@@ -192,6 +192,19 @@ def test_command_line(tmp_path):
     both = "target=x86-64-linux-avx2,x86-64-linux"
     done = command(tmp_path, "-g", "ramp", "-f", "ns::f", "-o", "out", "-e", "static_library", both)
     assert done.returncode == 0 and (tmp_path / "out/f.a").exists(), done.stderr
+
+
+def test_what_an_autoscheduler_writes(tmp_path):
+    done = command(tmp_path, "-g", "ramp", "-o", "out", "-e", "o,schedule", "target=host")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/ramp.schedule.h").read_text() == "// No autoscheduler has written a schedule.\n"
+    rows = 'ct.Pipeline.add_autoscheduler("rows", lambda p, t, a: "// rows of " + a.extra["lanes"])'
+    source = SOURCE.replace("    ct.main()", f"    {rows}\n    ct.main()")
+    args = ["-e", "schedule", "target=host", "autoscheduler=rows", "autoscheduler.lanes=4"]
+    done = command(tmp_path, "-g", "ramp", "-o", "out", *args, source=source)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/ramp.schedule.h").read_text() == "// rows of 4"
+    assert "  schedule  " in command(tmp_path, "--help").stdout
 
 
 CMAKE = """

@@ -239,7 +239,8 @@ Pipeline GeneratorBase::build_pipeline(const std::vector<std::vector<StubInput>>
             pipeline_.trace_pipeline();
         }
         if (using_autoscheduler()) {
-            pipeline_.apply_autoscheduler(get_target(), autoscheduler_);
+            schedule_source_ =
+                pipeline_.apply_autoscheduler(get_target(), autoscheduler_).schedule_source;
         }
         phase_ = Phase::Scheduled;
     }

@@ -111,6 +111,10 @@ public:
     /// Handlers and extern functions are as those of a Pipeline.
     Callable compile_to_callable(const JITHandlers *handlers = nullptr,
                                  const std::map<std::string, JITExtern> *externs = nullptr);
+    /// After build_pipeline: the schedule as its autoscheduler wrote it, if it did.
+    const std::string &schedule_source() const {
+        return schedule_source_;
+    }
     /// After build_pipeline: the inputs in order, as arguments of a function.
     std::vector<Argument> arguments() const;
     /// build_pipeline as what is compiled.
@@ -172,6 +176,7 @@ private:
     Phase phase_;
     std::string registered_name_;
     AutoschedulerParams autoscheduler_;
+    std::string schedule_source_;
     std::vector<GeneratorParamBase *> params_;
     std::vector<GeneratorIO *> members_;
     size_t sorted_ = 0;  ///< so many of them are in inputs_ or outputs_

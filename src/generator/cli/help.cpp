@@ -41,13 +41,18 @@ std::string pad(const std::string &text, size_t width) {
     return text + std::string(text.size() < width ? width - text.size() : 1, ' ');
 }
 
+// Made of the generator, rather than of what it was lowered to.
+bool is_of_generator(OutputFileType type) {
+    return type == OutputFileType::cpp_stub || type == OutputFileType::schedule;
+}
+
 std::string emit_types() {
     std::string text = "Emit types (extension):\n";
     std::vector<std::string> seen;
     for (const std::string &name : output_type_names()) {
         const OutputFileType type = *output_type_from_name(name);
         const OutputTypeInfo &info = output_type_info(type);
-        if (name == info.name && (can_make_output(type) || type == OutputFileType::cpp_stub)) {
+        if (name == info.name && (can_make_output(type) || is_of_generator(type))) {
             text += "  " + pad(name, 22) + info.extension + "\n";
         }
     }

@@ -70,12 +70,21 @@ std::unique_ptr<GeneratorBase> make_generator(const GeneratorCommand &command,
     return generator;
 }
 
+// What the autoscheduler of a generator that has been built says.
+std::string schedule_text(const GeneratorBase &generator) {
+    const std::string &text = generator.schedule_source();
+    return text.empty() ? "// No autoscheduler has written a schedule.\n" : text;
+}
+
+// `schedule`: where the text of the schedule goes.
 CompileJob make_job(const GeneratorCommand &command, const std::string &function,
-                    const Target &target) {
+                    const Target &target, std::string *schedule) {
     // The names inside do not depend on what this process built before.
     UniqueNameScope names;
     CompileJob job;
-    job.source = make_generator(command, target)->build_source(function);
+    const auto generator = make_generator(command, target);
+    job.source = generator->build_source(function);
+    *schedule = schedule_text(*generator);
     job.target = target;
     job.options = CompileOptions::from_environment(function);
     job.options.print_pass_times |= command.time_passes;
@@ -97,16 +106,28 @@ FileContents generate(const GeneratorCommand &command) {
             : command.emit;
     OutputPaths paths = output_paths(command.output_dir + "/" + base, types);
     FileContents files;
+    const auto take = [&](OutputFileType type) {
+        const auto it = paths.find(type);
+        const std::string path = it == paths.end() ? "" : it->second;
+        paths.erase(type);
+        return path;
+    };
     // The stub needs the generator's declarations alone.
-    if (const auto stub = paths.find(OutputFileType::cpp_stub); stub != paths.end()) {
-        files[stub->second] = cpp_stub_text(command.generator);
-        paths.erase(stub);
+    if (const std::string path = take(OutputFileType::cpp_stub); !path.empty()) {
+        files[path] = cpp_stub_text(command.generator);
     }
+    const std::string schedule_path = take(OutputFileType::schedule);
+    std::string schedule;
     if (!paths.empty()) {
         files.merge(cached_outputs(function, paths, targets_of(command),
                                    [&](const std::string &name, const Target &target) {
-                                       return make_job(command, name, target);
+                                       return make_job(command, name, target, &schedule);
                                    }));
+    } else if (!schedule_path.empty()) {
+        make_job(command, function, targets_of(command).back().second, &schedule);
+    }
+    if (!schedule_path.empty()) {
+        files[schedule_path] = schedule;
     }
     return files;
 }
