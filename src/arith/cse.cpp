@@ -127,7 +127,7 @@ bool is_distinct(const ExprNode *node) {
         return false;
     }
     const Call *c = static_cast<const Call *>(node);
-    const bool reads = c->call_kind == CallKind::Image || c->call_kind == CallKind::Func;
+    const bool reads = c->call_type == CallKind::Image || c->call_type == CallKind::Func;
     return !reads && !c->is_pure();
 }
 
@@ -139,7 +139,7 @@ bool reads_memory(const ExprNode *node) {
         return false;
     }
     const Call *c = static_cast<const Call *>(node);
-    return c->call_kind == CallKind::Image || c->call_kind == CallKind::Func ||
+    return c->call_type == CallKind::Image || c->call_type == CallKind::Func ||
            c->is_intrinsic(Intrinsic::image_load);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arith/known_bits.h"
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
 #include "support/stack_guard.h"
@@ -151,6 +152,16 @@ ConstRange of_bitwise(Intrinsic op, const ConstRange &a, const ConstRange &b) {
     return hull;
 }
 
+/// By ranges, and by the bits that are known.
+IntegerInfo of_bitwise(Intrinsic op, const IntegerInfo &a, const IntegerInfo &b, Type t) {
+    IntegerInfo info = info_of_bits(combine(op, known_bits(a, t), known_bits(b, t)), t);
+    const ConstRange r = intersection(info.range, fit_type(of_bitwise(op, a.range, b.range), t));
+    if (!r.is_empty()) {
+        info.range = r;
+    }
+    return info;
+}
+
 /// ~x is -1 - x for signed types, (2^bits - 1) - x for unsigned ones.
 IntegerInfo of_bitwise_not(const IntegerInfo &a, Type t) {
     if (t.is_uint() && t.bits() > 62) {
@@ -235,7 +246,7 @@ IntegerInfo of_call(const Call *op, const InfoOf &of) {
     case Intrinsic::bitwise_and:
     case Intrinsic::bitwise_or:
     case Intrinsic::bitwise_xor:
-        return {fit_type(of_bitwise(op->intrinsic, range(0), range(1)), t), {}};
+        return of_bitwise(op->intrinsic, of(op->args[0]), of(op->args[1]), t);
     case Intrinsic::bitwise_not:
         return of_bitwise_not(of(op->args[0]), t);
     case Intrinsic::shift_left:

@@ -362,7 +362,7 @@ private:
         default:
             break;
         }
-        bool all_constant = op->call_kind != CallKind::Func && op->is_pure();
+        bool all_constant = op->call_type != CallKind::Func && op->is_pure();
         for (const Expr &arg : op->args) {
             all_constant = all_constant && (!arg.defined() || constant(arg));
         }

@@ -11,10 +11,10 @@
 namespace calotype::internal {
 
 Bounded BoundsEngine::visit(const Call *op) {
-    if (op->call_kind == CallKind::Intrinsic) {
+    if (op->call_type == CallKind::Intrinsic) {
         return intrinsic(op);
     }
-    if (op->call_kind == CallKind::Func) {
+    if (op->call_type == CallKind::Func) {
         return func_call(op);
     }
     // Bounds are computed on the host, where a linkable's function may not be.
@@ -45,7 +45,7 @@ Bounded BoundsEngine::pure_call(const Call *op) {
         args.push_back(b.ends.min);
     }
     const Expr call = op->is_intrinsic() ? Call::make(t, op->intrinsic, std::move(args))
-                                         : Call::make(t, op->name, std::move(args), op->call_kind,
+                                         : Call::make(t, op->name, std::move(args), op->call_type,
                                                       op->value_index, op->symbol);
     return of_point(call, of_type(t).range);
 }

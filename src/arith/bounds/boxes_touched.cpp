@@ -33,7 +33,7 @@ struct Wanted {
     const std::set<std::string> *names;  ///< null for all
 
     bool is_read(const Call *op) const {
-        const bool reads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const bool reads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
         return reads && access != Access::Writes && has(op->name);
     }
     bool is_written(const Provide *op) const {
@@ -384,8 +384,8 @@ private:
     void declared(const Call *op) {
         for (const Expr &arg : op->args) {
             const Call *corner = arg.as<Call>();
-            internal_assert(corner && (corner->call_kind == CallKind::Func ||
-                                       corner->call_kind == CallKind::Image))
+            internal_assert(corner && (corner->call_type == CallKind::Func ||
+                                       corner->call_type == CallKind::Image))
                 << "declare_box_touched of " << arg << ", which is not a call of a Func";
             for (const Expr &coordinate : corner->args) {
                 (*this)(coordinate);

@@ -33,7 +33,7 @@ bool reads_memory(const Expr &e) {
     struct Finder : GraphVisitor {
         using GraphVisitor::visit;
         void visit(const Call *op) override {
-            found = found || op->call_kind == CallKind::Image || op->call_kind == CallKind::Func;
+            found = found || op->call_type == CallKind::Image || op->call_type == CallKind::Func;
             GraphVisitor::visit(op);
         }
         void visit(const Load *) override {

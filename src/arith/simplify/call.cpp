@@ -155,6 +155,11 @@ Expr Simplifier::fold_call(const Call *op, const std::vector<Expr> &args) {
     }
     case Intrinsic::bitwise_and:
     case Intrinsic::bitwise_or:
+        if (const IntegerInfo all = info_of_operation(Call::make(op->type, op->intrinsic, args),
+                                                      [this](const Expr &e) { return info(e); });
+            all.range.is_single()) {
+            return make_const(op->type, *all.range.min);
+        }
         if (equal(args[0], args[1])) {
             return args[0];
         }
@@ -202,7 +207,7 @@ Expr Simplifier::visit(const Call *op) {
         args.push_back(mutate(arg));
         changed = changed || !args.back().same_as(arg);
     }
-    if (op->call_kind == CallKind::Intrinsic) {
+    if (op->call_type == CallKind::Intrinsic) {
         if (Expr folded = fold_call(op, args); folded.defined() && folded.type() == op->type) {
             return folded;
         }
@@ -210,9 +215,9 @@ Expr Simplifier::visit(const Call *op) {
     if (!changed) {
         return op;
     }
-    return op->call_kind == CallKind::Intrinsic
+    return op->call_type == CallKind::Intrinsic
                ? Call::make(op->type, op->intrinsic, args)
-               : Call::make(op->type, op->name, args, op->call_kind, op->value_index, op->symbol);
+               : Call::make(op->type, op->name, args, op->call_type, op->value_index, op->symbol);
 }
 
 }  // namespace calotype::internal

@@ -151,7 +151,7 @@ TEST(IntegerInfo, OneTableForAllThatAsk) {
     const std::pair<Expr, ConstantInterval> cases[] = {
         {a & b, {0, 6}},
         {a | b, {-32, 31}},
-        {b ^ 9, {0, 15}},
+        {b ^ 9, {8, 15}},
         {~a, {-21, 2}},
         {b << 3, {0, 48}},
         {a >> b, {-3, 20}},

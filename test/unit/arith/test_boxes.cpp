@@ -234,7 +234,7 @@ private:
             if (const auto holds = value(op->args[0])) {
                 calls(op->args[*holds ? 1 : 2]);
             }
-        } else if (const Call *op = e.as<Call>(); op && op->call_kind == CallKind::Func) {
+        } else if (const Call *op = e.as<Call>(); op && op->call_type == CallKind::Func) {
             touch(op->name, false, op->args);
         }
     }
