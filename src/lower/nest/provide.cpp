@@ -70,7 +70,7 @@ public:
 protected:
     using Mutator::visit;
     Expr visit(const Call *op) override {
-        const bool loads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const bool loads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
         if (!loads || (!only_.empty() && op->name != only_)) {
             return Mutator::visit(op);
         }
@@ -92,12 +92,26 @@ protected:
     using Mutator::visit;
     Expr visit(const Call *op) override {
         const Expr call = Mutator::visit(op);
-        const bool loads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const bool loads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
+        if (!loads || op->name == func_) {
+            return call;
+        }
         const std::vector<std::string> &named = schedule_.stream_loads;
-        const bool wanted = loads && op->name != func_ &&
-                            (schedule_.stream_all_loads ||
-                             std::find(named.begin(), named.end(), op->name) != named.end());
-        return wanted ? Call::make(op->type, Intrinsic::stream_load, {call}) : call;
+        std::vector<Expr> args = {call};
+        if (schedule_.stream_all_loads ||
+            std::find(named.begin(), named.end(), op->name) != named.end()) {
+            return Call::make(op->type, Intrinsic::stream_load, args);
+        }
+        if (!is_inlined(op)) {
+            return call;
+        }
+        args.insert(args.end(), named.begin(), named.end());  // what is read in its place
+        return Call::make(op->type, Intrinsic::stream_load, args);
+    }
+
+    static bool is_inlined(const Call *op) {
+        return op->call_type == CallKind::Func && op->symbol.defined() &&
+               Function(op->symbol).schedule().compute_level.is_inlined();
     }
 
 private:

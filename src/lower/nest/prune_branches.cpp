@@ -8,6 +8,7 @@
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
+#include "ir/with.h"
 #include "support/scope.h"
 
 namespace calotype {
@@ -79,6 +80,32 @@ private:
         }
         return IfThenElse::make(op->condition, where(op->condition, true, op->then_case),
                                 where(op->condition, false, op->else_case));
+    }
+
+    /// Selects that a branch around has decided have one value. What bounds are inferred from is
+    /// then what the branch reads.
+    class DecideSelects : public GraphMutator {
+    public:
+        explicit DecideSelects(const BranchPruner &pruner) : pruner_(pruner) {
+        }
+
+    private:
+        using GraphMutator::visit;
+        Expr visit(const Select *op) override {
+            const std::optional<bool> known = pruner_.decided(op->condition);
+            return known ? mutate(*known ? op->true_value : op->false_value)
+                         : GraphMutator::visit(op);
+        }
+        const BranchPruner &pruner_;
+    };
+
+    Stmt visit(const Provide *op) override {
+        if (facts_.empty()) {
+            return op;
+        }
+        DecideSelects decide(*this);
+        return with(op, &Provide::values, decide.mutate(op->values), &Provide::args,
+                    decide.mutate(op->args));
     }
 
     Stmt visit(const LetStmt *op) override {

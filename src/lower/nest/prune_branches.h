@@ -15,6 +15,8 @@ namespace calotype {
 ///       if (p) { A } else { B }                    B
 ///     }                                          }
 ///
+/// A Select that asks for the same in the body of such a branch is the value that it has there.
+///
 /// Requires:    nothing.
 /// Establishes: nothing.
 /// Order: first after the nest is built. Loops that never run here, such as those of a device in

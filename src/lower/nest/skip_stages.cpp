@@ -84,7 +84,7 @@ private:
             using GraphVisitor::visit;
             void visit(const Call *op) override {
                 const bool reads =
-                    op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+                    op->call_type == CallKind::Func || op->call_type == CallKind::Image;
                 loads |= reads;
                 impure |= !reads && !op->is_pure();
                 stored |= reads && uses->changes_.stored.count(op->name) > 0;
@@ -137,11 +137,30 @@ private:
     }
     void visit(const Select *op) override {
         (*this)(op->condition);
-        under(op->condition, op->true_value, false);
-        under(!op->condition, op->false_value, false);
+        // Branches have been specialized: the values that are not chosen go when they are
+        // simplified.
+        if (!is_excluded(op->condition)) {
+            under(op->condition, op->true_value, false);
+        }
+        if (!is_excluded(!op->condition)) {
+            under(!op->condition, op->false_value, false);
+        }
+    }
+
+    /// The opposite is the condition of a branch around this place.
+    bool is_excluded(const Expr &condition) const {
+        const Expr opposite = simplify(!remove_likelies(condition));
+        return std::any_of(branches_.begin(), branches_.end(),
+                           [&](const Expr &e) { return equal(e, opposite); });
+    }
+
+    void in_branch(const Expr &condition, const Stmt &code) {
+        branches_.push_back(simplify(remove_likelies(condition)));
+        under(condition, code, true);
+        branches_.pop_back();
     }
     void visit(const Call *op) override {
-        if (op->call_kind == CallKind::Func && op->name == func_) {
+        if (op->call_type == CallKind::Func && op->name == func_) {
             add_use();
         }
         if (op->is_intrinsic(Intrinsic::if_then_else)) {
@@ -150,8 +169,8 @@ private:
             if (op->args.size() > 2) {
                 under(!op->args[0], op->args[2], true);
             }
-        } else if (op->call_kind == CallKind::PureExtern ||
-                   (op->call_kind == CallKind::Intrinsic && op->is_pure())) {
+        } else if (op->call_type == CallKind::PureExtern ||
+                   (op->call_type == CallKind::Intrinsic && op->is_pure())) {
             Visitor::visit(op);
         } else {
             always(op->args);
@@ -171,9 +190,9 @@ private:
     }
     void visit(const IfThenElse *op) override {
         always({op->condition});
-        under(op->condition, op->then_case, true);
+        in_branch(op->condition, op->then_case);
         if (op->else_case.defined()) {
-            under(!op->condition, op->else_case, true);
+            in_branch(!op->condition, op->else_case);
         }
     }
     void visit(const Provide *op) override {
@@ -196,6 +215,7 @@ private:
     std::set<std::string> bound_;
     Changes changes_;
     int unknown_conditions_ = 0;
+    std::vector<Expr> branches_;  ///< conditions that hold here
     Expr if_matters_ = const_true(), if_read_ = const_true();
 };
 

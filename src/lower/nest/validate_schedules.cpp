@@ -39,6 +39,11 @@ void check_inlined(const Function &f) {
             << to_string(dim.for_type)
             << ": say where it is computed, by compute_at or compute_root";
     }
+    const StageSchedule &stage = f.stage(0)->schedule;
+    if (stage.stream_all_loads || !stage.stream_loads.empty() || stage.stream_stores) {
+        user_warning << "func " << f.name()
+                     << " is inlined, so it has no loads or stores to go around the cache";
+    }
 }
 
 bool is_on_device(const Function &f) {

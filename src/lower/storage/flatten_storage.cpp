@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -119,17 +120,38 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        if (op->is_intrinsic(Intrinsic::stream_load) || op->is_intrinsic(Intrinsic::stream_store)) {
-            const Call *call = op->args[0].as<Call>();
-            const bool is_load =
-                call && op->is_intrinsic(Intrinsic::stream_load) &&
-                (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image);
-            return is_load ? load(call, true) : mutate(op->args[0]);
+        if (op->is_intrinsic(Intrinsic::stream_store)) {
+            return mutate(op->args[0]);
         }
-        if (op->call_kind != CallKind::Func && op->call_kind != CallKind::Image) {
+        if (op->is_intrinsic(Intrinsic::stream_load)) {
+            const Call *around = std::exchange(streamed_, op);
+            const Expr e = mutate(op->args[0]);
+            streamed_ = around;
+            return e;
+        }
+        if (op->call_type != CallKind::Func && op->call_type != CallKind::Image) {
             return Mutator::visit(op);
         }
-        return load(op, false);
+        const bool is_streaming = streamed_ && is_streamed(op->name);
+        // What a marked load needs for its coordinates is not meant.
+        const Call *around = streamed_;
+        if (around && around->args[0].get() == op) {
+            streamed_ = nullptr;
+        }
+        const Expr e = load(op, is_streaming);
+        streamed_ = around;
+        return e;
+    }
+
+    /// Whether the stream_load around this place means loads of that buffer.
+    bool is_streamed(const std::string &buffer) const {
+        const Function *f = ctx_.function_of_buffer(buffer);
+        const auto means = [&](const Expr &e) {
+            const std::string &name = e.as<StringImm>()->value;
+            return name == buffer || (f && name == f->name());
+        };
+        const std::vector<Expr> &args = streamed_->args;
+        return args.size() == 1 || std::any_of(args.begin() + 1, args.end(), means);
     }
 
     Expr load(const Call *op, bool is_streaming) {
@@ -137,7 +159,7 @@ private:
         const Type t = storage_type(op->type);
         const Expr index = index_of(op->name, mutate(op->args), t, internal);
         const SymbolPtr symbol = internal                           ? nullptr
-                                 : op->call_kind == CallKind::Image ? op->symbol
+                                 : op->call_type == CallKind::Image ? op->symbol
                                                                     : output_symbol(op->name);
         const Expr load = Load::make(t, op->name, index, const_true(t.lanes()), Alignment(), symbol,
                                      is_streaming);
@@ -270,6 +292,7 @@ private:
     LowerContext &ctx_;
     const std::unordered_set<std::string> handles_;
     const Type index_type_;
+    const Call *streamed_ = nullptr;          ///< the stream_load around this place
     DeviceAPI kernel_api_ = DeviceAPI::None;  ///< of the kernel that we are in
     std::set<std::string> plain_textures_;    ///< that were warned of
     Scope<> realized_;
