@@ -25,7 +25,9 @@ typedef enum calotype_trace_event_code_t {
     calotype_trace_end_consume = 7,
     calotype_trace_begin_pipeline = 8,
     calotype_trace_end_pipeline = 9,
-    calotype_trace_tag = 10
+    calotype_trace_tag = 10,
+    calotype_trace_begin_parallel_task = 11,
+    calotype_trace_end_parallel_task = 12
 } calotype_trace_event_code_t;
 
 /** One event. Loads and stores say which elements with which values; the events round a region give
@@ -49,6 +51,8 @@ typedef struct calotype_trace_event_t {
     int32_t dimensions;
     /** Of the value, as type.lanes. */
     int32_t lanes;
+    /** Of calotype_trace_begin_parallel_task: the thread that runs it, never 0. Else 0. */
+    int32_t thread_id;
 } calotype_trace_event_t;
 
 /** Told of every event. Returns an id for it, greater than 0. By default a line of text is printed,

@@ -164,9 +164,19 @@ int TraceFile::write(void *user_context, const calotype_trace_event_t &event, in
     return code;
 }
 
-const char *const event_names[] = {
-    "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
-    "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag"};
+const char *const event_names[] = {"load",
+                                   "store",
+                                   "begin_realization",
+                                   "end_realization",
+                                   "produce",
+                                   "end_produce",
+                                   "consume",
+                                   "end_consume",
+                                   "begin_pipeline",
+                                   "end_pipeline",
+                                   "tag",
+                                   "begin_parallel_task",
+                                   "end_parallel_task"};
 
 void append_coordinates(Text &text, const calotype_trace_event_t &event) {
     const int lanes = event.type.lanes > 1 ? event.type.lanes : 1;

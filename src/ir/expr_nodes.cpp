@@ -224,7 +224,7 @@ Expr Call::make(Type t, const std::string &name, std::vector<Expr> args, CallKin
     auto *node = new_node<Call>(t);
     node->name = name;
     node->args = std::move(args);
-    node->call_kind = kind;
+    node->call_type = kind;
     node->value_index = value_index;
     node->symbol = std::move(symbol);
     return node;
@@ -240,14 +240,14 @@ Expr Call::make(Type t, calotype::Intrinsic intrinsic, std::vector<Expr> args, S
     auto *node = new_node<Call>(t);
     node->name = info.name;
     node->args = std::move(args);
-    node->call_kind = CallKind::Intrinsic;
+    node->call_type = CallKind::Intrinsic;
     node->intrinsic = intrinsic;
     node->symbol = std::move(symbol);
     return node;
 }
 
 bool Call::is_pure() const {
-    switch (call_kind) {
+    switch (call_type) {
     case CallKind::PureExtern:
     case CallKind::Image:
     case CallKind::Func:

@@ -140,6 +140,15 @@ struct Load : ExprBase<NodeKind::Load> {
                      Alignment alignment, SymbolPtr symbol = nullptr, bool is_streaming = false);
     /// All lanes, of which nothing is known.
     static Expr make(Type t, const std::string &name, Expr index);
+    /// From a constant image or what is declared as a buffer (a Parameter); either may be undefined.
+    template<typename Buffer, typename Declaration,
+             typename = decltype(std::declval<Declaration>().contents())>
+    static Expr make(Type t, const std::string &name, Expr index, const Buffer &,
+                     const Declaration &declared, Expr predicate, Alignment alignment,
+                     bool is_streaming = false) {
+        return make(t, name, std::move(index), std::move(predicate), alignment, declared.contents(),
+                    is_streaming);
+    }
     auto fields() const {
         return std::tie(name, index, predicate, alignment, is_streaming);
     }
@@ -176,12 +185,14 @@ struct CallNames {
                               PureExtern = CallKind::PureExtern,
                               ExternCPlusPlus = CallKind::ExternCPlusPlus,
                               Intrinsic = CallKind::Intrinsic, PureIntrinsic = CallKind::Intrinsic;
+    /// Call::Halide in programs for Halide, where that word is this namespace's other name.
+    static constexpr CallKind calotype = CallKind::Func;
 };
 
 struct Call : ExprBase<NodeKind::Call>, CallNames {
     std::string name;
     std::vector<Expr> args;
-    CallKind call_kind;
+    CallKind call_type;
     calotype::Intrinsic intrinsic = calotype::Intrinsic::none;
     int value_index = 0;
     SymbolPtr symbol;  ///< Func and Image: the declaration; Extern and linked_symbol: the linkable
@@ -201,7 +212,7 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
         return make(t, intrinsic, std::move(args));
     }
     bool is_intrinsic() const {
-        return call_kind == CallKind::Intrinsic;
+        return call_type == CallKind::Intrinsic;
     }
     bool is_intrinsic(calotype::Intrinsic id) const {
         return intrinsic == id;
@@ -210,8 +221,8 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
         return std::find(ids.begin(), ids.end(), intrinsic) != ids.end();
     }
     bool is_extern() const {
-        return call_kind == CallKind::Extern || call_kind == CallKind::PureExtern ||
-               call_kind == CallKind::ExternCPlusPlus;
+        return call_type == CallKind::Extern || call_type == CallKind::PureExtern ||
+               call_type == CallKind::ExternCPlusPlus;
     }
     /// One of the two that mark what their argument is in most iterations.
     bool is_likely() const {
@@ -229,7 +240,7 @@ struct Call : ExprBase<NodeKind::Call>, CallNames {
         return c && c->is_intrinsic(ids) ? c : nullptr;
     }
     auto fields() const {
-        return std::tie(name, args, call_kind, intrinsic, value_index);
+        return std::tie(name, args, call_type, intrinsic, value_index);
     }
 };
 

@@ -53,6 +53,18 @@ Stmt ProducerConsumer::make(const std::string &name, bool is_producer, Stmt body
     return node;
 }
 
+namespace {
+/// min + extent - 1, a constant where both are.
+Expr last_of(const Expr &min, const Expr &extent) {
+    const auto first = as_const_int(min), count = as_const_int(extent);
+    if (first && count) {
+        return make_const(min.type(), *first + *count - 1);
+    }
+    const Expr one = make_const(min.type(), 1);
+    return is_const_zero(min) ? Sub::make(extent, one) : Sub::make(Add::make(min, extent), one);
+}
+}  // namespace
+
 Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
                Partition partition, DeviceAPI device_api, Stmt body) {
     node_assert(min.defined() && extent.defined()) << "For " << name << " with undefined bounds";
@@ -63,6 +75,7 @@ Stmt For::make(const std::string &name, Expr min, Expr extent, ForType for_type,
     node->name = name;
     node->min = std::move(min);
     node->extent = std::move(extent);
+    node->max = last_of(node->min, node->extent);
     node->for_type = for_type;
     node->partition = partition;
     node->device_api = device_api;

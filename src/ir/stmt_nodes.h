@@ -50,6 +50,7 @@ struct ProducerConsumer : StmtBase<NodeKind::ProducerConsumer> {
 struct For : StmtBase<NodeKind::For> {
     std::string name;
     Expr min, extent;
+    Expr max;  ///< the last value, made of those two
     ForType for_type;
     Partition partition;
     DeviceAPI device_api;
@@ -81,6 +82,13 @@ struct Store : StmtBase<NodeKind::Store> {
     static Stmt make(const std::string &name, Expr value, Expr index, Expr predicate,
                      Alignment alignment, SymbolPtr symbol = nullptr, bool is_streaming = false);
     static Stmt make(const std::string &name, Expr value, Expr index);
+    /// To what is declared as a buffer (a Parameter, which may be undefined).
+    template<typename Declaration, typename = decltype(std::declval<Declaration>().contents())>
+    static Stmt make(const std::string &name, Expr value, Expr index, const Declaration &declared,
+                     Expr predicate, Alignment alignment, bool is_streaming = false) {
+        return make(name, std::move(value), std::move(index), std::move(predicate), alignment,
+                    declared.contents(), is_streaming);
+    }
     auto fields() const {
         return std::tie(name, value, index, predicate, alignment, is_streaming);
     }

@@ -113,7 +113,7 @@ void check_is_of_parameters(const Expr &condition) {
         }
         void visit(const internal::Call *op) override {
             GraphVisitor::visit(op);
-            if (op->call_kind == internal::CallKind::Func) {
+            if (op->call_type == internal::CallKind::Func) {
                 found = "func " + op->name;
             }
         }

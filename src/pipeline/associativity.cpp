@@ -118,7 +118,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->name != func_) {
+        if (op->call_type != CallKind::Func || op->name != func_) {
             return GraphMutator::visit(op);
         }
         for (size_t i = 0; i < args_.size(); i++) {
@@ -189,7 +189,7 @@ public:
         }
         const auto ab = operands(op_, e);
         if (!ab) {
-            return std::nullopt;
+            return op_ == Op::Add ? rest_of_extremum(e) : std::nullopt;
         }
         if (!uses_var(ab->second, old_)) {
             return combine(rest(ab->first), ab->second);
@@ -218,6 +218,21 @@ private:
         return Select::make(s.condition, t->defined() ? *t : identity,
                             f->defined() ? *f : identity);
     }
+    // max(X + a, X + b) is X + max(a, b) where nothing wraps.
+    std::optional<Expr> rest_of_extremum(const Expr &e) const {
+        const bool is_min = e.kind() == NodeKind::Min;
+        const auto ab = operands(is_min ? Op::Min : Op::Max, e);
+        if (!ab || !(e.type().is_float() || (e.type().is_int() && e.type().bits() >= 32))) {
+            return std::nullopt;
+        }
+        const auto a = rest(ab->first), b = rest(ab->second);
+        if (!a || !b || (!a->defined() && !b->defined())) {
+            return std::nullopt;
+        }
+        const Expr zero = make_zero(e.type());
+        return apply_op(is_min ? Op::Min : Op::Max, a->defined() ? *a : zero,
+                        b->defined() ? *b : zero);
+    }
     std::optional<Expr> combine(const std::optional<Expr> &a, const Expr &b) const {
         if (!a) {
             return std::nullopt;
@@ -231,6 +246,12 @@ private:
 bool add_independent_value(const Expr &value, size_t i, AssociativeUpdate *result) {
     const Type t = value.type();
     const std::string old = old_name(i);
+    if (equal(value, AssociativeUpdate::old_value(t, i))) {  // nothing is combined in
+        result->ops.push_back(value);
+        result->identities.push_back(make_zero(t));
+        result->ys.push_back(make_zero(t));
+        return true;
+    }
     for (Op op : all_ops) {
         const auto y = Chain(op, old).rest(value);
         if (y && y->defined()) {
@@ -278,8 +299,27 @@ bool uses_any_old_value(const Expr &e, size_t count) {
     return false;
 }
 
+// Of c || is_nan(x), in either order and spelling: c and x.
+std::pair<Expr, Expr> without_nan(const Expr &condition) {
+    Expr a, b;
+    if (const Or *either = condition.as<Or>()) {
+        a = either->a;
+        b = either->b;
+    } else if (const Call *c = Call::as_intrinsic(condition, Intrinsic::bitwise_or)) {
+        a = c->args[0];
+        b = c->args[1];
+    } else {
+        return {condition, Expr()};
+    }
+    if (Call::as_intrinsic(a, Intrinsic::is_nan)) {
+        std::swap(a, b);
+    }
+    const Call *nan = Call::as_intrinsic(b, Intrinsic::is_nan);
+    return nan ? std::pair{a, nan->args[0]} : std::pair{condition, Expr()};
+}
+
 // (select(c, y0, X0), select(c, y1, X1), ...) where c compares y_k with X_k: keeps the Tuple of the
-// smallest or the largest value k.
+// smallest or the largest value k; or of the first that is NaN, if what is kept is kept then, too.
 AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
     const Select *chooser = nullptr;
     std::vector<Expr> xs, ys, news;
@@ -288,7 +328,9 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
         xs.push_back(AssociativeUpdate::old_value(values[i].type(), i));
         news.push_back(AssociativeUpdate::new_value(values[i].type(), i));
     }
-    const auto order = chooser ? ordered(chooser->condition) : std::nullopt;
+    const auto [comparison, kept_if_nan] =
+        chooser ? without_nan(chooser->condition) : std::pair<Expr, Expr>();
+    const auto order = chooser ? ordered(comparison) : std::nullopt;
     if (!order) {
         return {};
     }
@@ -306,6 +348,9 @@ AssociativeUpdate prove_choice(const std::vector<Expr> &values) {
         }
         const Variable *taken = chooser->true_value.as<Variable>();
         const bool takes_old = taken && uses_any_old_value(chooser->true_value, values.size());
+        if (kept_if_nan.defined() && !(takes_old && equal(kept_if_nan, xs[k]))) {
+            return {};
+        }
         const bool keeps_smaller = old_smaller == takes_old;
         AssociativeUpdate result;
         result.ys = ys;

@@ -46,7 +46,7 @@ void DefinitionCheck::visit(const Let *op) {
 
 void DefinitionCheck::visit(const Call *op) {
     GraphVisitor::visit(op);
-    if (op->call_kind != CallKind::Func) {
+    if (op->call_type != CallKind::Func) {
         return;
     }
     if (op->name == func_) {
@@ -83,7 +83,7 @@ private:
     using GraphVisitor::visit;
     void visit(const Call *op) override {
         GraphVisitor::visit(op);
-        if (op->call_kind != CallKind::Func || op->name != func_) {
+        if (op->call_type != CallKind::Func || op->name != func_) {
             return;
         }
         for (size_t i = 0; i < pure_in_place_.size() && i < op->args.size(); i++) {
@@ -126,7 +126,7 @@ Conditions undef_conditions(const Expr &e) {
 /// Whether e is value i of the Func at those coordinates.
 bool is_value_at(const Expr &e, const std::string &func, const std::vector<Expr> &args, int i) {
     const Call *call = e.as<Call>();
-    return call && call->call_kind == CallKind::Func && call->name == func &&
+    return call && call->call_type == CallKind::Func && call->name == func &&
            call->value_index == i &&
            std::equal(call->args.begin(), call->args.end(), args.begin(), args.end(),
                       [](const Expr &x, const Expr &y) { return equal(x, y); });

@@ -21,7 +21,7 @@ private:
     using GraphVisitor::visit;
     void visit(const Call *op) override {
         GraphVisitor::visit(op);
-        if (op->call_kind != CallKind::Func) {
+        if (op->call_type != CallKind::Func) {
             return;
         }
         if (op->symbol.defined()) {
@@ -112,7 +112,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func) {
+        if (op->call_type != CallKind::Func) {
             return GraphMutator::visit(op);
         }
         const IntrusivePtr<FunctionContents> &callee = copies_.by_name.at(op->name);
@@ -146,7 +146,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->symbol.defined() || op->name != from_) {
+        if (op->call_type != CallKind::Func || op->symbol.defined() || op->name != from_) {
             return GraphMutator::visit(op);
         }
         return Call::make(op->type, to_, Mutator::mutate(op->args), CallKind::Func,

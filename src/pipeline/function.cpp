@@ -11,6 +11,7 @@
 #include "ir/printer.h"
 #include "ir/queries.h"
 #include "pipeline/check_definition.h"
+#include "pipeline/fields.h"
 #include "pipeline/pure_rvar.h"
 #include "support/error.h"
 
@@ -54,7 +55,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->symbol.get() != self_) {
+        if (op->call_type != CallKind::Func || op->symbol.get() != self_) {
             return GraphMutator::visit(op);
         }
         return Call::make(op->type, op->name, Mutator::mutate(op->args), CallKind::Func,
@@ -145,6 +146,10 @@ void freeze_calls(const DefinitionCheck &check, const Function &self) {
 }
 
 }  // namespace
+
+void Function::lock_loop_levels() {
+    for_each_part<LoopLevel>(*contents_, [](LoopLevel &level) { level.lock(); });
+}
 
 void Function::make_output_buffers() {
     const bool is_declared = outputs() == 0;  // and no more than that

@@ -141,6 +141,8 @@ public:
     FuncSchedule &schedule() const {
         return contents_->schedule;
     }
+    /// The loop levels of the schedule may not be set from now on.
+    void lock_loop_levels();
 
     /// Define or redefine. Checks as lang/func.h documents; CompileError names the Func and the
     /// offending part.

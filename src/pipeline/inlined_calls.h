@@ -19,7 +19,7 @@ namespace calotype::internal {
 /// Null: there is more of it.
 inline const Call *wrapped_call(const Expr &value, const std::vector<std::string> &coordinates) {
     const Call *call = value.as<Call>();
-    if (!call || (call->call_kind != CallKind::Func && call->call_kind != CallKind::Image) ||
+    if (!call || (call->call_type != CallKind::Func && call->call_type != CallKind::Image) ||
         call->args.size() != coordinates.size()) {
         return nullptr;
     }

@@ -73,7 +73,7 @@ protected:
         GraphVisitor::visit(op);
         include_symbol(op->symbol);
         const bool is_c_function =
-            op->call_kind == CallKind::Extern || op->call_kind == CallKind::PureExtern;
+            op->call_type == CallKind::Extern || op->call_type == CallKind::PureExtern;
         if (op->symbol && op->symbol->kind == SymbolKind::Linkable) {
             include_linked(op);
         } else if (is_c_function) {

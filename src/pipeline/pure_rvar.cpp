@@ -29,7 +29,7 @@ using CallArgs = std::vector<std::vector<Expr>>;
 
 void add_self_calls(const Expr &e, const std::string &func, CallArgs *calls) {
     for_each<Call>(e, [&](const Call *op) {
-        if (op->call_kind == CallKind::Func && op->name == func) {
+        if (op->call_type == CallKind::Func && op->name == func) {
             calls->push_back(op->args);
         }
     });

@@ -35,6 +35,46 @@ TEST(HalideInternal, LambdasThatVisitAndMutate) {
     EXPECT_EQ(expressions, 7);
 }
 
+// Passes of programs ask calls for their kind and loops for their last iteration, and make accesses
+// of parameters.
+TEST(HalideInternal, NodesAsPassesReadAndMakeThem) {
+    const Expr x = var("x");
+    Func f("f"), g("g");
+    Var v("v");
+    f(v) = v;
+    g(v) = f(v) + cast<int>(abs(v));
+    f.compute_root();
+    std::vector<std::string> called;
+    visit_with(g.function().definition().values()[0], [&](auto *self, const Call *op) {
+        if (op->call_type == Call::Halide) {
+            called.push_back(op->name);
+        }
+        self->visit_base(op);
+    });
+    EXPECT_EQ(called, std::vector<std::string>{"f"});
+
+    const auto loop = [](const Expr &min, const Expr &extent) {
+        return For::make("i", min, extent, ForType::Serial, Partition::Auto, DeviceAPI::Host,
+                         Evaluate::make(0));
+    };
+    EXPECT_TRUE(is_const(loop(3, 10).as<For>()->max, 12));
+    EXPECT_TRUE(can_prove(loop(x, 10).as<For>()->max == x + 9));
+    EXPECT_TRUE(can_prove(loop(0, x).as<For>()->max == x - 1));
+
+    const Parameter parameter(Int(32), true, 1, "p");
+    const Expr load = Load::make(Int(32), "p", x, Buffer<>(), parameter, const_true(),
+                                 ModulusRemainder(4, 1), false);
+    EXPECT_EQ(load.as<Load>()->symbol.get(), parameter.contents().get());
+    EXPECT_EQ(load.as<Load>()->alignment.modulus, 4);
+    const Stmt store =
+        Store::make("p", load, x, Parameter(), const_true(), ModulusRemainder(), false);
+    EXPECT_FALSE(store.as<Store>()->symbol.defined());
+
+    const Expr size =
+        Call::make(Int(32), Call::size_of_halide_buffer_t, {}, Call::CallType::Intrinsic);
+    EXPECT_EQ(evaluate<int>(size), int(sizeof(halide_buffer_t)));
+}
+
 TEST(HalideInternal, SimplifyAndProve) {
     const Expr x = var("x");
     EXPECT_TRUE(equal(simplify(x + x - x), x));

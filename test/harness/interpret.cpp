@@ -478,7 +478,7 @@ private:
     }
 
     Value call(const Call *op) {
-        internal_assert(op->call_kind == CallKind::Intrinsic)
+        internal_assert(op->call_type == CallKind::Intrinsic)
             << "the interpreter cannot call " << op->name;
         if (op->is_intrinsic(Intrinsic::signed_integer_overflow)) {
             owner_.undefined_ = true;

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "calotype.h"
 
@@ -52,6 +54,49 @@ TEST(Tracing, every_event_of_one_func) {
          {calotype_trace_begin_pipeline, calotype_trace_end_pipeline, calotype_trace_tag}) {
         EXPECT_EQ(event_counts[event], 1) << event;
     }
+}
+
+struct SeenEvent {
+    int code, parent, thread;
+    std::string func;
+};
+std::mutex seen_lock;
+std::vector<SeenEvent> seen;
+
+int32_t record_event(JITUserContext *, const calotype_trace_event_t *e) {
+    std::lock_guard lock(seen_lock);
+    seen.push_back({e->event, e->parent_id, e->thread_id, e->func});
+    return int32_t(seen.size());
+}
+
+TEST(Tracing, an_event_belongs_to_the_innermost_around_it) {
+    seen.clear();
+    Func g("g"), f("f");
+    g(x, y) = x + y;
+    f(x, y) = g(x, y) + 1;
+    g.compute_at(f, y).trace_stores();
+    f.trace_realizations().parallel(y);
+    f.jit_handlers().custom_trace = record_event;
+    f.realize({4, 5});
+    int stores = 0, tasks = 0;
+    for (const SeenEvent &e : seen) {
+        const SeenEvent *parent = e.parent == 0 ? nullptr : &seen[size_t(e.parent - 1)];
+        EXPECT_EQ(e.thread != 0, e.code == calotype_trace_begin_parallel_task);
+        if (e.code == calotype_trace_begin_parallel_task) {
+            tasks++;
+            EXPECT_EQ(e.func, "f.s0.y");
+            EXPECT_EQ(parent->code, calotype_trace_produce);
+        } else if (e.code == calotype_trace_store) {
+            stores++;
+            EXPECT_EQ(parent->code, calotype_trace_begin_parallel_task);
+        } else if (e.code == calotype_trace_produce) {
+            EXPECT_EQ(parent->code, calotype_trace_begin_realization);
+        } else if (e.code == calotype_trace_begin_realization) {
+            EXPECT_EQ(parent->code, calotype_trace_begin_pipeline);
+        }
+    }
+    EXPECT_EQ(tasks, 5);
+    EXPECT_EQ(stores, 4 * 5);
 }
 
 TEST(Memoization, a_second_run_finds_the_first_result) {

@@ -337,7 +337,7 @@ std::string CWriter::emit_node(const VectorReduce *op) {
 }
 
 std::string CWriter::emit_node(const Call *op) {
-    switch (op->call_kind) {
+    switch (op->call_type) {
     case CallKind::Intrinsic:
         return emit_intrinsic(op);
     case CallKind::Extern:
@@ -350,7 +350,7 @@ std::string CWriter::emit_node(const Call *op) {
 }
 
 std::string CWriter::extern_call(const Call *op) {
-    user_assert(op->call_kind != CallKind::ExternCPlusPlus)
+    user_assert(op->call_type != CallKind::ExternCPlusPlus)
         << "the C++ function " << op->name << " cannot be called from C++ source that we write, "
         << "which does not know its parameters' types; give it C linkage";
     std::string prototype = type_name(op->type.element_of()) + " " + op->name + "(",

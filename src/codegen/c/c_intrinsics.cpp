@@ -130,10 +130,10 @@ std::string emit_trace(CWriter &w, const Call *op) {
     std::string name = w.fresh("event");
     w.line("struct { const void *func, *value, *coordinates, *tag; calotype_type_t type; int32_t "
            "event, parent, "
-           "value_index, dimensions, lanes; } " +
+           "value_index, dimensions, lanes, thread_id; } " +
            name + " = {" + a[0] + ", (const void *)" + a[1] + ", (const void *)" + a[2] + ", " +
            a[10] + ", {uint8_t(" + a[3] + "), uint8_t(" + a[4] + "), uint16_t(" + a[5] + ")}, " +
-           a[6] + ", " + a[7] + ", " + a[8] + ", " + a[9] + ", " + a[5] + "};");
+           a[6] + ", " + a[7] + ", " + a[8] + ", " + a[9] + ", " + a[5] + ", " + a[11] + "};");
     return w.define(Int(32), "calotype_trace(" + w.user_context() + ", &" + name + ")");
 }
 

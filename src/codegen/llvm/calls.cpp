@@ -76,7 +76,7 @@ llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
         types.push_back(type(parameters.back()));
     }
     auto *ft = llvm::FunctionType::get(type(op->type.element_of()), types, false);
-    bool is_cpp = op->call_kind == CallKind::ExternCPlusPlus;
+    bool is_cpp = op->call_type == CallKind::ExternCPlusPlus;
     llvm::Function *callee =
         module_.declare(is_cpp ? cpp_symbol_name(op->name, parameters) : op->name, ft);
     for (size_t i = 0; i < types.size(); i++) {
@@ -85,7 +85,7 @@ llvm::Function *FunctionEmitter::declare_extern(const Call *op) {
     if (op->type.is_int_or_uint() && op->type.bits() < 32) {
         callee->addRetAttr(op->type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt);
     }
-    if (op->call_kind == CallKind::PureExtern) {
+    if (op->call_type == CallKind::PureExtern) {
         callee->setDoesNotAccessMemory();
         callee->addFnAttr(llvm::Attribute::WillReturn);
     }
@@ -125,7 +125,7 @@ Value *FunctionEmitter::emit_extern_call(const Call *op) {
 }
 
 Value *FunctionEmitter::emit_node(const Call *op) {
-    switch (op->call_kind) {
+    switch (op->call_type) {
     case CallKind::Intrinsic:
         return emit_intrinsic(op);
     case CallKind::Extern:

@@ -209,15 +209,16 @@ Value *emit_print_when(FunctionEmitter &f, const Call *op) {
     return f.emit(op->args[1]);
 }
 
-// trace(func, value, coordinates, code, bits, lanes, event, parent, value_index, dimensions, tag)
+// trace(func, value, coordinates, code, bits, lanes, event, parent, value_index, dimensions, tag,
+// thread_id)
 // calls calotype_trace and yields the event's id. `value` and `coordinates` are structs or null.
 Value *emit_trace(FunctionEmitter &f, const Call *op) {
     llvm::IRBuilder<> &b = f.builder();
-    internal_assert(op->args.size() == 11) << "trace takes 11 arguments";
+    internal_assert(op->args.size() == 12) << "trace takes 12 arguments";
     llvm::Type *p = b.getPtrTy(), *i32 = b.getInt32Ty(), *i8 = b.getInt8Ty();
-    llvm::Type *types[] = {p, p, p, p, i8, i8, b.getInt16Ty(), i32, i32, i32, i32, i32};
+    llvm::Type *types[] = {p, p, p, p, i8, i8, b.getInt16Ty(), i32, i32, i32, i32, i32, i32};
     // Where each argument goes in calotype_trace_event_t.
-    static const unsigned fields[] = {0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 3};
+    static const unsigned fields[] = {0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 3, 12};
     auto *event = llvm::StructType::get(b.getContext(), llvm::ArrayRef<llvm::Type *>(types));
     Value *slot = f.frame_slot(event, "event");
     for (size_t i = 0; i < op->args.size(); i++) {

@@ -66,7 +66,7 @@ public:
         }
         llvm::CallInst *call = b_.CreateCall(type, callee, args);
         call->setAttributes(callee->getAttributes().removeFnAttributes(b_.getContext()));
-        if (op_->call_kind == CallKind::PureExtern) {
+        if (op_->call_type == CallKind::PureExtern) {
             call->setDoesNotAccessMemory();
             call->setDoesNotThrow();
             call->addFnAttr(llvm::Attribute::WillReturn);
@@ -101,7 +101,7 @@ private:
         if (auto kind = extension(signature_.result); kind != llvm::Attribute::None) {
             callee->addRetAttr(kind);
         }
-        if (op_->call_kind == CallKind::PureExtern) {
+        if (op_->call_type == CallKind::PureExtern) {
             callee->setDoesNotAccessMemory();
             callee->addFnAttr(llvm::Attribute::WillReturn);
         } else {

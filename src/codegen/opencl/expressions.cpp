@@ -493,7 +493,7 @@ DeviceValue DeviceWriter::emit_node(const VectorReduce *op) {
 }
 
 DeviceValue DeviceWriter::emit_node(const Call *op) {
-    switch (op->call_kind) {
+    switch (op->call_type) {
     case CallKind::Intrinsic:
         return emit_intrinsic(op);
     case CallKind::Extern:

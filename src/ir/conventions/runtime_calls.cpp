@@ -100,7 +100,7 @@ Expr call_runtime(RuntimeFunction f, std::vector<Expr> args) {
 
 bool is_call(const Expr &e, RuntimeFunction f) {
     const Call *call = e.as<Call>();
-    return call && call->call_kind == CallKind::Extern && call->name == runtime_function(f).name;
+    return call && call->call_type == CallKind::Extern && call->name == runtime_function(f).name;
 }
 
 Stmt at_exit(RuntimeFunction f, const Expr &object) {

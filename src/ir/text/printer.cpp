@@ -320,7 +320,7 @@ protected:
         out_ << ", " << op->lanes << ")";
     }
     void visit(const Call *op) override {
-        switch (op->call_kind) {
+        switch (op->call_type) {
         case CallKind::Intrinsic:
             out_ << op->name;
             break;
@@ -331,7 +331,7 @@ protected:
         case CallKind::Extern:
         case CallKind::PureExtern:
         case CallKind::ExternCPlusPlus:
-            out_ << to_string(op->call_kind) << " " << name_to_text(op->name);
+            out_ << to_string(op->call_type) << " " << name_to_text(op->name);
             break;
         }
         out_ << "(";

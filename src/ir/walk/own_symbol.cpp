@@ -22,8 +22,8 @@ private:
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         const Call *call = e.as<Call>();
-        return call->call_kind == CallKind::Image && is_own_(call->name, call->symbol)
-                   ? Call::make(call->type, call->name, call->args, call->call_kind,
+        return call->call_type == CallKind::Image && is_own_(call->name, call->symbol)
+                   ? Call::make(call->type, call->name, call->args, call->call_type,
                                 call->value_index, symbol_)
                    : e;
     }

@@ -151,7 +151,7 @@ protected:
         GraphVisitor::visit(op);
     }
     void visit(const Call *op) override {
-        if (op->call_kind == CallKind::Func) {
+        if (op->call_type == CallKind::Func) {
             names.insert(op->name);
         }
         GraphVisitor::visit(op);
@@ -194,7 +194,7 @@ bool names_buffer(const Node *node, const std::string &name) {
         return provide->name == name;
     }
     const Call *call = node_as<Call>(node);
-    return call && (call->call_kind == CallKind::Func || call->call_kind == CallKind::Image) &&
+    return call && (call->call_type == CallKind::Func || call->call_type == CallKind::Image) &&
            call->name == name;
 }
 

@@ -213,11 +213,11 @@ protected:
             check(!options_.hints_gone || !is_hint(op->intrinsic), Expr(op), "a hint is left");
         } else {
             const bool at_coordinates =
-                op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+                op->call_type == CallKind::Func || op->call_type == CallKind::Image;
             check(!options_.flat_storage || !at_coordinates, Expr(op),
                   "a call at coordinates is left");
             const RuntimeFunctionInfo *function =
-                op->call_kind == CallKind::Extern ? find_runtime_function(op->name) : nullptr;
+                op->call_type == CallKind::Extern ? find_runtime_function(op->name) : nullptr;
             check(!function || function->accepts(op->args), Expr(op),
                   "the arguments of a function of the runtime do not fit");
         }

@@ -44,7 +44,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->name != name_) {
+        if (op->call_type != CallKind::Func || op->name != name_) {
             return GraphMutator::visit(op);
         }
         return choose_(op, Mutator::mutate(op->args));
@@ -323,7 +323,7 @@ void Propagate::contribute(const StageToDifferentiate &s, const std::vector<Leaf
             }
             c.place = call->args;
             value_index = call->value_index;
-            if (call->call_kind == CallKind::Func) {
+            if (call->call_type == CallKind::Func) {
                 args = Function(call->symbol).args();
                 types = Function(call->symbol).output_types();
             } else {
@@ -713,7 +713,7 @@ Func Derivative::operator()(const Func &func, int update_id) const {
     // The Func of an image stands for the image.
     if (update_id == -1 && func.defined() && !func.is_extern() && func.outputs() == 1) {
         const Call *call = func.value().as<Call>();
-        if (call && call->call_kind == CallKind::Image) {
+        if (call && call->call_type == CallKind::Image) {
             return (*this)(call->name);
         }
     }

@@ -23,7 +23,7 @@ namespace {
 
 bool is_leaf(const Expr &e) {
     if (const Call *call = e.as<Call>()) {
-        return call->call_kind == CallKind::Func || call->call_kind == CallKind::Image;
+        return call->call_type == CallKind::Func || call->call_type == CallKind::Image;
     }
     const Variable *v = e.as<Variable>();
     return v && v->symbol.defined() && v->symbol->kind == SymbolKind::Parameter;

@@ -36,7 +36,7 @@ private:
     using GraphVisitor::visit;
     void visit(const Call *op) override {
         GraphVisitor::visit(op);
-        const bool is_read = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const bool is_read = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
         if (is_read && op->name != adjoint_) {
             for (const Expr &arg : op->args) {
                 for (const std::string &name : free_variables(arg)) {

@@ -21,7 +21,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->name != f_.name()) {
+        if (op->call_type != CallKind::Func || op->name != f_.name()) {
             return GraphMutator::visit(op);
         }
         const std::vector<Expr> args = mutate(op->args);

@@ -208,7 +208,7 @@ Stage &Stage::stream_loads(const std::vector<Func> &fs) {
         const Call *image = f.defined() && f.num_update_definitions() == 0 && f.outputs() == 1
                                 ? f.value().as<Call>()
                                 : nullptr;
-        if (image && image->call_kind == CallKind::Image) {
+        if (image && image->call_type == CallKind::Image) {
             definition_->schedule.stream_loads.push_back(image->name);
         }
     }

@@ -75,7 +75,7 @@ private:
     using Mutator::visit;
 
     const Interval *range_of(const Call *op) const {
-        const auto it = op->call_kind == CallKind::Func ? ranges_.find({op->name, op->value_index})
+        const auto it = op->call_type == CallKind::Func ? ranges_.find({op->name, op->value_index})
                                                         : ranges_.end();
         return it == ranges_.end() ? nullptr : &it->second;
     }
@@ -123,12 +123,12 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func && op->call_kind != CallKind::Image) {
+        if (op->call_type != CallKind::Func && op->call_type != CallKind::Image) {
             return Mutator::visit(op);
         }
         const std::vector<Expr> args = mutate_coordinates(op->args);
         Expr result =
-            Call::make(op->type, op->name, args, op->call_kind, op->value_index, op->symbol);
+            Call::make(op->type, op->name, args, op->call_type, op->value_index, op->symbol);
         const Interval *range = in_coordinate_ ? range_of(op) : nullptr;
         // Of an unordered comparison, min and max take the second operand.
         if (range && range->has_upper_bound()) {

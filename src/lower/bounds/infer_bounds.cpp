@@ -142,7 +142,7 @@ private:
                        : Select::make(condition, a, b);
     }
     Expr visit(const Call *op) override {
-        const bool reads = op->call_kind == CallKind::Func || op->call_kind == CallKind::Image;
+        const bool reads = op->call_type == CallKind::Func || op->call_type == CallKind::Image;
         return reads ? Expr(op) : GraphMutator::visit(op);
     }
     int depth_ = 0;

@@ -6,7 +6,6 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
-#include "lower/names.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
 
@@ -25,6 +24,7 @@ struct Event {
     std::vector<Expr> coordinates;  ///< or min and extent of each dimension
     int value_index = 0;
     std::string tag;
+    Expr thread_id = 0;
 
     Expr call() const {
         std::vector<Expr> places;
@@ -37,7 +37,7 @@ struct Event {
                           {StringImm::make(func), has_value ? as_struct({value}) : null(),
                            as_struct(places), int(type.code()), has_value ? type.bits() : 0,
                            has_value ? type.lanes() : 0, int(code), parent, value_index,
-                           int(coordinates.size()), StringImm::make(tag)});
+                           int(coordinates.size()), StringImm::make(tag), thread_id});
     }
 
 private:
@@ -73,11 +73,8 @@ public:
     }
 
     Stmt whole(const Stmt &s) {
-        Stmt body = mutate(s);
-        for (const Function &f : ctx_.outputs) {
-            body = around_storage(f, output_bounds(f), body);
-        }
-        if (!pipeline_ && !any_) {
+        const Stmt body = around_outputs(0, s);
+        if (!pipeline_ && events_ == 0) {
             return s;
         }
         std::vector<Stmt> tags;
@@ -94,8 +91,8 @@ public:
         const Event begin{ctx_.pipeline_name, calotype_trace_begin_pipeline};
         Event end{ctx_.pipeline_name, calotype_trace_end_pipeline};
         end.parent = pipeline_id();
-        body = Block::make({Block::make(tags), body, Evaluate::make(end.call())});
-        return LetStmt::make(names::trace_id(pipeline_key), begin.call(), body);
+        return LetStmt::make(names::trace_id(pipeline_key), begin.call(),
+                             Block::make({Block::make(tags), body, Evaluate::make(end.call())}));
     }
 
 protected:
@@ -129,12 +126,15 @@ protected:
     }
 
     void note_event(const std::string &name) {
-        any_ = true;
+        events_++;
         user_assert(block_loop_.empty()) << name << " is traced inside of block loop "
                                          << block_loop_ << ": kernels cannot trace";
     }
 
     Stmt visit(const For *op) override {
+        if (op->for_type == ForType::Parallel) {
+            return task(op);
+        }
         const std::string around = block_loop_;
         if (op->for_type == ForType::GPUBlock && around.empty()) {
             block_loop_ = op->name;
@@ -142,6 +142,17 @@ protected:
         const Stmt s = Mutator::visit(op);
         block_loop_ = around;
         return s;
+    }
+
+    /// Each iteration is a task, if anything is traced in it.
+    Stmt task(const For *op) {
+        const int events_before = events_;
+        Event begin{op->name, calotype_trace_begin_parallel_task};
+        begin.coordinates = {Variable::make(Int(32), op->name), 1};
+        begin.thread_id =
+            cast(Int(32), Call::make(UInt(64), "calotype_current_thread_id", {}, CallKind::Extern));
+        const Stmt body = between(begin, [&] { return mutate(op->body); });
+        return with(op, &For::body, events_ > events_before ? body : op->body);
     }
 
     /// `value`, and the event that carries it.
@@ -157,23 +168,23 @@ protected:
     Expr visit(const Call *op) override {
         const Expr call = Mutator::visit(op);
         op = call.as<Call>();
-        if (op->call_kind == CallKind::Func) {
+        if (op->call_type == CallKind::Func) {
             auto f = ctx_.env.find(op->name);
             if (f != ctx_.env.end() && traces_loads(f->second)) {
-                return traced(call, access(op, id_of(op->name)));
+                return traced(call, access(op));
             }
-        } else if (op->call_kind == CallKind::Image) {
+        } else if (op->call_type == CallKind::Image) {
             const bool is_parameter = op->symbol && op->symbol->kind == SymbolKind::Parameter;
             if (all_loads_ || (is_parameter && Parameter(op->symbol)->trace_loads)) {
-                return traced(call, access(op, pipeline_id()));
+                return traced(call, access(op));
             }
         }
         return call;
     }
 
-    static Event access(const Call *op, const Expr &parent) {
+    Event access(const Call *op) const {
         Event e{op->name, calotype_trace_load};
-        e.parent = parent;
+        e.parent = parent_;
         e.coordinates = op->args;
         e.value_index = op->value_index;
         return e;
@@ -189,7 +200,7 @@ protected:
         std::vector<Expr> values;
         for (size_t i = 0; i < op->values.size(); i++) {
             Event e{op->name, calotype_trace_store};
-            e.parent = id_of(op->name);
+            e.parent = parent_;
             e.coordinates = op->args;
             e.value_index = int(i);
             values.push_back(traced(op->values[i], e));
@@ -199,40 +210,56 @@ protected:
 
     Stmt visit(const Realize *op) override {
         ScopedBinding<Region> bind(bounds_, op->name, op->bounds);
-        const Stmt body = mutate(op->body);
+        const auto body = [&] {
+            return mutate(op->body);
+        };
         auto f = ctx_.env.find(op->name);
-        if (f == ctx_.env.end()) {
-            return body.same_as(op->body) ? Stmt(op) : with_body(op, body);
+        return with(op, &Realize::body,
+                    f == ctx_.env.end() ? body() : around_storage(f->second, op->bounds, body));
+    }
+
+    /// The statement with the storage of the outputs from `first` on around it.
+    Stmt around_outputs(size_t first, const Stmt &s) {
+        if (first == ctx_.outputs.size()) {
+            return mutate(s);
         }
-        return with_body(op, around_storage(f->second, op->bounds, body));
+        const Function &f = ctx_.outputs[first];
+        return around_storage(f, output_bounds(f), [&] { return around_outputs(first + 1, s); });
     }
 
-    static Stmt with_body(const Realize *op, const Stmt &body) {
-        return with(op, &Realize::body, body);
-    }
-
-    /// begin and end of the storage's life; or, where only accesses are traced, an id for them.
-    Stmt around_storage(const Function &f, const Region &bounds, const Stmt &body) {
+    /// begin and end of the storage's life.
+    template<typename Body>
+    Stmt around_storage(const Function &f, const Region &bounds, const Body &body) {
         if (!traces_realizations(f)) {
-            return traces_loads(f) || traces_stores(f)
-                       ? LetStmt::make(names::trace_id(f.name()), 0, body)
-                       : body;
+            return body();
         }
-        return between(f, bounds, calotype_trace_begin_realization, pipeline_id(), body);
+        return between(region_event(f, bounds, calotype_trace_begin_realization), body);
     }
 
-    /// `body` between an event and the event that ends it, whose code is the next one.
-    Stmt between(const Function &f, const Region &bounds, calotype_trace_event_code_t code,
-                 const Expr &parent, const Stmt &body) {
-        note_event(f.name());
-        Event begin{f.name(), code};
-        begin.parent = parent;
-        begin.coordinates = flat(bounds);
+    static Event region_event(const Function &f, const Region &bounds,
+                              calotype_trace_event_code_t code) {
+        Event e{f.name(), code};
+        e.coordinates = flat(bounds);
+        return e;
+    }
+
+    /// What `body()` gives, between an event and the one that ends it, whose code is the next. What
+    /// is traced in it belongs to that event.
+    template<typename Body>
+    Stmt between(Event begin, const Body &body) {
+        if (begin.code != calotype_trace_begin_parallel_task) {
+            note_event(begin.func);
+        }
+        begin.parent = parent_;
+        const std::string id = ctx_.names.unique(names::trace_id(begin.func));
+        parent_ = Variable::make(Int(32), id);
         Event end = begin;
-        end.code = calotype_trace_event_code_t(code + 1);
-        end.parent = id_of(f.name());
-        return LetStmt::make(names::trace_id(f.name()), begin.call(),
-                             Block::make(body, Evaluate::make(end.call())));
+        end.code = calotype_trace_event_code_t(begin.code + 1);
+        end.parent = parent_;
+        end.thread_id = 0;
+        const Stmt inner = body();
+        parent_ = begin.parent;
+        return LetStmt::make(id, begin.call(), Block::make(inner, Evaluate::make(end.call())));
     }
 
     Region output_bounds(const Function &f) const {
@@ -245,15 +272,18 @@ protected:
     }
 
     Stmt visit(const ProducerConsumer *op) override {
-        const Stmt s = Mutator::visit(op);
+        const auto marked = [&] {
+            return Mutator::visit(op);
+        };
         auto f = ctx_.env.find(op->name);
         if (f == ctx_.env.end() || !traces_realizations(f->second)) {
-            return s;
+            return marked();
         }
         const Region *bounds = bounds_.find(op->name);
-        return between(f->second, bounds ? *bounds : output_bounds(f->second),
-                       op->is_producer ? calotype_trace_produce : calotype_trace_consume,
-                       id_of(op->name), s);
+        return between(
+            region_event(f->second, bounds ? *bounds : output_bounds(f->second),
+                         op->is_producer ? calotype_trace_produce : calotype_trace_consume),
+            marked);
     }
 
 private:
@@ -262,7 +292,8 @@ private:
 
     LowerContext &ctx_;
     const bool all_loads_, all_stores_, all_realizations_, pipeline_;
-    bool any_ = false;
+    int events_ = 0;
+    Expr parent_ = pipeline_id();  ///< the innermost event around this place
     Scope<Region> bounds_;
     std::string block_loop_;  ///< the outermost around this place
 };

@@ -37,7 +37,7 @@ public:
 private:
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->name != name_) {
+        if (op->call_type != CallKind::Func || op->name != name_) {
             return GraphMutator::visit(op);
         }
         return Call::make(op->type, "", mutate(op->args), CallKind::Func, op->value_index);
@@ -170,15 +170,15 @@ private:
             }
             return;
         }
-        if (op->call_kind == CallKind::Image && op->symbol &&
+        if (op->call_type == CallKind::Image && op->symbol &&
             op->symbol->kind == SymbolKind::Parameter) {
             refuse(op->name);
         }
-        if (op->call_kind == CallKind::Image && op->symbol &&
+        if (op->call_type == CallKind::Image && op->symbol &&
             op->symbol->kind == SymbolKind::Image) {
             add_image(*static_cast<const ImageContents *>(op->symbol.get()));
         }
-        if (op->call_kind == CallKind::Func) {
+        if (op->call_type == CallKind::Func) {
             enter(op->name);
         }
         GraphVisitor::visit(op);

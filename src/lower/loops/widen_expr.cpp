@@ -261,7 +261,7 @@ Expr ExprWidener::visit(const Call *op) {
     auto make = [&](const Type &t) {
         return op->is_intrinsic()
                    ? Call::make(t, op->intrinsic, args)
-                   : Call::make(t, op->name, args, op->call_kind, op->value_index, op->symbol);
+                   : Call::make(t, op->name, args, op->call_type, op->value_index, op->symbol);
     };
     // One call a lane, also where the lanes do not differ.
     any = any || (is_linked(op) && !op->is_pure());

@@ -30,7 +30,7 @@ DeviceAPI destination(const Function &f, const LowerContext &ctx) {
 
 /// What the copied call is of.
 ExternFuncArgument source_of(const Function &f, const Call *call, const LowerContext &ctx) {
-    if (call->call_kind == CallKind::Func) {
+    if (call->call_type == CallKind::Func) {
         const Function &source = ctx.env.at(call->name);
         user_assert(source.outputs() == 1)
             << "func " << f.name() << " is to be copied from func " << source.name()
@@ -47,7 +47,7 @@ Expr through_inlined(Expr e, const LowerContext &ctx) {
         const Call *call = e.as<Call>();
         internal_assert(call) << "what is to be copied is no call";
         const auto callee = ctx.env.find(call->name);
-        if (call->call_kind != CallKind::Func || callee == ctx.env.end() ||
+        if (call->call_type != CallKind::Func || callee == ctx.env.end() ||
             !ctx.is_inlined(callee->second) || callee->second.outputs() != 1) {
             return e;
         }
@@ -55,7 +55,7 @@ Expr through_inlined(Expr e, const LowerContext &ctx) {
         const Call *inner = wrapped_call(g->init->values[0], g.args());
         user_assert(inner) << "func " << g.name() << " is to be copied to or from a device, but is "
                            << "computed inline: give it storage with compute_root or compute_at";
-        e = Call::make(inner->type, inner->name, call->args, inner->call_kind, inner->value_index,
+        e = Call::make(inner->type, inner->name, call->args, inner->call_type, inner->value_index,
                        inner->symbol);
     }
 }

@@ -99,9 +99,9 @@ Expr touched_boxes(const Function &f, const Box &region) {
     add(f, 0, min);
     add(f, 0, max);
     if (const Call *source = is_copy_stage(f) ? f->extern_proxy_expr.as<Call>() : nullptr) {
-        if (source->call_kind == CallKind::Image) {
+        if (source->call_type == CallKind::Image) {
             for (const std::vector<Expr> &corner : {min, max}) {
-                corners.push_back(Call::make(source->type, source->name, corner, source->call_kind,
+                corners.push_back(Call::make(source->type, source->name, corner, source->call_type,
                                              source->value_index, source->symbol));
             }
         }
@@ -232,7 +232,7 @@ class ReadsOfWhatIsThere : public GraphMutator {
     using GraphMutator::visit;
     Expr visit(const Call *op) override {
         const Expr call = GraphMutator::visit(op);
-        if (op->call_kind != CallKind::Image) {
+        if (op->call_type != CallKind::Image) {
             return call;
         }
         op = call.as<Call>();

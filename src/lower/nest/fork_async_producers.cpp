@@ -44,7 +44,7 @@ Stmt with_semaphore(const std::string &name, const Expr &n, const Stmt &body) {
 /// The name of the semaphore that a statement releases, or "".
 std::string released_by(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
-    const bool releases = call && call->call_kind == CallKind::Extern &&
+    const bool releases = call && call->call_type == CallKind::Extern &&
                           device_order_of(call->name) == DeviceOrder::Releases;
     return releases ? call->args[0].as<Variable>()->name : "";
 }
@@ -147,8 +147,8 @@ private:
     Expr visit(const Call *op) override {
         const Expr e = Mutator::visit(op);
         op = e.as<Call>();
-        return op->call_kind == CallKind::Func && op->name == func_
-                   ? Call::make(op->type, op->name, with_index(op->args), op->call_kind,
+        return op->call_type == CallKind::Func && op->name == func_
+                   ? Call::make(op->type, op->name, with_index(op->args), op->call_type,
                                 op->value_index, op->symbol)
                    : e;
     }
@@ -217,7 +217,7 @@ private:
                 }
             }
             void visit(const Call *op) override {
-                found = found || (op->call_kind == CallKind::Func && op->name == name_);
+                found = found || (op->call_type == CallKind::Func && op->name == name_);
                 GraphVisitor::visit(op);
             }
             const std::string &name_;

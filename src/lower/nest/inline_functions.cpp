@@ -29,7 +29,7 @@ public:
 
 protected:
     Expr visit(const Call *op) override {
-        if (op->call_kind != CallKind::Func || op->name != f_.name()) {
+        if (op->call_type != CallKind::Func || op->name != f_.name()) {
             return Mutator::visit(op);
         }
         std::vector<Expr> args = mutate(op->args);

@@ -63,7 +63,7 @@ protected:
     Expr visit(const Call *op) override {
         Expr e = Mutator::visit(op);
         const Call *call = e.as<Call>();
-        if (call->call_kind == CallKind::Func && call->name == from_) {
+        if (call->call_type == CallKind::Func && call->name == from_) {
             return Call::make(call->type, to_.name(), call->args, CallKind::Func, call->value_index,
                               to_.contents());
         }
@@ -193,7 +193,7 @@ void pass_what_is_wrapped(const Function &consumer, const Environment &env) {
             user_assert(call) << "func " << f.name() << " is inlined, but extern stage "
                               << consumer.name() << " takes it as a buffer: say where it is "
                               << "computed, by compute_at or compute_root";
-            if (call->call_kind == CallKind::Func) {
+            if (call->call_type == CallKind::Func) {
                 const Function &g = env.at(call->name);
                 arg.func = g.contents();
                 arg.value = g.outputs() > 1 ? call->value_index : -1;

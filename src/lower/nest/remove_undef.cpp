@@ -104,7 +104,7 @@ protected:
             return Expr();
         }
         return op->is_intrinsic() ? Call::make(op->type, op->intrinsic, args)
-                                  : Call::make(op->type, op->name, args, op->call_kind,
+                                  : Call::make(op->type, op->name, args, op->call_type,
                                                op->value_index, op->symbol);
     }
 

@@ -64,6 +64,8 @@ protected:
             return make_const(call->type, int(has_feature(call->args[0])));
         case Intrinsic::target_bits:
             return make_const(call->type, target_.bits);
+        case Intrinsic::size_of_halide_buffer_t:
+            return make_const(call->type, int64_t(sizeof(calotype_buffer_t)));
         case Intrinsic::target_natural_vector_size:
             return make_const(call->type, target_.natural_lanes(call->args.at(0).type().bits()));
         case Intrinsic::require:

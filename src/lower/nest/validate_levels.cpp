@@ -74,7 +74,7 @@ protected:
     }
     void visit(const Call *op) override {
         Visitor::visit(op);
-        if (op->call_kind == CallKind::Func && op->name == f_.name()) {
+        if (op->call_type == CallKind::Func && op->name == f_.name()) {
             nests.push_back(loops_);
             all_covered = all_covered && covered_;
         }

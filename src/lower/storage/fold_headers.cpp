@@ -57,7 +57,7 @@ private:
         first_ = last_ = Expr();
         for (const Expr &corner : touched->args) {
             const Call *call = corner.as<Call>();
-            if (!call || call->call_kind != CallKind::Func || call->name != f_.name()) {
+            if (!call || call->call_type != CallKind::Func || call->name != f_.name()) {
                 continue;
             }
             const Expr &at = call->args[size_t(d_)];
@@ -81,7 +81,7 @@ private:
             return crop_of_places(op, call);
         }
         const bool is_call =
-            call->call_kind == CallKind::Extern || call->call_kind == CallKind::ExternCPlusPlus;
+            call->call_type == CallKind::Extern || call->call_type == CallKind::ExternCPlusPlus;
         return is_call ? call_with_parts(op, call) : Mutator::visit(op);
     }
 
@@ -132,7 +132,7 @@ private:
             return Mutator::visit(op);
         }
         Stmt s = LetStmt::make(op->name,
-                               Call::make(call->type, call->name, args, call->call_kind,
+                               Call::make(call->type, call->name, args, call->call_type,
                                           call->value_index, call->symbol),
                                mutate(op->body));
         for (size_t i = parts.size(); i-- > 0;) {

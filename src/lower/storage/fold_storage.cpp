@@ -157,10 +157,10 @@ private:
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         op = e.as<Call>();
-        if (op->call_kind != CallKind::Func || op->name != func_) {
+        if (op->call_type != CallKind::Func || op->name != func_) {
             return e;
         }
-        return Call::make(op->type, op->name, folded(op->args), op->call_kind, op->value_index,
+        return Call::make(op->type, op->name, folded(op->args), op->call_type, op->value_index,
                           op->symbol);
     }
 

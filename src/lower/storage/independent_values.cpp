@@ -13,7 +13,7 @@ namespace calotype::internal {
 namespace {
 
 bool is_element(const Call *op, const Provide *store, size_t i) {
-    if (op->call_kind != CallKind::Func || op->name != store->name || op->value_index != int(i) ||
+    if (op->call_type != CallKind::Func || op->name != store->name || op->value_index != int(i) ||
         op->args.size() != store->args.size()) {
         return false;
     }
@@ -44,7 +44,7 @@ public:
 private:
     using GraphVisitor::visit;
     void visit(const Call *op) override {
-        const bool reads = op->call_kind == CallKind::Func && op->name == store_->name;
+        const bool reads = op->call_type == CallKind::Func && op->name == store_->name;
         found = found || (reads && !is_element(op, store_, i_) && !is_elsewhere(op));
         GraphVisitor::visit(op);
     }

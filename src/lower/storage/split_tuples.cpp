@@ -17,7 +17,7 @@ namespace {
 /// True if the expression reads Func `name`.
 bool reads_func(const Expr &e, const std::string &name) {
     return contains<Call>(
-        e, [&](const Call *op) { return op->call_kind == CallKind::Func && op->name == name; });
+        e, [&](const Call *op) { return op->call_type == CallKind::Func && op->name == name; });
 }
 
 class TupleSplitter : public GraphMutator {
@@ -35,7 +35,7 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        const Function *f = op->call_kind == CallKind::Func ? tuple_func(op->name) : nullptr;
+        const Function *f = op->call_type == CallKind::Func ? tuple_func(op->name) : nullptr;
         if (!f) {
             return GraphMutator::visit(op);
         }

@@ -57,17 +57,17 @@ private:
         const Expr e = GraphMutator::visit(op);
         const Call *call = e.as<Call>();
         SymbolPtr symbol;
-        if (call->call_kind == CallKind::Func && call->name != func_ &&
+        if (call->call_type == CallKind::Func && call->name != func_ &&
             !declared_.wrapped.count({func_, call->name})) {
             if (const auto f = declared_.funcs.find(call->name); f != declared_.funcs.end()) {
                 symbol = f->second;
             }
-        } else if (call->call_kind == CallKind::Image) {
+        } else if (call->call_type == CallKind::Image) {
             if (const auto p = declared_.params.find(call->name); p != declared_.params.end()) {
                 symbol = p->second.contents();
             }
         }
-        return symbol.defined() ? Call::make(call->type, call->name, call->args, call->call_kind,
+        return symbol.defined() ? Call::make(call->type, call->name, call->args, call->call_type,
                                              call->value_index, symbol)
                                 : e;
     }

@@ -51,7 +51,7 @@ TEST(ImageParam, calls_go_through_a_func) {
     const Expr e = in(x, y + 1);
     const Call *call = e.as<Call>();
     ASSERT_TRUE(call);
-    EXPECT_EQ(call->call_kind, CallKind::Func);
+    EXPECT_EQ(call->call_type, CallKind::Func);
     EXPECT_EQ(call->name, "through_in_im");
     EXPECT_EQ(to_string(in.width()), "through_in.extent.0");
     Func f("through_f");
@@ -154,7 +154,7 @@ TEST(Buffer, in_expressions) {
     const Expr e = a(x, 2);
     const Call *call = e.as<Call>();
     ASSERT_TRUE(call);
-    EXPECT_EQ(call->call_kind, CallKind::Image);
+    EXPECT_EQ(call->call_type, CallKind::Image);
     EXPECT_EQ(e.type(), UInt(8));
     EXPECT_EQ(call->symbol, SymbolPtr(a.image()));
     RDom r(a);

@@ -169,7 +169,7 @@ private:
                 touch(v->name, true);
             }
         }
-        if (op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus) {
+        if (op->call_type == CallKind::Extern || op->call_type == CallKind::ExternCPlusPlus) {
             synchronized_ |= device_order_of(op->name) == DeviceOrder::Releases;
             for (const Expr &e : op->args) {
                 pass_to_function(e);

@@ -185,7 +185,7 @@ private:
             const bool prints =
                 op->is_intrinsic(Intrinsic::print) || op->is_intrinsic(Intrinsic::print_when);
             const bool is_host_function =
-                op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
+                op->call_type == CallKind::Extern || op->call_type == CallKind::ExternCPlusPlus;
             user_assert(!prints) << "print is used inside of block loop " << blocks_[0]->name
                                  << ": kernels cannot print";
             user_assert(!is_host_function || is_linked(op))

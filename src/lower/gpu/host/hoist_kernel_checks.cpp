@@ -126,7 +126,7 @@ class Checks : public StmtMutator {
                 range.has_upper_bound() && is_outer(range.max) ? range.max : arg.type().max();
             args.push_back(largest);
         }
-        return Call::make(call->type, call->name, args, call->call_kind);
+        return Call::make(call->type, call->name, args, call->call_type);
     }
 
     std::string kernel_;  ///< name of its outermost loop; empty outside

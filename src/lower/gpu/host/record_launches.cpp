@@ -20,7 +20,7 @@ constexpr int recording_bytes = 24;
 bool needs_order(const Expr &e) {
     return contains<Call>(e, [](const Call *op) {
         const bool has_effects =
-            op->call_kind == CallKind::Extern || op->call_kind == CallKind::ExternCPlusPlus;
+            op->call_type == CallKind::Extern || op->call_type == CallKind::ExternCPlusPlus;
         return has_effects && device_order_of(op->name) != DeviceOrder::Keeps;
     });
 }
