@@ -2,6 +2,8 @@
 // Bounds and alignment of expressions under the facts in force, and the decisions of comparisons,
 // min, max, / and % that follow from them.
 
+#include "arith/constant_interval.h"
+#include "arith/difference_range.h"
 #include "arith/simplify/const_range.h"
 #include "arith/simplify/fold.h"
 #include "arith/simplify/simplifier.h"
@@ -41,7 +43,14 @@ Expr Simplifier::less_by_ranges(const Expr &a, const Expr &b) {
     if (always_less(x, y)) {
         return const_true(a.type().lanes());
     }
-    return always_less_equal(y, x) ? const_false(a.type().lanes()) : Expr();
+    if (always_less_equal(y, x)) {
+        return const_false(a.type().lanes());
+    }
+    const ConstRange difference = difference_range(a, b);
+    if (is_negative(difference)) {
+        return const_true(a.type().lanes());
+    }
+    return is_non_negative(difference) ? const_false(a.type().lanes()) : Expr();
 }
 
 Expr Simplifier::equal_by_ranges(const Expr &a, const Expr &b) {
@@ -126,6 +135,11 @@ Expr Simplifier::extremum_by_ranges(NodeKind op, const Expr &a, const Expr &b) {
         const int less = facts_.truth_of(LT::make(a, b)), greater = facts_.truth_of(LT::make(b, a));
         a_is_less = less == 1 || greater == 0;
         b_is_less = greater == 1 || less == 0;
+    }
+    if (!a_is_less && !b_is_less) {
+        const ConstRange difference = difference_range(a, b);
+        a_is_less = is_non_positive(difference);
+        b_is_less = is_non_negative(difference);
     }
     if (!a_is_less && !b_is_less) {
         const auto difference = difference_by_lets(a, b);

@@ -60,7 +60,10 @@ public:
             user_assert(dim(i).for_type == child->dim(i).for_type)
                 << what << ", but the loops over " << plain_name(i) << " are "
                 << to_string(dim(i).for_type) << " and " << to_string(child->dim(i).for_type);
-            ctx_.loops[loop_name(i)].fused.emplace_back(child->f_.name(), child->stage_);
+            std::vector<StageKey> &fused = ctx_.loops[loop_name(i)].fused;
+            fused.emplace_back(child->f_.name(), child->stage_);
+            const std::vector<StageKey> &inside = ctx_.loops[child->loop_name(i)].fused;
+            fused.insert(fused.end(), inside.begin(), inside.end());
         }
         for (const Child &grandchild : child->children_) {
             user_assert(grandchild.depth >= depth)
@@ -474,17 +477,25 @@ Expr qualify(const Expr &e, const Function &f, int stage) {
     return substitute(qualified, e);
 }
 
+namespace {
+/// Whether the definition, or a specialization of it, stores at all places of dimension i.
+bool is_pure_in(const Definition &def, int i, const std::string &name) {
+    const Variable *v = def.args[size_t(i)].as<Variable>();
+    return (v && !v->symbol && v->name == name) ||
+           std::any_of(def.specializations.begin(), def.specializations.end(),
+                       [&](const Specialization &s) {
+                           return s.definition && is_pure_in(*s.definition, i, name);
+                       });
+}
+}  // namespace
+
 std::vector<PureVar> pure_vars(const Function &f, int stage) {
     std::vector<PureVar> result;
     for (int i = 0; i < f.dimensions(); i++) {
         const std::string &name = f.args()[i];
-        if (stage > 0) {
-            const Variable *v = f.stage(stage)->args[i].as<Variable>();
-            if (!v || v->symbol || v->name != name) {
-                continue;
-            }
+        if (stage == 0 || is_pure_in(*f.stage(stage), i, name)) {
+            result.push_back({i, name});
         }
-        result.push_back({i, name});
     }
     return result;
 }

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "arith/box.h"
@@ -241,14 +242,44 @@ private:
                         : Block::make(op->first, search(op->rest));
     }
 
+    Stmt search_under(const Expr &condition, const Stmt &s) {
+        const KnownHere::Inside inside(known_, condition);
+        return search(s);
+    }
+
     Stmt search_branches(const IfThenElse *op) {
-        const bool elsewhere = uses_buffer(op->condition, f_.name()) ||
-                               (op->else_case.defined() && uses_buffer(op->else_case, f_.name()));
-        if (elsewhere) {
+        if (uses_buffer(op->condition, f_.name())) {
             return op;
         }
-        const KnownHere::Inside inside(known_, op->condition);
-        return IfThenElse::make(op->condition, search(op->then_case), op->else_case);
+        if (!op->else_case.defined() || !uses_buffer(op->else_case, f_.name())) {
+            return IfThenElse::make(op->condition, search_under(op->condition, op->then_case),
+                                    op->else_case);
+        }
+        return uses_buffer(op->then_case, f_.name())
+                   ? search_both(op)
+                   : IfThenElse::make(op->condition, op->then_case,
+                                      search_under(!op->condition, op->else_case));
+    }
+
+    /// Branches with the Func's production and uses in each can be folded if that is asked for in
+    /// the schedule, and either can be folded so.
+    Stmt search_both(const IfThenElse *op) {
+        if (f_.schedule().async) {
+            return op;
+        }
+        const Stmt first = search_under(op->condition, op->then_case);
+        const std::optional<Fold> found = std::exchange(fold, std::nullopt);
+        if (!found || !schedule_of(found->dimension) ||
+            !schedule_of(found->dimension)->fold_factor.defined()) {
+            return op;
+        }
+        const Stmt second = search_under(!op->condition, op->else_case);
+        if (!fold || fold->dimension != found->dimension) {
+            fold = std::nullopt;
+            last_window_.clear();
+            return op;
+        }
+        return IfThenElse::make(op->condition, first, second);
     }
 
     static Stmt with_body(const For *op, const Stmt &body) {
@@ -397,7 +428,9 @@ private:
                            {func_name, var_name, factor, loop_name, extent});
         }
         if (!direction_proven) {
-            last_window_ = ctx_.names.unique(f_.name() + ".last_window");
+            if (last_window_.empty()) {
+                last_window_ = ctx_.names.unique(f_.name() + ".last_window");
+            }
             const Expr last = Load::make(Int(32), last_window_, 0, const_true(), Alignment());
             const Stmt monotonic = check(schedule.fold_forward ? leading >= last : leading <= last,
                                          "bad_fold", {func_name, var_name, loop_name});

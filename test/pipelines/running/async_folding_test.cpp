@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace calotype::test {
 namespace {
 
@@ -33,6 +35,20 @@ TEST(AsyncFolding, backward) {
     for (int again = 0; again < 20; again++) {
         Buffer<int> result = g.realize({100});
         result.for_each_element([&](int i) { ASSERT_EQ(result(i), 1 - 2 * i); });
+    }
+}
+
+/// Windows that stop at different places, from either side: less and less has to be made.
+TEST(AsyncFolding, windows_that_come_to_an_end) {
+    for (const int direction : {1, -1}) {
+        Func f("f"), g("g");
+        f(x) = slowly(x);
+        g(x) = slowly(f(direction * min(x - 1, 15)) + f(direction * min(x + 1, 17)));
+        f.store_root().compute_at(g, x).fold_storage(x, 8, direction > 0).async();
+        Buffer<int> result = g.realize({100});
+        result.for_each_element([&](int i) {
+            ASSERT_EQ(result(i), direction * (std::min(i - 1, 15) + std::min(i + 1, 17))) << i;
+        });
     }
 }
 

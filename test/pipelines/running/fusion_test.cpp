@@ -135,6 +135,26 @@ TEST(ComputeWithEach, slides_together) {
     expect_all(result, [](int i, int j) { return 2 * (i + j) + 2 + 2 * (i - j); });
 }
 
+/// What the last of a chain of Funcs needs in an iteration of the loops that all share is known in
+/// these loops, so that its producer slides and takes four rows.
+TEST(ComputeWithEach, slides_for_a_chain) {
+    for (LoopAlignStrategy align : {LoopAlignStrategy::AlignStart, LoopAlignStrategy::AlignEnd}) {
+        Func in("in"), f("f"), g("g"), h("h");
+        in(x, y) = x * 3 + y;
+        f(x, y) = x;
+        g(x, y) = in(x, y - 1) + in(x, y + 1);
+        h(x, y) = in(x, y) * 2;
+        g.compute_with(f, y, align);
+        h.compute_with(g, y, align);
+        in.store_root().compute_at(f, y).fold_storage(y, 4);
+        Buffer<int> a(14, 21), b(14, 21), c(14, 21);
+        Pipeline({f, g, h}).realize({a, b, c});
+        expect_all(a, [](int i, int) { return i; });
+        expect_all(b, [](int i, int j) { return 6 * i + 2 * j; });
+        expect_all(c, [](int i, int j) { return 6 * i + 2 * j; });
+    }
+}
+
 /// Of the Funcs that are computed together, the pure definition uses some and the update another.
 TEST(ComputeWithEach, for_different_stages) {
     Func f("f"), g("g"), p("p"), out("out");

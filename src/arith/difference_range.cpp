@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// min(p, q) - min(r, s) lies between p - r and q - s, and between p - s and q - r; min(p, q) - b is
+// at most p - b and at most q - b. The same holds of maxima, the other way round.
+#include "arith/difference_range.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/constants.h"
+#include "ir/equality.h"
+#include "ir/expr_nodes.h"
+
+namespace calotype::internal {
+
+namespace {
+
+/// Nested minima and maxima are looked into so far.
+constexpr int most_levels = 2;
+
+/// A value and a constant that is added to it.
+struct Shifted {
+    Expr value;
+    int64_t by = 0;
+};
+
+Shifted shifted(const Expr &e) {
+    if (const Add *op = e.as<Add>()) {
+        if (const auto c = as_const_int(op->b)) {
+            return {op->a, *c};
+        }
+    }
+    if (const auto c = as_const_int(e)) {
+        return {make_zero(e.type()), *c};
+    }
+    return {e, 0};
+}
+
+/// The operands of a minimum or maximum.
+struct Extremum {
+    Expr a, b;
+    bool is_min;
+};
+
+std::optional<Extremum> as_extremum(const Expr &e) {
+    if (const Min *op = e.as<Min>()) {
+        return Extremum{op->a, op->b, true};
+    }
+    if (const Max *op = e.as<Max>()) {
+        return Extremum{op->a, op->b, false};
+    }
+    return std::nullopt;
+}
+
+ConstRange range_of(const Expr &e, const Expr &f, int levels);
+
+/// Of x - b.
+ConstRange of_extremum(const Extremum &x, const Expr &b, int levels) {
+    const ConstRange first = range_of(x.a, b, levels), second = range_of(x.b, b, levels);
+    ConstRange both = union_of(first, second);
+    const auto &p = x.is_min ? first.max : first.min, &q = x.is_min ? second.max : second.min;
+    auto &end = x.is_min ? both.max : both.min;
+    end = p && q ? std::optional(x.is_min ? std::min(*p, *q) : std::max(*p, *q)) : p ? p : q;
+    return both;
+}
+
+ConstRange range_of(const Expr &e, const Expr &f, int levels) {
+    const Shifted a = shifted(e), b = shifted(f);
+    const ConstRange apart = ConstRange::single(a.by) - ConstRange::single(b.by);
+    if (equal(a.value, b.value)) {
+        return apart;
+    }
+    const auto x = as_extremum(a.value), y = as_extremum(b.value);
+    if (levels == 0 || (!x && !y)) {
+        return ConstRange::everything();
+    }
+    ConstRange r = ConstRange::everything();
+    if (x) {
+        r = intersection(r, of_extremum(*x, b.value, levels - 1));
+    }
+    if (y) {
+        r = intersection(r, ConstRange::single(0) - of_extremum(*y, a.value, levels - 1));
+    }
+    if (x && y && x->is_min == y->is_min) {
+        r = intersection(
+            r, union_of(range_of(x->a, y->a, levels - 1), range_of(x->b, y->b, levels - 1)));
+        r = intersection(
+            r, union_of(range_of(x->a, y->b, levels - 1), range_of(x->b, y->a, levels - 1)));
+    }
+    return r + apart;
+}
+
+}  // namespace
+
+ConstantInterval difference_range(const Expr &a, const Expr &b) {
+    const Type t = a.type();
+    if (!t.is_int() || t.can_overflow()) {
+        return ConstRange::everything();
+    }
+    return range_of(a, b, most_levels);
+}
+
+}  // namespace calotype::internal
