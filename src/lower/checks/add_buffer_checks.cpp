@@ -7,7 +7,9 @@
 #include "lower/checks/add_buffer_checks.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "arith/box.h"
 #include "arith/constant_interval.h"
@@ -140,8 +142,10 @@ public:
 
     Stmt wrap() {
         Stmt s = code_.body;
+        // Where nothing asks for what is given, all is as the constraints say.
+        const bool assumed = !asserts_ && ctx_.target.has_feature(Target::NoBoundsQuery);
         for (const ArgumentBuffer &b : buffers_) {
-            s = constrain(b, s);
+            s = assumed ? s : constrain(b, s);
             if (b.is_output && !ctx_.target.has_gpu_feature()) {
                 s = Block::make(s,
                                 Evaluate::make(Call::make(Int(32), Intrinsic::buffer_set_host_dirty,
@@ -159,9 +163,15 @@ public:
             const LetStmt *let = code_.outside[i].as<LetStmt>();
             s = let ? LetStmt::make(let->name, let->value, s) : Block::make(code_.outside[i], s);
         }
-        s = checked(&BufferChecks::type_checks, s);
         for (const ArgumentBuffer &b : buffers_) {
-            s = read_shape(b, s);
+            s = assumed ? constrain(b, s) : s;
+        }
+        s = checked(&BufferChecks::type_checks, s);
+        // Inside of the constraints the names of fields stand for what they say there.
+        const std::map<std::string, Expr> as_given = constrained_fields();
+        s = substitute(as_given, s);
+        for (const ArgumentBuffer &b : buffers_) {
+            s = read_shape(b, as_given, s);
         }
         return checked(&BufferChecks::null_checks, s);
     }
@@ -220,10 +230,25 @@ private:
         }
     }
 
-    Stmt read_shape(const ArgumentBuffer &b, Stmt s) {
+    /// The fields that a constraint says something of, and what is given for them.
+    std::map<std::string, Expr> constrained_fields() {
+        std::map<std::string, Expr> result;
+        for (const ArgumentBuffer &b : buffers_) {
+            for_each_constraint(b, [&](const std::string &field, const Expr &required) {
+                if (required.defined()) {
+                    result[field] = names::var(field + ".given");
+                }
+            });
+        }
+        return result;
+    }
+
+    Stmt read_shape(const ArgumentBuffer &b, const std::map<std::string, Expr> &as_given, Stmt s) {
         for_each_field(b, [&](int d, const std::string &name, const Expr &read, auto member) {
             const Expr value = b.constant ? Expr(constant_dimension(b, d).*member) : read;
-            s = LetStmt::make(name, value, s);
+            const auto given = as_given.find(name);
+            s = LetStmt::make(given == as_given.end() ? name : given->second.as<Variable>()->name,
+                              value, s);
         });
         return LetStmt::make(b.name, Call::make(Handle(), Intrinsic::buffer_get_host, {b.handle()}),
                              s);

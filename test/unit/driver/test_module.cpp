@@ -9,6 +9,9 @@
 #include "driver/output_plan.h"
 #include "harness/expect_error.h"
 #include "harness/names_in.h"
+#include "ir/constants.h"
+#include "ir/stmt_nodes.h"
+#include "ir/visitor.h"
 #include "lang/language.h"
 #include "lower/lower.h"
 #include "support/file.h"
@@ -256,6 +259,39 @@ TEST(Archives, WhatIsNone) {
                          "not a static library: file too small to be an archive");
     EXPECT_COMPILE_ERROR(internal::standalone_runtime(Target("arm-64-linux")),
                          "this build of the compiler carries no runtime for arm-64-linux");
+}
+
+// With and without checks of what is given, code counts on what constraints say.
+TEST(Constraints, HoldWithoutAssertsToo) {
+    for (const char *features : {"", "-no_asserts", "-no_asserts-no_bounds_query"}) {
+        ImageParam in(Float(32), 2, "in");
+        Var x("x"), y("y");
+        Func f("f");
+        f(x, y) = in(x, y);
+        f.vectorize(x, 8);
+        in.dim(1).set_stride(in.dim(1).stride() / 8 * 8);
+        in.dim(0).set_min(0);
+        f.output_buffer().dim(0).set_min(0);
+        const Module m =
+            f.compile_to_module({in}, "f", Target(std::string("x86-64-linux") + features));
+        struct Loads : GraphVisitor {
+            using GraphVisitor::visit;
+            void visit(const internal::Load *op) override {
+                if (op->name == "in" && op->type.lanes() == 8) {
+                    const auto *ramp = op->index.as<internal::Ramp>();
+                    dense += ramp && is_const_one(ramp->stride);
+                    aligned += op->alignment.modulus % 8 == 0;
+                    loads++;
+                }
+                GraphVisitor::visit(op);
+            }
+            int loads = 0, dense = 0, aligned = 0;
+        } found;
+        found(m.functions()[0].body);
+        EXPECT_GT(found.loads, 0) << features;
+        EXPECT_EQ(found.dense, found.loads) << features;
+        EXPECT_GT(found.aligned, 0) << features;
+    }
 }
 
 }  // namespace
