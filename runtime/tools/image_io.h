@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and writing images. The format follows from the name's extension: png, jpg, pgm, ppm,
-// npy, mat, tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header
+// npy, mat, tiff, tmp. Works with Runtime::Buffer and Buffer. Failures throw std::runtime_error. Header
 // only, C++17.
 //
 //     Runtime::Buffer<uint8_t, 3> image = load_image("in.png");   // must be 8 bits, colour
@@ -16,6 +16,7 @@
 #include "image_convert.h"
 #include "image_mat.h"
 #include "image_plain.h"
+#include "image_tiff.h"
 #ifndef CALOTYPE_NO_PNG
 #include "image_png.h"
 #endif
@@ -59,6 +60,8 @@ inline const std::vector<ImageFormat> &image_formats() {
         {"ppm", load_pnm, save_pnm, {8, 16}, {3}},
         {"npy", load_npy, save_npy, {}, {}},
         {"mat", load_mat, save_mat, {}, {}},
+        {"tif", load_tiff, save_tiff, {}, {}},
+        {"tiff", load_tiff, save_tiff, {}, {}},
         {"tmp", load_tmp, save_tmp, {}, {}},
     };
     return formats;
@@ -92,7 +95,8 @@ inline bool can_hold_type(const ImageFormat &format, calotype_type_t type) {
 
 inline bool can_hold_shape(const ImageFormat &format, const calotype_buffer_t &image) {
     if (format.channels.empty()) {
-        return format.save != save_tmp || image.dimensions <= 4;
+        const bool tiff = format.save == save_tiff;
+        return image.dimensions <= (format.save == save_tmp ? 4 : tiff ? 3 : INT32_MAX);
     }
     const int channels = image.dimensions > 2 ? image.dim[2].extent : 1;
     return (image.dimensions == 2 || image.dimensions == 3) && contains(format.channels, channels);

@@ -51,11 +51,15 @@ const std::vector<LoweredBuffer> &Module::buffers() const {
     return contents_->module.buffers;
 }
 
-const std::vector<LoweredFunction> &Module::functions() const {
+const std::vector<LoweredFunction> &Module::functions() const & {
     return contents_->module.functions;
 }
 
-std::vector<LoweredFunction> &Module::functions() {
+std::vector<LoweredFunction> &Module::functions() & {
+    return contents_->module.functions;
+}
+
+std::vector<LoweredFunction> Module::functions() && {
     return contents_->module.functions;
 }
 

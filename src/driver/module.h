@@ -28,8 +28,10 @@ public:
     bool any_strict_float() const;
     void set_any_strict_float(bool any);
     const std::vector<LoweredBuffer> &buffers() const;
-    const std::vector<LoweredFunction> &functions() const;
-    std::vector<LoweredFunction> &functions();
+    const std::vector<LoweredFunction> &functions() const &;
+    std::vector<LoweredFunction> &functions() &;
+    /// Of a Module that is gone after the statement.
+    std::vector<LoweredFunction> functions() &&;
     /// A CompileError if there is none of that name.
     LoweredFunction get_function_by_name(const std::string &name) const;
     const std::vector<Module> &submodules() const;

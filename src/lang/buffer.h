@@ -246,7 +246,9 @@ public:
         return (*get())(pos);
     }
     /// The element inside of a pipeline.
-    template<typename... Args, typename = std::enable_if_t<!all_ints<Args...>>>
+    template<typename... Args,
+             typename =
+                 std::enable_if_t<!all_ints<Args...> && (std::is_convertible_v<Args, Expr> && ...)>>
     Expr operator()(Args &&...coords) const {
         return this->call({Expr(std::forward<Args>(coords))...});
     }

@@ -84,7 +84,7 @@ TEST(Tracing, an_event_belongs_to_the_innermost_around_it) {
         EXPECT_EQ(e.thread != 0, e.code == calotype_trace_begin_parallel_task);
         if (e.code == calotype_trace_begin_parallel_task) {
             tasks++;
-            EXPECT_EQ(e.func, "f.s0.y");
+            EXPECT_EQ(e.func, f.name() + ".s0.y");
             EXPECT_EQ(parent->code, calotype_trace_produce);
         } else if (e.code == calotype_trace_store) {
             stores++;

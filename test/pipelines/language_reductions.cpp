@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 
 #include "calotype.h"
 
@@ -110,6 +111,61 @@ TEST(Rfactor, fused_loops_and_a_condition) {
             }
         }
         EXPECT_EQ(result(k), expected);
+    }
+}
+
+/// A specialization may store at all places where the update itself stores at some.
+TEST(Rfactor, of_a_specialization) {
+    Func f("f"), g("g");
+    Var x("x"), y("y"), u("u");
+    RDom r(1, 6, 2, 5);
+    Param<int> p("p");
+    f(x, y) = x * y;
+    f.compute_root();
+    g(x, y) = 20;
+    g(r.x, r.y) = min(g(r.x, r.y), f(r.x, r.y) + 2);
+    g.update().specialize(p > 4).rfactor(r.y, u).compute_root();
+    for (int value : {2, 7}) {
+        p.set(value);
+        Buffer<int> result = g.realize({10, 9});
+        result.for_each_element([&](int i, int j) {
+            const bool inside = i >= 1 && i < 7 && j >= 2 && j < 7;
+            ASSERT_EQ(result(i, j), inside ? std::min(20, i * j + 2) : 20) << i << ", " << j;
+        });
+    }
+}
+
+TEST(Rfactor, updates_that_add_nothing_or_only_what_is_more) {
+    Func f("f"), g("g");
+    Var x("x"), u("u"), v("v");
+    RDom r(0, 10);
+    f(x) = x;
+    f(r) = f(r);
+    f.update().rfactor(r, u).compute_root();
+    g() = 3;
+    g() = max(g() + (r - 5), g());
+    RVar ro("ro"), ri("ri");
+    g.update().split(r, ro, ri, 4).rfactor(ri, v).compute_root();
+    Buffer<int> same = f.realize({10}), grown = g.realize();
+    same.for_each_element([&](int i) { ASSERT_EQ(same(i), i); });
+    EXPECT_EQ(grown(), 3 + 1 + 2 + 3 + 4);
+}
+
+TEST(Rfactor, largest_that_is_no_number_if_one_is) {
+    for (int nan_at : {-1, 0, 5, 11}) {
+        Buffer<float> in(12);
+        in.for_each_element([&](int i) { in(i) = i == nan_at ? NAN : float(i * 7 % 12); });
+        Func f("f");
+        Var u("u");
+        RDom r(0, 12);
+        RVar ro("ro"), ri("ri");
+        f() = Float(32).min();
+        f() = select(f() > in(r) || is_nan(f()), f(), in(r));
+        f.update().split(r, ro, ri, 4).rfactor(ri, u).compute_root();
+        Buffer<float> result =
+            f.realize({}, get_jit_target_from_environment().with_feature(Target::StrictFloat));
+        EXPECT_EQ(std::isnan(result()), nan_at >= 0);
+        EXPECT_TRUE(nan_at >= 0 || result() == 11);
     }
 }
 

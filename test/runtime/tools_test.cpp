@@ -94,6 +94,9 @@ TEST_F(Images, GoThereAndBack) {
     round_trip<float>(path("a.mat"), {5, 4, 3, 2});
     round_trip<uint8_t>(path("b.mat"), {5, 3});
     round_trip<int64_t>(path("c.mat"), {5, 3, 2});
+    round_trip<float>(path("a.tiff"), {5, 4, 3});
+    round_trip<int16_t>(path("b.tif"), {5, 3});
+    round_trip<uint64_t>(path("c.tiff"), {5, 3, 2});
     round_trip<double>(path("a.npy"), {5, 4});
     round_trip<int8_t>(path("a.npy"), {5, 4, 3, 2, 2});
     round_trip<uint64_t>(path("a.npy"), {5, 4});
@@ -192,7 +195,7 @@ TEST_F(Images, ThatAreBadAreSaidToBe) {
     };
     EXPECT_EQ("none.png: cannot be opened", load("none.png"));
     EXPECT_EQ("a.bmp: unknown image format \"bmp\", must be one of png, jpg, jpeg, pgm, ppm, npy, "
-              "mat, tmp",
+              "mat, tif, tiff, tmp",
               load("a.bmp"));
     write("a.png", "This is not an image but text.");
     EXPECT_EQ("a.png: Not a PNG file", load("a.png"));
@@ -218,6 +221,10 @@ TEST_F(Images, ThatAreBadAreSaidToBe) {
     EXPECT_EQ(0u, load("a.jpg").find("a.jpg: Not a JPEG file"));
     Buffer<float> floats(2, 2);
     floats.fill(0);
+    write("a.tiff", "II*\0");
+    EXPECT_EQ("a.tiff: is not a little-endian TIFF file", load("a.tiff"));
+    write("a.tiff", std::string("II*\0\x08\0\0\0\1\0", 10));
+    EXPECT_EQ("a.tiff: ends too early", load("a.tiff"));
     save_image(floats, path("f.npy"));
     EXPECT_EQ("f.npy: has elements of type float32, must have uint8", load("f.npy"));
 }

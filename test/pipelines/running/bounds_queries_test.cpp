@@ -30,6 +30,22 @@ TEST(BoundsQueries, answer_with_the_strides_of_dense_memory) {
               (std::vector<int>{-1, 258, 1, 0, 13, 258, 0, 3, 258 * 13}));
 }
 
+/// A branch needs what its values are, not what they would be in another one.
+TEST(BoundsQueries, ask_for_what_a_specialization_reads) {
+    ImageParam in(Int(32), 1, "in");
+    Param<bool> p("p");
+    Func f("f");
+    f(x) = select(p, in(x + 10), in(x - 10));
+    f.specialize(p);
+    for (bool value : {true, false}) {
+        p.set(value);
+        in.reset();
+        f.infer_input_bounds({100});
+        EXPECT_EQ(in.get().min(0), value ? 10 : -10);
+        EXPECT_EQ(in.get().extent(0), 100);
+    }
+}
+
 TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
     ImageParam in(UInt(8), 3, "in");
     Func f("f");
