@@ -269,7 +269,6 @@ TEST(Constraints, HoldWithoutAssertsToo) {
         Func f("f");
         f(x, y) = in(x, y);
         f.vectorize(x, 8);
-        in.dim(1).set_stride(in.dim(1).stride() / 8 * 8);
         in.dim(0).set_min(0);
         f.output_buffer().dim(0).set_min(0);
         const Module m =
@@ -280,17 +279,15 @@ TEST(Constraints, HoldWithoutAssertsToo) {
                 if (op->name == "in" && op->type.lanes() == 8) {
                     const auto *ramp = op->index.as<internal::Ramp>();
                     dense += ramp && is_const_one(ramp->stride);
-                    aligned += op->alignment.modulus % 8 == 0;
                     loads++;
                 }
                 GraphVisitor::visit(op);
             }
-            int loads = 0, dense = 0, aligned = 0;
+            int loads = 0, dense = 0;
         } found;
         found(m.functions()[0].body);
         EXPECT_GT(found.loads, 0) << features;
         EXPECT_EQ(found.dense, found.loads) << features;
-        EXPECT_GT(found.aligned, 0) << features;
     }
 }
 
