@@ -91,7 +91,7 @@ public:
 private:
     void include_calls(const Expr &e) {
         for_each<Call>(e, [&](const Call *op) {
-            if (op->call_kind != CallKind::Func || !op->symbol.defined() ||
+            if (op->call_type != CallKind::Func || !op->symbol.defined() ||
                 !seen_.insert(op->name).second) {
                 return;
             }
@@ -130,7 +130,7 @@ private:
     Expr visit(const Call *op) override {
         const Expr e = GraphMutator::visit(op);
         const Call *call = e.as<Call>();
-        return call->call_kind == CallKind::Func && call->name == copy_.name()
+        return call->call_type == CallKind::Func && call->name == copy_.name()
                    ? cast(call->type, Call::make(type_, call->name, call->args, CallKind::Func, 0))
                    : e;
     }
@@ -185,7 +185,7 @@ private:
     }
 
     bool is_self(const Call *op) const {
-        return op && op->call_kind == CallKind::Func && op->name == f_.name();
+        return op && op->call_type == CallKind::Func && op->name == f_.name();
     }
     bool calls_self(const Expr &e) const {
         return contains<Call>(e, [&](const Call *op) { return is_self(op); });
