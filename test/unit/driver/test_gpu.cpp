@@ -288,6 +288,8 @@ TEST_F(Gpu, DeviceCodeOfACallableIsLoadedAhead) {
     Buffer<int> out(16);
     EXPECT_EQ(call(out), 0);
     EXPECT_EQ(internal::JITSharedRuntime::kernel_cache_stats().loads, loads);
+    ASSERT_EQ(out.copy_to_host(), 0);
+    EXPECT_EQ(out(3), 231);
 
     Func g("g_ahead");
     g(x) = x;
