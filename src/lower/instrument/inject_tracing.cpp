@@ -6,6 +6,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/with.h"
+#include "lower/names.h"
 #include "runtime/abi/tracing.h"
 #include "support/error.h"
 
