@@ -295,6 +295,13 @@ Expr Simplifier::extremum_by_facts(NodeKind op, const Expr &a, const Expr &b) {
     }
     const bool smallest = op == NodeKind::Min;
     for (const auto &[first, second] : {std::pair(a, b), std::pair(b, a)}) {
+        const Call *promise = first.as<Call>();
+        if (promise &&
+            promise->is_intrinsic(
+                {Intrinsic::promise_clamped, Intrinsic::unsafe_promise_clamped}) &&
+            equal(promise->args[smallest ? 2 : 1], second)) {
+            return first;
+        }
         const Expr less = binary(NodeKind::LT, first, second);
         if (is_const(less)) {
             return is_const_one(less) == smallest ? first : second;

@@ -119,7 +119,7 @@ private:
         case Split::Kind::Split: {
             const Expr e = offset(min, iteration(*s));
             // The predicate sees to it; bounds inference does not look into sums in conditions.
-            return has_tail(*s) ? Call::make(Int(32), Intrinsic::promise_clamped,
+            return has_tail(*s) ? Call::make(Int(32), Intrinsic::unsafe_promise_clamped,
                                              {e, min, min + range(loop).extent - 1})
                                 : e;
         }
