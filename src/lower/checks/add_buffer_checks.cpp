@@ -234,8 +234,12 @@ private:
     std::map<std::string, Expr> constrained_fields() {
         std::map<std::string, Expr> result;
         for (const ArgumentBuffer &b : buffers_) {
+            // Where elements are read outside as well, the names stand for what is given there.
+            const bool read_outside =
+                std::any_of(code_.outside.begin(), code_.outside.end(),
+                            [&](const Stmt &s) { return uses_buffer(s, b.name); });
             for_each_constraint(b, [&](const std::string &field, const Expr &required) {
-                if (required.defined()) {
+                if (required.defined() && !read_outside) {
                     result[field] = names::var(field + ".given");
                 }
             });
