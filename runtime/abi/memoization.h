@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The cache behind memoize(): results of Funcs, kept for later calls of any pipeline of the
- * process, least recently used ones dropped first. Their memory is the cache's own, not of
- * calotype_malloc.
+ * process, least recently used ones dropped first. Their memory is of calotype_malloc and
+ * calotype_free with a null user context, since it outlives the call that asked for it.
  */
 #pragma once
 

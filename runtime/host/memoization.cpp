@@ -6,8 +6,8 @@
 // null while the result is being computed, so that the host pointer alone leads back to it. An
 // entry counts the blocks in use; only entries without any are dropped for space.
 //
-// The memory is the cache's own and not of calotype_malloc: it outlives the call that asked for it,
-// and what an application put in the place of malloc and free for that call.
+// The memory outlives the call that asked for it, so calotype_malloc and calotype_free are called as
+// for no call: what an application has in their place for that call alone is not asked.
 #include "runtime/abi/memoization.h"
 
 #include <new>
@@ -206,7 +206,7 @@ void Cache::use(Entry &entry) {
 
 void free_entry(Entry &entry) {
     for (int i = 0; i < entry.count; i++) {
-        calotype_default_free(nullptr, header_of(entry.values[i].host));
+        calotype_free(nullptr, header_of(entry.values[i].host));
     }
     free(&entry);
 }
@@ -274,7 +274,7 @@ void Cache::release(void *host) {
     BlockHeader *header = header_of(host);
     Entry *entry = header->entry;
     if (!entry) {
-        calotype_default_free(nullptr, header);
+        calotype_free(nullptr, header);
         return;
     }
     if (--entry->in_use > 0) {
@@ -303,10 +303,10 @@ void Cache::clear() {
 int allocate_blocks(void *user_context, const Query &query) {
     for (int i = 0; i < query.count; i++) {
         calotype_buffer_t &buffer = *query.buffers[i];
-        void *block = calotype_default_malloc(nullptr, buffer.size_in_bytes() + header_size);
+        void *block = calotype_malloc(nullptr, buffer.size_in_bytes() + header_size);
         if (!block) {
             while (i-- > 0) {
-                calotype_default_free(nullptr, header_of(query.buffers[i]->host));
+                calotype_free(nullptr, header_of(query.buffers[i]->host));
                 query.buffers[i]->host = nullptr;
             }
             return calotype_error_out_of_memory(user_context);

@@ -9,6 +9,7 @@
 #include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/expr_nodes.h"
+#include "ir/queries.h"
 
 namespace calotype::internal {
 
@@ -66,7 +67,7 @@ ConstRange of_extremum(const Extremum &x, const Expr &b, int levels) {
 ConstRange range_of(const Expr &e, const Expr &f, int levels) {
     const Shifted a = shifted(e), b = shifted(f);
     const ConstRange apart = ConstRange::single(a.by) - ConstRange::single(b.by);
-    if (equal(a.value, b.value)) {
+    if (equal(a.value, b.value) && is_pure(a.value)) {
         return apart;
     }
     const auto x = as_extremum(a.value), y = as_extremum(b.value);

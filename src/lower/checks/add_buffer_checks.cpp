@@ -240,7 +240,7 @@ private:
                             [&](const Stmt &s) { return uses_buffer(s, b.name); });
             for_each_constraint(b, [&](const std::string &field, const Expr &required) {
                 if (required.defined() && !read_outside) {
-                    result[field] = names::var(field + ".given");
+                    result[field] = names::var(names::part(field, "given"));
                 }
             });
         }

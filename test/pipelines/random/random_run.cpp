@@ -47,9 +47,17 @@ std::vector<Buffer<void>> RandomRun::outputs() const {
     return outputs;
 }
 
+void RandomRun::set_choice(int choice) {
+    p.choice = choice;
+    built.choice.set(choice);
+}
+
 void RandomRun::set_inputs(const std::vector<Buffer<void>> &outputs, const Target &target) {
     if (built.images.empty()) {
         return;
+    }
+    for (ImageParam &image : built.images) {
+        image.reset();
     }
     pipeline().infer_input_bounds(Realization(outputs), target);
     for (const ImageParam &image : built.images) {

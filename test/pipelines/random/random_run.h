@@ -18,7 +18,9 @@ struct RandomRun {
     std::string text() const;
     /// Of the outputs, with the region that the pipeline is for.
     std::vector<Buffer<void>> outputs() const;
-    /// Fill the images for such outputs.
+    /// From now on, for the parameter and for the evaluator.
+    void set_choice(int choice);
+    /// Make and fill the images for such outputs.
     void set_inputs(const std::vector<Buffer<void>> &outputs, const Target &target);
     /// Where the outputs differ from what the evaluator gives; empty if nowhere.
     std::string difference(const std::vector<Buffer<void>> &outputs) const;
