@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arith/difference_range.h"
 #include "arith/known_bits.h"
 #include "ir/constants.h"
 #include "ir/expr_nodes.h"
@@ -318,6 +319,10 @@ IntegerInfo of_operation(const Expr &e, const InfoOf &of) {
 IntegerInfo info_of_operation(const Expr &e, const InfoOf &of) {
     IntegerInfo result = of_operation(e, of);
     result.range = intersection(result.range, ConstRange::of_type(e.type()));
+    if (const Sub *op = e.as<Sub>()) {
+        const ConstRange r = intersection(result.range, difference_range(op->a, op->b));
+        result.range = r.is_empty() ? result.range : r;
+    }
     return result;
 }
 

@@ -119,6 +119,24 @@ TEST(Memoization, a_second_run_finds_the_first_result) {
     EXPECT_EQ(stores_of(3), 0);
 }
 
+/// What a parameter makes computed may be less than what is allocated for all that uses may touch.
+TEST(Memoization, results_are_of_the_region_that_was_computed) {
+    Param<int> choice("choice");
+    Func g("g"), f("f");
+    g(x) = x * 3;
+    g.compute_root().memoize();
+    f(x) = select(choice > 1, g(clamp(x, 0, 9)), g(x - 3));
+    for (const int c : {2, 0, 1, 2}) {
+        choice.set(c);
+        Buffer<int> result(30);
+        result.set_min(5);
+        f.realize(result);
+        for (int i = 5; i < 35; i++) {
+            ASSERT_EQ(result(i), 3 * (c > 1 ? std::min(i, 9) : i - 3)) << c << ", " << i;
+        }
+    }
+}
+
 TEST(Memoization, clones_share_results) {
     Func f("f"), g("g"), h("h");
     f(x, y) = x + y;

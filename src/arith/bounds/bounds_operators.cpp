@@ -2,6 +2,7 @@
 // Bounds of the arithmetic, comparison and logic operators.
 #include "arith/bounds/bounds_engine.h"
 #include "arith/bounds/ends.h"
+#include "arith/difference_range.h"
 #include "ir/constants.h"
 
 namespace calotype::internal {
@@ -352,7 +353,22 @@ Bounded BoundsEngine::visit(const Add *op) {
 }
 
 Bounded BoundsEngine::visit(const Sub *op) {
-    return sub(bounds(op->a), bounds(op->b), op->type.element_of());
+    const Type t = op->type.element_of();
+    Bounded result = sub(bounds(op->a), bounds(op->b), t);
+    if (result.is_point()) {
+        return result;
+    }
+    // What follows from the forms of both: they may go up and down together.
+    const ConstantInterval apart = difference_range(op->a, op->b);
+    const ConstantInterval range = intersection(result.range, apart);
+    result.range = range.is_empty() ? result.range : range;
+    if (apart.min) {
+        result.ends.min = ends::max(result.ends.min, make_const(t, *apart.min));
+    }
+    if (apart.max) {
+        result.ends.max = ends::min(result.ends.max, make_const(t, *apart.max));
+    }
+    return result;
 }
 
 Bounded BoundsEngine::visit(const Mul *op) {

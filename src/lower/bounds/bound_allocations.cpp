@@ -11,6 +11,7 @@
 #include "ir/with.h"
 #include "lower/checks/error_call.h"
 #include "lower/func_slice.h"
+#include "lower/instrument/look_up_memoized.h"
 #include "lower/names.h"
 
 namespace calotype {
@@ -33,7 +34,10 @@ protected:
         }
         internal_assert(box.size() == op->bounds.size() || op->bounds.empty())
             << "realization of " << op->name << " is not touched";
-        Stmt s = with(op, &Realize::body, mutate(op->body));
+        const Function &f = ctx_.env.at(op->name);
+        Stmt s = mutate(op->body);
+        s = with(op, &Realize::body,
+                 is_memoized(f, ctx_) ? Block::make(computed(f, op, box), s) : s);
         for (size_t i = op->bounds.size(); i-- > 0;) {
             user_assert(box[i].is_bounded())
                 << "func " << op->name
@@ -55,6 +59,22 @@ protected:
     }
 
 private:
+    /// What of a memoized Func is computed, for the key of the cache. More is allocated where uses
+    /// may touch more than they need.
+    Stmt computed(const Function &f, const Realize *op, const Box &touched) const {
+        const ProducerConsumer *production = first_production(op);
+        internal_assert(production) << "func " << f.name() << " is memoized, and computed in parts";
+        const Box provided =
+            box_provided(production->body, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        std::vector<Expr> ends = {make_zero(Int(32)), StringImm::make(f.name())};
+        for (size_t d = 0; d < touched.size(); d++) {
+            const bool is_known = d < provided.size() && provided[d].is_bounded();
+            const Interval &range = is_known ? provided[d] : touched[d];
+            ends.insert(ends.end(), {range.min, range.max});
+        }
+        return Evaluate::make(Call::make(Int(32), Intrinsic::memoize_expr, ends));
+    }
+
     /// What computes all of it in one go, right where the storage is made; null if that is done
     /// piece by piece.
     static const ProducerConsumer *first_production(const Realize *op) {

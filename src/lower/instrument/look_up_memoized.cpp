@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The key is a struct: a digest of everything that the values of f are made of (the definitions of
-// f and of all Funcs that it needs), then the values of the parameters that occur in them. What is
-// marked by memoize_tag is represented by its tags. Larger values come first, so that there is no
+// f and of all Funcs that it needs), then the values of the parameters that occur in them and the
+// region that is computed, which parameters may make less than what is allocated. What is marked by
+// memoize_tag is represented by its tags. Larger values come first, so that there is no
 // padding, whose bytes would not be defined.
 #include "lower/instrument/look_up_memoized.h"
 
@@ -52,7 +53,8 @@ public:
         enter(f.name());
     }
 
-    std::vector<Expr> key() {
+    std::vector<Expr> key(const std::vector<Expr> &region) {
+        std::for_each(region.begin(), region.end(), [&](const Expr &e) { add_value(e); });
         std::vector<Expr> key;
         Sha256 hash;
         hash.update_field(text_.take());
@@ -236,8 +238,37 @@ struct MemoizedStorage {
     std::vector<std::string> buffers;  ///< one a value
     std::vector<Type> types;           ///< of elements in memory
     std::vector<Expr> mins, sizes, strides;
-    std::vector<Expr> extents;  ///< that are allocated
+    std::vector<Expr> extents;   ///< that are allocated
+    std::vector<Expr> computed;  ///< the ends of the region
 };
+
+/// The mark that bound_allocations puts in front of the production of f: the ends of what is
+/// computed, after its name.
+const Call *mark_of_region(const Stmt &s, const std::string &f) {
+    const Evaluate *evaluated = s.as<Evaluate>();
+    const Call *mark =
+        evaluated ? Call::as_intrinsic(evaluated->value, Intrinsic::memoize_expr) : nullptr;
+    const StringImm *name = mark ? mark->args[1].as<StringImm>() : nullptr;
+    return name && name->value == f ? mark : nullptr;
+}
+
+std::vector<Expr> computed_region(const Stmt &s, const std::string &f) {
+    struct Finder : Visitor {
+        const std::string &f;
+        std::vector<Expr> ends;
+
+        explicit Finder(const std::string &f) : f(f) {
+        }
+        using Visitor::visit;
+        void visit(const Evaluate *op) override {
+            if (const Call *mark = mark_of_region(op, f)) {
+                ends.assign(mark->args.begin() + 2, mark->args.end());
+            }
+        }
+    } finder(f);
+    finder(s);
+    return finder.ends;
+}
 
 /// Around the storage: the key, the headers and the lookup, and the storage that the lookup found or
 /// made.
@@ -268,7 +299,7 @@ Stmt look_up(const Function &f, const MemoizedStorage &storage, const Stmt &body
                           make_buffer_header(Expr(), storage.types[i], shape), s);
     }
     s = LetStmt::make(part(f, "bounds"), make_buffer_header(Expr(), storage.types[0], shape), s);
-    const std::vector<Expr> key = KeyFinder(f, ctx).key();
+    const std::vector<Expr> key = KeyFinder(f, ctx).key(storage.computed);
     int bytes = 0;
     for (const Expr &e : key) {
         bytes += e.type().bytes();
@@ -309,6 +340,7 @@ private:
             storage.strides.push_back(part_of_shape(names::buffer_stride(op->name, d)));
         }
         storage.extents = op->extents;
+        storage.computed = computed_region(op->body, f->name());
         return look_up(*f, storage, body, ctx_);
     }
 
@@ -323,6 +355,13 @@ private:
         const Stmt compute = Block::make(s.as<ProducerConsumer>()->body, store(it->second));
         const Expr is_missing = int_part(it->second, "lookup") == 1;
         return ProducerConsumer::make_produce(op->name, IfThenElse::make(is_missing, compute));
+    }
+
+    Stmt visit(const Block *op) override {
+        const Evaluate *first = op->first.as<Evaluate>();
+        return first && Call::as_intrinsic(first->value, Intrinsic::memoize_expr)
+                   ? mutate(op->rest)
+                   : StmtMutator::visit(op);
     }
 
     const LowerContext &ctx_;

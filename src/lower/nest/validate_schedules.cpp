@@ -135,6 +135,14 @@ void check_output_constraints(const Function &f) {
     }
 }
 
+void check_memoized(const Function &f) {
+    const FuncSchedule &s = f.schedule();
+    user_assert(!s.memoized || s.compute_level == s.store_level)
+        << "func " << f.name() << " cannot be memoized: it is computed at "
+        << s.compute_level.to_string() << ", in parts of what is stored at "
+        << s.store_level.to_string();
+}
+
 }  // namespace
 
 void validate_schedules(const LowerContext &ctx) {
@@ -147,6 +155,8 @@ void validate_schedules(const LowerContext &ctx) {
             check_output_constraints(f);
         } else if (f.schedule().compute_level.is_inlined()) {
             check_inlined(f);
+        } else {
+            check_memoized(f);
         }
     }
     check_wrappers(ctx);

@@ -92,6 +92,15 @@ TEST_F(Contradictions, MemoizedOutput) {
                                          "its buffer is the caller's");
 }
 
+TEST_F(Contradictions, MemoizedInParts) {
+    f(x, y) = x + y;
+    h(x, y) = f(x, y) + f(x, y + 1);
+    f.store_root().compute_at(h, y).memoize();
+    EXPECT_COMPILE_ERROR(compile(h), "func " + f.name() +
+                                         " cannot be memoized: it is computed at " + h.name() +
+                                         ".y, in parts of what is stored at root");
+}
+
 TEST_F(Contradictions, TwoEvictionKeys) {
     f(x) = x;
     f.compute_root().memoize(EvictionKey(42));

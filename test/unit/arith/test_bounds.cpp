@@ -89,6 +89,14 @@ TEST(Bounds, OfSymbolicIntervals) {
     EXPECT_EQ(bounds_text(x % 8, {Expr(), Expr()}), "[0, 7]");
 }
 
+/// Both sides of a difference may go up and down together.
+TEST(Bounds, OfDifferencesOfExtrema) {
+    const Expr x = var("x"), n = var("n");
+    EXPECT_EQ(bounds_text(max(x, n) - min(x, n)),
+              "[max(n, 0) - min(n, 10), max(n, 10) - min(n, 0)]");
+    EXPECT_EQ(bounds_text(min(x, n + 1) - min(x, n)), "[max(min(n, -1) - min(n, 10), -1) + 1, 1]");
+}
+
 TEST(Bounds, WrappingTypesGiveTheWholeType) {
     const Expr x = var("x", UInt(8));
     const Interval high = constants(UInt(8), 200, 250);
