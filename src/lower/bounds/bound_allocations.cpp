@@ -62,10 +62,7 @@ private:
     /// What of a memoized Func is computed, for the key of the cache. More is allocated where uses
     /// may touch more than they need.
     Stmt computed(const Function &f, const Realize *op, const Box &touched) const {
-        const ProducerConsumer *production = first_production(op);
-        internal_assert(production) << "func " << f.name() << " is memoized, and computed in parts";
-        const Box provided =
-            box_provided(production->body, f.name(), Scope<Interval>(), ctx_.func_bounds);
+        const Box provided = box_provided(op->body, f.name(), Scope<Interval>(), ctx_.func_bounds);
         std::vector<Expr> ends = {make_zero(Int(32)), StringImm::make(f.name())};
         for (size_t d = 0; d < touched.size(); d++) {
             const bool is_known = d < provided.size() && provided[d].is_bounded();

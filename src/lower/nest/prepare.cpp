@@ -329,6 +329,7 @@ std::unique_ptr<LowerContext> prepare(const PipelineSource &source, const Target
     for (const auto &group : ctx->fused_groups) {
         ctx->order.insert(ctx->order.end(), group.begin(), group.end());
     }
+    validate_groups(*ctx);
     ctx->used = parameters_used(ctx->env, ctx->requirements);
     validate_names(*ctx);
     for (const Function &f : ctx->outputs) {

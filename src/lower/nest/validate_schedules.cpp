@@ -178,4 +178,14 @@ void validate_names(const LowerContext &ctx) {
     }
 }
 
+void validate_groups(const LowerContext &ctx) {
+    for (const std::vector<std::string> &group : ctx.fused_groups) {
+        for (const std::string &name : group) {
+            user_assert(group.size() == 1 || !ctx.env.at(name).schedule().memoized)
+                << "func " << name << " cannot be memoized: its loops are shared with func "
+                << (name == group[0] ? group[1] : group[0]) << " by compute_with";
+        }
+    }
+}
+
 }  // namespace calotype

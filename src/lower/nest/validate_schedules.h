@@ -14,6 +14,12 @@ namespace calotype {
 /// Requires: ctx.outputs, ctx.env, with levels locked and before wrappers are applied.
 void validate_schedules(const LowerContext &ctx);
 
+/// The same for Funcs that share loops: none is memoized, as what one lacks would be computed with
+/// what the other has.
+///
+/// Requires: ctx.fused_groups.
+void validate_groups(const LowerContext &ctx);
+
 /// The same for what is known once the parameters are: names that Funcs and parameters share.
 ///
 /// Requires: ctx.used.

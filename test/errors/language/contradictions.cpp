@@ -101,6 +101,17 @@ TEST_F(Contradictions, MemoizedInParts) {
                                          ".y, in parts of what is stored at root");
 }
 
+TEST_F(Contradictions, MemoizedInSharedLoops) {
+    f(x, y) = x + y;
+    g(x, y) = x - y;
+    h(x, y) = f(x, y) + g(x, y);
+    f.compute_root();
+    g.compute_root().memoize().compute_with(f, y);
+    EXPECT_COMPILE_ERROR(compile(h), "func " + g.name() +
+                                         " cannot be memoized: its loops are shared with func " +
+                                         f.name() + " by compute_with");
+}
+
 TEST_F(Contradictions, TwoEvictionKeys) {
     f(x) = x;
     f.compute_root().memoize(EvictionKey(42));
