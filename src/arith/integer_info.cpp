@@ -156,10 +156,7 @@ ConstRange of_bitwise(Intrinsic op, const ConstRange &a, const ConstRange &b) {
 /// By ranges, and by the bits that are known.
 IntegerInfo of_bitwise(Intrinsic op, const IntegerInfo &a, const IntegerInfo &b, Type t) {
     IntegerInfo info = info_of_bits(combine(op, known_bits(a, t), known_bits(b, t)), t);
-    const ConstRange r = intersection(info.range, fit_type(of_bitwise(op, a.range, b.range), t));
-    if (!r.is_empty()) {
-        info.range = r;
-    }
+    info.range = within(info.range, fit_type(of_bitwise(op, a.range, b.range), t));
     return info;
 }
 
@@ -204,8 +201,7 @@ IntegerInfo of_promise(const Call *op, const InfoOf &of) {
     if (op->args[2].defined()) {
         promised.max = of(op->args[2]).range.max;
     }
-    const ConstRange clamped = intersection(value.range, promised);
-    return clamped.is_empty() ? value : IntegerInfo{clamped, value.alignment};
+    return {within(value.range, promised), value.alignment};
 }
 
 /// Calls whose value is that of one of their arguments.
@@ -320,8 +316,7 @@ IntegerInfo info_of_operation(const Expr &e, const InfoOf &of) {
     IntegerInfo result = of_operation(e, of);
     result.range = intersection(result.range, ConstRange::of_type(e.type()));
     if (const Sub *op = e.as<Sub>()) {
-        const ConstRange r = intersection(result.range, difference_range(op->a, op->b));
-        result.range = r.is_empty() ? result.range : r;
+        result.range = within(result.range, difference_range(op->a, op->b));
     }
     return result;
 }

@@ -163,9 +163,7 @@ Bounded BoundsEngine::of_interval(const Interval &i, Type t) {
     if (i.max.defined()) {
         r.max = constants.bounds(i.max).range.max;
     }
-    // Inverted ends mean that the code does not run: then any range will do.
-    r = intersection(r, result.range);
-    result.range = r.is_empty() ? result.range : r;
+    result.range = within(result.range, r);
     return result;
 }
 

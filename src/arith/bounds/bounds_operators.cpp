@@ -360,8 +360,7 @@ Bounded BoundsEngine::visit(const Sub *op) {
     }
     // What follows from the forms of both: they may go up and down together.
     const ConstantInterval apart = difference_range(op->a, op->b);
-    const ConstantInterval range = intersection(result.range, apart);
-    result.range = range.is_empty() ? result.range : range;
+    result.range = within(result.range, apart);
     if (apart.min) {
         result.ends.min = ends::max(result.ends.min, make_const(t, *apart.min));
     }

@@ -110,6 +110,11 @@ ConstRange intersection(const ConstRange &a, const ConstRange &b) {
     return r;
 }
 
+ConstRange within(const ConstRange &r, const ConstRange &limits) {
+    const ConstRange both = intersection(r, limits);
+    return both.is_empty() ? r : both;
+}
+
 ConstRange union_of(const ConstRange &a, const ConstRange &b) {
     ConstRange r;
     if (a.min && b.min) {

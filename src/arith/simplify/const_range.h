@@ -59,6 +59,9 @@ struct ConstRange {
 };
 
 ConstRange intersection(const ConstRange &a, const ConstRange &b);
+/// What of r is in `limits`; r itself if nothing is: then the code does not run, and any range will
+/// do.
+ConstRange within(const ConstRange &r, const ConstRange &limits);
 ConstRange union_of(const ConstRange &a, const ConstRange &b);
 
 // The exact results over unbounded integers; ends that leave 64 bits are dropped.

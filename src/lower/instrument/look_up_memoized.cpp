@@ -17,6 +17,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "ir/walk/search.h"
 #include "lower/buffer_header.h"
 #include "lower/checks/error_call.h"
 #include "lower/names.h"
@@ -242,32 +243,16 @@ struct MemoizedStorage {
     std::vector<Expr> computed;  ///< the ends of the region
 };
 
-/// The mark that bound_allocations puts in front of the production of f: the ends of what is
-/// computed, after its name.
-const Call *mark_of_region(const Stmt &s, const std::string &f) {
-    const Evaluate *evaluated = s.as<Evaluate>();
-    const Call *mark =
-        evaluated ? Call::as_intrinsic(evaluated->value, Intrinsic::memoize_expr) : nullptr;
-    const StringImm *name = mark ? mark->args[1].as<StringImm>() : nullptr;
-    return name && name->value == f ? mark : nullptr;
-}
-
+/// The ends of what is computed of f, as the mark says that bound_allocations puts in front of its
+/// production.
 std::vector<Expr> computed_region(const Stmt &s, const std::string &f) {
-    struct Finder : Visitor {
-        const std::string &f;
-        std::vector<Expr> ends;
-
-        explicit Finder(const std::string &f) : f(f) {
+    std::vector<Expr> ends;
+    for_each<Call>(s, [&](const Call *op) {
+        if (op->is_intrinsic(Intrinsic::memoize_expr) && op->args[1].as<StringImm>()->value == f) {
+            ends.assign(op->args.begin() + 2, op->args.end());
         }
-        using Visitor::visit;
-        void visit(const Evaluate *op) override {
-            if (const Call *mark = mark_of_region(op, f)) {
-                ends.assign(mark->args.begin() + 2, mark->args.end());
-            }
-        }
-    } finder(f);
-    finder(s);
-    return finder.ends;
+    });
+    return ends;
 }
 
 /// Around the storage: the key, the headers and the lookup, and the storage that the lookup found or
