@@ -83,24 +83,25 @@ TEST(Funcs, change_type) {
         " may not be one of its values; if it always is, say so by change_type(type, true)";
     Func wide("wide"), sum("sum"), product("product");
     wide(x) = x;
-    EXPECT_COMPILE_ERROR(wide.change_type(UInt(8)),
-                         "change_type of func wide to uint8: its first value" + unsure);
+    EXPECT_COMPILE_ERROR(wide.change_type(UInt(8)), "change_type of func " + wide.name() +
+                                                        " to uint8: its first value" + unsure);
     RDom r(0, 300, "r");
     sum(x) = 0;
     sum(x) += cast<int>(cast<uint8_t>(r));
-    EXPECT_COMPILE_ERROR(sum.change_type(UInt(16)),
-                         "change_type of func sum to uint16: the sum of update 0" + unsure);
+    EXPECT_COMPILE_ERROR(sum.change_type(UInt(16)), "change_type of func " + sum.name() +
+                                                        " to uint16: the sum of update 0" + unsure);
     product(x) = 1;
     product(x) *= r;
-    EXPECT_COMPILE_ERROR(
-        product.change_type(Int(64)),
-        "change_type of func product: update 0 must be a sum, a difference, a minimum or "
-        "a maximum of the func and something else");
-    EXPECT_COMPILE_ERROR(product.change_type(Handle()),
-                         "change_type of func product to handle, which is not a number");
+    EXPECT_COMPILE_ERROR(product.change_type(Int(64)),
+                         "change_type of func " + product.name() +
+                             ": update 0 must be a sum, a difference, a minimum or "
+                             "a maximum of the func and something else");
+    EXPECT_COMPILE_ERROR(product.change_type(Handle()), "change_type of func " + product.name() +
+                                                            " to handle, which is not a number");
     Func pair("pair");
     pair(x) = Tuple(x, x);
-    EXPECT_COMPILE_ERROR(pair.change_type(Int(8)), "change_type of func pair, which has 2 values");
+    EXPECT_COMPILE_ERROR(pair.change_type(Int(8)),
+                         "change_type of func " + pair.name() + ", which has 2 values");
     EXPECT_EQ(sum.change_type(UInt(32)).type(), UInt(32));
 }
 
