@@ -74,6 +74,7 @@ calotype_status tie_to_graph(const DeviceScope &scope, void *stream, void (*ende
                              void *data) {
     const Driver &d = driver();
     const NamedStream asked(scope, stream);
+    context_info(scope).may_be_captured.store(true, std::memory_order_relaxed);
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUgraph graph = nullptr;
     CUuserObject object = nullptr;

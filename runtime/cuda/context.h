@@ -37,7 +37,10 @@ struct ContextInfo {
     std::atomic<bool> is_ending{false};  ///< what the runtime has in it is being given back
     const DeviceInfo *device = nullptr;
     std::atomic<bool> has_streams{false};  ///< calls have named some
-    std::atomic<int> pieces{0};            ///< of memory that were allocated here
+    /// A call was captured, and none has asked for memory outside of a capture since: one may go on
+    /// that the driver does not tell of, and what waits for all work would break it.
+    std::atomic<bool> may_be_captured{false};
+    std::atomic<int> pieces{0};  ///< of memory that were allocated here
     FutexWord users{0};  ///< threads that use what follows, or the context though nobody named it
     /** For frees and copies that name no stream (memory/stream_order.cpp), made when they are first
      * needed. */

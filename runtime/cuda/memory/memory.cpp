@@ -59,6 +59,13 @@ void give_back_late(Piece *piece) {
     forget(piece);
 }
 
+/** Frees are not urgent: where a capture may go on they wait for the next call for memory. */
+calotype_status stream_of_late_frees(ContextInfo &owner, CUstream *stream) {
+    return owner.may_be_captured.load(std::memory_order_relaxed)
+               ? CALOTYPE_E_CAPTURE
+               : stream_after_all_work(owner, stream);
+}
+
 /** What is freed without a stream in that context. */
 calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
     calotype_status first = CALOTYPE_OK;
@@ -70,7 +77,7 @@ calotype_status give_back_after_all(Piece *pieces, ContextInfo &owner) {
     while (Piece *piece = pop(pieces)) {
         CUstream stream = nullptr;
         calotype_status status =
-            use.is_entered ? stream_after_all_work(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
+            use.is_entered ? stream_of_late_frees(owner, &stream) : CALOTYPE_E_CONTEXT_LOST;
         if (status == CALOTYPE_E_CAPTURE) {
             deferred.add(piece);
             status = CALOTYPE_OK;
@@ -315,6 +322,7 @@ calotype_status allocate(const Call &call, size_t bytes, int64_t offset, CUdevic
             "allocating without a memory pool cannot be captured: let the buffers have "
             "their device allocations before");
     }
+    context.may_be_captured.store(capturing, std::memory_order_relaxed);
     if (!capturing && deferred.count.load(std::memory_order_relaxed) > 0) {
         give_back_deferred(context);
     }
@@ -378,6 +386,7 @@ calotype_status await_all_work(const Call &call) {
         return fail_with(CALOTYPE_E_CAPTURE, "a stream of the context is being captured");
     }
     const CUresult code = invoke(&Driver::cuCtxSynchronize);
+    call.context().may_be_captured.store(false, std::memory_order_relaxed);
     return code == CUDA_SUCCESS ? give_back_deferred(call.context()) : status_of(code);
 }
 
@@ -393,6 +402,7 @@ calotype_status release_unused(const Call &call) {
     calotype_status status = CALOTYPE_OK;
     release_all_kept();
     if (!is_any_captured(context) && !is_capturing(call.scope(), nullptr)) {
+        context.may_be_captured.store(false, std::memory_order_relaxed);
         status = give_back_deferred(context);
         driver().cuStreamSynchronize(call.stream());
         if (CUstream stream = context.ordered_stream.load(std::memory_order_acquire)) {

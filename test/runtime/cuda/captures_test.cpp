@@ -117,6 +117,27 @@ TEST_F(CudaCaptures, LimitsThatAreSetLeaveContextsAlone) {
     end();
 }
 
+/// Buffers that nothing refers to any more go when it suits them, as in a language that collects
+/// garbage, and name no stream: a capture in which kernels were launched is left alone.
+TEST_F(CudaCaptures, WhatIsFreedWithoutAStreamBesideOneThatIsHiddenWaits) {
+    on.stream = stream = make_stream(context, 1);
+    calotype_device_context without_stream = CALOTYPE_DEVICE_CONTEXT(context, nullptr);
+    calotype_test::Ints dropped(64), later(64);
+    ASSERT_EQ(0, calotype_device_malloc(&on, &dropped.buf, cuda()));
+    EXPECT_EQ(0, module.call(&on));
+    begin_capture();
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_EQ(0, calotype_device_free(&without_stream, &dropped.buf));
+    EXPECT_EQ(0, module.call(&on));
+    EXPECT_EQ(1, fake_cuda::live_allocations());
+    EXPECT_EQ(0, cuGraphDestroy(end_capture()));
+    ASSERT_EQ(0, calotype_device_malloc(&on, &later.buf, cuda()));
+    EXPECT_EQ(1, fake_cuda::live_allocations()) << "the next call for memory frees it";
+    EXPECT_EQ(0, calotype_device_free(&without_stream, &later.buf));
+    EXPECT_EQ(0, fake_cuda::live_allocations());
+    end();
+}
+
 /// By a call of the application that a capture does not allow, between two of the runtime's.
 TEST_F(CudaCaptures, ACaptureThatOthersBreakIsCalledBroken) {
     begin_capture();
