@@ -190,9 +190,13 @@ void capture_and_replay(const calotype_test::GraphDriver &cuda, calotype_device_
     };
     fill_and_send(0);
     ASSERT_EQ(0, run(in, out)) << last_message;  // the warm call
+    Line dropped(100);
+    ASSERT_EQ(0, dropped.device_malloc(calotype_cuda_device_interface(), &on));
     void *graph = nullptr, *exec = nullptr;
     ASSERT_EQ(0, cuda.begin_capture(on.stream, 0));
     ASSERT_EQ(0, run(in, out)) << last_message;
+    calotype_device_context without_stream = CALOTYPE_DEVICE_CONTEXT(on.context, nullptr);
+    EXPECT_EQ(0, dropped.device_free(&without_stream)) << "which must not end the capture";
     ASSERT_EQ(0, cuda.end_capture(on.stream, &graph));
     EXPECT_EQ(1u, cache_stats().holds) << "the graph's, of the module";
     // Memory that a graph allocates is of the context that is current when it is made.
