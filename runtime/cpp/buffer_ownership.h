@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who owns the memory behind a Buffer: the counts that copies of one Buffer share.
+// Ownership of the memory behind a Buffer: the reference counts that copies of one Buffer share.
 #pragma once
 
 #include <atomic>

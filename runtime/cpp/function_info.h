@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What generated function-info headers say of a pipeline's arguments, at compile time.
+// Compile-time description of a pipeline's arguments, which generated function-info headers use.
 #pragma once
 
 #include <cstdint>

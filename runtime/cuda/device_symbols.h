@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which functions and variables an image of device code defines for others: nvJitLink takes two
+// The external functions and variables that an image of device code defines: nvJitLink takes two
 // definitions of one name without failing, so they are looked for before it is called.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which devices there are, which one is chosen, and what it can do.
+// The devices of the machine: enumeration, choice, and properties.
 #include <string.h>
 
 #include "runtime/abi/device_interface.h"

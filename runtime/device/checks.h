@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What every function on device copies checks first, and how it reports a failure.
+// Checks that every function on device copies begins with, and the reporting of failures.
 #pragma once
 
 #include "runtime/abi/buffer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How to copy the elements that two buffers have in common with few calls of a driver: as chunks of
+// Plans for copying the elements that two buffers share with few driver calls: chunks of
 // contiguous bytes, repeated along as few dimensions as possible. Both back ends copy by it.
 #pragma once
 

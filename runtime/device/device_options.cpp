@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which device and context to use, and whether to keep freed device allocations for later.
+// Options: device and context to use, and whether freed device allocations are kept for reuse.
 #include "runtime/device/device_options.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which device to use, as messages say it, and what is kept of its memory.
+// Options: the device to use, its name in messages, and how much of its memory to keep.
 #pragma once
 
 #include "runtime/host/text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the kernel cache asks of the persistent store. Called by the one thread that makes an image,
-// with no lock held.
+// The interface of the persistent store to the kernel cache. Called by the one thread that makes an
+// image, with no lock held.
 #pragma once
 
 #include "runtime/device/kernel_backend.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kind of device supplies to the kernel cache: a table of functions, found through
+// The interface of a device back end to the kernel cache: a table of functions, found through
 // calotype_device_interface_impl_t::kernels. The cache keeps states, counts and keys; a back end
 // knows its driver. No function here that could call the driver is called with a lock of the cache
 // held.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a function calls back: a reference to a lambda of any type, for as long as the call lasts.
+// A callback parameter: a non-owning reference to a callable of any type, valid during the call.
 #pragma once
 
 namespace calotype::runtime {

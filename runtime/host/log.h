@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the runtime does, line by line, where somebody asks for it: CT_LOG or calotype_set_log().
+// The log of the runtime, switched on by CT_LOG or calotype_set_log().
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the runtime starts threads of its own.
+// Starts the runtime's own threads.
 #pragma once
 
 #include <pthread.h>

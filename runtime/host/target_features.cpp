@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the processor can do, and with that which of several compiled variants may run.
+// The processor's features, which decide the compiled variants that may run.
 #include "runtime/abi/target_features.h"
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the runtime defines its public functions and keeps their replacements.
+// Definition of public functions of the runtime as weak symbols, and storage for their
+// replacements.
 #pragma once
 
 #include <atomic>

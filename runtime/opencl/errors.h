@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What OpenCL's error codes mean, and how they are told (device/failure.h).
+// Names of OpenCL's error codes, and their reporting (device/failure.h).
 #pragma once
 
 #include "runtime/abi/errors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which platform, which types of device, how to compile.
+// Options: platform, types of device, and compiler flags.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the image formats share: files, errors, and the order of pixels in a file.
+// Code that the image formats share: files, errors, and the order of pixels in a file.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an integer expression is known to be modulo a constant.
+// Alignment analysis: the remainder of an integer expression modulo a constant, where it is known.
 #pragma once
 
 #include "arith/constant_interval.h"

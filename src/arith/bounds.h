@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What values an expression can take, given what values its variables can take.
+// Interval analysis: the values of an expression, given the ranges of its variables.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What constants say of an operation: the one table of ranges and alignments, for the simplifier,
-// for bounds, and for alignment_of.
+// Facts about an operation with constant operands: the one table of ranges and alignments, for the
+// simplifier, for bounds, and for alignment_of.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How an expression changes when a variable grows by one.
+// Monotonicity: the change of an expression when a variable grows by one.
 #pragma once
 
 #include <iosfwd>

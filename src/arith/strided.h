@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How a vector changes from lane to lane.
+// Strided vectors: a base and the step from lane to lane.
 #pragma once
 
 #include <optional>

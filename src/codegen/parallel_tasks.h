@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a statement hands to other threads, as the tasks that calotype_do_parallel_tasks takes.
+// Division of a statement into the parallel tasks that calotype_do_parallel_tasks takes.
 #pragma once
 
 #include <string>

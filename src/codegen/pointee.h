@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a handle is known to point to.
+// The type that a handle points to, where it is known.
 #pragma once
 
 #include "ir/type_of.h"

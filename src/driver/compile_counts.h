@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What this process has compiled, and found compiled.
+// Statistics: pipelines that this process has compiled, and those found in the cache.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What pipelines that run in this process call: the hooks of the runtime, and extern functions.
+// Functions that pipelines of this process call: the hooks of the runtime, and extern functions.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What users write on Exprs: casts, arithmetic, comparisons, logic, choice. It brings with it, from
+// Public operators on Exprs: casts, arithmetic, comparisons, logic, select. It brings with it, from
 // ir/language/: bit operations (bits.h), floating-point functions (math.h), fixed-point operations
 // (fixed_point.h), division by a uint8 (fast_divide.h), and hints, promises and printing (hints.h).
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the evaluation of an expression does besides yielding a value.
+// Side effects of the evaluation of expressions.
 #pragma once
 
 #include "ir/queries.h"

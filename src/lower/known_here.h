@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the code around a place says of integers there.
+// Facts about integers at a place, taken from the code around it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which parameters, constant images and linkables a pipeline uses.
+// The parameters, constant images and linkables that a pipeline uses.
 #pragma once
 
 #include <map>

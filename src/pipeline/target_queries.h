@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What needs both a Target and the IR: expressions that ask about the target, known when the
-// pipeline is lowered. The members of Target that take a Type or a DeviceAPI are defined in the
+// Functions that need both a Target and the IR: expressions that ask about the target, known when
+// the pipeline is lowered. The members of Target that take a Type or a DeviceAPI are defined in the
 // same source.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which build of a program or shared library is running.
+// Identifies the build of the running program or shared library.
 #pragma once
 
 #include <string>

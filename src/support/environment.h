@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the compiler takes from the environment, all of it through here.
+// Environment variables of the compiler; all are read through these functions.
 #pragma once
 
 namespace calotype::internal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the processor and the system say about themselves.
+// Detection of the processor and the system.
 #include "target/target.h"
 
 #include <initializer_list>

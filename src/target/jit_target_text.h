@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the environment says of pipelines compiled in process.
+// The target for pipelines compiled in process, as environment variables name it.
 #pragma once
 
 #include "target/target.h"

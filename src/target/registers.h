@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How wide a machine's vector registers are.
+// Widths of a machine's vector registers.
 #pragma once
 
 #include "target/target.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which allocator device memory comes from, and how much of it there is on each device.
+// The current allocator of device memory, and the statistics of each device.
 #pragma once
 
 #include "runtime/abi/device_memory.h"

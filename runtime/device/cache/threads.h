@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the kernel cache keeps for each thread: its counts of holds, what it waits for, its last
+// The per-thread state of the kernel cache: its counts of holds, what it waits for, its last
 // error.
 //
 // Counts are striped by thread: a hold is counted in a cell that belongs to (thread, entry) and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is known of variables at a place inside of code, kept up to date by a walk over it. The
+// The ranges of variables at a place inside of code, kept up to date by a walk over it. The
 // boxes are made with it; not for passes.
 #pragma once
 

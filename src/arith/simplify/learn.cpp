@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What follows from a condition that is known to hold or not: narrower variables, and truths about
-// comparisons. Comparisons are kept in the two forms LT and EQ, to which all others are reduced.
+// Facts implied by a condition that is known to be true or false: narrower variables, and truths
+// about comparisons. Comparisons are kept in the two forms LT and EQ, to which all others are
+// reduced.
 #include "arith/simplify/simplifier.h"
 #include "ir/constants.h"
 #include "ir/queries.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which image of a linkable is linked for an architecture, and which may be needed later.
+// Choice of the image of a linkable for an architecture, and of those that may be needed later.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the back ends ask of a linkable: what it is called in messages, which of its images suits an
-// architecture, and how it travels with the code.
+// Properties of a linkable that back ends need: what it is called in messages, which of its images
+// suits an architecture, and how it travels with the code.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which names an image defines and which it wants, as far as that can be read without a linker; and
+// The defined and undefined symbols of an image, as far as they can be read without a linker; and
 // the errors that can be told from that.
 #pragma once
 

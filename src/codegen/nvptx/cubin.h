@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What kernels use, read from the machine code and from what the assembler said.
+// Resource usage of kernels, read from the machine code and from the output of the assembler.
 #pragma once
 
 #include <cstdint>

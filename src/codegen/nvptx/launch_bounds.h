@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many blocks of a kernel a multiprocessor should have room for.
+// Launch bounds: the number of blocks of a kernel that a multiprocessor should have room for.
 #pragma once
 
 #include <map>

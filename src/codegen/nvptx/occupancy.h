@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many blocks of a kernel a multiprocessor runs at a time.
+// Occupancy: the number of blocks of a kernel that a multiprocessor runs at a time.
 #pragma once
 
 #include "codegen/device_code.h"

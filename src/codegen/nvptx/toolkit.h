@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where CUDA's toolkit is on this machine. Nothing of it is needed to make PTX.
+// The location of the CUDA toolkit on this machine. Nothing of it is needed to make PTX.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What differs between the C-like languages of devices, as tables: words.def, types.def, forms.def
-// and helpers.def have a column for each.
+// The differences between the C-like languages of devices, as tables: words.def, types.def,
+// forms.def and helpers.def have a column for each.
 #pragma once
 
 #include <string>

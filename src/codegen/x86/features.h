@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What target features mean to LLVM's x86 back end.
+// Target features as attributes of LLVM's x86 back end.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What programs do to the functions of a pipeline before it is compiled.
+// Halide's functions that change the functions of a pipeline before it is compiled.
 #include "halide_analysis.h"
 
 namespace calotype {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How the public operators bring operands to one type. Errors are the user's and name the operator.
+// Conversion of the operands of public operators to one type. Errors are the user's and name the
+// operator.
 #pragma once
 
 #include <cstdint>

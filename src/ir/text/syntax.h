@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the printer and the parser of IR text share: precedences, names, constants. The grammar is
-// in docs/ir.md.
+// Definitions that the printer and the parser of IR text share: precedences, names, constants. The
+// grammar is in docs/ir.md.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How nodes stand in memory: included where they are made, nowhere else.
+// The memory layout of nodes. To be included only where nodes are allocated.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is known before a pipeline runs: expressions of parameters.
+// Checks of expressions that must be known before a pipeline runs: those of parameters alone.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What values each Func can take, whatever the coordinates.
+// The range of values of each Func, over all coordinates.
 #pragma once
 
 #include "lower/context.h"

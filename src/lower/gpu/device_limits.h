@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What devices have room for. Helper of the passes in this folder.
+// Resource limits of devices. Helper of the passes in this folder.
 #pragma once
 
 #include <cstdint>

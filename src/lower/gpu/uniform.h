@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether the threads of a block agree on a value. Helper of the passes on kernels.
+// Uniformity analysis: whether all threads of a block have the same value. Helper of the passes on
+// kernels.
 #pragma once
 
 #include <string>

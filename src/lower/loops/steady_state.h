@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where what is likely in a loop holds, and the loop's body there. Helper of partition_loops.
+// The range of a loop in which its likely conditions hold, and the loop's body there. Helper of
+// partition_loops.
 #pragma once
 
 #include "arith/interval.h"

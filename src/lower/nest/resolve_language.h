@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the language offers as a call but no later pass need know.
+// Resolves calls of the language that later passes need not know.
 #pragma once
 
 #include "lower/context.h"

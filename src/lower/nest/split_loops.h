@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What one split, fuse or rename means: the old variable in terms of the new ones, the new loops'
-// ranges, and the tail.
+// The meaning of one split, fuse or rename: the old variable in terms of the new ones, the new
+// loops' ranges, and the tail.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What nests of vectorised loops do to a tile. Helper of select_tile_instructions.
+// Recognises the operation on a tile that a nest of vectorised loops performs. Helper of
+// select_tile_instructions.
 #pragma once
 
 #include <map>

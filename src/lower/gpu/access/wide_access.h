@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What one access of a GPU's memory can move. Helper of the passes on kernels.
+// The width of one memory access on a GPU. Helper of the passes on kernels.
 #pragma once
 
 #include "ir/constants.h"

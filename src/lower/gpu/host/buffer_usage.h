@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Who reads and who writes a buffer in each statement, the host or a device. Helper of
+// Reads and writes of buffers in each statement, by the host and by devices. Helper of
 // inject_device_copies.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where buffers begin on the device. Helper of passes in this folder.
+// Alignment of buffers in device memory. Helper of passes in this folder.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Why what a Func needs in a kernel is not of constant size. Helper of fuse_thread_loops.
+// Explains in errors why the storage of a Func in a kernel is not of constant size. Helper of
+// fuse_thread_loops.
 #pragma once
 
 #include <string>

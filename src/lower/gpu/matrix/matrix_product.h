@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a nest of Matrix loops computes. Helper of select_matrix_instructions.
+// Recognises the matrix product that a nest of Matrix loops computes. Helper of
+// select_matrix_instructions.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What copies a rectangle of a matrix into shared memory. Helper of select_matrix_instructions.
+// Recognises loops that copy a rectangle of a matrix into shared memory. Helper of
+// select_matrix_instructions.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What do the threads of a block touch, and can two of them meet at one element?
+// Accesses of the threads of a block to shared memory, and whether two of them can meet.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How many threads the loops of a kernel ask for. Helper of fuse_thread_loops.
+// The number of threads in each dimension that the loops of a kernel ask for. Helper of
+// fuse_thread_loops.
 #pragma once
 
 #include <array>
