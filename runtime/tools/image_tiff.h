@@ -111,12 +111,13 @@ inline AnyBuffer load_tiff(const std::string &filename) {
     check_image_size(filename, {width, height, channels}, type.bytes());
     AnyBuffer image = make_image(type, int(width), int(height), int(channels));
     const uint64_t bytes = uint64_t(type.bytes()), row = uint64_t(width) * channels * bytes;
-    const uint32_t rows = file.value(tiff_rows_per_strip, height);
+    // Up to 2^32 - 1 rows, which is how files say that there is one strip.
+    const uint64_t rows = file.value(tiff_rows_per_strip, height);
     if (rows == 0 || (height + rows - 1) / rows != file.count(tiff_strip_offsets)) {
         image_error(filename, "has a malformed header");
     }
     for (uint32_t y = 0; y < height; y++) {
-        const uint64_t strip = file.value(tiff_strip_offsets, 0, y / rows);
+        const uint64_t strip = file.value(tiff_strip_offsets, 0, uint32_t(y / rows));
         const uint8_t *from = file.data(strip + (y % rows) * row, row);
         for (uint32_t x = 0; x < width; x++) {
             for (uint32_t c = 0; c < channels; c++, from += bytes) {

@@ -105,6 +105,18 @@ TEST_F(Images, GoThereAndBack) {
     round_trip<float>(path("a.tmp"), {5, 4, 3, 2});
 }
 
+TEST_F(Images, OfTiffMayHaveOneStripOfUnlimitedRows) {
+    const Buffer<uint8_t> image = noise<uint8_t>({5, 4}, 1);
+    save_image(image, path("a.tiff"));
+    // The eighth entry of twelve bytes holds the rows per strip; its value is in the last four.
+    std::fstream file(path("a.tiff"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(8 + 2 + 7 * 12 + 8);
+    file.write("\xff\xff\xff\xff", 4);
+    file.close();
+    const Buffer<uint8_t> back = load_image(path("a.tiff"));
+    EXPECT_TRUE(same(image, back));
+}
+
 TEST_F(Images, AreAlmostTheSameAsJpeg) {
     for (int channels : {1, 3}) {
         Buffer<uint8_t> image(64, 48, channels);
