@@ -14,8 +14,10 @@ namespace calotype::internal {
 
 namespace {
 
-/// Up to this many nodes, the union of two ends is a choice by which of them is used.
+/// Up to this many nodes, the union of two ends is a choice by which of them is used. Where at most
+/// one of them is, no end is repeated.
 constexpr int largest_choice = 40;
+constexpr int largest_alternative = 200;
 
 bool is_condition(const Expr &used) {
     return used.defined() && !is_trivially_true(used);
@@ -58,6 +60,29 @@ Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_u
     return both;
 }
 
+/// The end of a union where b counts if it is used, and a otherwise.
+Expr alternative_end(const Expr &a, const Expr &b, const Expr &b_used, bool lower) {
+    if (!a.defined() || !b.defined()) {
+        return Expr();
+    }
+    if (a.same_as(b) || equal(a, b)) {
+        return a;
+    }
+    const int size =
+        ends::tree_size(a, largest_alternative) + ends::tree_size(b, largest_alternative);
+    return size < largest_alternative ? ends::select(b_used, b, a) : union_end(a, b, lower);
+}
+
+/// Whether the two are provably never used together.
+bool exclude_each_other(const Expr &a_used, const Expr &b_used) {
+    if (!is_condition(a_used) || !is_condition(b_used) ||
+        ends::tree_size(a_used, largest_choice) + ends::tree_size(b_used, largest_choice) >=
+            largest_choice) {
+        return false;
+    }
+    return is_const_zero(simplify(ends::logical_and(a_used, b_used)));
+}
+
 Expr either_used(const Expr &a, const Expr &b) {
     constexpr int largest = 200;
     if (!is_condition(a) || !is_condition(b) ||
@@ -92,6 +117,7 @@ void merge_boxes(Box &a, const Box &b) {
         << "boxes of " << a.size() << " and " << b.size() << " dimensions";
     const bool alike = a.maybe_unused() && b.maybe_unused() && equal(a.used, b.used);
     const Expr a_used = alike ? Expr() : a.used, b_used = alike ? Expr() : b.used;
+    const bool alternative = exclude_each_other(a_used, b_used);
     for (size_t i = 0; i < a.size(); i++) {
         Interval &x = a[i];
         const Interval &y = b[i];
@@ -100,6 +126,11 @@ void merge_boxes(Box &a, const Box &b) {
             continue;
         }
         if (x.is_single_point() && y.is_single_point() && equal(x.min, y.min)) {
+            continue;
+        }
+        if (alternative) {
+            x = Interval(alternative_end(x.min, y.min, b_used, true),
+                         alternative_end(x.max, y.max, b_used, false));
             continue;
         }
         x = Interval(merge_end(x.min, a_used, y.min, b_used, true),

@@ -7,11 +7,13 @@
 //
 // Most lets of a pipeline say nothing about the boxes that are asked for: a walk before that one
 // finds which names the accesses and the conditions around them depend on, and which code has none.
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "arith/bounds/code_bounds.h"
+#include "arith/bounds/ends.h"
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -166,6 +168,9 @@ private:
     std::unordered_set<std::string> names_;
 };
 
+/// So many conditions of what is touched of one Func are kept apart.
+constexpr size_t most_parts = 16;
+
 class BoxFinder : public Visitor {
 public:
     template<typename Code>
@@ -189,10 +194,10 @@ public:
         }
     }
 
-    std::map<std::string, Box> result() const {
+    std::map<std::string, Box> result() {
         std::map<std::string, Box> result;
-        for (const auto &[name, box] : boxes_) {
-            Box wrapped = box;
+        for (const auto &[name, parts] : boxes_) {
+            Box wrapped = united(parts);
             for (Interval &i : wrapped.bounds) {
                 i = at_.wrap(i);
             }
@@ -396,19 +401,65 @@ private:
 
     void add(const std::string &name, Box &box) {
         box.used = at_.used();
-        auto [it, is_new] = boxes_.emplace(name, box);
-        if (!is_new) {
-            merge_boxes(it->second, box);
-            for (Interval &i : it->second.bounds) {
-                i = at_.keep_small(i);
+        std::vector<Box> &parts = boxes_[name];
+        const auto alike = std::find_if(parts.rbegin(), parts.rend(),
+                                        [&](const Box &part) { return same_use(part, box); });
+        if (alike != parts.rend()) {
+            merge(*alike, box);
+        } else if (parts.size() < most_parts) {
+            parts.push_back(box);
+        } else {
+            merge(parts.back(), box);
+        }
+    }
+
+    void merge(Box &into, const Box &box) {
+        merge_boxes(into, box);
+        for (Interval &i : into.bounds) {
+            i = at_.keep_small(i);
+        }
+    }
+
+    static bool same_use(const Box &a, const Box &b) {
+        return a.maybe_unused() ? b.maybe_unused() && equal(a.used, b.used) : !b.maybe_unused();
+    }
+
+    /// Whether one of the two is used under a condition that is no longer than theirs, as it is
+    /// where a branch and its else part are.
+    static bool use_joins(const Box &a, const Box &b) {
+        if (!a.maybe_unused() || !b.maybe_unused()) {
+            return false;
+        }
+        constexpr int largest = 200;
+        const int size =
+            std::max(ends::tree_size(a.used, largest), ends::tree_size(b.used, largest));
+        return size < largest &&
+               ends::tree_size(simplify(ends::logical_or(a.used, b.used)), largest) <= size;
+    }
+
+    /// Branches of the same choice first: their union is a choice by that condition alone, and it
+    /// stays one whatever else is touched.
+    Box united(const std::vector<Box> &parts) {
+        std::vector<Box> joined;
+        for (const Box &part : parts) {
+            joined.push_back(part);
+            while (joined.size() > 1 && use_joins(joined[joined.size() - 2], joined.back())) {
+                const Box last = joined.back();
+                joined.pop_back();
+                merge(joined.back(), last);
             }
         }
+        for (size_t i = 1; i < joined.size(); i++) {
+            merge(joined[0], joined[i]);
+        }
+        return joined[0];
     }
 
     const Wanted wanted_;
     Relevance relevance_;
     CodeBounds at_;
-    std::map<std::string, Box> boxes_;
+    /// Of each name, what is touched under each condition.
+    std::map<std::string, std::vector<Box>> boxes_;
     std::vector<Seen> seen_;
     std::vector<Expr> multiples_;  ///< x % 8 == 0: what is known of the place where the walk stands
 };

@@ -46,6 +46,26 @@ TEST(BoundsQueries, ask_for_what_a_specialization_reads) {
     }
 }
 
+/// Outputs that other outputs are made of: each branch of the reader counts where it is taken.
+TEST(BoundsQueries, ask_for_what_branches_read_of_other_outputs) {
+    ImageParam in(Float(32), 1, "in");
+    Func fine("fine"), coarse("coarse");
+    fine(x) = in(x);
+    coarse(x) = fine(2 * x) + fine(2 * x + 1);
+    for (Func f : {fine, coarse}) {
+        f.specialize(f.output_buffer().width() >= 8).vectorize(x, 8);
+    }
+    for (int width : {1, 4, 7, 8, 20}) {
+        Buffer<float> input(2 * width), all(2 * width), half(width);
+        input.fill([](int i) { return float(i); });
+        in.set(input);
+        Pipeline({fine, coarse}).realize({all, half});
+        for (int i = 0; i < width; i++) {
+            ASSERT_EQ(half(i), float(4 * i + 1)) << "width " << width;
+        }
+    }
+}
+
 TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
     ImageParam in(UInt(8), 3, "in");
     Func f("f");
