@@ -5,8 +5,11 @@
 #include "codegen/symbol_name.h"
 
 #include <cctype>
+#include <map>
+#include <sstream>
 
 #include "codegen/pointee.h"
+#include "ir/conventions/names.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -39,26 +42,54 @@ public:
     }
 
 private:
-    // "P" and a type, or a builtin's one letter.
+    // A type, what it qualifies or points to after each "P", "K" or "VK", or a builtin's one letter.
     void parameter(const std::string &code) {
         if (code.size() == 1) {
             out_ += code;
         } else if (!refer(code)) {
-            out_ += 'P';
-            std::string pointee = code.substr(1);
-            parameter_or_name(pointee);
+            const size_t prefix =
+                code[0] == 'N' ? 0 : code.find_first_not_of("VK") + (code[0] == 'P');
+            const bool is_name = code[0] == 'N' || is_digit(code[0]);
+            if (is_name) {
+                name(code);
+            } else {
+                out_ += code.substr(0, prefix);
+                parameter(code.substr(prefix));
+            }
             remember(code);
         }
     }
 
-    void parameter_or_name(const std::string &code) {
-        bool is_name = std::isdigit(static_cast<unsigned char>(code[0])) != 0;
-        if (!is_name) {
-            parameter(code);
-        } else if (!refer(code)) {
+    /// "3foo", or "N1a1b3fooE", whose namespaces are then known, too.
+    void name(const std::string &code) {
+        if (code[0] != 'N') {
             out_ += code;
-            remember(code);
+            return;
         }
+        const std::string inside = code.substr(1, code.size() - 2);
+        std::vector<size_t> ends;
+        for (size_t at = 0; at < inside.size();) {
+            size_t digits = 0;
+            const size_t length = std::stoul(inside.substr(at), &digits);
+            ends.push_back(at += digits + length);
+        }
+        out_ += 'N';
+        size_t known = 0;
+        for (size_t i = ends.size() - 1; i-- > 0 && known == 0;) {
+            known = refer(inside.substr(0, ends[i])) ? i + 1 : 0;
+        }
+        for (size_t i = known; i < ends.size(); i++) {
+            const size_t begin = i == 0 ? 0 : ends[i - 1];
+            out_ += inside.substr(begin, ends[i] - begin);
+            if (i + 1 < ends.size()) {
+                remember(inside.substr(0, ends[i]));
+            }
+        }
+        out_ += 'E';
+    }
+
+    static bool is_digit(char c) {
+        return std::isdigit(static_cast<unsigned char>(c)) != 0;
     }
 
     bool refer(const std::string &code) {
@@ -90,9 +121,43 @@ private:
 
 const char *const buffer_code = "P17calotype_buffer_t";
 
+/// The code of a type by its name in C++, which has no pointers and no qualifiers.
+std::string named_code(const std::string &name) {
+    static const std::map<std::string, std::string> builtin = {
+        {"void", "v"},     {"bool", "b"},     {"char", "c"},    {"int8_t", "a"},   {"uint8_t", "h"},
+        {"int16_t", "s"},  {"uint16_t", "t"}, {"int32_t", "i"}, {"uint32_t", "j"}, {"int64_t", "l"},
+        {"uint64_t", "m"}, {"float", "f"},    {"double", "d"}};
+    const auto it = builtin.find(name);
+    if (it != builtin.end()) {
+        return it->second;
+    }
+    std::string code;
+    const std::vector<std::string> parts = name_parts(name);
+    for (const std::string &part : parts) {
+        code += std::to_string(part.size()) + part;
+    }
+    return parts.size() > 1 ? "N" + code + "E" : code;
+}
+
+/// The code of "struct a::b const *".
+std::string handle_code(const HandleType *type) {
+    std::string name = "void", qualifiers;
+    std::istringstream words(type ? type->cpp_name : "");
+    for (std::string word; words >> word;) {
+        if (word == "const") {
+            qualifiers += 'K';
+        } else if (word == "volatile") {
+            qualifiers.insert(0, "V");
+        } else if (word != "*" && word != "class" && word != "struct" && word != "union") {
+            name = word;
+        }
+    }
+    return "P" + qualifiers + named_code(name);
+}
+
 std::string parameter_code(Type t) {
     if (t.is_handle()) {
-        return points_to<calotype_buffer_t>(t) ? buffer_code : "Pv";
+        return points_to<calotype_buffer_t>(t) ? buffer_code : handle_code(t.handle_type);
     }
     if (t.is_bool()) {
         return "b";
@@ -155,6 +220,16 @@ std::string symbol_name(const LoweredFunction &function, const Target &target) {
         parameters.push_back(a.is_buffer() ? buffer_code : parameter_code(a.type));
     }
     return ItaniumMangler().function(name_parts(function.name), parameters);
+}
+
+std::string symbol_name_of_callers(const LoweredFunction &function, const Target &target) {
+    LoweredFunction same = function;
+    for (LoweredArgument &a : same.args) {
+        if (a.name == names::user_context) {
+            a.type = Handle();
+        }
+    }
+    return symbol_name(same, target);
 }
 
 std::string cpp_symbol_name(const std::string &name, const std::vector<Type> &parameters) {

@@ -26,8 +26,11 @@ std::string argv_symbol_name(const LoweredFunction &function, const Target &targ
 std::string metadata_symbol_name(const LoweredFunction &function, const Target &target);
 std::string device_modules_symbol_name(const LoweredFunction &function, const Target &target);
 
-/// The linker's name of a C++ function with parameters of those types; handles of calotype_buffer_t
-/// are pointers to that, others are void *.
+/// The linker's name by which extern stages and calls of other pipelines know the function: they
+/// pass the user's context as void *, where a program that calls it passes void const *.
+std::string symbol_name_of_callers(const LoweredFunction &function, const Target &target);
+
+/// The linker's name of a C++ function with parameters of those types.
 std::string cpp_symbol_name(const std::string &name, const std::vector<Type> &parameters);
 
 /// How a scalar argument of that type is written in C ("uint8_t", "float", "void *").

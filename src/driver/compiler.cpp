@@ -184,9 +184,7 @@ Compiler &Compiler::of_process() {
 LoweredModule Compiler::lower(const CompileJob &job) {
     if (lacks_user_context(job)) {
         CompileJob with_context = job;
-        with_context.source.args.insert(with_context.source.args.begin(),
-                                        Argument(names::user_context, Argument::InputScalar,
-                                                 type_of<void *>(), 0, ArgumentEstimates()));
+        with_context.source.args.insert(with_context.source.args.begin(), user_context_argument());
         return lower(with_context);
     }
     // A pass that is to be shown must run.

@@ -69,7 +69,8 @@ void JitState::remember(const PipelineSource &source, const Target &target,
 }
 
 Argument user_context_argument() {
-    return Argument(names::user_context, Argument::InputScalar, type_of<void *>(), 0,
+    static const HandleType context{"void const *"};
+    return Argument(names::user_context, Argument::InputScalar, Handle(1, &context), 0,
                     ArgumentEstimates());
 }
 

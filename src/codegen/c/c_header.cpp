@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The header and the registration file that go with compiled functions.
+#include <set>
 #include <sstream>
 
 #include "codegen/emit.h"
@@ -60,6 +61,36 @@ void declare_function(std::ostream &out, const LoweredFunction &f, bool has_devi
     }
 }
 
+/// "class a::b const *" is a pointer to a class that the header need not know more of.
+void declare_class(std::ostream &out, const HandleType *type) {
+    std::istringstream words(type ? type->cpp_name : "");
+    std::string kind, name;
+    words >> kind >> name;
+    if (kind != "class" && kind != "struct" && kind != "union") {
+        return;
+    }
+    const std::vector<std::string> parts = name_parts(name);
+    for (size_t i = 0; i + 1 < parts.size(); i++) {
+        out << "namespace " << parts[i] << " { ";
+    }
+    out << kind << " " << parts.back() << ";";
+    for (size_t i = 0; i + 1 < parts.size(); i++) {
+        out << " }";
+    }
+    out << "\n";
+}
+
+void declare_classes(std::ostream &out, const LoweredFunction &f) {
+    std::set<std::string> declared;
+    for (const LoweredArgument &a : f.args) {
+        std::ostringstream one;
+        declare_class(one, a.is_buffer() ? nullptr : a.type.handle_type);
+        if (declared.insert(one.str()).second) {
+            out << one.str();
+        }
+    }
+}
+
 /// The declarations, in the namespaces or the extern "C" that they need.
 void declare_with_linkage(std::ostream &out, const LoweredFunction &f, const Target &target,
                           bool has_device_code) {
@@ -72,6 +103,7 @@ void declare_with_linkage(std::ostream &out, const LoweredFunction &f, const Tar
         return;
     }
     out << "\n#ifdef __cplusplus\n";
+    declare_classes(out, f);
     for (size_t i = 0; i + 1 < parts.size(); i++) {
         out << "namespace " << parts[i] << " {\n";
     }

@@ -69,6 +69,9 @@ std::unique_ptr<llvm::Module> ModuleEmitter::emit() {
             emit_metadata(f);
         }
     }
+    for (const LoweredFunction &f : source_.functions) {
+        emit_name_of_callers(f);
+    }
     link_external_code();
     drop_unused_bitcode({});
     std::string problem;
@@ -107,6 +110,20 @@ llvm::Function *ModuleEmitter::emit_declaration(const LoweredFunction &f) {
         }
     }
     return function;
+}
+
+void ModuleEmitter::emit_name_of_callers(const LoweredFunction &f) {
+    llvm::Function *function = functions_[f.name];
+    const std::string name = symbol_name_of_callers(f, target_);
+    if (f.linkage == LinkageType::Internal || name == function->getName()) {
+        return;
+    }
+    auto *alias = llvm::GlobalAlias::create(llvm::GlobalValue::ExternalLinkage, "", function);
+    if (llvm::GlobalValue *called = module_->getNamedValue(name)) {
+        called->replaceAllUsesWith(alias);
+        called->eraseFromParent();
+    }
+    alias->setName(name);
 }
 
 llvm::Function *ModuleEmitter::internal_function(const std::string &name,

@@ -95,6 +95,8 @@ private:
     void set_function_attributes(llvm::Function *function);
     void emit_embedded_buffer(const LoweredBuffer &buffer);
     llvm::Function *emit_declaration(const LoweredFunction &function);
+    /// The function under the name by which other pipelines call it, where that is another.
+    void emit_name_of_callers(const LoweredFunction &function);
     void emit_argv(const LoweredFunction &function, llvm::Function *callee);
     void emit_metadata(const LoweredFunction &function);
     void emit_device_modules(const LoweredFunction &function);

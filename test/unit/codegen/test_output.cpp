@@ -125,6 +125,51 @@ int main() {
         0);
 }
 
+// A program passes its context as void const *, other pipelines pass theirs as void *.
+TEST_F(Output, CppFunctionsAreCalledWithEitherContext) {
+    static const HandleType context{"void const *"};
+    LoweredModule module = module_with("one::twice", NameMangling::CPlusPlus);
+    std::vector<LoweredArgument> &args = module.functions[0].args;
+    args.insert(args.begin(), pointer_argument("__user_context"));
+    args[0].type = Handle(1, &context);
+    write(module, {{OutputFileType::c_header, "twice.h"}, {OutputFileType::object, "twice.o"}});
+    write_file_atomically(path("main.cpp"), R"(
+#include "twice.h"
+#include "runtime/abi/buffer.h"
+namespace one { int twice(void *, int32_t, uint8_t, calotype_buffer_t *); }
+int main() {
+    int32_t result = 0;
+    calotype_buffer_t out = {};
+    out.host = reinterpret_cast<uint8_t *>(&result);
+    const void *const_context = nullptr;
+    void *context = nullptr;
+    return one::twice(const_context, 20, 2, &out) != 0 || one::twice(context, 20, 2, &out) != 0;
+}
+)");
+    EXPECT_EQ(
+        run("c++ -std=c++17 -Wall -Werror -I" CALOTYPE_SOURCE_DIR " main.cpp twice.o -o a && ./a"),
+        0);
+}
+
+TEST(SymbolNames, OfPointersNameWhatTheyPointTo) {
+    static const HandleType types[] = {
+        {"struct g const *"},      {"struct g *"},      {"struct g volatile *"},
+        {"class a::b::s const *"}, {"class a::b::t *"}, {"int32_t const *"},
+        {"void const *"},          {"int32_t *"},       {"class a::b::t const *"},
+        {"class a::b::s *"},       {"uint8_t const *"}};
+    const auto name = [](const char *function, std::vector<int> parameters) {
+        std::vector<Type> all;
+        for (int i : parameters) {
+            all.push_back(i < 0 ? type_of<calotype_buffer_t *>() : Handle(1, &types[i]));
+        }
+        return cpp_symbol_name(function, all);
+    };
+    EXPECT_EQ(name("h", {0, 1, 2}), "_Z1hPK1gPS_PVS_");
+    EXPECT_EQ(name("a::b::f", {-1, 3, 4, 5, 6, 3, 6, 7, 8}),
+              "_ZN1a1b1fEP17calotype_buffer_tPKNS0_1sEPNS0_1tEPKiPKvS5_SB_PiPKS6_");
+    EXPECT_EQ(name("n::k", {0, 9, 10}), "_ZN1n1kEPK1gPN1a1b1sEPKh");
+}
+
 TEST(SymbolNames, ItaniumMangling) {
     LoweredModule module = module_with("a::b::f", NameMangling::CPlusPlus);
     LoweredFunction f = module.functions[0];
