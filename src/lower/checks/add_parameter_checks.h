@@ -11,7 +11,8 @@ namespace calotype {
 /// Requires: ctx.used, ctx.requirements.
 /// Establishes: scalar parameters lie in their declared range, requirements hold, wherever the
 ///     statement runs.
-/// Order: before add_buffer_checks, so that a bounds query is answered without them.
+/// Order: before add_buffer_checks, so that a bounds query is answered without them; after
+///     infer_bounds, so that a parameter is refused before explicit bounds that it makes too small.
 Stmt add_parameter_checks(const Stmt &s, LowerContext &ctx);
 
 }  // namespace calotype

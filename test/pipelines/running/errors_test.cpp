@@ -116,6 +116,14 @@ TEST_F(RunTimeErrors, parameter_out_of_range) {
     EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "parameter shift is 10, must be at most 9");
 }
 
+/// The parameter is what is wrong; that bounds do not hold for it only follows.
+TEST_F(RunTimeErrors, parameter_out_of_range_that_is_a_bound) {
+    Param<int> width("width", 1, 0, 64);
+    f.bound(x, 0, width);
+    width.set(-3);
+    EXPECT_RUNTIME_ERROR(f.realize({10, 5}), "parameter width is -3, must be at least 0");
+}
+
 TEST_F(RunTimeErrors, parameters_that_bound_each_other) {
     Param<int> low("low"), high("high");
     low.set_range(0, high);
