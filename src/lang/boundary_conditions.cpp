@@ -14,6 +14,24 @@ namespace {
 // The coordinate to read, of a point at x where the bounds are from min to min + extent - 1.
 using Mapping = std::function<Expr(const Expr &x, const Expr &min, const Expr &extent)>;
 
+}  // namespace
+
+Region internal::region_of(const std::vector<Expr> &mins_and_extents) {
+    user_assert(mins_and_extents.size() % 2 == 0)
+        << "bounds are a minimum and an extent for each dimension, but " << mins_and_extents.size()
+        << " values are given";
+    Region region;
+    for (size_t i = 0; i < mins_and_extents.size(); i += 2) {
+        Range r;
+        r.min = mins_and_extents[i];
+        r.extent = mins_and_extents[i + 1];
+        region.push_back(r);
+    }
+    return region;
+}
+
+namespace {
+
 std::vector<Var> args_of(const char *what, const Func &source, const Region &bounds) {
     user_assert(source.defined()) << what << " of func " << source.name()
                                   << ", which is not defined yet";

@@ -303,6 +303,24 @@ TEST(Boundaries, constant_exterior) {
                  [&](int i, int j) { return i < 0 || j < 0 || i > 63 || j > 47 ? 5 : im(i, j); });
 }
 
+TEST(Boundaries, of_extents_given_one_by_one) {
+    Buffer<int> im = image();
+    const auto at_edge = [&](int i, int j) {
+        return im(std::clamp(i, 0, 63), std::clamp(j, 0, 47));
+    };
+    expect_cross(BoundaryConditions::repeat_edge(im, 0, 64, 0, im.height()), at_edge);
+    Func f("f");
+    Var u("u"), v("v");
+    f(u, v) = im(u, v);
+    expect_cross(BoundaryConditions::repeat_edge(f, 0, 64, 0, 48), at_edge);
+    expect_cross(BoundaryConditions::constant_exterior(f, 5, 0, 64, 0, 48),
+                 [&](int i, int j) { return i < 0 || j < 0 || i > 63 || j > 47 ? 5 : im(i, j); });
+    Func rows = BoundaryConditions::constant_exterior(f, Tuple(7), Expr(), Expr(), 0, 48);
+    Buffer<int> above = rows.realize({64, 50});
+    EXPECT_EQ(above(63, 47), im(63, 47));
+    EXPECT_EQ(above(63, 48), 7);
+}
+
 TEST(Boundaries, mirror_interior) {
     Buffer<int> im = image();
     auto mirror = [](int v, int n) {

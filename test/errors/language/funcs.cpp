@@ -133,6 +133,9 @@ TEST(Funcs, boundary_conditions) {
     f(x) = x;
     EXPECT_COMPILE_ERROR(BoundaryConditions::repeat_edge(f, {{0, 10}, {0, 10}}),
                          "repeat_edge of func bounded_once: 2 bounds for 1 dimensions");
+    EXPECT_COMPILE_ERROR(BoundaryConditions::repeat_edge(f, 0, 64, 0),
+                         "bounds are a minimum and an extent for each dimension, but 3 values are "
+                         "given");
     EXPECT_COMPILE_ERROR(BoundaryConditions::constant_exterior(f, Tuple(1, 2), {{0, 10}}),
                          "constant_exterior of func bounded_once: 2 values for a func of 1");
 }
