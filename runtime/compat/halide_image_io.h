@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <cctype>
+#include <cmath>
+#include <cstdarg>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
