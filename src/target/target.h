@@ -74,7 +74,7 @@ struct Target {
 
     /// True if Target(text) would not throw.
     static bool validate_target_string(const std::string &text);
-    /// The canonical text: features in the order of the table. Target(to_string()) gives the same
+    /// The canonical text: features in alphabetical order. Target(to_string()) gives the same
     /// target.
     std::string to_string() const;
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <ostream>
+#include <set>
 
 #include "support/environment.h"
 #include "support/error.h"
@@ -159,10 +160,18 @@ std::string Target::to_string() const {
     if (processor_tune != ProcessorGeneric) {
         text += std::string("-") + processor_names[processor_tune];
     }
+    const bool traces_all =
+        features_[TraceLoads] && features_[TraceStores] && features_[TraceRealizations];
+    std::set<std::string> names;  // in alphabetical order
     for (int i = 0; i < FeatureEnd; i++) {
+        const bool is_part =
+            traces_all && (i == TraceLoads || i == TraceStores || i == TraceRealizations);
         if (features_[i]) {
-            text += std::string("-") + feature_names[i];
+            names.insert(is_part ? "trace_all" : feature_names[i]);
         }
+    }
+    for (const std::string &name : names) {
+        text += "-" + name;
     }
     if (vector_bits != 0) {
         text += "-vector_bits_" + std::to_string(vector_bits);
