@@ -31,9 +31,11 @@ __all__ = [
     "InputScalar",
     "OutputBuffer",
     "OutputScalar",
+    "RegisteredGenerator",
     "active_generator_context",
     "alias",
     "create_callable_from_generator",
+    "find_generator",
     "generator",
     "main",
 ]
@@ -129,11 +131,15 @@ class OutputScalar(_Member):
 class GeneratorContext:
     """The target that generators are made for: with GeneratorContext(target): ..."""
 
-    def __init__(self, target: Any):
+    def __init__(self, target: Any, autoscheduler_params: Optional[_core.AutoschedulerParams] = None):
         self._target = target if isinstance(target, _core.Target) else _core.Target(target)
+        self._autoscheduler = autoscheduler_params or _core.AutoschedulerParams()
 
     def target(self) -> _core.Target:
         return self._target
+
+    def autoscheduler_params(self) -> _core.AutoschedulerParams:
+        return self._autoscheduler
 
     def __enter__(self) -> "GeneratorContext":
         _contexts().append(self)
@@ -178,10 +184,12 @@ class Generator:
 
     def __init__(self, generator_params: Optional[Dict[str, Any]] = None):
         cls = type(self)
-        target = active_generator_context().target()
-        core = _core._make_generator(cls._declarations(), target, _registered_name(cls))
+        context = active_generator_context()
+        core = _core._make_generator(
+            cls._declarations(), context.target(), context.autoscheduler_params(), _registered_name(cls)
+        )
         core.set_instance(self, False)
-        self._begin(core, generator_params or {})
+        self._begin(core, {} if generator_params is None else generator_params)
 
     @classmethod
     def _adopt(cls, core: Any, params: Dict[str, Any]) -> "Generator":
@@ -191,12 +199,9 @@ class Generator:
         return self
 
     def _begin(self, core: Any, params: Dict[str, Any]) -> None:
-        if not isinstance(params, dict):
-            raise CompileError(f"generator_params is {params!r}, must be a dict")
         self.__dict__["_core"] = core
         self.__dict__["_given"] = {}
-        for name, value in params.items():
-            core.set_param(name, _param_text(name, value))
+        _set_params(core, params)
 
     @classmethod
     def _declarations(cls) -> List[tuple]:
@@ -275,55 +280,109 @@ class Generator:
     @classmethod
     def call(cls, *args: Any, generator_params: Optional[Dict[str, Any]] = None, **kwargs: Any) -> Any:
         """The outputs, as Funcs of these inputs: by place or by name."""
-        if generator_params is not None and not isinstance(generator_params, dict):
-            raise CompileError(f"generator_params is {generator_params!r}, must be a dict")
         self = cls(generator_params)
         core = self._core
         core.configure()
-        given = self._bind_inputs(core.input_names(), args, kwargs)
+        given = _bind_inputs(core, args, kwargs)
         values = []
         for name in core.input_names():
-            value = self._input_value(name, given[name])
+            value = _input_value(core, name, given[name])
             self._given[name] = value
             values.append(value)
         core.build(values)
         outputs = core.outputs()
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
-    def _bind_inputs(self, names: List[str], args: tuple, kwargs: Dict[str, Any]) -> Dict[str, Any]:
-        what = f"generator '{self._core.name()}'"
-        if len(args) > len(names):
-            raise CompileError(f"{what} has {len(names)} inputs, {len(args)} are given")
-        given = dict(zip(names, args))
-        for name, value in kwargs.items():
-            if name not in names:
-                raise CompileError(f"{what} has no input '{name}', it has {', '.join(names)}")
-            if name in given:
-                raise CompileError(f"input '{name}' of {what} is given twice, by place and by name")
-            given[name] = value
-        missing = [name for name in names if name not in given]
-        if missing:
-            raise CompileError(f"input '{missing[0]}' of {what} is missing")
-        return given
 
-    def _input_value(self, name: str, value: Any) -> Any:
-        if isinstance(value, (_core.Func, _core.ImageParam, _core.Param, _core.Expr)):
-            return value
-        if isinstance(value, (bool, int, float)):
-            wanted = self._core.input_type(name)
-            if wanted.bits() > 0:
-                return _core.Param(wanted, value)
-            return _core.Expr(value)
-        try:
-            buffer = _core.Buffer(value)
-        except (TypeError, ValueError):
-            raise CompileError(
-                f"input '{name}' of generator '{self._core.name()}' is given {value!r}, must be a "
-                "Func, ImageParam, Buffer, array, Param or number"
-            ) from None
-        image = _core.ImageParam(buffer.type(), buffer.dimensions())
-        image.set(buffer)
-        return image
+def _set_params(core: Any, params: Any) -> None:
+    if not isinstance(params, dict):
+        raise CompileError(f"generator_params is {params!r}, must be a dict")
+    for name, value in params.items():
+        level = isinstance(value, _core.LoopLevel) and isinstance(core, _core._RegisteredGenerator)
+        core.set_param(name, value if level else _param_text(name, value))
+
+
+def _bind_inputs(core: Any, args: tuple, kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    """The value of each input, by name."""
+    what, names = f"generator '{core.name()}'", core.input_names()
+    if len(args) > len(names):
+        raise CompileError(f"{what} has {len(names)} inputs, {len(args)} are given")
+    given = dict(zip(names, args))
+    for name, value in kwargs.items():
+        if name not in names:
+            raise CompileError(f"{what} has no input '{name}', it has {', '.join(names)}")
+        if name in given:
+            raise CompileError(f"input '{name}' of {what} is given twice, by place and by name")
+        given[name] = value
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise CompileError(f"input '{missing[0]}' of {what} is missing")
+    return given
+
+
+def _input_value(core: Any, name: str, value: Any) -> Any:
+    if isinstance(value, (_core.Func, _core.ImageParam, _core.Param, _core.Expr)):
+        return value
+    if isinstance(value, (bool, int, float)):
+        wanted = core.input_type(name)
+        if wanted.bits() > 0:
+            return _core.Param(wanted, value)
+        return _core.Expr(value)
+    try:
+        buffer = _core.Buffer(value)
+    except (TypeError, ValueError):
+        raise CompileError(
+            f"input '{name}' of generator '{core.name()}' is given {value!r}, must be a "
+            "Func, ImageParam, Buffer, array, Param or number"
+        ) from None
+    image = _core.ImageParam(buffer.type(), buffer.dimensions())
+    image.set(buffer)
+    return image
+
+
+class RegisteredGenerator:
+    """A generator that a loaded library has registered, as those written in C++; see find_generator."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self._make(None)
+
+    def __repr__(self) -> str:
+        return f"<calotype.RegisteredGenerator '{self.name}'>"
+
+    def _make(self, params: Optional[Dict[str, Any]]) -> Any:
+        context = active_generator_context()
+        core = _core._make_registered_generator(self.name, context.target(), context.autoscheduler_params())
+        _set_params(core, {} if params is None else params)
+        return core
+
+    def call(self, *args: Any, generator_params: Optional[Dict[str, Any]] = None, **kwargs: Any) -> Any:
+        """The outputs, as Funcs of these inputs: by place or by name, lists for arrays."""
+        core = self._make(generator_params)
+        core.configure()
+        values = []
+        for name, value in _bind_inputs(core, args, kwargs).items():
+            listed = value if core.is_array(name) else [value]
+            if not isinstance(listed, (list, tuple)):
+                raise CompileError(f"input '{name}' of generator '{self.name}' is given {value!r}, must be a list")
+            values.append((name, [_input_value(core, name, v) for v in listed]))
+        by_name = dict(values)
+        core.build([by_name[name] for name in core.input_names()])
+        outputs = core.outputs()
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def compile_to_callable(self, generator_params: Optional[Dict[str, Any]] = None) -> Any:
+        """The pipeline as a function of its inputs, then its outputs, in this process."""
+        return create_callable_from_generator(active_generator_context(), self.name, generator_params)
+
+
+def find_generator(name: str) -> RegisteredGenerator:
+    """The generator of that name, of a library that load_plugin has loaded, or of this program:
+
+    ct.load_plugin("libfilters.so")
+    blur = ct.find_generator("blur").call(image, radius=3)
+    """
+    return RegisteredGenerator(name)
 
 
 # ---- the registry ----
@@ -393,10 +452,11 @@ def create_callable_from_generator(
     target: Any, name: str, generator_params: Optional[Dict[str, Any]] = None
 ) -> Any:
     """A registered generator, compiled for this process."""
-    if isinstance(target, GeneratorContext):
-        target = target.target()
+    context = target if isinstance(target, GeneratorContext) else GeneratorContext(target)
     params = {k: _param_text(k, v) for k, v in (generator_params or {}).items()}
-    return _core._create_callable_from_generator(target, name, params)
+    return _core._create_callable_from_generator(
+        context.target(), context.autoscheduler_params(), name, params
+    )
 
 
 def main(argv: Optional[List[str]] = None) -> None:

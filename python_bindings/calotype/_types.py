@@ -12,11 +12,13 @@ if TYPE_CHECKING:
         FuncTupleElementRef,
         OutputImageParam,
         Param,
+        Parameter,
         PendingUpdate,
         RDom,
         RVar,
         Type,
         Var,
+        VarOrRVar,
     )
 
 
@@ -44,10 +46,11 @@ ExprLike = Union[
 ]
 TupleLike = Union["FuncRef", Sequence[ExprLike]]
 ValueLike = Union[ExprLike, TupleLike]
-LoopLike = Union["Var", "RVar", "RDom"]
+LoopLike = Union["Var", "RVar", "RDom", "VarOrRVar"]
 TypeLike = Any
 """A Type, bool, int or float, or a dtype or scalar type of numpy."""
 ArgumentLike = Union["Argument", "OutputImageParam", "Param"]
+ParameterLike = Union["Parameter", "OutputImageParam", "Param"]
 BufferLike = Any
 """A Buffer, or anything that has the buffer protocol, DLPack or __array_interface__."""
 SizesOrBuffers = Any

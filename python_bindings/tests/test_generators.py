@@ -255,6 +255,110 @@ def test_cmake_runs_a_generator_in_python(tmp_path):
     assert run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": paths}) == "[-6, -5, -4]\n"
 
 
+CPP_GENERATORS = """
+#include <calotype/calotype.h>
+using namespace calotype;
+struct Mix : Generator<Mix> {
+    GeneratorParam<int> offset{"offset", 1};
+    GeneratorParam<LoopLevel> place{"place", LoopLevel::inlined()};
+    Input<Buffer<uint8_t, 1>> image{"image"};
+    Input<Func[2]> weights{"weights", Int(32), 1};
+    Input<float> gain{"gain", 2.0f};
+    Output<Buffer<float, 1>> mixed{"mixed"};
+    Output<Func[2]> parts{"parts", Int(32), 1};
+    void generate() {
+        Var x("x");
+        parts[0](x) = image(x) + weights[0](x);
+        parts[1](x) = image(x) * weights[1](x) + offset;
+        mixed(x) = cast<float>(parts[0](x) + parts[1](x)) * gain;
+        parts[0].compute_at(place);
+    }
+};
+struct Twice : Generator<Twice> {
+    Input<Buffer<int, 1>> in{"in"};
+    Output<Buffer<int, 1>> out{"out"};
+    void generate() {
+        Var x("x");
+        out(x) = in(x) * 2;
+    }
+};
+CALOTYPE_REGISTER_GENERATOR(Mix, mix)
+CALOTYPE_REGISTER_GENERATOR(Twice, twice)
+"""
+
+CPP_CMAKE = """
+cmake_minimum_required(VERSION 3.25)
+project(downstream LANGUAGES CXX)
+find_package(Calotype REQUIRED)
+add_calotype_python_generators(mixers SOURCES generators.cpp GENERATORS mix twice)
+"""
+
+CPP_USE = """
+import calotype as ct, numpy as np, mixers
+x = ct.Var("x")
+ones, ramp, photo = ct.Func("ones"), ct.Func("ramp"), np.array([5, 6, 7], np.uint8)
+ones[x], ramp[x] = 1, x
+mixed, parts = mixers.mix.call(photo, weights=[ones, ramp], gain=0.5, generator_params={"offset": 10})
+print(mixed.realize([3]).numpy_view().tolist(), parts[1].realize([3]).numpy_view().tolist())
+mixers.mix.call(photo, [ones, ramp], 2.0, generator_params={"place": ct.LoopLevel.root()})
+with ct.GeneratorContext(ct.Target("host")):
+    double = mixers.twice.compile_to_callable()
+out = np.zeros(2, np.int32)
+double(np.array([4, 5], np.int32), out)
+print(out.tolist(), mixers.mix, hasattr(mixers, "call"))
+def message(f):
+    try:
+        f()
+    except ct.CompileError as e:
+        print(e)
+message(lambda: mixers.twice.call())
+message(lambda: mixers.twice.call(out, out))
+message(lambda: mixers.twice.call(inn=out))
+message(lambda: mixers.twice.call("text"))
+"""
+
+CPP_PRINTS = """
+[8.0, 11.5, 16.0] [10, 16, 24]
+[8, 10] <calotype.RegisteredGenerator 'mix'> False
+input 'in' of generator 'twice' is missing
+generator 'twice' has 1 inputs, 2 are given
+generator 'twice' has no input 'inn', it has in
+input 'in' of generator 'twice' is given 'text', must be a Func, ImageParam, Buffer, array, Param or number
+"""
+
+
+def test_generators_in_cpp_are_modules(tmp_path):
+    build_tree = os.environ.get("CALOTYPE_BUILD_DIR")
+    if not build_tree:
+        pytest.skip("CALOTYPE_BUILD_DIR names no build folder with the CMake package")
+    (tmp_path / "generators.cpp").write_text(CPP_GENERATORS)
+    (tmp_path / "CMakeLists.txt").write_text(CPP_CMAKE)
+    (tmp_path / "use.py").write_text(CPP_USE)
+    paths = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path / "b")])
+    for args in (
+        ["cmake", "-G", "Ninja", "-B", "b", f"-DCMAKE_PREFIX_PATH={build_tree}"],
+        ["cmake", "--build", "b"],
+        [sys.executable, "use.py"],
+    ):
+        done = subprocess.run(
+            args,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": paths},
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == CPP_PRINTS.strip().splitlines()
+
+
+def test_the_pipeline_of_a_generator_as_a_file(tmp_path):
+    done = command(tmp_path, "-g", "ramp", "-o", "out", "-e", "ctpipe", "target=host", "step=5")
+    assert done.returncode == 0, done.stderr
+    pipeline = ct.deserialize_pipeline(tmp_path / "out/ramp.ctpipe", {"start": ct.Param(int, "start", 100)})
+    assert list(pipeline.realize([3])) == [100, 105, 110]
+
+
 def test_help_and_errors_of_the_command_line(tmp_path):
     assert "  ramp\n" in command(tmp_path, "--help").stdout
     assert "step" in command(tmp_path, "--help", "-g", "ramp").stdout

@@ -18,7 +18,8 @@ HEADERS = """
     lang/dimension.h lang/evaluate.h lang/extern.h lang/extern_device.h lang/func.h lang/func_ref.h
     lang/image_param.h lang/inline_reductions.h lang/param.h lang/pipeline.h lang/rdom.h
     lang/realization.h lang/schedule/autoscheduler.h lang/schedule/func_directives.h
-    lang/schedule/gpu_directives.h lang/schedule/loop_directives.h lang/stage.h lang/tuple.h lang/var.h
+    lang/schedule/gpu_directives.h lang/schedule/loop_directives.h lang/stage.h lang/text/serialize.h
+    lang/tuple.h lang/var.h
     linkables/linkable.h pipeline/loop_level.h pipeline/target_queries.h target/target.h
 """.split()
 
@@ -32,7 +33,7 @@ HEIRS = {
 # A Python program has other means for these: its own tuples, functions and types, __call__ and
 # __getitem__; or they are about C++ alone: templates, views of the compiler's own data.
 NOT_IN_PYTHON = {
-    "": "FuncDirectives GpuDirectives LoopDirectives HandleType ImplicitVar EvictionKey Tuple Realization "
+    "": "FuncDirectives GpuDirectives LoopDirectives HandleType ImplicitVar Tuple Realization "
     "CustomLoweringPass delete_lowering_pass ExternDeviceArgument ExternDeviceArguments LinkableContents "
     "LinkedDeclaration PipelineContents PipelineDriverState is_reduction_variable lambda "
     "linkable_description same_linkable parse_type to_string type_of",
@@ -44,10 +45,9 @@ NOT_IN_PYTHON = {
     "FuncTupleElementRef": "function",
     "Linkable": "data",
     "LoopLevel": "copy func_name get_stage_index is_rvar lock var_name",
-    "Module": "any_strict_float set_any_strict_float buffers compile_to_buffer compile_to_object_bytes functions "
+    "Module": "any_strict_float set_any_strict_float buffers compile_to_object_bytes functions "
     "get_function_by_name lowered",
-    "OutputImageParam": "parameter",
-    "Param": "parameter static_type",
+    "Param": "static_type",
     "Pipeline": "RealizationArg add_custom_lowering_pass clear_custom_lowering_passes contents "
     "custom_lowering_passes get_jit_externs jit_handlers requirements source",
     "RDom": "domain",

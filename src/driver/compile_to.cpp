@@ -7,8 +7,10 @@
 #include "driver/output_plan.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
+#include "lang/text/serialize.h"
 #include "lower/lower.h"
 #include "support/error.h"
+#include "support/file.h"
 
 namespace calotype {
 
@@ -38,7 +40,19 @@ Module Pipeline::compile_to_module(const std::vector<Argument> &args, const std:
 void Pipeline::compile_to(const std::map<OutputFileType, std::string> &output_files,
                           const std::vector<Argument> &args, const std::string &fn_name,
                           const Target &target) {
-    compile_to_module(args, fn_name, target).compile(output_files);
+    std::map<OutputFileType, std::string> files = output_files;
+    const auto whole = files.extract(OutputFileType::ctpipe);
+    std::vector<uint8_t> bytes;
+    if (!whole.empty()) {
+        serialize_pipeline(*this, bytes);
+    }
+    if (!files.empty() || whole.empty()) {
+        compile_to_module(args, fn_name, target).compile(files);
+    }
+    if (!whole.empty()) {
+        internal::write_file_atomically(
+            whole.mapped(), {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    }
 }
 
 void Pipeline::compile_to_bitcode(const std::string &filename, const std::vector<Argument> &args,

@@ -14,4 +14,5 @@
 #include "lang/inline_reductions.h"
 #include "lang/param.h"
 #include "lang/pipeline.h"
+#include "lang/text/serialize.h"
 #include "pipeline/target_queries.h"

@@ -47,6 +47,10 @@ void bind_copies(BufferClass &c) {
             "device_api"_a, "target"_a = Target())
         .def("device_free",
              [](Buffer<> &b) { check_device_status(b.device_free(), "device_free"); })
+        .def("device_detach_native",
+             [](Buffer<> &b) {
+                 check_device_status(b.device_detach_native(), "device_detach_native");
+             })
         .def("device_sync", [](Buffer<> &b) {
             ReleasedGil without_gil;
             check_device_status(b.device_sync(), "device_sync");
@@ -54,6 +58,13 @@ void bind_copies(BufferClass &c) {
 }
 
 void bind_state(BufferClass &c) {
+    c.def(
+        "_get_raw_halide_buffer_t",
+        [](const Buffer<> &b) {
+            user_assert(b.defined()) << "an undefined buffer has no address";
+            return reinterpret_cast<uintptr_t>(b.raw_buffer());
+        },
+        "The address of the calotype_buffer_t, for ctypes.");
     c.def("has_device_allocation", [](const Buffer<> &b) { return b.has_device_allocation(); })
         .def("host_dirty", [](const Buffer<> &b) { return b.host_dirty(); })
         .def("device_dirty", [](const Buffer<> &b) { return b.device_dirty(); })

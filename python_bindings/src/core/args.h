@@ -61,6 +61,10 @@ bool is_argument_like(nb::handle h);
 Argument to_argument(nb::handle h);
 std::vector<Argument> to_arguments(nb::handle sequence);
 
+bool is_parameter_like(nb::handle h);
+/// A Parameter, or that of a Param, ImageParam or OutputImageParam.
+Parameter to_parameter(nb::handle h);
+
 bool is_buffer_like(nb::handle h);
 /// A Buffer, or any array: shared, its axes reversed.
 Buffer<> to_buffer(nb::handle h);
@@ -90,12 +94,19 @@ struct TupleArg : Converted<Tuple, to_tuple> {};
 struct LoopArg : Converted<VarOrRVar, to_loop> {};
 struct TypeArg : Converted<Type, to_type> {};
 struct ArgumentArg : Converted<Argument, to_argument> {};
+struct ParameterArg : Converted<Parameter, to_parameter> {};
 struct BufferArg : Converted<Buffer<>, to_buffer> {};
 
 template<typename To, typename From>
 std::vector<To> convert_all(const std::vector<From> &list) {
     return std::vector<To>(list.begin(), list.end());
 }
+
+/// Whose names of the runtime's functions would get a prefix.
+enum class RuntimeLinkage { Import, Export, Internal };
+using RuntimePrefixes = std::map<RuntimeLinkage, std::string>;
+/// A CompileError if there are any: those functions have one name each.
+void refuse_prefixes(const RuntimePrefixes &prefixes);
 
 /// Lets other Python threads run meanwhile.
 using WithoutGil = nb::call_guard<ReleasedGil>;
@@ -128,6 +139,8 @@ CALOTYPE_ARG_CASTER(LoopArg, calotype::python::is_loop_like(h), "calotype._types
 CALOTYPE_ARG_CASTER(TypeArg, calotype::python::is_type_like(h), "calotype._types.TypeLike")
 CALOTYPE_ARG_CASTER(ArgumentArg, calotype::python::is_argument_like(h),
                     "calotype._types.ArgumentLike")
+CALOTYPE_ARG_CASTER(ParameterArg, calotype::python::is_parameter_like(h),
+                    "calotype._types.ParameterLike")
 CALOTYPE_ARG_CASTER(BufferArg, calotype::python::is_buffer_like(h), "calotype._types.BufferLike")
 #undef CALOTYPE_ARG_CASTER
 

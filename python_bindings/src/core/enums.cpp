@@ -80,9 +80,14 @@ void bind_output_enums(nb::module_ &m) {
         .value("ExternalPlusMetadata", LinkageType::ExternalPlusMetadata)
         .value("ExternalPlusArgv", LinkageType::ExternalPlusArgv)
         .value("Internal", LinkageType::Internal);
+    nb::enum_<RuntimeLinkage>(m, "RuntimeLinkage")
+        .value("Import", RuntimeLinkage::Import)
+        .value("Export", RuntimeLinkage::Export)
+        .value("Internal", RuntimeLinkage::Internal);
     nb::enum_<OutputFileType> output(m, "OutputFileType");
 #define OUTPUT_TYPE(name, extension, per_target) output.value(#name, OutputFileType::name);
 #include <calotype/codegen/output/output_types.def>
+    m.attr("OutputFileType").attr("hlpipe") = m.attr("OutputFileType").attr("ctpipe");
 }
 
 void bind_target_enums(nb::module_ &m) {
@@ -116,6 +121,11 @@ void bind_target_enums(nb::module_ &m) {
     for (const auto &[name, value] : processors) {
         tune.value(name, value);
     }
+    nb::object tunes = m.attr("TargetProcessorTune");
+    tunes.attr("TuneGeneric") = tunes.attr("ProcessorGeneric");
+    for (const auto &[name, value] : processors) {
+        tunes.attr(("Tune" + std::string(name)).c_str()) = tunes.attr(name);
+    }
     nb::enum_<Target::Feature> feature(m, "TargetFeature");
     const std::pair<const char *, Target::Feature> features[] = {
 #define FEATURE(Name, spelling, merge) {#Name, Target::Name},
@@ -125,6 +135,8 @@ void bind_target_enums(nb::module_ &m) {
         feature.value(name, value);
     }
     feature.value("FeatureEnd", Target::FeatureEnd);
+    m.attr("TargetOS").attr("wasmrt") = m.attr("TargetOS").attr("WebAssemblyRuntime");
+    m.attr("DeviceAPI").attr("None") = m.attr("DeviceAPI").attr("None_");
     m.attr("TargetFeature").attr("HVX") = m.attr("TargetFeature").attr("HVX_128");
 }
 

@@ -24,6 +24,9 @@ void bind_expr(nb::module_ &m) {
             return "<calotype.Expr of type " + to_string(e.type()) + ": " + text_of(e) + ">";
         });
     add_operators(c);
+    nb::class_<EvictionKey>(m, "EvictionKey", "What groups memoized results: see Func.memoize.")
+        .def(
+            "__init__", [](EvictionKey *k, ExprArg e) { new (k) EvictionKey(e.get()); }, "key"_a);
     nb::class_<Range>(m, "Range", "Coordinates min, min + 1, ..., min + extent - 1.")
         .def(nb::init<>())
         .def(

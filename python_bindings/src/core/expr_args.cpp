@@ -198,10 +198,14 @@ std::vector<Expr> to_values(nb::handle h) {
 }
 
 bool is_loop_like(nb::handle h) {
-    return nb::isinstance<Var>(h) || nb::isinstance<RVar>(h) || nb::isinstance<RDom>(h);
+    return nb::isinstance<Var>(h) || nb::isinstance<RVar>(h) || nb::isinstance<RDom>(h) ||
+           nb::isinstance<VarOrRVar>(h);
 }
 
 VarOrRVar to_loop(nb::handle h) {
+    if (nb::isinstance<VarOrRVar>(h)) {
+        return nb::cast<VarOrRVar>(h);
+    }
     if (nb::isinstance<Var>(h)) {
         return nb::cast<Var>(h);
     }

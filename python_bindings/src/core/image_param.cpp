@@ -90,6 +90,7 @@ void bind_image_param(nb::module_ &m) {
     base.def(nb::init<>())
         .def("name", [](const OutputImageParam &p) { return p.defined() ? p.name() : ""; })
         .def("type", &OutputImageParam::type)
+        .def("parameter", [](const OutputImageParam &p) { return p.parameter(); })
         .def("defined", &OutputImageParam::defined)
         .def("dimensions", &OutputImageParam::dimensions)
         .def(

@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
     bind_var(m);
     bind_buffer(m);
     bind_buffer_device(m);
+    bind_parameter(m);
     bind_param(m);
     bind_image_param(m);
     bind_rdom(m);
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
     bind_callable(m);
     bind_module(m);
     bind_pipeline(m);
+    bind_serialize(m);
     bind_operators(m);
     bind_functions(m);
     bind_effects(m);
@@ -44,6 +46,7 @@ NB_MODULE(_core, m) {
     bind_image(m);
     bind_extern(m);
     bind_linkable(m);
+    bind_registered_generator(m);
     bind_generator(m);
     bind_cache(m);
     bind_progress(m);

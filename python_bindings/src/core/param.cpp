@@ -72,6 +72,7 @@ void bind_param(nb::module_ &m) {
     bind_constructors(c);
     c.def("name", &Param<>::name)
         .def("type", &Param<>::type)
+        .def("parameter", [](const Param<> &p) { return p.parameter(); })
         .def("defined", [](const Param<> &p) { return p.parameter().defined(); })
         .def("get", &value_of, "The value for runs in this process.")
         .def("set", &set_value, "value"_a.none())

@@ -18,6 +18,18 @@ void bind_rvar(nb::module_ &m) {
     add_operators(c);
 }
 
+void bind_var_or_rvar(nb::module_ &m) {
+    nb::class_<VarOrRVar>(m, "VarOrRVar", "A loop, named by a Var or by an RVar.")
+        .def(nb::init<const std::string &, bool>(), "name"_a, "is_rvar"_a)
+        .def("__init__", [](VarOrRVar *v, LoopArg loop) { new (v) VarOrRVar(loop.get()); })
+        .def("name", &VarOrRVar::name)
+        .def_ro("var", &VarOrRVar::var)
+        .def_ro("rvar", &VarOrRVar::rvar)
+        .def_ro("is_rvar", &VarOrRVar::is_rvar)
+        .def("__repr__",
+             [](const VarOrRVar &v) { return "<calotype.VarOrRVar '" + v.name() + "'>"; });
+}
+
 }  // namespace
 
 void bind_var(nb::module_ &m) {
@@ -39,6 +51,7 @@ void bind_var(nb::module_ &m) {
         m.attr(("_" + std::to_string(i)).c_str()) = Var::implicit(i);
     }
     bind_rvar(m);
+    bind_var_or_rvar(m);
 }
 
 }  // namespace calotype::python

@@ -55,13 +55,13 @@ int main_of(const std::vector<std::string> &args) {
     return calotype::internal::generator_main(args, std::cout, std::cerr);
 }
 
-nb::object callable_of(const Target &target, const std::string &name,
-                       const GeneratorParamsMap &params) {
+nb::object callable_of(const Target &target, const AutoschedulerParams &autoscheduler,
+                       const std::string &name, const GeneratorParamsMap &params) {
     Callable c;
     const Target t = target == Target() ? get_jit_target_from_environment() : target;
     {
         ReleasedGil without_gil;
-        c = create_callable_from_generator(t, name, params);
+        c = create_callable_from_generator(GeneratorContext(t, autoscheduler), name, params);
     }
     return to_python_callable(c, t);
 }
@@ -91,13 +91,14 @@ void bind_generator(nb::module_ &m) {
         });
     m.def(
         "_make_generator",
-        [](nb::list declarations, const Target &target, const std::string &name) {
+        [](nb::list declarations, const Target &target, const AutoschedulerParams &autoscheduler,
+           const std::string &name) {
             const Target t = target == Target() ? get_jit_target_from_environment() : target;
-            return make(declarations, GeneratorContext(t), name).release();
+            return make(declarations, GeneratorContext(t, autoscheduler), name).release();
         },
         nb::rv_policy::take_ownership);
     m.def("_generator_main", &main_of);
-    m.def("_create_callable_from_generator", &callable_of, "target"_a, "name"_a,
+    m.def("_create_callable_from_generator", &callable_of, "target"_a, "autoscheduler"_a, "name"_a,
           "generator_params"_a = GeneratorParamsMap());
     static PythonSource source;
     calotype::internal::set_generator_source(&source);

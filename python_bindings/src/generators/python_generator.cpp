@@ -69,6 +69,8 @@ nb::object python_param(const Parameter &parameter) {
     return nb::cast(p);
 }
 
+}  // namespace
+
 StubInput to_stub_input(nb::handle h) {
     if (nb::isinstance<Func>(h)) {
         return StubInput(nb::cast<const Func &>(h));
@@ -78,8 +80,6 @@ StubInput to_stub_input(nb::handle h) {
     }
     return StubInput(to_expr(h));
 }
-
-}  // namespace
 
 PythonGenerator::Declarations::Declarations(nb::handle list) {
     current_declarations = list.ptr();

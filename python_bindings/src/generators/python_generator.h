@@ -9,6 +9,9 @@
 
 namespace calotype::python {
 
+/// A Func, ImageParam or number as the value of an input.
+StubInput to_stub_input(nb::handle h);
+
 class PythonGenerator : public calotype::internal::GeneratorBase {
 public:
     /// The framework makes generators of a type by their default constructors, so that the

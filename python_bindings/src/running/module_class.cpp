@@ -22,7 +22,39 @@ void multitarget(const std::string &fn_name, const OutputMap &outputs,
         });
 }
 
+std::string to_object_bytes(const Module &module) {
+    ReleasedGil without_gil;
+    return module.compile_to_object_bytes();
+}
+
+Buffer<uint8_t> to_object_buffer(const Module &module) {
+    ReleasedGil without_gil;
+    return module.compile_to_buffer();
+}
+
+void bind_standalone_runtime(nb::module_ &m) {
+    m.def(
+        "compile_standalone_runtime",
+        [](const std::string &file, const Target &t, const RuntimePrefixes &prefixes) {
+            refuse_prefixes(prefixes);
+            compile_standalone_runtime(file, t);
+        },
+        "filename"_a, "target"_a, "namespace_map"_a = RuntimePrefixes());
+    m.def(
+        "compile_standalone_runtime",
+        [](const OutputMap &outputs, const Target &t, const RuntimePrefixes &prefixes) {
+            refuse_prefixes(prefixes);
+            return compile_standalone_runtime(outputs, t);
+        },
+        "outputs"_a, "target"_a, "namespace_map"_a = RuntimePrefixes());
+}
+
 }  // namespace
+
+void refuse_prefixes(const RuntimePrefixes &prefixes) {
+    user_assert(prefixes.empty()) << "functions of the runtime cannot have a prefix '"
+                                  << prefixes.begin()->second << "'";
+}
 
 void bind_module(nb::module_ &m) {
     nb::class_<Module>(m, "Module", "Lowered functions for one target, ready to be written out.")
@@ -48,29 +80,20 @@ void bind_module(nb::module_ &m) {
         .def(
             "compile_to_bytes",
             [](const Module &self) {
-                std::string bytes;
-                {
-                    ReleasedGil without_gil;
-                    bytes = self.compile_to_object_bytes();
-                }
+                const std::string bytes = to_object_bytes(self);
                 return nb::bytes(bytes.data(), bytes.size());
             },
             "The bytes of an object file.")
+        .def(
+            "compile_to_buffer",
+            [](const Module &self) { return Buffer<>(to_object_buffer(self)); },
+            "The same as a Buffer.")
         .def("remap_metadata_name", &Module::remap_metadata_name, "from_"_a, "to"_a)
         .def("get_metadata_name_map", &Module::get_metadata_name_map)
         .def("__repr__",
              [](const Module &self) { return "<calotype.Module '" + self.name() + "'>"; });
     m.def("link_modules", &link_modules, "name"_a, "modules"_a);
-    m.def(
-        "compile_standalone_runtime",
-        [](const std::string &file, const Target &t) { compile_standalone_runtime(file, t); },
-        "filename"_a, "target"_a);
-    m.def(
-        "compile_standalone_runtime",
-        [](const OutputMap &outputs, const Target &t) {
-            return compile_standalone_runtime(outputs, t);
-        },
-        "outputs"_a, "target"_a);
+    bind_standalone_runtime(m);
     m.def("get_compiler_stack_size", &get_compiler_stack_size);
     m.def("set_compiler_stack_size", &set_compiler_stack_size, "bytes"_a,
           "How many bytes of stack compiling gets; 0: that of the calling thread.");

@@ -34,6 +34,12 @@ void bind_pipeline(nb::module_ &m) {
                 p.add_requirement(condition.get(), to_exprs(error_args));
             },
             "condition"_a, "error_args"_a)
+        .def(
+            "apply_runtime_prefixes",
+            [](Pipeline &, const Target &, const RuntimePrefixes &prefixes) {
+                refuse_prefixes(prefixes);
+            },
+            "target"_a, "namespace_map"_a)
         .def("__repr__", &describe_pipeline);
     bind_writes(c);
     bind_statements(c);

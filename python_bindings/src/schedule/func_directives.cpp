@@ -41,7 +41,9 @@ void bind_placement(nb::class_<Func> &c) {
         .def(
             "memoize",
             [](Func &f, nb::object key) -> Func & {
-                return f.memoize(key.is_none() ? EvictionKey() : EvictionKey(to_expr(key)));
+                return f.memoize(key.is_none()                      ? EvictionKey()
+                                 : nb::isinstance<EvictionKey>(key) ? nb::cast<EvictionKey>(key)
+                                                                    : EvictionKey(to_expr(key)));
             },
             "eviction_key"_a = nb::none(), same_object)
         .def(

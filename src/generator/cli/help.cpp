@@ -43,7 +43,8 @@ std::string pad(const std::string &text, size_t width) {
 
 // Made of the generator, rather than of what it was lowered to.
 bool is_of_generator(OutputFileType type) {
-    return type == OutputFileType::cpp_stub || type == OutputFileType::schedule;
+    return type == OutputFileType::cpp_stub || type == OutputFileType::schedule ||
+           type == OutputFileType::ctpipe;
 }
 
 std::string emit_types() {

@@ -13,6 +13,7 @@
 #include "driver/plugin.h"
 #include "generator/cpp_stub.h"
 #include "generator/registry.h"
+#include "lang/text/serialize.h"
 #include "support/error.h"
 #include "support/file.h"
 #include "support/text.h"
@@ -76,6 +77,14 @@ std::string schedule_text(const GeneratorBase &generator) {
     return text.empty() ? "// No autoscheduler has written a schedule.\n" : text;
 }
 
+// What deserialize_pipeline reads.
+std::string serialized(const GeneratorCommand &command, const Target &target) {
+    UniqueNameScope names;
+    std::vector<uint8_t> data;
+    serialize_pipeline(make_generator(command, target)->build_pipeline(), data);
+    return {data.begin(), data.end()};
+}
+
 // `schedule`: where the text of the schedule goes.
 CompileJob make_job(const GeneratorCommand &command, const std::string &function,
                     const Target &target, std::string *schedule) {
@@ -115,6 +124,9 @@ FileContents generate(const GeneratorCommand &command) {
     // The stub needs the generator's declarations alone.
     if (const std::string path = take(OutputFileType::cpp_stub); !path.empty()) {
         files[path] = cpp_stub_text(command.generator);
+    }
+    if (const std::string path = take(OutputFileType::ctpipe); !path.empty()) {
+        files[path] = serialized(command, targets_of(command).back().second);
     }
     const std::string schedule_path = take(OutputFileType::schedule);
     std::string schedule;

@@ -2,6 +2,7 @@
 //
 // In three steps: the names of all params and funcs, so that they can refer to each other; their
 // members, with names in expressions still bare; then whom those names refer to.
+#include <cstdlib>
 #include <set>
 
 #include "ir/constants.h"
@@ -9,7 +10,7 @@
 #include "ir/mutator.h"
 #include "ir/text/expr_parser.h"
 #include "ir/walk/own_symbol.h"
-#include "pipeline/fields.h"
+#include "pipeline/text/image_fields.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
 
@@ -23,6 +24,7 @@ namespace {
 struct Declarations {
     std::map<std::string, IntrusivePtr<FunctionContents>> funcs;
     std::map<std::string, Parameter> params;
+    std::map<std::string, Image> images;
     std::map<std::string, SymbolPtr> shapes;  ///< variables of the shape of a buffer
     /// Wrappers with what they wrap: that owns them, and is called by its name alone.
     std::set<std::pair<std::string, std::string>> wrapped;
@@ -65,6 +67,9 @@ private:
         } else if (call->call_type == CallKind::Image) {
             if (const auto p = declared_.params.find(call->name); p != declared_.params.end()) {
                 symbol = p->second.contents();
+            } else if (const auto i = declared_.images.find(call->name);
+                       i != declared_.images.end()) {
+                symbol = i->second;
             }
         }
         return symbol.defined() ? Call::make(call->type, call->name, call->args, call->call_type,
@@ -80,10 +85,17 @@ private:
 
 class PipelineParser : public ExprParser {
 public:
-    using ExprParser::ExprParser;
+    PipelineParser(const std::string &text, const TextBindings &bindings)
+        : ExprParser(text), bindings_(bindings) {
+    }
 
     PipelineSource parse(const std::string &text) {
         Declare(text, declared_).run();
+        for (auto &[name, p] : declared_.params) {
+            if (const auto it = bindings_.params.find(name); it != bindings_.params.end()) {
+                p = it->second;
+            }
+        }
         while (peek().kind != Token::End) {
             item();
         }
@@ -91,7 +103,9 @@ public:
             declare_shape(p);
         }
         for (const auto &[name, p] : declared_.params) {
-            resolve(p);
+            if (!bindings_.params.count(name)) {
+                resolve(p);
+            }
         }
         for (const auto &[name, f] : declared_.funcs) {
             for (const auto &[consumer, wrapper] : f->schedule.wrappers) {
@@ -171,11 +185,60 @@ private:
             source_.requirements.emplace_back();
             read(source_.requirements.back());
         } else if (word.is("param")) {
-            read(*find(declared_.params, name_ahead()).contents());
+            param();
+        } else if (word.is("value")) {
+            value();
+        } else if (word.is("image")) {
+            ConstantImageText image;
+            read(image);
+            user_assert(bool(bindings_.make_image))
+                << "the text of a pipeline holds image " << image.name << ", none can be made here";
+            declared_.images[image.name] = bindings_.make_image(image);
         } else if (word.is("func")) {
             read(*find(declared_.funcs, name_ahead()));
         } else {
-            syntax_error(word, "expected pipeline, require, param or func, found " + word.shown());
+            syntax_error(word, "expected pipeline, require, param, value, image or func, found " +
+                                   word.shown());
+        }
+    }
+
+    /// One that is bound is not changed, and must be of the kind of the declared one.
+    void param() {
+        const std::string name = name_ahead();
+        const Parameter p = find(declared_.params, name);
+        if (!bindings_.params.count(name)) {
+            read(*p.contents());
+            return;
+        }
+        user_assert(p.name() == name) << "parameter " << name << " of the pipeline is given one that "
+                                      << "is named " << p.name() << ", must have the same name";
+        ParameterContents declared(name, Int(32), false, 0);
+        read(declared);
+        user_assert(p.type() == declared.type && p.is_buffer() == declared.is_buffer &&
+                    p.dimensions() == declared.dimensions)
+            << "parameter " << name << " of the pipeline is "
+            << described(declared.type, declared.is_buffer, declared.dimensions)
+            << ", the one that is given is " << described(p.type(), p.is_buffer(), p.dimensions());
+    }
+    static std::string described(const Type &type, bool is_buffer, int dimensions) {
+        return (is_buffer ? "a buffer of " + std::to_string(dimensions) + " dimensions of "
+                          : "a scalar of type ") +
+               to_string(type);
+    }
+    void value() {
+        std::string name, bits;
+        struct_of([&](const std::string &member) {
+            if (member == "param") {
+                read(name);
+            } else if (member == "bits") {
+                read(bits);
+            } else {
+                return false;
+            }
+            return true;
+        });
+        if (!bindings_.params.count(name)) {
+            find(declared_.params, name)->value = std::strtoull(bits.c_str(), nullptr, 16);
         }
     }
 
@@ -274,8 +337,10 @@ private:
         read(name);
         x = find(declared_.params, name).contents();
     }
-    void read(Image &) {
-        fail("no image: images have no text");
+    void read(Image &x) {
+        std::string name;
+        read(name);
+        x = find(declared_.images, name);
     }
     /// A param by its name, or one of its own.
     void read(Parameter &x) {
@@ -442,6 +507,7 @@ private:
         }
     }
 
+    const TextBindings &bindings_;
     Declarations declared_;
     std::vector<std::string> outputs_, inputs_;
     PipelineSource source_;
@@ -451,8 +517,12 @@ private:
 
 }  // namespace internal
 
+PipelineSource parse_pipeline(const std::string &text, const TextBindings &bindings) {
+    return internal::PipelineParser(text, bindings).parse(text);
+}
+
 PipelineSource parse_pipeline(const std::string &text) {
-    return internal::PipelineParser(text).parse(text);
+    return parse_pipeline(text, TextBindings());
 }
 
 }  // namespace calotype

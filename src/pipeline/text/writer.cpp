@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A struct is written on one line where that is short enough, else with a line for each member.
+#include <array>
+#include <cstdio>
+
 #include "ir/printer.h"
 #include "ir/text/syntax.h"
 #include "pipeline/fields.h"
 #include "pipeline/level_text.h"
 #include "pipeline/parameters_used.h"
+#include "pipeline/text/image_fields.h"
 #include "pipeline/text/pipeline_text.h"
 #include "pipeline/text/words.h"
 #include "support/error.h"
@@ -86,6 +90,7 @@ std::string text(const ExternFuncArgument &x, int) {
     return x.is_func()          ? what + ", func: " + text(x.func, flat) + "}"
            : x.is_image_param() ? what + ", image_param: " + quote(x.image_param.name()) + "}"
            : x.is_expr()        ? what + ", expr: " + text(x.expr, flat) + "}"
+           : x.is_buffer()      ? what + ", buffer: " + text(x.buffer, flat) + "}"
                                 : what + "}";
 }
 
@@ -157,18 +162,18 @@ std::string text(const T &x, int column) {
     });
 }
 
-}  // namespace
-
-}  // namespace internal
-
-std::string to_text(const PipelineSource &source) {
-    using namespace internal;
-    const Environment env = build_environment(source.outputs);
-    const UsedParameters used = parameters_used(env, source.requirements);
-    for (const auto &[name, image] : used.images) {
-        user_error << "pipeline " << source.name << " cannot be written as text: it embeds image "
-                   << name;
+/// The bits of the value that a scalar has for runs. A pointer means nothing elsewhere.
+std::string value_text(const Parameter &p) {
+    if (p.is_buffer() || p.type().is_handle() || !p.has_scalar_value()) {
+        return "";
     }
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%llx", (unsigned long long)*p->value);
+    return "value {param: " + quote(p.name()) + ", bits: " + quote(digits.data()) + "}\n";
+}
+
+std::string text_of(const PipelineSource &source, const Environment &env,
+                    const UsedParameters &used) {
     user_assert(source.custom_passes.empty() && source.linkables.empty() &&
                 used.linked_functions.empty() && used.linked_symbols.empty())
         << "pipeline " << source.name
@@ -193,6 +198,35 @@ std::string to_text(const PipelineSource &source) {
         result += "func " + text(*f.contents(), 0) + "\n";
     }
     return result;
+}
+
+}  // namespace
+
+}  // namespace internal
+
+std::string to_text(const PipelineSource &source) {
+    const Environment env = build_environment(source.outputs);
+    const UsedParameters used = parameters_used(env, source.requirements);
+    for (const auto &[name, image] : used.images) {
+        user_error << "pipeline " << source.name << " cannot be written as text: it embeds image "
+                   << name;
+    }
+    return internal::text_of(source, env, used);
+}
+
+std::string
+to_whole_text(const PipelineSource &source,
+              const std::function<internal::ConstantImageText(const Image &)> &image_text) {
+    const Environment env = build_environment(source.outputs);
+    const UsedParameters used = parameters_used(env, source.requirements);
+    std::string result;
+    for (const auto &[name, image] : used.images) {
+        result += "image " + internal::text(image_text(image), 0) + "\n";
+    }
+    for (const auto &[name, p] : used.parameters) {
+        result += internal::value_text(p);
+    }
+    return result + internal::text_of(source, env, used);
 }
 
 }  // namespace calotype
