@@ -38,6 +38,7 @@ NOT_IN_PYTHON = {
     "LinkedDeclaration PipelineContents PipelineDriverState is_reduction_variable lambda "
     "linkable_description same_linkable parse_type to_string type_of",
     "Buffer": "as begin end can_convert_from data get static_calotype_type static_dimensions",
+    "EvictionKey": "key",
     "Callable": "FullCallCheckInfo call_argv_fast device_modules",
     "Func": "add_custom_lowering_pass clear_custom_lowering_passes custom_lowering_passes function "
     "get_schedule jit_handlers",
