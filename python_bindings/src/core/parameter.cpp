@@ -65,15 +65,22 @@ void bind_limits(ParameterClass &c) {
         Expr (Parameter::*get)() const;
         void (*set)(Parameter &, const Expr &);
     };
-    const Row rows[] = {
-        {"min_value", "set_min_value", &Parameter::min_value,
-         [](Parameter &p, const Expr &e) { p.set_min_value(e); }},
-        {"max_value", "set_max_value", &Parameter::max_value,
-         [](Parameter &p, const Expr &e) { p.set_max_value(e); }},
-        {"estimate", "set_estimate", &Parameter::estimate,
-         [](Parameter &p, const Expr &e) { p.set_estimate(e); }},
-        {"default_value", "set_default_value", &Parameter::default_value,
-         [](Parameter &p, const Expr &e) { p.set_default_value(e); }}};
+    const Row rows[] = {{"min_value", "set_min_value", &Parameter::min_value,
+                         [](Parameter &p, const Expr &e) {
+                             p.set_min_value(e);
+                         }},
+                        {"max_value", "set_max_value", &Parameter::max_value,
+                         [](Parameter &p, const Expr &e) {
+                             p.set_max_value(e);
+                         }},
+                        {"estimate", "set_estimate", &Parameter::estimate,
+                         [](Parameter &p, const Expr &e) {
+                             p.set_estimate(e);
+                         }},
+                        {"default_value", "set_default_value", &Parameter::default_value,
+                         [](Parameter &p, const Expr &e) {
+                             p.set_default_value(e);
+                         }}};
     for (const Row &row : rows) {
         c.def(row.get_name, [row](Parameter &p) { return (checked(p).*row.get)(); });
         c.def(
@@ -86,15 +93,14 @@ void bind_limits(ParameterClass &c) {
 }
 
 Buffer<> buffer_of(Parameter &p) {
-    return checked(p).buffer().defined()
-               ? Buffer<>(Image(new ImageContents(p.name(), p.buffer())))
-               : Buffer<>();
+    return checked(p).buffer().defined() ? Buffer<>(Image(new ImageContents(p.name(), p.buffer())))
+                                         : Buffer<>();
 }
 
 void set_buffer(Parameter &p, BufferArg given) {
     const Buffer<> b = given.get();
-    user_assert(checked(p).is_buffer() && (!b.defined() || (b.type() == p.type() &&
-                                                            b.dimensions() == p.dimensions())))
+    user_assert(checked(p).is_buffer() &&
+                (!b.defined() || (b.type() == p.type() && b.dimensions() == p.dimensions())))
         << "parameter " << p.name() << " cannot stand for this buffer";
     p.set_buffer(b.defined() ? b.image()->buffer : BufferStoragePtr());
 }
@@ -132,7 +138,7 @@ bool is_parameter_like(nb::handle h) {
 }
 
 Parameter to_parameter(nb::handle h) {
-    return nb::isinstance<Param<>>(h)           ? nb::cast<const Param<> &>(h).parameter()
+    return nb::isinstance<Param<>>(h)            ? nb::cast<const Param<> &>(h).parameter()
            : nb::isinstance<OutputImageParam>(h) ? nb::cast<const OutputImageParam &>(h).parameter()
                                                  : nb::cast<Parameter>(h);
 }
@@ -141,8 +147,8 @@ void bind_parameter(nb::module_ &m) {
     ParameterClass c(m, "Parameter", "What a Param or ImageParam stands for in a pipeline.");
     c.def(nb::init<>())
         .def(
-            "__init__",
-            [](Parameter *p, ParameterArg other) { new (p) Parameter(other.get()); }, "p"_a)
+            "__init__", [](Parameter *p, ParameterArg other) { new (p) Parameter(other.get()); },
+            "p"_a)
         .def(
             "__init__",
             [](Parameter *p, TypeArg type, bool is_buffer, int dimensions) {

@@ -75,7 +75,8 @@ void bind_registered_generator(nb::module_ &m) {
         .def("outputs", &outputs_of);
     m.def(
         "_make_registered_generator",
-        [](const std::string &name, const Target &target, const AutoschedulerParams &autoscheduler) {
+        [](const std::string &name, const Target &target,
+           const AutoschedulerParams &autoscheduler) {
             const GeneratorContext context(target, autoscheduler);
             return calotype::internal::create_generator(name, context).release();
         },

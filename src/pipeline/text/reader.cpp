@@ -210,8 +210,9 @@ private:
             read(*p.contents());
             return;
         }
-        user_assert(p.name() == name) << "parameter " << name << " of the pipeline is given one that "
-                                      << "is named " << p.name() << ", must have the same name";
+        user_assert(p.name() == name)
+            << "parameter " << name << " of the pipeline is given one that "
+            << "is named " << p.name() << ", must have the same name";
         ParameterContents declared(name, Int(32), false, 0);
         read(declared);
         user_assert(p.type() == declared.type && p.is_buffer() == declared.is_buffer &&

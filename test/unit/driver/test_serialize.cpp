@@ -92,8 +92,7 @@ TEST(Serialize, InputsAreThoseThatAreGiven) {
                          "parameter in of the pipeline is a buffer of 1 dimensions of uint8, the "
                          "one that is given is a scalar of type int32");
     const Params undefined = {{"in", Parameter()}};
-    EXPECT_COMPILE_ERROR(deserialize_pipeline(file.path(), undefined),
-                         "parameter in is undefined");
+    EXPECT_COMPILE_ERROR(deserialize_pipeline(file.path(), undefined), "parameter in is undefined");
 }
 
 TEST(Serialize, RequirementsAndStreams) {
@@ -119,9 +118,8 @@ TEST(Serialize, WhatIsNoPipeline) {
     EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(head + "pipeline {")),
                          "line 2, column 11: expected ':', found end of text");
     const std::string image = "image {name: \"i\", type: uint8, dims: [{extent: 2, stride: 1}], ";
-    EXPECT_COMPILE_ERROR(
-        deserialize_pipeline(to_bytes(head + image + "bytes: \"00\"}")),
-        "image i of a serialized pipeline has 2 hexadecimal digits, must have 4");
+    EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(head + image + "bytes: \"00\"}")),
+                         "image i of a serialized pipeline has 2 hexadecimal digits, must have 4");
     EXPECT_COMPILE_ERROR(deserialize_pipeline(to_bytes(head + image + "bytes: \"00zz\"}")),
                          "image i of a serialized pipeline holds what is no digit");
     EXPECT_COMPILE_ERROR(
