@@ -44,6 +44,13 @@ constexpr RuleText rules[] = {
     {exact, "max(x * c0, y * c0 + c1) -> max(x, y + fold(c1 / c0)) * c0 if c0 > 0 && c1 % c0 == 0"},
     {exact, "max(x / c0, y / c0) -> max(x, y) / c0 if c0 > 0"},
     {exact, "max(x / c0, y / c0) -> min(x, y) / c0 if c0 < 0"},
+    // Quotients of what is a constant apart.
+    {exact, "max((x + c0) / c1 + c2, x / c1) -> (x + c0) / c1 + c2 if c1 > 0 && c0 + c2 * c1 >= 0"},
+    {exact, "max((x + c0) / c1 + c2, x / c1) -> x / c1 if c1 > 0 && c0 + c2 * c1 <= 0"},
+    {exact, "max(x / c1 + c2, (x + c0) / c1) -> x / c1 + c2 if c1 > 0 && c2 * c1 - c0 >= 0"},
+    {exact, "max(x / c1 + c2, (x + c0) / c1) -> (x + c0) / c1 if c1 > 0 && c2 * c1 - c0 <= 0"},
+    {exact, "max((x + c0) / c1 + c2, (x + c3) / c1) -> (x + c0) / c1 + c2 if c1 > 0 && c0 + c2 * c1 >= c3"},
+    {exact, "max((x + c0) / c1 + c2, (x + c3) / c1) -> (x + c3) / c1 if c1 > 0 && c0 + c2 * c1 <= c3"},
     // Rounding to a multiple.
     {exact, "max((x / c0) * c0, x) -> x if c0 > 0"},
     {exact, "max((x / c0) * c0 + c1, x) -> (x / c0) * c0 + c1 if c0 > 0 && c1 >= c0 - 1"},

@@ -76,6 +76,7 @@ constexpr RuleText rules[] = {
     {exact, "x - ((x + c0) / c1) * c1 -> (x + c0) % c1 - c0 if c1 != 0"},
     {exact, "x - x % c0 -> (x / c0) * c0 if c0 != 0"},
     {exact, "(x + c0) / c1 - (x + c2) / c1 -> ((x + c2) % c1 + fold(c0 - c2)) / c1 if c1 > 0"},
+    {exact, "(x + y) / c0 - (x % c0 + y) / c0 -> x / c0 if c0 > 0"},
     {exact, "(x + y) / c0 - x / c0 -> (x % c0 + y) / c0 if c0 > 0"},
     {exact, "x / c0 - (x + y) / c0 -> 0 - (x % c0 + y) / c0 if c0 > 0"},
     // Vectors.

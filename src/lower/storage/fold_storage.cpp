@@ -304,6 +304,12 @@ private:
         const Box provided = box_provided(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box required = box_required(uses, f_.name(), Scope<Interval>(), ctx_.func_bounds);
         const Box touched = box_union(provided, required);
+        const bool self_contained = contains_all(provided, required);
+        if (self_contained && scheduled_windows_rest(op, touched)) {
+            if (const Stmt body = search_inner(op->body); fold) {
+                return with_body(op, body);
+            }
+        }
         Stmt check;
         for (int d = f_.dimensions() - 1; d >= 0 && !fold; d--) {
             if (size_t(d) < touched.size() && touched[d].is_bounded() && !folded_already.count(d)) {
@@ -315,9 +321,52 @@ private:
                 op,
                 Block::make(check, f_.schedule().async ? waiting_for_room(op, touched) : op->body));
         }
-        const bool self_contained =
-            !provided.empty() && (required.empty() || box_contains(provided, required));
-        return self_contained ? with_body(op, search(op->body)) : Stmt(op);
+        return self_contained ? with_body(op, search_inner(op->body)) : Stmt(op);
+    }
+
+    bool contains_all(const Box &provided, const Box &required) const {
+        return !provided.empty() && (required.empty() || box_contains(provided, required) ||
+                                     box_contains(expanded(provided), expanded(required)));
+    }
+
+    /// In terms of what is outside of the lets around.
+    Box expanded(const Box &box) const {
+        Box result = box;
+        for (size_t d = 0; d < result.size(); d++) {
+            if (result[d].is_bounded()) {
+                result[d] = Interval(simplify(known_.lets().expand_while_small(result[d].min)),
+                                     simplify(known_.lets().expand_while_small(result[d].max)));
+            }
+        }
+        return result;
+    }
+
+    /// Searches the body of a loop around the one to fold along: each of its iterations begins
+    /// anew, and so does what checks remember.
+    Stmt search_inner(const Stmt &body) {
+        const Stmt found = search(body);
+        return last_window_.empty() ? found : Block::make(forget_window(), found);
+    }
+
+    Stmt forget_window() const {
+        return Store::make(last_window_, initial_window_, 0, const_true(), Alignment());
+    }
+
+    /// True if the schedule gives factors, and each iteration of the loop touches the same in those
+    /// dimensions: a loop inside of it is the one that moves.
+    bool scheduled_windows_rest(const For *loop, const Box &touched) const {
+        bool any = false;
+        for (size_t d = 0; d < touched.size(); d++) {
+            const StorageDim *schedule = schedule_of(int(d));
+            if (schedule && schedule->fold_factor.defined()) {
+                any = true;
+                if (!touched[d].is_bounded() || uses_var(touched[d].min, loop->name) ||
+                    uses_var(touched[d].max, loop->name)) {
+                    return false;
+                }
+            }
+        }
+        return any;
     }
 
     /// The producer may be ahead of the consumer as far as there is room. With [a(i), b(i)] for
@@ -447,9 +496,8 @@ public:
         if (last_window_.empty()) {
             return s;
         }
-        const Stmt init = Store::make(last_window_, initial_window_, 0, const_true(), Alignment());
         return Allocate::make(last_window_, Int(32), MemoryType::Stack, {1}, const_true(),
-                              Block::make(init, s));
+                              Block::make(forget_window(), s));
     }
 
 private:
@@ -517,7 +565,8 @@ private:
     /// Looks for a further dimension. Each alone holds, in every iteration of its loop, all that is
     /// alive then, so that both together do.
     bool fold_another(const Realize *op, const Function &f, std::vector<Fold> *folds, Stmt *s) {
-        FoldFunc folding(f, op, known_, has_explicit_fold(f), ctx_);
+        const bool explicit_only = has_explicit_fold(f) && !can_fold(f, *s, false);
+        FoldFunc folding(f, op, known_, explicit_only, ctx_);
         for (const Fold &fold : *folds) {
             folding.folded_already.insert(fold.dimension);
         }

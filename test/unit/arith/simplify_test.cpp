@@ -54,8 +54,18 @@ constexpr Case effects[] = {
 INSTANTIATE_TEST_SUITE_P(Effects, Simplify, testing::ValuesIn(effects));
 
 constexpr Case quotients[] = {
-    {"(x*8 + 4) / 8", "x"}, {"(x*8 + y) / 8", "y / 8 + x"}, {"(x / 4) / 3", "x / 12"},
-    {"(x*6) % 3", "0"},     {"(x + 8) % 8", "x % 8"},       {"x - (x/8)*8", "x % 8"},
+    {"(x*8 + 4) / 8", "x"},
+    {"(x*8 + y) / 8", "y / 8 + x"},
+    {"(x / 4) / 3", "x / 12"},
+    {"(x*6) % 3", "0"},
+    {"(x + 8) % 8", "x % 8"},
+    {"x - (x/8)*8", "x % 8"},
+    {"max(x / 2, (x + 1) / 2 + 1)", "(x + 1) / 2 + 1"},
+    {"min(x / 3 + 2, (x + 1) / 3)", "(x + 1) / 3"},
+    {"max((x + 3) / 4, (x + 1) / 4 + 1)", "(x + 1) / 4 + 1"},
+    {"x / 2 <= (x + 1) / 2", "true"},
+    {"(x + 5) / 4 < x / 4 + 1", "false"},
+    {"(x + y) / 8 - (x % 8 + y) / 8", "x / 8"},
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, Simplify, testing::ValuesIn(quotients));
 
