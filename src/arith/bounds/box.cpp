@@ -19,6 +19,10 @@ namespace {
 constexpr int largest_choice = 40;
 constexpr int largest_alternative = 200;
 
+bool are_smaller_than(int limit, const Expr &a, const Expr &b) {
+    return ends::tree_size(a, limit) + ends::tree_size(b, limit) < limit;
+}
+
 bool is_condition(const Expr &used) {
     return used.defined() && !is_trivially_true(used);
 }
@@ -38,55 +42,43 @@ Expr union_end(const Expr &a, const Expr &b, bool lower) {
     return simplify(lower ? ends::min(a, b) : ends::max(a, b));
 }
 
+/// How two sides of a union come to be used.
+struct Uses {
+    Expr a, b;  ///< undefined: always
+    bool never_both = false;
+};
+
+Uses uses_of(const Expr &a, const Expr &b) {
+    return {a, b,
+            is_condition(a) && is_condition(b) && are_smaller_than(largest_choice, a, b) &&
+                can_prove(ends::logical_not(ends::logical_and(a, b)))};
+}
+
 /// The end of a union where each side counts only if it is used.
-Expr merge_end(const Expr &a, const Expr &a_used, const Expr &b, const Expr &b_used, bool lower) {
+Expr merge_end(const Expr &a, const Expr &b, const Uses &uses, bool lower) {
     if (!a.defined() || !b.defined()) {
         return Expr();
     }
     if (a.same_as(b) || equal(a, b)) {
         return a;
     }
-    Expr both = union_end(a, b, lower);
+    if (uses.never_both && are_smaller_than(largest_alternative, a, b)) {
+        return ends::select(uses.b, b, a);
+    }
     // A choice repeats an end. Of large ones that would add up, and the plain union is right, too.
-    if (ends::tree_size(a, largest_choice) + ends::tree_size(b, largest_choice) >= largest_choice) {
-        return both;
+    const bool small = are_smaller_than(largest_choice, a, b);
+    Expr both = union_end(a, b, lower);
+    if (small && is_condition(uses.b) && !equal(both, a)) {
+        both = ends::select(uses.b, both, a);
     }
-    if (is_condition(b_used) && !equal(both, a)) {
-        both = ends::select(b_used, both, a);
-    }
-    if (is_condition(a_used) && !equal(both, b)) {
-        both = ends::select(a_used, both, b);
+    if (small && is_condition(uses.a) && !equal(both, b)) {
+        both = ends::select(uses.a, both, b);
     }
     return both;
 }
 
-/// The end of a union where b counts if it is used, and a otherwise.
-Expr alternative_end(const Expr &a, const Expr &b, const Expr &b_used, bool lower) {
-    if (!a.defined() || !b.defined()) {
-        return Expr();
-    }
-    if (a.same_as(b) || equal(a, b)) {
-        return a;
-    }
-    const int size =
-        ends::tree_size(a, largest_alternative) + ends::tree_size(b, largest_alternative);
-    return size < largest_alternative ? ends::select(b_used, b, a) : union_end(a, b, lower);
-}
-
-/// Whether the two are provably never used together.
-bool exclude_each_other(const Expr &a_used, const Expr &b_used) {
-    if (!is_condition(a_used) || !is_condition(b_used) ||
-        ends::tree_size(a_used, largest_choice) + ends::tree_size(b_used, largest_choice) >=
-            largest_choice) {
-        return false;
-    }
-    return is_const_zero(simplify(ends::logical_and(a_used, b_used)));
-}
-
 Expr either_used(const Expr &a, const Expr &b) {
-    constexpr int largest = 200;
-    if (!is_condition(a) || !is_condition(b) ||
-        ends::tree_size(a, largest) + ends::tree_size(b, largest) >= largest) {
+    if (!is_condition(a) || !is_condition(b) || !are_smaller_than(largest_alternative, a, b)) {
         return Expr();
     }
     return simplify(ends::logical_or(a, b));
@@ -116,8 +108,7 @@ void merge_boxes(Box &a, const Box &b) {
     internal_assert(a.size() == b.size())
         << "boxes of " << a.size() << " and " << b.size() << " dimensions";
     const bool alike = a.maybe_unused() && b.maybe_unused() && equal(a.used, b.used);
-    const Expr a_used = alike ? Expr() : a.used, b_used = alike ? Expr() : b.used;
-    const bool alternative = exclude_each_other(a_used, b_used);
+    const Uses uses = alike ? Uses() : uses_of(a.used, b.used);
     for (size_t i = 0; i < a.size(); i++) {
         Interval &x = a[i];
         const Interval &y = b[i];
@@ -128,13 +119,7 @@ void merge_boxes(Box &a, const Box &b) {
         if (x.is_single_point() && y.is_single_point() && equal(x.min, y.min)) {
             continue;
         }
-        if (alternative) {
-            x = Interval(alternative_end(x.min, y.min, b_used, true),
-                         alternative_end(x.max, y.max, b_used, false));
-            continue;
-        }
-        x = Interval(merge_end(x.min, a_used, y.min, b_used, true),
-                     merge_end(x.max, a_used, y.max, b_used, false));
+        x = Interval(merge_end(x.min, y.min, uses, true), merge_end(x.max, y.max, uses, false));
     }
     a.used = alike ? a.used : either_used(a.used, b.used);
 }

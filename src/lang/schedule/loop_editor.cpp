@@ -367,16 +367,15 @@ Stage LoopEditor::specialize(const Expr &condition) {
         }
     }
     std::vector<Specialization> &list = definition_->specializations;
-    user_assert(list.empty() || list.back().failure_message.empty())
-        << "specialize of " << stage_.name()
-        << " comes after specialize_fail, which takes all cases";
-
     std::string label = ".specialize(" + to_string(condition) + ")";
     for (const Specialization &s : list) {
-        if (equal(s.condition, condition)) {
+        if (s.definition && equal(s.condition, condition)) {
             return Stage(stage_.function(), s.definition, stage_.stage_index(), label);
         }
     }
+    user_assert(list.empty() || list.back().failure_message.empty())
+        << "specialize of " << stage_.name()
+        << " comes after specialize_fail, which takes all cases";
     DefinitionPtr copy(new Definition(*definition_));
     copy->specializations.clear();
     // What is inside of the fused loops stays with the original.

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "arith/simplify.h"
+#include "ir/constants.h"
 #include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/queries.h"
@@ -45,7 +47,30 @@ private:
                 return fact.holds;
             }
         }
-        return std::nullopt;
+        return implied(condition);
+    }
+
+    /// What the facts say of another condition: x < 5 decides x < 9.
+    std::optional<bool> implied(const Expr &condition) const {
+        SimplifyContext context;
+        bool related = false;
+        for (const Fact &fact : facts_) {
+            related = related || share_variables(fact.condition, condition);
+            context.fact(fact.holds ? fact.condition : !fact.condition);
+        }
+        if (!related || !is_of_call(condition)) {
+            return std::nullopt;
+        }
+        const Expr known = simplify(condition, context);
+        return is_const_one(known)    ? std::optional<bool>(true)
+               : is_const_zero(known) ? std::optional<bool>(false)
+                                      : std::nullopt;
+    }
+
+    static bool share_variables(const Expr &a, const Expr &b) {
+        const std::vector<std::string> names = free_variables(a);
+        return std::any_of(names.begin(), names.end(),
+                           [&](const std::string &name) { return uses_var(b, name); });
     }
 
     void learn(const Expr &condition, bool holds) {

@@ -417,13 +417,14 @@ private:
     size_t shared_ = 0;  ///< outer loops that this nest shares with children or parent
 };
 
-Stmt make_definition(const Function &f, int stage, const Definition &def, LowerContext &ctx) {
-    Stmt s = StageNest(f, stage, def, ctx).build();
+/// The code of a definition, behind that of its specializations.
+template<typename Special, typename Plain>
+Stmt with_specializations(const Definition &def, const Special &make_special, const Plain &make) {
+    Stmt s = make();
     for (size_t i = def.specializations.size(); i-- > 0;) {
         const Specialization &special = def.specializations[i];
         if (special.definition) {
-            Stmt then_case = make_definition(f, stage, *special.definition, ctx);
-            s = IfThenElse::make(special.condition, then_case, s);
+            s = IfThenElse::make(special.condition, make_special(*special.definition), s);
         } else {
             s = AssertStmt::make(const_false(),
                                  error_call("specialize_fail", {special.failure_message}));
@@ -433,25 +434,76 @@ Stmt make_definition(const Function &f, int stage, const Definition &def, LowerC
     return s;
 }
 
+Stmt make_definition(const Function &f, int stage, const Definition &def, LowerContext &ctx) {
+    return with_specializations(
+        def, [&](const Definition &special) { return make_definition(f, stage, special, ctx); },
+        [&] { return StageNest(f, stage, def, ctx).build(); });
+}
+
 /// Stage -> the stages that are computed with it.
 using FusedStages = std::map<StageKey, std::vector<StageKey>>;
 
-/// The stage with all those fused into it, and into those.
-std::unique_ptr<StageNest> make_fused(const StageKey &key, const FusedStages &fused,
-                                      LowerContext &ctx) {
-    const Function &f = ctx.env.at(key.first);
-    auto nest = std::make_unique<StageNest>(f, key.second, *f.stage(key.second), ctx);
-    auto it = fused.find(key);
-    for (size_t i = 0; it != fused.end() && i < it->second.size(); i++) {
-        const StageKey &child = it->second[i];
-        const Definition &def = *ctx.env.at(child.first).stage(child.second);
-        user_assert(def.specializations.empty() && f.stage(key.second)->specializations.empty())
-            << "func " << child.first << " is computed with " << key.first
-            << ", so neither can be specialized";
-        nest->fuse(make_fused(child, fused, ctx), def.schedule.fuse_level.level.var_name());
+/// The nest of a stage with those of all stages fused into it, and into those. Where some are
+/// specialized, one such nest for each choice among their definitions:
+///
+///     if (special) { nest of f's special definition and g } else { nest of f and g }
+class FusedNest {
+public:
+    FusedNest(const StageKey &root, const FusedStages &fused, LowerContext &ctx)
+        : root_(root), fused_(fused), ctx_(ctx) {
+        collect(root);
     }
-    return nest;
-}
+
+    Stmt build() {
+        return cases_from(0);
+    }
+
+private:
+    void collect(const StageKey &key) {
+        stages_.push_back(key);
+        for (const StageKey &child : children(key)) {
+            collect(child);
+        }
+    }
+
+    std::vector<StageKey> children(const StageKey &key) const {
+        const auto it = fused_.find(key);
+        return it == fused_.end() ? std::vector<StageKey>() : it->second;
+    }
+
+    const Definition &definition(const StageKey &key) const {
+        return *ctx_.env.at(key.first).stage(key.second);
+    }
+
+    Stmt cases_from(size_t i) {
+        return i == stages_.size() ? make_nest(root_)->build()
+                                   : cases_of(i, definition(stages_[i]));
+    }
+
+    Stmt cases_of(size_t i, const Definition &def) {
+        return with_specializations(
+            def, [&](const Definition &special) { return cases_of(i, special); },
+            [&] {
+                chosen_[stages_[i]] = &def;
+                return cases_from(i + 1);
+            });
+    }
+
+    std::unique_ptr<StageNest> make_nest(const StageKey &key) const {
+        auto nest =
+            std::make_unique<StageNest>(ctx_.env.at(key.first), key.second, *chosen_.at(key), ctx_);
+        for (const StageKey &child : children(key)) {
+            nest->fuse(make_nest(child), definition(child).schedule.fuse_level.level.var_name());
+        }
+        return nest;
+    }
+
+    const StageKey root_;
+    const FusedStages &fused_;
+    LowerContext &ctx_;
+    std::vector<StageKey> stages_;
+    std::map<StageKey, const Definition *> chosen_;
+};
 
 }  // namespace
 
@@ -558,7 +610,7 @@ Stmt make_group_loops(const std::vector<std::string> &group, LowerContext &ctx) 
                 ready = ready && (!mine || done.count(root_of.at(earlier)));
             }
             if (ready) {
-                nests.push_back(make_fused(root, fused, ctx)->build());
+                nests.push_back(FusedNest(root, fused, ctx).build());
                 done.insert(root);
             }
         }

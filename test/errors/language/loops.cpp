@@ -184,6 +184,7 @@ TEST(Loops, specialize) {
     EXPECT_COMPILE_ERROR(f.specialize_fail(""), "specialize_fail of special has no message");
     f.specialize(p);
     f.specialize_fail("no other case");
+    f.specialize(p);  // the one there is
     EXPECT_COMPILE_ERROR(
         f.specialize(!p),
         "specialize of special comes after specialize_fail, which takes all cases");

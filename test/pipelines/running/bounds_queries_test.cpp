@@ -66,6 +66,40 @@ TEST(BoundsQueries, ask_for_what_branches_read_of_other_outputs) {
     }
 }
 
+/// Of three cases, each excludes the others.
+TEST(BoundsQueries, ask_for_what_nested_specializations_read) {
+    ImageParam in(Int(32), 2, "in");
+    Param<bool> p("p"), q("q");
+    Func f("f"), g("g");
+    f(x, y) = in(x, y);
+    g(x, y) = f(x, y);
+    f.compute_at(g, x).specialize(p).vectorize(x, 4, TailStrategy::RoundUp);
+    g.specialize(p && q).vectorize(x, 8, TailStrategy::RoundUp);
+    for (int choice = 0; choice < 4; choice++) {
+        p.set(choice & 1);
+        q.set(choice & 2);
+        in.reset();
+        g.infer_input_bounds({3, 3});
+        EXPECT_EQ(in.get().extent(0), choice == 3 ? 8 : choice == 1 ? 6 : 3);
+        EXPECT_EQ(in.get().extent(1), 3);
+    }
+}
+
+/// A condition decides others that follow from it.
+TEST(BoundsQueries, ask_for_what_an_implied_condition_chooses) {
+    ImageParam in(Int(32), 2, "in");
+    Param<int> n("n");
+    Func f("f");
+    f(x) = select(n > 5, in(x, 0), in(0, x));
+    f.specialize(n > 8);
+    for (int value : {9, 8}) {
+        n.set(value);
+        in.reset();
+        f.infer_input_bounds({10});
+        EXPECT_EQ(in.get().extent(1), value == 9 ? 1 : 10);
+    }
+}
+
 TEST(BoundsQueries, answer_with_strides_that_are_wanted) {
     ImageParam in(UInt(8), 3, "in");
     Func f("f");

@@ -34,6 +34,24 @@ TEST(ComputeWithEach, three_funcs_of_different_bounds) {
     }
 }
 
+/// Each choice among the definitions of both has loops of its own that both share.
+TEST(ComputeWithEach, specialized) {
+    Param<bool> wide("wide"), narrow("narrow");
+    Func f("f"), g("g"), out("out");
+    f(x, y) = x + y;
+    g(x, y) = x - y;
+    out(x, y) = f(x + 1, y) * g(x, y + 2);
+    f.compute_root().specialize(wide).vectorize(x, 8);
+    f.specialize(wide).specialize(narrow).unroll(y, 2);
+    g.compute_root().compute_with(f, y).specialize(narrow).split(x, xo, xi, 5);
+    for (int choice = 0; choice < 4; choice++) {
+        wide.set(choice & 1);
+        narrow.set(choice & 2);
+        Buffer<int> result = out.realize({37, 12});
+        expect_all(result, [](int i, int j) { return (i + 1 + j) * (i - j - 2); });
+    }
+}
+
 TEST(ComputeWithEach, down_to_the_innermost_loop) {
     Func f("f"), g("g"), out("out");
     f(x, y) = x + y;
