@@ -135,6 +135,42 @@ TEST(Rfactor, of_a_specialization) {
     }
 }
 
+/// Each case may be factored in its own way, the one without a condition last.
+TEST(Rfactor, of_specializations_and_of_what_they_leave) {
+    Func f("f"), g("g");
+    RDom r(0, 6, 0, 5, 0, 4);
+    r.where(r.x + r.y > r.z);
+    Param<int> p("p");
+    Param<bool> q("q");
+    Var x("x"), u("u"), v("v"), t("t");
+    RVar ro("ro"), ri("ri");
+    f(x) = x * x - 3 * x;
+    f.compute_root();
+    g(x) = x;
+    g(x) += f(r.x + x) * r.y + r.z;
+    Func by_z = g.update().specialize(p >= 5).rfactor({{r.y, u}, {r.z, v}}).compute_root();
+    by_z.update().split(r.x, ro, ri, 2);
+    by_z.update().specialize(q).rfactor(ri, t).compute_root();
+    by_z.update().specialize(!q).rfactor(ro, t).compute_root();
+    g.update().rfactor({{r.x, u}, {r.z, v}}).compute_root();
+    for (int choice = 0; choice < 4; choice++) {
+        p.set(choice & 1 ? 5 : 4);
+        q.set(choice & 2);
+        Buffer<int> result = g.realize({9});
+        for (int i = 0; i < 9; i++) {
+            int expected = i;
+            for (int rz = 0; rz < 4; rz++) {
+                for (int ry = 0; ry < 5; ry++) {
+                    for (int rx = std::max(0, rz - ry + 1); rx < 6; rx++) {
+                        expected += ((rx + i) * (rx + i) - 3 * (rx + i)) * ry + rz;
+                    }
+                }
+            }
+            ASSERT_EQ(result(i), expected) << i << " in case " << choice;
+        }
+    }
+}
+
 TEST(Rfactor, updates_that_add_nothing_or_only_what_is_more) {
     Func f("f"), g("g");
     Var x("x"), u("u"), v("v");

@@ -10,6 +10,7 @@
 // At the top the outputs' regions are those of their buffers. Lets that nothing uses are not made.
 #include "lower/bounds/infer_bounds.h"
 
+#include <algorithm>
 #include <set>
 
 #include "arith/bounds.h"
@@ -17,6 +18,7 @@
 #include "arith/cse.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
+#include "ir/equality.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
@@ -147,6 +149,29 @@ private:
     }
     int depth_ = 0;
 };
+
+/// Those of a definition and of its specializations, which rfactor may have given others. Of those
+/// with one name, the ranges together.
+std::vector<ReductionVariable> reduction_variables(const Definition &def) {
+    std::vector<ReductionVariable> result(def.schedule.rvars.begin(), def.schedule.rvars.end());
+    for (const Specialization &special : def.specializations) {
+        if (!special.definition) {
+            continue;
+        }
+        for (const ReductionVariable &rv : reduction_variables(*special.definition)) {
+            const auto same = std::find_if(result.begin(), result.end(),
+                                           [&](const auto &known) { return known.var == rv.var; });
+            if (same == result.end()) {
+                result.push_back(rv);
+            } else if (!equal(same->min, rv.min) || !equal(same->extent, rv.extent)) {
+                const Expr end = max(same->min + same->extent, rv.min + rv.extent);
+                same->min = min(same->min, rv.min);
+                same->extent = end - same->min;
+            }
+        }
+    }
+    return result;
+}
 
 class InferBounds : public StmtMutator {
 public:
@@ -419,7 +444,7 @@ private:
         if (!f.stage(stage)) {
             return;
         }
-        for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
+        for (const ReductionVariable &rv : reduction_variables(*f.stage(stage))) {
             const std::string loop = names::loop(f.name(), stage, rv.var);
             if (is_open({f.name(), stage}, loop)) {
                 add_let(names::stage_min(f.name(), stage, rv.var), names::var(loop), "", items);
@@ -510,7 +535,7 @@ private:
     void region_required(const Function &f, int stage, const StagesInside &contents,
                          std::vector<Item> *items) {
         if (f.stage(stage)) {
-            for (const ReductionVariable &rv : f.stage(stage)->schedule.rvars) {
+            for (const ReductionVariable &rv : reduction_variables(*f.stage(stage))) {
                 const Interval all = domain_of(f, stage, rv);
                 add_let(names::stage_min(f.name(), stage, rv.var), all.min, "", items);
                 add_let(names::stage_max(f.name(), stage, rv.var), all.max, "", items);
