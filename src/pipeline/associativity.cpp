@@ -168,6 +168,26 @@ Expr as_min_or_max(const Expr &e) {
     return e;
 }
 
+// A select that means a saturating addition: the largest value where a > largest - b, or a + b.
+Expr as_saturating_add(const Expr &e) {
+    const Select *s = e.as<Select>();
+    const auto order = s && s->type.is_uint() ? ordered(s->condition) : std::nullopt;
+    if (!order) {
+        return e;
+    }
+    const bool saturates_if_true = equal(s->true_value, s->type.max());
+    const Add *sum = (saturates_if_true ? s->false_value : s->true_value).as<Add>();
+    const Expr &a = saturates_if_true ? order->second : order->first;
+    const Sub *room = (saturates_if_true ? order->first : order->second).as<Sub>();
+    if (!sum || !room || !equal(room->a, s->type.max()) ||
+        (!saturates_if_true && !equal(s->false_value, s->type.max()))) {
+        return e;
+    }
+    const bool same = (equal(sum->a, a) && equal(sum->b, room->b)) ||
+                      (equal(sum->b, a) && equal(sum->a, room->b));
+    return same ? apply_op(Op::SaturatingAdd, a, room->b) : e;
+}
+
 // One value of the update, in terms of its own old value.
 class Chain {
 public:
@@ -177,7 +197,7 @@ public:
     // The operands other than the old value, combined; undefined if e is the old value alone;
     // nothing if e is not a chain of the operator.
     std::optional<Expr> rest(const Expr &original) const {
-        const Expr e = as_min_or_max(original);
+        const Expr e = as_saturating_add(as_min_or_max(original));
         if (is_old(e)) {
             return Expr();
         }

@@ -64,6 +64,18 @@ TEST(Associativity, selects) {
     EXPECT_EQ(described(select(x > 3, f + g, f)), "a + b / 0 / select(x > 3, g, 0)");
 }
 
+TEST(Associativity, additions_that_stop_at_the_largest_value) {
+    const Type t = UInt(8);
+    const Expr f = self(t), g = input(t), most = t.max();
+    const char *saturates = "saturating_add(a:uint8, b:uint8) / (uint8)0 / g:uint8";
+    EXPECT_EQ(described(select(f > most - g, most, f + g)), saturates);
+    EXPECT_EQ(described(select(most - g <= f, most, g + f)), saturates);
+    EXPECT_EQ(described(select(f < most - g, g + f, most)), saturates);
+    EXPECT_EQ(described(select(f < most - g, most, f + g)), "no");
+    EXPECT_EQ(described(select(f > most - cast(t, x), most, f + g)), "no");
+    EXPECT_EQ(described(select(f > make_const(t, 99) - g, make_const(t, 99), f + g)), "no");
+}
+
 TEST(Associativity, what_is_not) {
     const Expr f = self(Int(32)), g = input(Int(32));
     EXPECT_EQ(described(g - f), "no");
