@@ -15,7 +15,7 @@ TEST(HalideSurface, MachinesWithoutACodeGenerator) {
     const Target t("arm-64-ios-metal-hvx_128");
     EXPECT_TRUE(t.has_feature(Target::Metal));
     EXPECT_TRUE(t.has_feature(Target::HVX));
-    EXPECT_EQ(t.to_string(), "arm-64-ios-metal-hvx");
+    EXPECT_EQ(t.to_string(), "arm-64-ios-hvx-metal");
     EXPECT_FALSE(t.supported());
     EXPECT_TRUE(t.has_gpu_feature());
     EXPECT_EQ(t.get_required_device_api(), DeviceAPI::Metal);
@@ -29,7 +29,7 @@ TEST(HalideSurface, MachinesWithoutACodeGenerator) {
     std::ostringstream out;
     out << MemoryType::VTCM << " " << DeviceAPI::WebGPU << " " << TailStrategy::GuardWithIf << " "
         << t;
-    EXPECT_EQ(out.str(), "vtcm webgpu guard_with_if arm-64-ios-metal-hvx");
+    EXPECT_EQ(out.str(), "vtcm webgpu guard_with_if arm-64-ios-hvx-metal");
 }
 
 TEST(HalideSurface, FeaturesUnderTheRuntimesNames) {
