@@ -19,7 +19,7 @@ enum { calotype_profiler_outside_of_calotype = -1, calotype_profiler_please_stop
 
 /** What kind of work a row of the report is. */
 typedef enum calotype_profiler_func_kind {
-    calotype_profiler_func_kind_compute = 0,
+    calotype_profiler_func_kind_func = 0,
     calotype_profiler_func_kind_overhead = 1,
     calotype_profiler_func_kind_malloc = 2,
     calotype_profiler_func_kind_copy_to_host = 3,

@@ -120,7 +120,7 @@ calotype_profiler_pipeline_stats *find_or_make_pipeline(const char *name, int nu
     p->name = copy_name(name);
     for (int i = 0; i < num_funcs; i++) {
         p->funcs[i].name = copy_name(func_names[i]);
-        p->funcs[i].kind = func_kinds ? func_kinds[i] : calotype_profiler_func_kind_compute;
+        p->funcs[i].kind = func_kinds ? func_kinds[i] : calotype_profiler_func_kind_func;
     }
     calotype::runtime::push(state.pipelines, p);
     return p;

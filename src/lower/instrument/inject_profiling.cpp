@@ -44,7 +44,7 @@ public:
         for (const Row &row : rows_) {
             names.push_back(StringImm::make(row.name));
             kinds.push_back(int(names.size() == 1 ? calotype_profiler_func_kind_overhead
-                                                  : calotype_profiler_func_kind_compute));
+                                                  : calotype_profiler_func_kind_func));
             peaks.push_back(make_const(UInt(64), uint64_t(row.stack_peak)));
         }
         const Expr start =
