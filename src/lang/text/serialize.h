@@ -30,8 +30,8 @@ void serialize_pipeline(const Pipeline &pipeline, const std::string &filename,
 /// @}
 
 /// The pipeline again, with Funcs of its own. `user_params` take the place of its inputs of these
-/// names, and must have their names, types and dimensions; other names do not matter. A CompileError if the
-/// bytes are not what serialize_pipeline writes.
+/// names, and must have their names, types and dimensions; other names do not matter. A CompileError
+/// if the bytes are not what serialize_pipeline writes.
 /// @{
 Pipeline deserialize_pipeline(const std::vector<uint8_t> &data,
                               const std::map<std::string, Parameter> &user_params = {});

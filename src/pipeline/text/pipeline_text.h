@@ -10,7 +10,8 @@
 //       schedule: {compute_level: root}
 //     }
 //
-// `image {...}` declares a constant image, and `value {param: "p", value: 3}` the value of a scalar.
+// `image {...}` declares a constant image, and `value {param: "p", bits: "3"}` the value of a
+// scalar, in hexadecimal digits.
 // Structs and their members are those of pipeline/fields.h; members that are not named have their
 // default. Expressions are the text of ir/printer.h.
 #pragma once
