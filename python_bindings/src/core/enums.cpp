@@ -136,7 +136,6 @@ void bind_target_enums(nb::module_ &m) {
     }
     feature.value("FeatureEnd", Target::FeatureEnd);
     m.attr("TargetOS").attr("wasmrt") = m.attr("TargetOS").attr("WebAssemblyRuntime");
-    m.attr("DeviceAPI").attr("None") = m.attr("DeviceAPI").attr("None_");
     m.attr("TargetFeature").attr("HVX") = m.attr("TargetFeature").attr("HVX_128");
 }
 
