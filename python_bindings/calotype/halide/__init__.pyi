@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+from typing import Any, Iterable
+
 from .. import *
 from .._errors import Error as HalideError
 from .._language import _ as _
@@ -12,3 +14,8 @@ from .._language import _6 as _6
 from .._language import _7 as _7
 from .._language import _8 as _8
 from .._language import _9 as _9
+
+class Tuple(tuple[Any, ...]):
+    def __new__(cls, values: Iterable[Any]) -> Tuple: ...
+
+def install_dir() -> str: ...
