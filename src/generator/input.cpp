@@ -49,6 +49,19 @@ InputScalar scalar_of_parameter(const Parameter &p, const ScalarLimits &limits) 
     return InputScalar(p);
 }
 
+std::string types_text(const std::vector<Type> &types) {
+    std::vector<std::string> names;
+    for (const Type &t : types) {
+        names.push_back(type_to_name(t));
+    }
+    return join(names, ", ");
+}
+
+std::string name_of(const StubInput &given) {
+    return given.kind == StubInput::IsFunc ? "Func '" + given.func.name() + "'"
+                                           : "the buffer that is given";
+}
+
 }  // namespace
 
 // ---- what was given ----
@@ -71,9 +84,10 @@ void InputBase::check_given(const StubInput &given) const {
     const Func f = given.as_func();
     user_assert(f.defined()) << what() << " is given Func '" << f.name() << "', which is undefined";
     user_assert(!types_defined() || f.types() == io_types())
-        << what() << " is given '" << f.name() << "' of another type";
+        << what() << " takes " << types_text(io_types()) << ", " << name_of(given) << " has "
+        << types_text(f.types());
     user_assert(!dims_defined() || f.dimensions() == io_dims())
-        << what() << " takes " << io_dims() << " dimensions, '" << f.name() << "' has "
+        << what() << " takes " << io_dims() << " dimensions, " << name_of(given) << " has "
         << f.dimensions();
 }
 

@@ -49,7 +49,8 @@ private:
 
 Expr checked_bound(const Expr &e, const std::string &domain) {
     user_assert(e.defined()) << "a bound of reduction domain " << domain << " is undefined";
-    user_assert(Int(32).can_represent(e.type()) || is_const(e))
+    const std::optional<int64_t> constant = as_const_int(e);
+    user_assert(Int(32).can_represent(e.type()) || (constant && *constant == int32_t(*constant)))
         << "a bound of reduction domain " << domain << " has type " << e.type()
         << ", must fit in int32";
     CheckBounds check(domain);

@@ -10,6 +10,7 @@
 #include "support/error.h"
 #include "support/file.h"
 #include "support/hash.h"
+#include "support/hex.h"
 
 namespace calotype::internal {
 
@@ -20,15 +21,6 @@ struct Search {
     std::string id;
     std::string path;
 };
-
-std::string hex(const uint8_t *bytes, size_t size) {
-    static const char digits[] = "0123456789abcdef";
-    std::string text;
-    for (size_t i = 0; i < size; i++) {
-        text += {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-    }
-    return text;
-}
 
 std::string build_id_in(const uint8_t *notes, size_t size) {
     const auto padded = [](size_t n) {
@@ -44,7 +36,7 @@ std::string build_id_in(const uint8_t *notes, size_t size) {
         }
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             std::memcmp(notes + sizeof note, "GNU", 4) == 0) {
-            return hex(notes + contents, note.n_descsz);
+            return hex_digits(notes + contents, note.n_descsz);
         }
         notes += whole;
         size -= whole;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/hex.h"
+
 namespace calotype::internal {
 
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed) {
@@ -112,13 +114,8 @@ Sha256::Digest Sha256::finish() {
 }
 
 std::string Sha256::finish_hex() {
-    static constexpr char digits[] = "0123456789abcdef";
-    std::string hex;
-    for (uint8_t byte : finish()) {
-        hex += digits[byte >> 4];
-        hex += digits[byte & 15];
-    }
-    return hex;
+    const Digest digest = finish();
+    return hex_digits(digest.data(), digest.size());
 }
 
 std::string sha256_hex(std::string_view text) {

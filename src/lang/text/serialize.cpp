@@ -11,6 +11,7 @@
 #include "pipeline/text/pipeline_text.h"
 #include "support/error.h"
 #include "support/file.h"
+#include "support/hex.h"
 
 namespace calotype {
 
@@ -36,18 +37,9 @@ ConstantImageText text_of(const Image &image) {
     for (int d = 0; d < dense.dimensions(); d++) {
         text.dims.push_back({dense.dim(d).min(), dense.dim(d).extent(), dense.dim(d).stride()});
     }
-    const char *digits = "0123456789abcdef";
-    const auto *bytes = reinterpret_cast<const uint8_t *>(dense.raw_buffer()->host);
-    const size_t size = dense.number_of_elements() * size_t(dense.type().bytes());
-    for (size_t i = 0; i < size; i++) {
-        text.bytes += digits[bytes[i] >> 4];
-        text.bytes += digits[bytes[i] & 15];
-    }
+    text.bytes = internal::hex_digits(dense.raw_buffer()->host,
+                                      dense.number_of_elements() * size_t(dense.type().bytes()));
     return text;
-}
-
-int digit_value(char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /// How many bytes the elements take; a CompileError if that is no number.
@@ -76,7 +68,8 @@ Image image_of(const ConstantImageText &text) {
     Runtime::Buffer<> made = internal::new_buffer_shaped_like(shape, shape.type);
     uint8_t *to = made.raw_buffer()->host;
     for (size_t i = 0; i < size; i++) {
-        const int high = digit_value(text.bytes[2 * i]), low = digit_value(text.bytes[2 * i + 1]);
+        const int high = internal::hex_value(text.bytes[2 * i]);
+        const int low = internal::hex_value(text.bytes[2 * i + 1]);
         user_assert(high >= 0 && low >= 0)
             << "image " << text.name << " of a serialized pipeline holds what is no digit";
         to[i] = uint8_t(high << 4 | low);
@@ -84,9 +77,13 @@ Image image_of(const ConstantImageText &text) {
     return Buffer<>(made, text.name).image();
 }
 
-std::string to_bytes(const Pipeline &pipeline) {
+PipelineSource source_of(const Pipeline &pipeline) {
     user_assert(pipeline.defined()) << "an undefined pipeline is serialized";
-    return first_line + to_whole_text(pipeline.source("pipeline", {}), text_of);
+    return pipeline.source("pipeline", {});
+}
+
+std::string to_bytes(const PipelineSource &source) {
+    return first_line + to_whole_text(source, text_of);
 }
 
 PipelineSource read(const std::string &bytes, const Params &params) {
@@ -119,6 +116,11 @@ Params inputs_of(const PipelineSource &source) {
     return parameters_used(build_environment(source.outputs), source.requirements).parameters;
 }
 
+std::vector<uint8_t> to_data(const PipelineSource &source) {
+    const std::string bytes = to_bytes(source);
+    return {bytes.begin(), bytes.end()};
+}
+
 std::string to_text(const std::vector<uint8_t> &data) {
     return {data.begin(), data.end()};
 }
@@ -129,22 +131,23 @@ std::string to_text(std::istream &in) {
 }  // namespace
 
 void serialize_pipeline(const Pipeline &pipeline, std::vector<uint8_t> &data) {
-    const std::string bytes = to_bytes(pipeline);
-    data.assign(bytes.begin(), bytes.end());
+    data = to_data(source_of(pipeline));
 }
 
 void serialize_pipeline(const Pipeline &pipeline, std::vector<uint8_t> &data, Params &params) {
-    serialize_pipeline(pipeline, data);
-    params = inputs_of(pipeline.source("pipeline", {}));
+    const PipelineSource source = source_of(pipeline);
+    data = to_data(source);
+    params = inputs_of(source);
 }
 
 void serialize_pipeline(const Pipeline &pipeline, const std::string &filename) {
-    internal::write_file_atomically(filename, to_bytes(pipeline));
+    internal::write_file_atomically(filename, to_bytes(source_of(pipeline)));
 }
 
 void serialize_pipeline(const Pipeline &pipeline, const std::string &filename, Params &params) {
-    serialize_pipeline(pipeline, filename);
-    params = inputs_of(pipeline.source("pipeline", {}));
+    const PipelineSource source = source_of(pipeline);
+    internal::write_file_atomically(filename, to_bytes(source));
+    params = inputs_of(source);
 }
 
 Pipeline deserialize_pipeline(const std::vector<uint8_t> &data, const Params &user_params) {
