@@ -115,6 +115,13 @@ void FunctionEmitter::emit_stack_allocation(const Allocate *op, int64_t bytes) {
     emit_stored(op, frame_slot(nullptr, op->name, padded, alignment), alignment);
 }
 
+// What the runtime gives out is no part of anything else.
+Value *FunctionEmitter::call_malloc(Value *bytes) {
+    Value *storage = call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
+    llvm::cast<llvm::CallInst>(storage)->addRetAttr(llvm::Attribute::NoAlias);
+    return storage;
+}
+
 // Storage for `bytes` that lasts until the function ends.
 Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
     llvm::AllocaInst *slot = cleanup_slot(runtime_function(RuntimeFunction::free).name, true);
@@ -134,7 +141,7 @@ Value *FunctionEmitter::grow_frame_buffer(const Allocate *op, Value *bytes) {
     call_runtime(*this, RuntimeFunction::free, {user_context(), old});
     b_.CreateBr(released);
     b_.SetInsertPoint(released);
-    Value *fresh = call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
+    Value *fresh = call_malloc(bytes);
     b_.CreateStore(fresh, slot);
     b_.CreateStore(bytes, size);
     check(b_.CreateIsNotNull(fresh), [&] {
@@ -159,7 +166,7 @@ void FunctionEmitter::emit_heap_allocation(const Allocate *op) {
             storage = grow_frame_buffer(op, bytes);
         } else {
             allocation.free_function = runtime_function(RuntimeFunction::free).name;
-            storage = call_runtime(*this, RuntimeFunction::malloc, {user_context(), bytes});
+            storage = call_malloc(bytes);
             Value *good = b_.CreateIsNotNull(storage);
             good = wanted ? b_.CreateOr(good, b_.CreateNot(wanted)) : good;
             check(good, [&] {

@@ -186,6 +186,7 @@ private:
     void emit_stack_allocation(const Allocate *op, int64_t bytes);
     void emit_heap_allocation(const Allocate *op);
     Value *allocation_bytes(const Allocate *op);
+    Value *call_malloc(Value *bytes);
     Value *grow_frame_buffer(const Allocate *op, Value *bytes);
     void free_allocation(const std::string &name);
     llvm::AllocaInst *cleanup_slot(const std::string &function, bool on_success);

@@ -14,6 +14,7 @@
 
 #include "codegen/llvm/constant_divisors.h"
 #include "codegen/llvm/machine.h"
+#include "codegen/llvm/opaque_choices.h"
 #include "support/error.h"
 
 namespace calotype::internal {
@@ -153,6 +154,7 @@ std::string emit_machine_code(const llvm::Module &module, const Target &target, 
     if (target.has_feature(Target::EmbedBitcode) && !as_text) {
         llvm::embedBitcodeInModule(*copy, llvm::MemoryBufferRef(), true, false, {});
     }
+    make_choices_opaque(*copy);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;

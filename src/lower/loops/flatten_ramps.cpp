@@ -108,7 +108,7 @@ private:
         const auto [first, last] =
             std::minmax_element(groups[0].offsets.begin(), groups[0].offsets.end());
         const int64_t span = *last - *first + 1;
-        if (span > (groups.size() == 1 ? 2 * lanes : lanes)) {
+        if (span > (groups.size() <= 2 ? 2 * lanes : lanes)) {
             return Expr();
         }
         // One load, or two of a power of two that overlap.

@@ -34,6 +34,19 @@ std::optional<Ends> ends_of_monotonic(const Op *op) {
     return Ends{Op::make(a->smallest, b->smallest), Op::make(a->largest, b->largest)};
 }
 
+std::optional<Ends> turned(const std::optional<Ends> &ends) {
+    return ends ? std::optional(Ends{ends->largest, ends->smallest}) : ends;
+}
+
+/// Differences keep the order of the first operand, and turn that of the second.
+std::optional<Ends> ends_of_difference(const Sub *op) {
+    const std::optional<Ends> a = ends_of_lanes(op->a), b = turned(ends_of_lanes(op->b));
+    if (!a || !b || (!is_uniform(*a) && !is_uniform(*b))) {
+        return std::nullopt;
+    }
+    return Ends{a->smallest - b->smallest, a->largest - b->largest};
+}
+
 std::optional<Ends> ends_of_operation(const Expr &e) {
     if (const Add *op = e.as<Add>()) {
         return ends_of_monotonic(op);
@@ -43,6 +56,17 @@ std::optional<Ends> ends_of_operation(const Expr &e) {
     }
     if (const Max *op = e.as<Max>()) {
         return ends_of_monotonic(op);
+    }
+    if (const Sub *op = e.as<Sub>()) {
+        return ends_of_difference(op);
+    }
+    const Mul *product = e.as<Mul>();
+    const Broadcast *factor = product ? product->b.as<Broadcast>() : nullptr;
+    if (factor && is_positive_const(factor->value)) {
+        return ends_of_monotonic(product);
+    }
+    if (factor && is_negative_const(factor->value)) {
+        return turned(ends_of_monotonic(product));
     }
     const Div *quotient = e.as<Div>();
     const Broadcast *divisor = quotient ? quotient->b.as<Broadcast>() : nullptr;

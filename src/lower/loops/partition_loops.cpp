@@ -11,6 +11,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/queries.h"
+#include "lower/loops/prepare_choices.h"
 #include "lower/loops/propagate_likely.h"
 #include "lower/loops/steady_state.h"
 
@@ -281,7 +282,7 @@ private:
 }  // namespace
 
 Stmt partition_loops(const Stmt &s, LowerContext &ctx) {
-    return simplify(Partitioner(ctx).mutate(s));
+    return simplify(Partitioner(ctx).mutate(prepare_choices(s)));
 }
 
 }  // namespace calotype

@@ -5,7 +5,7 @@
 //     if likely(c), if_then_else(likely(c), t, f)
 //                                      the same
 //     min(likely(a), b)                a <= b
-//     max(min(likely(a), b), c)        a <= b, and a >= c
+//     max(min(likely(a), b), c)        a <= b, and where that is made, a >= c
 //     select(c, likely(t), f)          c holds
 //
 // A condition is rewritten in terms of the loop variable and of what is defined outside of the loop
@@ -46,6 +46,23 @@ bool has_inner_loop(const Stmt &s) {
     return contains_kind(s, NodeKind::For);
 }
 
+/// A choice: a node, and for those by a conjunction the part of it that is meant (null otherwise).
+using Choice = std::pair<const Node *, const ExprNode *>;
+
+/// The parts of a conjunction, tags and broadcasts around them taken off.
+void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f) {
+    if (const And *op = e.as<And>()) {
+        for_each_conjunct(op->a, f);
+        for_each_conjunct(op->b, f);
+    } else if (const Broadcast *op = e.as<Broadcast>()) {
+        for_each_conjunct(op->value, f);
+    } else if (const Call *op = e.as<Call>(); op && op->is_likely()) {
+        for_each_conjunct(op->args[0], f);
+    } else {
+        f(e);
+    }
+}
+
 /// Which calls mark something as likely in this loop.
 class LikelyTags {
 public:
@@ -70,16 +87,24 @@ public:
         return result;
     }
 
-    /// The value where all choices inside turn out as is likely.
-    Expr likely_value(const Expr &e) const {
+    /// The value where all choices inside turn out as is likely; which those are is added to *made.
+    Expr likely_value(const Expr &e, std::set<Choice> *made) const {
         if (const Call *tag = as_tag(e)) {
-            return likely_value(tag->args[0]);
+            return likely_value(tag->args[0], made);
         }
         const Min *min = e.as<Min>();
         const Max *max = e.as<Max>();
         if ((min && is_choice(min)) || (max && is_choice(max))) {
+            made->insert({e.get(), nullptr});
             const Expr a = min ? min->a : max->a, b = min ? min->b : max->b;
-            return likely_value(is_likely(a) ? a : b);
+            return likely_value(is_likely(a) ? a : b, made);
+        }
+        const Select *select = e.as<Select>();
+        if (select && is_likely(select->true_value) && !is_likely(select->false_value)) {
+            for_each_conjunct(select->condition, [&](const Expr &part) {
+                made->insert({e.get(), part.get()});
+            });
+            return likely_value(select->true_value, made);
         }
         return remove_likelies(e);
     }
@@ -120,23 +145,6 @@ private:
     mutable std::unordered_map<const ExprNode *, bool>
         known_;  ///< of the loop's body, which outlives this
 };
-
-/// A choice: a node, and for those by a conjunction the part of it that is meant (null otherwise).
-using Choice = std::pair<const Node *, const ExprNode *>;
-
-/// The parts of a conjunction, tags and broadcasts around them taken off.
-void for_each_conjunct(const Expr &e, const std::function<void(const Expr &)> &f) {
-    if (const And *op = e.as<And>()) {
-        for_each_conjunct(op->a, f);
-        for_each_conjunct(op->b, f);
-    } else if (const Broadcast *op = e.as<Broadcast>()) {
-        for_each_conjunct(op->value, f);
-    } else if (const Call *op = e.as<Call>(); op && op->is_likely()) {
-        for_each_conjunct(op->args[0], f);
-    } else {
-        f(e);
-    }
-}
 
 /// The value with the choices of min and max that `made` accepts.
 class AsChosen : public GraphMutator {
@@ -214,8 +222,19 @@ public:
     }
 
     bool is_sound() const {
-        return std::none_of(assumed_.begin(), assumed_.end(),
-                            [&](const Choice &c) { return unsolved.count(c) != 0; });
+        return std::all_of(assumed_.begin(), assumed_.end(),
+                           [&](const Choice &c) { return can_make(c); });
+    }
+
+    /// Whether it is solved wherever it stands, and so are the choices that its condition relies on.
+    bool can_make(const Choice &choice) const {
+        const auto is_solved = [&](const Choice &c) {
+            return solved.count(c) && !unsolved.count(c);
+        };
+        const auto needs = needs_.find(choice);
+        return is_solved(choice) &&
+               (needs == needs_.end() ||
+                std::all_of(needs->second.begin(), needs->second.end(), is_solved));
     }
 
     /// Where a choice can be made: in a range of the loop variable, if what the loop does not change
@@ -230,7 +249,7 @@ public:
         return inner->for_type != ForType::GPUBlock || enter_kernels_;
     }
 
-    /// Choices that can be made; of shared ones every solution.
+    /// Choices whose conditions are solved; of shared ones every solution.
     std::map<Choice, std::vector<Solution>> solved;
     std::set<Choice> unsolved;
 
@@ -258,7 +277,7 @@ private:
 
     Expr as_chosen(const Expr &value) {
         const std::function<bool(const Choice &)> made = [&](const Choice &choice) {
-            const bool holds = solved.count(choice) && !unsolved.count(choice);
+            const bool holds = can_make(choice);
             if (holds) {
                 assumed_.insert(choice);
             }
@@ -320,7 +339,7 @@ private:
     void visit_min_max(const T *op, bool is_min) {
         if (tags_.is_choice(op)) {
             const bool first = tags_.is_likely(op->a);
-            const Expr chosen = tags_.likely_value(first ? op->a : op->b),
+            const Expr chosen = tags_.likely_value(first ? op->a : op->b, &needs_[{op, nullptr}]),
                        other = first ? op->b : op->a;
             note({op, nullptr}, is_min ? chosen <= other : chosen >= other);
         }
@@ -414,9 +433,10 @@ private:
     const std::string &var_;
     const bool assume_lets_;
     const bool enter_kernels_;
-    std::set<Choice> assumed_;  ///< choices that conditions of others rely on
-    LetScope lets_;             ///< inside of the loop
-    Scope<Interval> inner_;     ///< loops inside
+    std::set<Choice> assumed_;                  ///< choices that conditions after them rely on
+    std::map<Choice, std::set<Choice>> needs_;  ///< all that a condition takes for granted
+    LetScope lets_;                             ///< inside of the loop
+    Scope<Interval> inner_;                     ///< loops inside
     std::unordered_set<const ExprNode *> seen_;
 };
 
@@ -431,7 +451,7 @@ private:
     using GraphMutator::visit;
 
     bool made(const Choice &choice) const {
-        return choices_.solved.count(choice) && !choices_.unsolved.count(choice);
+        return choices_.can_make(choice);
     }
 
     Expr chosen(const Expr &e) {
@@ -530,7 +550,7 @@ SteadyState find_steady_state(const For *loop) {
     std::vector<Interval> ranges;
     std::set<Expr, ExprDeepLess> fixed;
     for (const auto &[choice, found] : choices.solved) {
-        if (choices.unsolved.count(choice)) {
+        if (!choices.can_make(choice)) {
             continue;
         }
         state.found = true;

@@ -16,6 +16,80 @@ using namespace internal;
 
 namespace {
 
+/// What the body is in the iteration where the loop's variable has that value: of Selects whose
+/// conditions compare it with constants, as a mux makes them, one branch stays. A mux of n values in
+/// n copies would be n * n values otherwise.
+class ChooseBranches : public GraphMutator {
+public:
+    ChooseBranches(const std::string &var, int64_t value) : var_(var), value_(value) {
+    }
+
+private:
+    using GraphMutator::visit;
+
+    /// The value of an expression of constants and the variable alone.
+    std::optional<int64_t> value_of(const Expr &e) const {
+        const Variable *v = e.as<Variable>();
+        const Add *sum = e.as<Add>();
+        if (v) {
+            return v->name == var_ ? std::optional(value_) : std::nullopt;
+        }
+        if (!sum) {
+            return e.type().is_int_or_uint() ? as_const_int(e) : std::nullopt;
+        }
+        const auto a = value_of(sum->a), b = value_of(sum->b);
+        int64_t result = 0;
+        const bool known = a && b && !__builtin_add_overflow(*a, *b, &result);
+        return known && e.type().can_represent(result) ? std::optional(result) : std::nullopt;
+    }
+
+    template<typename Op, typename Compare>
+    std::optional<bool> compare(const Expr &e, const Compare &compare) const {
+        const Op *op = e.as<Op>();
+        if (!op || op->a.type() != Int(32)) {
+            return std::nullopt;
+        }
+        const auto a = value_of(op->a), b = value_of(op->b);
+        return a && b ? std::optional(compare(*a, *b)) : std::nullopt;
+    }
+
+    std::optional<bool> answer_of(const Expr &condition) const {
+        if (const auto equal = compare<EQ>(condition, std::equal_to<>())) {
+            return equal;
+        }
+        if (const auto less = compare<LT>(condition, std::less<>())) {
+            return less;
+        }
+        return compare<LE>(condition, std::less_equal<>());
+    }
+
+    Expr visit(const Select *op) override {
+        Expr chosen = op;
+        for (const Select *s = op; s; s = chosen.as<Select>()) {
+            const auto answer = answer_of(s->condition);
+            if (!answer) {
+                return s == op ? GraphMutator::visit(op) : mutate(chosen);
+            }
+            chosen = *answer ? s->true_value : s->false_value;
+        }
+        return mutate(chosen);
+    }
+
+    // Another variable of that name.
+    Expr visit(const Let *op) override {
+        return op->name == var_ ? Expr(op) : GraphMutator::visit(op);
+    }
+    Stmt visit(const LetStmt *op) override {
+        return op->name == var_ ? Stmt(op) : GraphMutator::visit(op);
+    }
+    Stmt visit(const For *op) override {
+        return op->name == var_ ? Stmt(op) : GraphMutator::visit(op);
+    }
+
+    const std::string &var_;
+    int64_t value_;
+};
+
 class Unroller : public Mutator {
 private:
     using Mutator::visit;
@@ -40,11 +114,15 @@ private:
         }
         user_assert(copies) << "loop " << op->name << " cannot be unrolled: its extent " << extent
                             << " is not constant and has no constant bound";
+        const bool has_choices = contains_kind(body, NodeKind::Select);
         std::vector<Stmt> result;
         for (int64_t i = 0; i < *copies; i++) {
             const Expr offset = make_const(op->min.type(), i);
-            result.push_back(
-                substitute(op->name, i == 0 ? op->min : simplify(op->min + offset), body));
+            const Expr at = i == 0 ? op->min : simplify(op->min + offset);
+            const auto value = as_const_int(at);
+            const Stmt copy =
+                has_choices && value ? ChooseBranches(op->name, *value).mutate(body) : body;
+            result.push_back(substitute(op->name, at, copy));
         }
         return Block::make(result);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lower/nest/inject_prefetch.h"
 
+#include <algorithm>
+
 #include "arith/box.h"
 #include "arith/simplify.h"
 #include "ir/constants.h"
@@ -8,6 +10,7 @@
 #include "ir/operators.h"
 #include "ir/queries.h"
 #include "ir/with.h"
+#include "support/scope.h"
 
 namespace calotype {
 
@@ -49,6 +52,10 @@ protected:
     Stmt visit(const Provide *op) override {
         return op;
     }
+    Stmt visit(const Realize *op) override {
+        const ScopedBinding<> bind(realized_, op->name);
+        return Mutator::visit(op);
+    }
 
 private:
     Stmt prefetch(const PrefetchDirective &p, const LoopInfo &at, const For *loop,
@@ -57,6 +64,7 @@ private:
         if (box.empty()) {
             return body;
         }
+        check_storage(p, at);
         const std::string from = loop_around(p, at);
         const Expr later = Variable::make(Int(32), from) + cast(Int(32), p.offset);
         Region bounds;
@@ -69,6 +77,17 @@ private:
         }
         return Prefetch::make(p.name, types_of(p), bounds, loop->name, from, p.offset, p.strategy,
                               const_true(), body, p.symbol);
+    }
+
+    /// What a Func will be stored to can be fetched where that is allocated; inputs and outputs are
+    /// everywhere.
+    void check_storage(const PrefetchDirective &p, const LoopInfo &at) const {
+        const bool is_output = std::any_of(ctx_.outputs.begin(), ctx_.outputs.end(),
+                                           [&](const Function &f) { return f.name() == p.name; });
+        user_assert(realized_.contains(p.name) || is_output || ctx_.env.count(p.name) == 0)
+            << "prefetch of " << p.name << " at loop " << at.var << " of func " << at.func
+            << ": the storage of " << p.name
+            << " is allocated inside of that loop, must be outside (store_at)";
     }
 
     std::string loop_around(const PrefetchDirective &p, const LoopInfo &at) const {
@@ -95,6 +114,7 @@ private:
 
     LowerContext &ctx_;
     std::vector<std::pair<LoopInfo, std::string>> around_;  ///< with the loops' names
+    Scope<> realized_;
 };
 
 }  // namespace

@@ -52,25 +52,21 @@ private:
 
     /// What the facts say of another condition: x < 5 decides x < 9.
     std::optional<bool> implied(const Expr &condition) const {
-        SimplifyContext context;
-        bool related = false;
-        for (const Fact &fact : facts_) {
-            related = related || share_variables(fact.condition, condition);
-            context.fact(fact.holds ? fact.condition : !fact.condition);
-        }
+        const std::vector<std::string> names = free_variables(condition);
+        const bool related = std::any_of(facts_.begin(), facts_.end(), [&](const Fact &fact) {
+            return uses_any_var(fact.condition, names);
+        });
         if (!related || !is_of_call(condition)) {
             return std::nullopt;
+        }
+        SimplifyContext context;
+        for (const Fact &fact : facts_) {
+            context.fact(fact.holds ? fact.condition : !fact.condition);
         }
         const Expr known = simplify(condition, context);
         return is_const_one(known)    ? std::optional<bool>(true)
                : is_const_zero(known) ? std::optional<bool>(false)
                                       : std::nullopt;
-    }
-
-    static bool share_variables(const Expr &a, const Expr &b) {
-        const std::vector<std::string> names = free_variables(a);
-        return std::any_of(names.begin(), names.end(),
-                           [&](const std::string &name) { return uses_var(b, name); });
     }
 
     void learn(const Expr &condition, bool holds) {

@@ -187,6 +187,60 @@ private:
     const Fold &fold_;
 };
 
+/// Dimensions of `func` in which vectors lie: a lane of a vectorised loop is part of the coordinate.
+class FindLaneDimensions : public Visitor {
+public:
+    explicit FindLaneDimensions(const std::string &func) : func_(func) {
+    }
+    std::set<int> found;
+
+private:
+    using Visitor::visit;
+
+    void visit(const For *op) override {
+        with_name(op->name, op->for_type == ForType::Vectorized, [&] { Visitor::visit(op); });
+    }
+    void visit(const LetStmt *op) override {
+        with_name(op->name, uses_any_var(op->value, lanes_), [&] { Visitor::visit(op); });
+    }
+    void visit(const Let *op) override {
+        with_name(op->name, uses_any_var(op->value, lanes_), [&] { Visitor::visit(op); });
+    }
+    void visit(const Provide *op) override {
+        if (op->name == func_) {
+            look_at(op->args);
+        }
+        Visitor::visit(op);
+    }
+    void visit(const Call *op) override {
+        if (op->call_type == CallKind::Func && op->name == func_) {
+            look_at(op->args);
+        }
+        Visitor::visit(op);
+    }
+
+    template<typename Body>
+    void with_name(const std::string &name, bool is_lane, const Body &body) {
+        if (is_lane) {
+            lanes_.push_back(name);
+        }
+        body();
+        if (is_lane) {
+            lanes_.pop_back();
+        }
+    }
+    void look_at(const std::vector<Expr> &args) {
+        for (size_t d = 0; d < args.size(); d++) {
+            if (uses_any_var(args[d], lanes_)) {
+                found.insert(int(d));
+            }
+        }
+    }
+
+    const std::string &func_;
+    std::vector<std::string> lanes_;
+};
+
 /// Looks for a loop along which the storage of one Func can be folded.
 class FoldFunc {
 public:
@@ -310,16 +364,15 @@ private:
                 return with_body(op, body);
             }
         }
-        Stmt check;
+        bool proven = true;
         for (int d = f_.dimensions() - 1; d >= 0 && !fold; d--) {
             if (size_t(d) < touched.size() && touched[d].is_bounded() && !folded_already.count(d)) {
-                check = fold_along(op, d, touched[d]);
+                proven = fold_along(op, d, touched[d]);
             }
         }
         if (fold) {
-            return with_body(
-                op,
-                Block::make(check, f_.schedule().async ? waiting_for_room(op, touched) : op->body));
+            const Stmt body = f_.schedule().async ? waiting_for_room(op, touched) : op->body;
+            return with_body(op, proven ? body : checked(body, op, touched));
         }
         return self_contained ? with_body(op, search_inner(op->body)) : Stmt(op);
     }
@@ -416,36 +469,56 @@ private:
         return nullptr;
     }
 
-    /// Sets `fold` if the dimension can be folded along the loop; the result is what must be
-    /// checked in each iteration.
-    Stmt fold_along(const For *loop, int d, const Interval &window) {
+    static bool moves_along(const For *loop, const Expr &e, Monotonic direction) {
+        const Monotonic m = is_monotonic(e, loop->name);
+        return m == direction || m == Monotonic::Constant;
+    }
+
+    /// A window that holds that of each iteration, and moves in one direction if that can be had.
+    static Interval moving_window(const For *loop, const Interval &window) {
         Expr first = with_one_select_each(simplify(window.min)),
              last = with_one_select_each(simplify(window.max));
-        auto moves = [&](const Expr &e, Monotonic direction) {
-            const Monotonic m = is_monotonic(e, loop->name);
-            return m == direction || m == Monotonic::Constant;
-        };
-        // A window that holds that of each iteration, and moves in one direction, will do.
         const Expr least = bound_of_answers(first, true), most = bound_of_answers(last, false);
-        if (!moves(first, Monotonic::Increasing) && moves(least, Monotonic::Increasing)) {
+        if (!moves_along(loop, first, Monotonic::Increasing) &&
+            moves_along(loop, least, Monotonic::Increasing)) {
             first = least;
         }
-        if (!moves(last, Monotonic::Decreasing) && moves(most, Monotonic::Decreasing)) {
+        if (!moves_along(loop, last, Monotonic::Decreasing) &&
+            moves_along(loop, most, Monotonic::Decreasing)) {
             last = most;
         }
+        return Interval(first, last);
+    }
+
+    /// Sets `fold` if the dimension can be folded along the loop. False if each iteration must be
+    /// checked.
+    bool fold_along(const For *loop, int d, const Interval &window) {
+        const Interval moving = moving_window(loop, window);
+        const Expr first = moving.min, last = moving.max;
+        const auto moves = [&](const Expr &e, Monotonic direction) {
+            return moves_along(loop, e, direction);
+        };
         const Expr extent = simplify(last - first + 1);
         const StorageDim *schedule = schedule_of(d);
         if (schedule && schedule->fold_factor.defined()) {
             const bool proven = schedule->fold_forward ? moves(first, Monotonic::Increasing)
                                                        : moves(last, Monotonic::Decreasing);
-            return fold_explicit(loop, d, *schedule, schedule->fold_forward ? first : last, extent,
-                                 proven);
+            const Expr factor = cast(Int(32), schedule->fold_factor);
+            fold = Fold{d, factor};
+            return proven && fits(extent, factor);
         }
-        if (!explicit_only_ && !f_.schedule().async &&
+        if (!explicit_only_ && !f_.schedule().async && !has_lanes(loop, d) &&
             (moves(first, Monotonic::Increasing) || moves(last, Monotonic::Decreasing))) {
             fold_automatically(d, extent);
         }
-        return Stmt();
+        return true;
+    }
+
+    /// Vectors that may wrap around would be loaded and stored lane by lane.
+    bool has_lanes(const For *loop, int d) const {
+        FindLaneDimensions lanes(f_.name());
+        lanes(loop->body);
+        return lanes.found.count(d) != 0;
     }
 
     void fold_automatically(int d, const Expr &extent) {
@@ -463,31 +536,67 @@ private:
         }
     }
 
-    Stmt fold_explicit(const For *loop, int d, const StorageDim &schedule, const Expr &leading,
-                       const Expr &extent, bool direction_proven) {
-        const Expr factor = cast(Int(32), schedule.fold_factor);
-        fold = Fold{d, factor};
-        const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
-                   var_name = StringImm::make(f_.args()[d]);
-        Stmt checks;
+    bool fits(const Expr &extent, const Expr &factor) const {
         const std::optional<int64_t> size = bound_in_all_cases(extent, known_),
                                      given = as_const_int(factor);
-        if (!(size && given && *size <= *given) && !can_prove(extent <= factor)) {
-            checks = check(extent <= factor, "fold_factor_too_small",
-                           {func_name, var_name, factor, loop_name, extent});
+        return (size && given && *size <= *given) || can_prove(extent <= factor);
+    }
+
+    /// The body of the loop along which the storage is folded, with checks where all lets stand
+    /// that are made before the Func is used: what an extern stage answers is known there, and what
+    /// the loop as a whole touches, before it.
+    Stmt checked(const Stmt &s, const For *loop, const Box &touched,
+                 std::vector<std::string> lets = {}) {
+        const LetStmt *let = s.as<LetStmt>();
+        if (let && !uses_buffer(let->value, f_.name())) {
+            const KnownHere::Inside inside(known_, let);
+            lets.push_back(let->name);
+            return LetStmt::make(let->name, let->value,
+                                 checked(let->body, loop, touched, std::move(lets)));
         }
-        if (!direction_proven) {
+        const Block *block = s.as<Block>();
+        if (block && !uses_buffer(block->first, f_.name())) {
+            return Block::make(block->first, checked(block->rest, loop, touched, std::move(lets)));
+        }
+        const size_t d = size_t(fold->dimension);
+        const Box here = box_touched(slice_for_func(f_.name(), s), f_.name(), Scope<Interval>(),
+                                     ctx_.func_bounds);
+        const bool known = d < here.size() && here[d].is_bounded();
+        return Block::make(checks(loop, known ? here[d] : touched[d], lets), s);
+    }
+
+    /// Of one iteration that touches the window, which may be in terms of lets in the loop.
+    Stmt checks(const For *loop, const Interval &window, const std::vector<std::string> &lets) {
+        LetScope::Limits pure;
+        pure.keeps_calls = true;
+        const auto expand = [&](const Expr &e) {
+            return known_.lets().expand_while_small(e, pure);
+        };
+        const Interval moving =
+            moving_window(loop, Interval(expand(window.min), expand(window.max)));
+        const bool forward = schedule_of(fold->dimension)->fold_forward;
+        const Expr leading = forward ? moving.min : moving.max,
+                   extent = simplify(moving.max - moving.min + 1);
+        const Expr loop_name = StringImm::make(loop->name), func_name = StringImm::make(f_.name()),
+                   var_name = StringImm::make(f_.args()[size_t(fold->dimension)]);
+        Stmt result;
+        if (!fits(extent, fold->factor)) {
+            result = check(extent <= fold->factor, "fold_factor_too_small",
+                           {func_name, var_name, fold->factor, loop_name, extent});
+        }
+        if (uses_any_var(leading, lets) ||
+            !moves_along(loop, leading, forward ? Monotonic::Increasing : Monotonic::Decreasing)) {
             if (last_window_.empty()) {
                 last_window_ = ctx_.names.unique(f_.name() + ".last_window");
             }
             const Expr last = Load::make(Int(32), last_window_, 0, const_true(), Alignment());
-            const Stmt monotonic = check(schedule.fold_forward ? leading >= last : leading <= last,
-                                         "bad_fold", {func_name, var_name, loop_name});
+            const Stmt monotonic = check(forward ? leading >= last : leading <= last, "bad_fold",
+                                         {func_name, var_name, loop_name});
             const Stmt remember = Store::make(last_window_, leading, 0, const_true(), Alignment());
-            checks = Block::make({checks, monotonic, remember});
+            result = Block::make({result, monotonic, remember});
         }
-        initial_window_ = schedule.fold_forward ? Int(32).min() : Int(32).max();
-        return checks;
+        initial_window_ = forward ? Int(32).min() : Int(32).max();
+        return result;
     }
 
 public:

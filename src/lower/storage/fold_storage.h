@@ -26,7 +26,8 @@ namespace calotype {
 ///
 /// Other dimensions are folded as well, along loops inside of that one, unless the Func is async.
 ///
-/// By default the pass folds where the window's extent has a constant bound, to a power of two.
+/// By default the pass folds where the window's extent has a constant bound, to a power of two, and
+/// not in dimensions in which vectors lie: those that wrap around would be gathered lane by lane.
 /// Where the schedule says fold_storage(y, factor), the factor is taken; what cannot be proven
 /// about it (the extent, the direction) is checked at run time (fold_factor_too_small, bad_fold).
 ///

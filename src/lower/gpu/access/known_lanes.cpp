@@ -99,15 +99,19 @@ using Groups = std::vector<LaneGroup>;
 
 constexpr size_t max_groups = 4;
 
-/// By remainder: with offset + c * q in place of an offset, the quotient is larger by q.
-Groups quotient_groups(const KnownLanes &a, int64_t c) {
+/// By remainder: with offset + c * q in place of an offset, the quotient is larger by q, and the
+/// remainder the same.
+Groups divided_groups(const KnownLanes &a, int64_t c, bool remainder) {
     std::map<int64_t, LaneGroup> groups;
     for (size_t i = 0; i < a.offsets.size(); i++) {
         const int64_t q = floor_div(a.offsets[i], c), rest = a.offsets[i] - q * c;
         LaneGroup &group = groups[rest];
-        group.base = group.base.defined() ? group.base : (a.base + int(rest)) / int(c);
+        if (!group.base.defined()) {
+            const Expr first = a.base + int(rest);
+            group.base = remainder ? first % int(c) : first / int(c);
+        }
         group.lanes.push_back(int(i));
-        group.offsets.push_back(q);
+        group.offsets.push_back(remainder ? 0 : q);
     }
     Groups result;
     for (auto &[rest, group] : groups) {
@@ -126,14 +130,32 @@ Groups moved(Groups groups, const Known &by, int sign) {
     return groups;
 }
 
+Groups multiplied(Groups groups, const Expr &factor) {
+    const auto c = same_constant(factor);
+    if (!c || *c > 1 << 16 || *c < -(1 << 16)) {
+        return {};
+    }
+    for (LaneGroup &group : groups) {
+        group.base = group.base * int(*c);
+        for (int64_t &offset : group.offsets) {
+            offset *= *c;
+        }
+    }
+    return groups;
+}
+
 Groups groups_of(const Expr &e, const Scope<Alignment> &vars) {
     const Div *quotient = e.as<Div>();
+    const Mod *remainder = e.as<Mod>();
+    const Mul *product = e.as<Mul>();
     const Add *add = e.as<Add>();
     const Sub *sub = e.as<Sub>();
-    if (quotient) {
-        const Known a = lanes_of(quotient->a, vars);
-        const auto c = same_constant(quotient->b);
-        return a && c && *c > 1 && *c <= 1 << 16 ? quotient_groups(*a, *c) : Groups();
+    if (quotient || remainder) {
+        const Known a = lanes_of(quotient ? quotient->a : remainder->a, vars);
+        const auto c = same_constant(quotient ? quotient->b : remainder->b);
+        return a && c && *c > 1 && *c <= 1 << 16 ? divided_groups(*a, *c, remainder) : Groups();
+    } else if (product) {
+        return multiplied(groups_of(product->a, vars), product->b);
     } else if (add || sub) {
         const Expr a = add ? add->a : sub->a, b = add ? add->b : sub->b;
         if (const Known known = lanes_of(b, vars)) {
