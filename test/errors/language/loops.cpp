@@ -196,6 +196,14 @@ TEST(Loops, prefetch) {
     EXPECT_COMPILE_ERROR(f.prefetch(g, y, x),
                          "prefetch in prefetches: loop x is inside of loop y, it must be the same "
                          "or further outside");
+    Func row("row"), reads_row("reads_row");
+    row(x, y) = x + y;
+    reads_row(x, y) = row(x, y) + row(x + 1, y);
+    row.compute_at(reads_row, y);
+    reads_row.prefetch(row, y, y);
+    EXPECT_COMPILE_ERROR(reads_row.compile_jit(),
+                         "prefetch of row at loop y of func reads_row: the storage of row is "
+                         "allocated inside of that loop, must be outside (store_at)");
 }
 
 TEST(Loops, loops_of_an_extern_stage) {

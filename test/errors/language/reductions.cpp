@@ -24,6 +24,12 @@ TEST(Reductions, bounds_of_a_float) {
                          "in int32");
 }
 
+TEST(Reductions, bounds_of_a_constant_float) {
+    EXPECT_COMPILE_ERROR(RDom(0, Expr(2.5f), "bounded_by_half"),
+                         "a bound of reduction domain bounded_by_half has type float32, must fit "
+                         "in int32");
+}
+
 TEST(Reductions, where_after_use) {
     Func f("where_used");
     RDom r(0, 10, "used_domain");

@@ -281,6 +281,7 @@ private:
         StageScheduler pure(dice_, directives_, func(i), name(i), output, wide());
         pure.loops = {{x}, {y}};
         pure.run("p", false);
+        prefetch(i, func(i), name(i), pure.loops);
         loops_[size_t(i)].push_back(pure.loops);
         const std::vector<UpdateSpec> &updates = p_.stages[size_t(i)].updates;
         for (size_t u = 0; u < updates.size(); u++) {
@@ -292,11 +293,29 @@ private:
                 factor(i, int(u), s.loops);
             }
             s.run("u" + std::to_string(u) + "_", true);
+            prefetch(i, func(i).update(int(u)), text, s.loops);
             loops_[size_t(i)].push_back(s.loops);
         }
         if (p_.full && dice_.chance(15)) {
             compute_with(i);
         }
+    }
+
+    /// Of anything before Func i, from a loop that is around.
+    void prefetch(int i, Stage stage, const std::string &text, const std::vector<Loop> &loops) {
+        if (!p_.full || i == 0 || !dice_.chance(8)) {
+            return;
+        }
+        const int source = dice_(i), offset = dice_(4);
+        const size_t at = size_t(dice_(int(loops.size()))),
+                     from = at + size_t(dice_(int(loops.size() - at)));
+        const VarOrRVar &inner = loops[at].var, &outer = loops[from].var;
+        const auto strategy = dice_.pick<PrefetchBoundStrategy>(
+            {PrefetchBoundStrategy::GuardWithIf, PrefetchBoundStrategy::Clamp,
+             PrefetchBoundStrategy::NonFaulting});
+        directives_.apply(text + ".prefetch(" + name(source) + ", " + inner.name() + ", " +
+                              outer.name() + ", " + std::to_string(offset) + ");",
+                          [&] { stage.prefetch(func(source), inner, outer, offset, strategy); });
     }
 
     static bool is_reduction(UpdateKind kind) {
